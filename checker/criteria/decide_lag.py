@@ -140,6 +140,11 @@ def _projections(form: NormalForm) -> list[Failure]:
     return failures
 
 
+def is_final_once(form: NormalForm) -> bool:
+    """Whether a bucket of time closes its groups: nothing that falls into them waits for ever."""
+    return form.query.closing is not None and not _never_final(form)
+
+
 def _never_final(form: NormalForm) -> list[Failure]:
     """E1 for a bucket of time, also of finite streams, whose tuples are kept and may wait for ever:
     a match that comes later would belong to a group that is final."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 
 from ontoweir.checker.criteria.decide_aggregates import decide_aggregates
-from ontoweir.checker.criteria.decide_lag import decide_lag
+from ontoweir.checker.criteria.decide_lag import decide_lag, is_final_once
 from ontoweir.checker.criteria.decide_published import decide_arasu, decide_set, decide_tree
 from ontoweir.checker.criteria.is_unique import is_unique
 from ontoweir.checker.explain.blame_branches import blame_branches
@@ -35,14 +35,14 @@ from ontoweir.checker.witness.canonical_orders import canonical_orders
 from ontoweir.checker.witness.confirm.confirm_aggregates import MAX_SUBSETS
 from ontoweir.checker.witness.evaluate_naively import counting_steps
 from ontoweir.checker.witness.find_witness import find_witness
+from ontoweir.checker.witness.query_to_refute import add_times, is_rounded, query_to_refute
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
-from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.aggregation import Aggregate
-from ontoweir.rewriter.model.spj import Attribute, Compare, SpjQuery, SpjUnion
+from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, look
 from ontoweir.rewriter.views.expand_views import expand_views
 
@@ -67,6 +67,8 @@ class DisjunctChecker:
         whole: SpjUnion | None = None,
     ) -> None:
         self.size, self.whole = size, union if whole is None else whole
+        if is_rounded(self.whole, catalog):
+            catalog = add_times(catalog)
         self.union, self.catalog, self.aggregates = union, catalog, aggregates
         self.statistics, self.timed = statistics, timed
         self.forms: dict[SpjQuery, tuple[NormalForm, tuple[Failure, ...]]] = {}
@@ -74,12 +76,25 @@ class DisjunctChecker:
 
     @property
     def is_special(self) -> bool:
-        """Whether there are groups by buckets of time, or of windows; floats are added; or rows are
-        shown later than they come, which the answers of a counterexample would have to show."""
-        adds = any(q.added is not None for q in self.union.disjuncts) or bool(self.whole.begins)
-        if self.whole.aggregation is None or not self.whole.buckets:
-            return adds
-        return adds or bool(self.whole.ends or find_closing(self.whole, self.catalog))
+        """Whether no counterexample is looked for: floats are added; groups are of buckets of time
+        that overlap, whose rows several panes make, or are never final."""
+        if any(q.added is not None for q in self.union.disjuncts):
+            return True
+        if self.whole.aggregation is None or self.whole.ends:
+            return False
+        if self.whole.aggregation.panes is not None:
+            return True
+        if find_closing(self.whole, self.catalog) is None:
+            return False
+        forms = map(self.normal, self.union.disjuncts)
+        return not all(is_final_once(form) for form in forms if form.satisfiable)
+
+    @property
+    def told_by_groups(self) -> bool:
+        """Whether rows of groups are told when these are final, or come and go with windows."""
+        if self.whole.aggregation is None:
+            return False
+        return bool(self.whole.ends or find_closing(self.whole, self.catalog))
 
     def normal(self, query: SpjQuery, *, timed: bool | None = None) -> NormalForm:
         """The normal form of a disjunct, with all that is declared."""
@@ -282,22 +297,8 @@ class DisjunctChecker:
         return Tier.JOINTLY_BOUNDED
 
     def query_to_refute(self, union: SpjUnion) -> SpjUnion:
-        """The query that a witness is confirmed against: with declared lags; in the arrival model
-        without timestamps, so that tuples may arrive in the order of any timestamps."""
-        if self.timed:
-            return apply_lags(union, self.catalog)
-        streams = self.catalog.streams
-
-        def drop(query: SpjQuery) -> SpjQuery:
-            times = {
-                Attribute(o.alias, streams[o.table].timestamp)
-                for o in query.occurrences
-                if o.table in streams
-            }
-            kept = (c for c in query.conditions if not (isinstance(c, Compare) and c.left in times))
-            return replace(query, conditions=tuple(kept))
-
-        return replace(union, disjuncts=tuple(map(drop, union.disjuncts)))
+        """The query that a witness is confirmed against."""
+        return query_to_refute(union, self.whole, self.catalog, timed=self.timed)
 
     def disprove(
         self, disjuncts: tuple[DisjunctVerdict, ...]
@@ -322,6 +323,8 @@ class DisjunctChecker:
         sizes: tuple[int, ...] = (self.size,)
         if self.aggregates:
             sizes = tuple(dict.fromkeys((self.size, min(self.size, MAX_SUBSETS))))
+        if self.told_by_groups:
+            return self.disprove_groups(failing)
         answers = self.query_to_refute(self.whole)
         for query in failing:
             for form, failures in self._orders(query):
@@ -354,7 +357,7 @@ class DisjunctChecker:
 
         def grouped(query: SpjQuery) -> SpjQuery:
             outputs = tuple((v, o) for v, o in query.outputs if v in aggregation.group)
-            return replace(query, outputs=outputs, folds=None)
+            return replace(query, outputs=outputs, folds=None, closing=None)
 
         plain = replace(
             self.union,
@@ -362,14 +365,14 @@ class DisjunctChecker:
             disjuncts=tuple(map(grouped, self.union.disjuncts)),
             distinct=True,
         )
-        plain = self.query_to_refute(plain)
+        answers = self.query_to_refute(self.whole if self.told_by_groups else plain)
         checker = DisjunctChecker(plain, self.catalog, self.statistics, self.timed, size=self.size)
         for query in failing:
             for expanded in islice(expand_views(grouped(query), self.union.views), _SEVERAL):
                 form = checker.normal(expanded)
                 witness = find_witness(
                     form,
-                    plain,
+                    answers,
                     decide_lag(form).failures,
                     self.catalog,
                     size=self.size,

@@ -188,9 +188,8 @@ def _check_aggregates(
         if not _count_failing(best):
             break
     for checker, verdict in best:
-        # no witness is looked for where there are buckets of time, which the tuples of a witness do
-        # not know, nor where floats are added, of which a partial match could have a sum, nor where
-        # HAVING and expressions may hide what the tuples of a witness change
+        # no witness is looked for where floats are added, of which a partial match could have a
+        # sum, nor where HAVING and expressions may hide what the tuples of a witness change
         if union.aggregation.shows_rows and disprove and witness is None and not checker.is_special:
             witness, disjuncts = checker.disprove(verdict.disjuncts)
             verdict = replace(verdict, disjuncts=disjuncts)

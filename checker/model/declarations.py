@@ -92,6 +92,10 @@ def size_declaration(relation: Relation) -> Declaration:
 
 def lag_declaration(stream: str, lag: Lag) -> Declaration:
     """A declared lag of a stream, as what a verdict may rest on ([B] k-constraints)."""
+    if lag.behind == stream and lag.columns == lag.to:
+        named, span = ", ".join(lag.columns), show_duration(lag.within_us)
+        text = f"all rows of {stream} with one {named} lie within {span}"
+        return Declaration("lag", stream, lag.columns, text, lag.source)
     columns = ", ".join(f"{a} = {lag.behind}.{b}" for a, b in zip(lag.columns, lag.to, strict=True))
     text = f"{stream} follows {lag.behind} on {columns} within {show_duration(lag.within_us)}"
     return Declaration("lag", stream, lag.columns, text, lag.source)

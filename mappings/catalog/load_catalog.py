@@ -1,16 +1,15 @@
 """Builds the catalog from the `[streams.*]` and `[relations.*]` sections of the project file."""
 
-from collections.abc import Iterable
 from decimal import Decimal
 
 from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_columns import read_columns
+from ontoweir.mappings.catalog.read_rules import check_columns, read_rules
 from ontoweir.mappings.catalog.read_timestamp import read_timestamp
 from ontoweir.mappings.catalog.read_views import read_views
 from ontoweir.mappings.model.catalog import (
     Catalog,
     DataSource,
-    Lag,
     Reference,
     Relation,
     Stream,
@@ -19,14 +18,13 @@ from ontoweir.mappings.model.column_types import (
     name_column_type,
     type_family,
 )
-from ontoweir.mappings.model.parse_duration import parse_duration
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 
 _COMMON = ("source", "keys", "references", "columns")
 _STREAM = (
     *("source", "timestamp", "max_per_timestamp", "keys", "references", "lags", "columns"),
-    "on_bad_file",
+    *("clustered", "on_bad_file"),
 )
 _RELATION = (*_COMMON, "max_rows")
 
@@ -112,50 +110,13 @@ def _read_stream(table: TomlTable) -> Stream:
         references=_read_references(table, [time.column, *(c.name for c in columns)]),
         source=table.lines.place(*table.path),
         idle_us=time.idle_us,
-        lags=_read_lags(table, [c.name for c in columns], time.step_us),
+        lags=read_rules(table, [c.name for c in columns], time.step_us),
         start_us=time.start_us,
         on_bad_file=bad,
         align=time.align,
         written=time.written,
         lateness_us=time.lateness_us,
     )
-
-
-def _read_lags(table: TomlTable, known: list[str], step_us: int) -> tuple[Lag, ...]:
-    lags: list[Lag] = []
-    for item in table.items("lags"):
-        if not isinstance(item, dict):
-            raise table.wrong("lags", "a list of tables { behind, columns, to, within }")
-        entry = TomlTable(item, (*table.path, "lags"), table.lines)
-        entry.refuse_unknown(("behind", "columns", "to", "within"))
-        for key, example in (
-            ("behind", '"alarm"'),
-            ("columns", '["id"]'),
-            ("to", '["id"]'),
-            ("within", '"1 hour"'),
-        ):
-            entry.need(key, example)
-        columns, to = entry.texts("columns"), entry.texts("to")
-        _check_columns(entry, "columns", columns, known, table.path[-1])
-        if not columns or len(columns) != len(to):
-            raise entry.error(
-                "to",
-                f"{len(columns)} columns join {len(to)}",
-                why="a lag is between rows that are joined column by column",
-                fix="list as many columns as to",
-            )
-        text = entry.text("within") or ""
-        within = parse_duration(text)
-        if within is None or within < 0 or within % step_us:
-            raise entry.error(
-                "within",
-                f"{text!r} is not a whole number of the stream's steps",
-                why="time is counted in steps of the stream's unit",
-                fix='write a duration that is a multiple of the unit, e.g. "1 hour"',
-            )
-        place = table.lines.place(*table.path, "lags")
-        lags.append(Lag(entry.text("behind") or "", columns, to, within, place))
-    return tuple(lags)
 
 
 def _read_relation(table: TomlTable) -> Relation:
@@ -222,7 +183,7 @@ def _read_keys(table: TomlTable, known: list[str]) -> tuple[tuple[str, ...], ...
     for key in table.items("keys"):
         if not isinstance(key, list) or not key or not all(isinstance(c, str) for c in key):
             raise table.wrong("keys", 'a list of keys, each a list of columns: [["id", "ts"]]')
-        _check_columns(table, "keys", key, known, table.path[-1])
+        check_columns(table, "keys", key, known, table.path[-1])
         keys.append(tuple(key))
     return tuple(keys)
 
@@ -237,7 +198,7 @@ def _read_references(table: TomlTable, known: list[str]) -> tuple[Reference, ...
         for key, example in (("columns", '["id"]'), ("relation", '"sensor"'), ("to", '["id"]')):
             entry.need(key, example)
         columns, to = entry.texts("columns"), entry.texts("to")
-        _check_columns(entry, "columns", columns, known, table.path[-1])
+        check_columns(entry, "columns", columns, known, table.path[-1])
         if not columns or len(columns) != len(to):
             raise entry.error(
                 "to",
@@ -247,19 +208,6 @@ def _read_references(table: TomlTable, known: list[str]) -> tuple[Reference, ...
             )
         references.append(Reference(columns, entry.text("relation") or "", to))
     return tuple(references)
-
-
-def _check_columns(
-    table: TomlTable, key: str, columns: Iterable[str], known: list[str], owner: str
-) -> None:
-    for column in columns:
-        if column not in known:
-            raise table.error(
-                key,
-                f"unknown column {column!r} of {owner!r} in {key}",
-                why=f"{owner!r} declares {', '.join(known) or 'no columns'}",
-                fix=did_you_mean(column, known),
-            )
 
 
 def _check_lags(stream: Stream, section: TomlTable, streams: dict[str, Stream]) -> None:
@@ -272,7 +220,7 @@ def _check_lags(stream: Stream, section: TomlTable, streams: dict[str, Stream]) 
                 why="a lag is between two declared streams",
                 fix=did_you_mean(lag.behind, streams),
             )
-        _check_columns(section, "lags", lag.to, [c.name for c in behind.columns], behind.name)
+        check_columns(section, "lags", lag.to, [c.name for c in behind.columns], behind.name)
 
 
 def _check_references(
@@ -293,7 +241,7 @@ def _check_references(
                 why="a reference points to a declared static relation",
                 fix=did_you_mean(reference.relation, relations),
             )
-        _check_columns(
+        check_columns(
             section, "references", reference.to, [c.name for c in target.columns], target.name
         )
         for name, other in zip(reference.columns, reference.to, strict=True):

@@ -50,6 +50,8 @@ def show_duration(microseconds: int) -> str:
     >>> show_duration(5_400_000_000), show_duration(3_600_000_000)
     ('90 minutes', '1 hour')
     """
+    if not microseconds:
+        return "0 seconds"
     unit = next(u for u in reversed(UNITS_US) if microseconds % UNITS_US[u] == 0)
     count = microseconds // UNITS_US[unit]
     return f"{count} {unit}" if count == 1 else f"{count} {unit}s"

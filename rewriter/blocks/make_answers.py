@@ -43,6 +43,9 @@ def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers,
             why=f"{AT} is when its rows are final",
             fix="call it otherwise, with AS",
         )
+    # what it has of views of its query, nobody else knows
+    known = tuple(r for r in made.stream.references if r.relation in catalog.relations)
+    made = replace(made, stream=replace(made.stream, references=known))
     streams = {**catalog.streams, free: made.stream}
     columns = ((AT, 0), *((n, made.behind_us.get(n)) for n in shown))
     return (

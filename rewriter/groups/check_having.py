@@ -26,6 +26,8 @@ def check_having(union: SpjUnion, catalog: Catalog) -> None:
     having = union.aggregation.having
     if having is None or union.ends:  # changes say that a group is no answer any more
         return
+    if not union.disjuncts:  # there are no groups
+        return
     if find_closing(union, catalog) or stays_true(having, union, catalog):
         return
     shown = write_expression(having).replace('"', "")

@@ -228,3 +228,32 @@ class ConjunctiveQuery:
     """What is computed of the solutions; the head is then what is needed for it."""
     group_terms: GroupTerms = GroupTerms()
     """What is computed of the groups of an aggregate query."""
+    inner: "tuple[InnerSelect, ...]" = ()
+    """The aggregate queries within it, whose rows it reads."""
+
+
+ANSWERS = "urn:ontoweir:answers/"
+"""How the properties of rows of aggregate queries begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class InnerSelect:
+    """An aggregate SELECT within a query: its branches, and what it shows.
+
+    The query around it, whose text is `text`, reads its rows as subjects, `row`, of a property for
+    each variable, in the graphs of the times `at` which they are final. `times`: variables that it
+    has as times, which are so long before `at` if they are."""
+
+    branches: tuple[ConjunctiveQuery, ...]
+    variables: tuple[str, ...]
+    prefix: str
+    row: Variable
+    at: Variable
+    text: str
+    times: tuple[str, ...] = ()
+    values: frozenset[str] = frozenset()
+    """The properties that the query is read with as values, and no times."""
+
+    def predicate(self, variable: str) -> str:
+        """The property of a variable."""
+        return f"{self.prefix}{variable}"

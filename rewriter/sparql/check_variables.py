@@ -5,9 +5,18 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.model.query import Variable, atom_terms
+from ontoweir.rewriter.model.query import Variable, atom_terms, filter_variables
 from ontoweir.rewriter.sparql.distribute_unions import Branch
-from ontoweir.rewriter.sparql.patterns import Pattern, pattern_atoms, pattern_values
+from ontoweir.rewriter.sparql.patterns import (
+    Join,
+    Pattern,
+    bound_variables,
+    formula_filters,
+    pattern_atoms,
+    pattern_values,
+)
+from ontoweir.rewriter.sparql.read_terms import Refuse
+from ontoweir.rewriter.windows.read_sparql_windows import Now
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +143,23 @@ def _check_answer(
 
 def _error(file: str, what: str, why: str, fix: str, line: int | None) -> QueryError:
     return QueryError(what, why=why, fix=fix, source=Source(file, line))
+
+
+def check_scope(group: Join, error: Refuse) -> None:
+    """Nothing, if what a group filters is what its own patterns bind.
+
+    Raises:
+        QueryError: a filter is over something else.
+    """
+    bound = bound_variables(group)
+    bound |= {group.time} if group.time is not None else set()
+    for f in (f for formula in group.filters for f in formula_filters(formula)):
+        for variable in filter_variables(f):
+            if variable not in bound and not isinstance(variable, Now):
+                raise error(
+                    f"?{variable.name} is in a FILTER but in no pattern of its group",
+                    "a filter compares what the patterns or GRAPH in its { … } bind",
+                    f"write a pattern with ?{variable.name} there (if it is a time, "
+                    f"GRAPH ?{variable.name} {{ … }}), or move the FILTER out of the braces",
+                    f.source.line if f.source else None,
+                )

@@ -7,6 +7,7 @@ appearance, through the tokens.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import rdflib
 
@@ -19,15 +20,15 @@ from ontoweir.rewriter.model.query import (
     Atom,
     ClassAtom,
     ConjunctiveQuery,
+    InnerSelect,
     Iri,
     NamedBuckets,
     PropertyAtom,
     Term,
     Variable,
-    filter_variables,
 )
 from ontoweir.rewriter.sparql.check_buckets import check_buckets, check_names
-from ontoweir.rewriter.sparql.check_variables import UsedVariables, check_variables
+from ontoweir.rewriter.sparql.check_variables import UsedVariables, check_scope, check_variables
 from ontoweir.rewriter.sparql.distribute_unions import distribute_unions
 from ontoweir.rewriter.sparql.expand_path import expand_path, first_step
 from ontoweir.rewriter.sparql.parse_filter import parse_filter
@@ -37,7 +38,6 @@ from ontoweir.rewriter.sparql.patterns import (
     Pattern,
     Union,
     bound_variables,
-    formula_filters,
     holds_at,
 )
 from ontoweir.rewriter.sparql.read_aggregation import aggregated_variables, read_aggregation
@@ -45,10 +45,11 @@ from ontoweir.rewriter.sparql.read_dataset import read_dataset
 from ontoweir.rewriter.sparql.read_terms import Terms
 from ontoweir.rewriter.sparql.read_values import ValuesReader
 from ontoweir.rewriter.subqueries.check_subselects import check_subselects
+from ontoweir.rewriter.subqueries.cut_subselects import cut_subselects, made_variables
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens, stands_for
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
-from ontoweir.rewriter.windows.read_sparql_windows import Now, read_sparql_windows
+from ontoweir.rewriter.windows.read_sparql_windows import read_sparql_windows
 
 _TYPE = str(rdflib.RDF.type)
 _OUTSIDE = (
@@ -68,7 +69,9 @@ _CLAUSES = {
 _FORMS = {"AskQuery": "ASK", "ConstructQuery": "CONSTRUCT", "DescribeQuery": "DESCRIBE"}
 
 
-def parse_query(text: str, *, name: str, file: str) -> tuple[ConjunctiveQuery, ...]:
+def parse_query(
+    text: str, *, name: str, file: str, values: frozenset[str] = frozenset()
+) -> tuple[ConjunctiveQuery, ...]:
     """The conjunctive queries whose union `text` is, at least one, all with the same head.
 
     Their matches add up to the query's own, also under bag semantics; they are told apart by
@@ -78,19 +81,32 @@ def parse_query(text: str, *, name: str, file: str) -> tuple[ConjunctiveQuery, .
         text: SPARQL 1.1 SELECT or SELECT DISTINCT.
         name: what the query is called.
         file: where it stands, for messages.
+        values: properties of the rows of SELECTs within it that are values, and no times.
 
     Raises:
         QueryError: the text is not SPARQL, or outside the query language.
     """
     tokens = Tokens(text)
     prologue, query = parse_sparql(text, tokens, file)
-    parser = _Parser(tokens, name, file, prologue)
+    read = partial(parse_query, file=file, values=values)
+    whole, inner = cut_subselects(tokens, query, read, file, name=name, values=values)
+    if inner:
+        tokens = Tokens(whole)
+        prologue, query = parse_sparql(whole, tokens, file)
+    parser = _Parser(tokens, name, file, prologue, inner)
     return parser.read(name_quantiles(query, parser.terms.read))
 
 
 class _Parser:
-    def __init__(self, tokens: Tokens, name: str, file: str, prologue: object) -> None:
-        self.tokens, self.name, self.file = tokens, name, file
+    def __init__(
+        self,
+        tokens: Tokens,
+        name: str,
+        file: str,
+        prologue: object,
+        inner: tuple[InnerSelect, ...],
+    ) -> None:
+        self.tokens, self.name, self.file, self.inner = tokens, name, file, inner
         used = frozenset(t.text[1:] for t in tokens.tokens if t.kind == "var")
         self.terms = Terms(prologue, used, self.error)
         self.times: dict[Variable, Source] = {}
@@ -158,7 +174,7 @@ class _Parser:
             branches,
             UsedVariables(
                 times=frozenset(self.times),
-                hidden=frozenset(self.terms.fresh) | hidden,
+                hidden=frozenset(self.terms.fresh) | hidden | made_variables(self.inner),
                 counted=counted,
                 aggregates=aggregation is not None or bool(buckets),
             ),
@@ -181,6 +197,7 @@ class _Parser:
                 buckets=buckets,
                 computation=None if found is None else found.computation(head),
                 group_terms=group_terms,
+                inner=self.inner,
             )
             for number, branch in enumerate(branches)
         )
@@ -284,26 +301,11 @@ class _Parser:
                 case _:
                     self.refuse(part)
         made = Join(tuple(parts), tuple(f for f, _ in filters), time)
-        self.check_scope(made)
+        check_scope(made, self.error)
         for node, line in computed:
             self.computed.add_filter(node, bound_variables(made), line)
         self.computed.close_group()
         return made
-
-    def check_scope(self, group: Join) -> None:
-        """Raise the error for a filter over what its own group does not bind."""
-        bound = bound_variables(group)
-        bound |= {group.time} if group.time is not None else set()
-        for f in (f for formula in group.filters for f in formula_filters(formula)):
-            for variable in filter_variables(f):
-                if variable not in bound and not isinstance(variable, Now):
-                    raise self.error(
-                        f"?{variable.name} is in a FILTER but in no pattern of its group",
-                        "a filter compares what the patterns or GRAPH in its { … } bind",
-                        f"write a pattern with ?{variable.name} there (if it is a time, "
-                        f"GRAPH ?{variable.name} {{ … }}), or move the FILTER out of the braces",
-                        f.source.line if f.source else None,
-                    )
 
     def refuse(self, part: Node) -> None:
         """Raise the error for a pattern that is not in the language."""

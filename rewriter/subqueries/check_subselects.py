@@ -11,13 +11,11 @@ from ontoweir.rewriter.syntax.locate_tokens import Tokens
 from ontoweir.rewriter.syntax.node import Node
 
 _CLAUSES = {
-    "groupby": ("GROUP BY", "its groups may change with every row"),
-    "having": ("HAVING", "its groups may change with every row"),
     "orderby": ("ORDER BY", "solutions have no order"),
     "limitoffset": ("LIMIT or OFFSET", "solutions are a stream without an end"),
 }
 _READ = "it is read as its pattern"
-_WHOLE = "write a query of its own for it, or SQL, in which queries read aggregates of final groups"
+_WHOLE = "write a query of its own for it"
 
 
 def check_subselects(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from math import gcd
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.model.catalog import ANSWERS
 from ontoweir.rewriter.model.moments import EVERY_TIME, is_moments
 from ontoweir.rewriter.model.query import ConjunctiveQuery, Variable
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
@@ -78,7 +79,12 @@ def find_moments(sets: SetMaker, what: str, place: Source | None) -> View:
     made = next((v for v in sets.views if is_moments(v)), None)
     if made is not None:
         return made
-    streams = [s for n, s in sets.catalog.streams.items() if n not in {v.name for v in sets.views}]
+    made_here = {view.name for view in sets.views}
+    streams = [
+        stream
+        for name, stream in sets.catalog.streams.items()
+        if name not in made_here and stream.data != ANSWERS
+    ]
     if not streams:
         raise QueryError(
             what,

@@ -14,6 +14,7 @@ from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.closest_term import closest_term
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import (
+    ANSWERS,
     AnyFilter,
     Atom,
     ClassAtom,
@@ -91,7 +92,8 @@ def find_assertions(
         return ()
     if not assertions:
         _refuse_unknown(iri, atom, mapped, tbox)
-        on_warning(_say_why_none(iri, graphs(iri)), atom.source)
+        if not iri.startswith(ANSWERS):
+            on_warning(_say_why_none(iri, graphs(iri)), atom.source)
         return ()
     static = tuple(a for a in assertions if a.stream_alias is None)
     if atom.always:

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from ontoweir.checker.sizes.bound_open_steps import count_open_rows
 from ontoweir.errors import RunError
 from ontoweir.runtime.blocks.advance_blocks import advance_blocks
 from ontoweir.runtime.changes.make_snapshots import advance_feed
@@ -185,12 +186,14 @@ def _take_in(
 
 
 def check_waiting(job: LiveJob, state: LiveState) -> None:
-    """Rows wait in memory until every partition has passed them: not for ever, and not any number.
+    """Rows wait in memory until every partition has passed them: not for ever, and not any number,
+    beside those that may wait because of a declared lateness.
 
     Raises:
         RunError: too many rows wait.
     """
-    waiting = state.waiting
+    late = [h.stream for h in job.histories if h.stream.lateness_us]
+    waiting = state.waiting - sum(map(count_open_rows, late))
     if job.most_waiting is None or waiting <= job.most_waiting:
         return
     behind = min(state.last_arrival, key=lambda p: state.max_event_time.get(p, -(1 << 62)))

@@ -18,15 +18,18 @@ from ontoweir.commands.common.arguments import ArgumentParser
 from ontoweir.commands.design.check import add_check
 from ontoweir.commands.design.explain import add_explain
 from ontoweir.commands.design.materialize import add_materialize
+from ontoweir.commands.design.measure import add_measure
 from ontoweir.commands.design.ontology import add_ontology
 from ontoweir.commands.design.plot import add_plot
 from ontoweir.commands.design.report import add_report
 from ontoweir.commands.design.rewrite import add_rewrite
+from ontoweir.commands.operate.diff import add_diff
 from ontoweir.commands.operate.drop import add_drop
 from ontoweir.commands.operate.list import add_list
 from ontoweir.commands.operate.register import add_register
 from ontoweir.commands.operate.replay import add_replay
 from ontoweir.commands.operate.run import add_run
+from ontoweir.commands.operate.show import add_show
 from ontoweir.commands.operate.status import add_status
 from ontoweir.commands.operate.ui import add_ui
 from ontoweir.commands.setup.completion import add_completion
@@ -39,7 +42,10 @@ COMMANDS = (
     add_check,
     add_rewrite,
     add_materialize,
+    add_measure,
     add_replay,
+    add_show,
+    add_diff,
     add_register,
     add_run,
     add_list,

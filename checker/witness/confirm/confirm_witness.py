@@ -5,6 +5,7 @@ were given need no memory.
 """
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias
@@ -16,6 +17,7 @@ from ontoweir.checker.witness.evaluate_naively import RepeatedError
 from ontoweir.checker.witness.is_legal import is_legal
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.spj import SpjUnion
 
 Brought: TypeAlias = Counter[tuple[Any, frozenset[int]]]
@@ -50,21 +52,41 @@ def confirm_witness(
     ):
         return False
     try:
+        if union.aggregation is not None and (union.ends or find_closing(union, catalog)):
+            # its rows are told when groups are final, or change: which groups there are suffices
+            return _confirms_set(_list_groups(union), catalog, witness, once=True)
         if union.aggregation is not None:
             confirm = confirm_medians if by_median else confirm_aggregates
             return confirm(union, catalog, witness)
         if union.distinct:
-            return _confirms_set(union, catalog, witness)
+            once = bool(union.ends or union.begins)
+            return _confirms_set(union, catalog, witness, once=once)
         return _confirms_bag(union, catalog, witness)
     except RepeatedError:
         return False  # which rows a triple is made of cannot be told
 
 
-def _confirms_set(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
+def _list_groups(union: SpjUnion) -> SpjUnion:
+    """The groups of an aggregate query, as a set."""
+    assert union.aggregation is not None
+    group = union.aggregation.group
+    disjuncts = tuple(
+        replace(query, outputs=tuple((n, dict(query.outputs)[n]) for n in group), folds=None)
+        for query in union.disjuncts
+    )
+    return replace(union, variables=group, disjuncts=disjuncts, distinct=True, aggregation=None)
+
+
+def _confirms_set(
+    union: SpjUnion, catalog: Catalog, witness: Witness, *, once: bool = False
+) -> bool:
     """Suffix i brings some row if and only if optional tuple i is there, or if and only if it is
     not, whichever of the others are: so every subset brings what no other does.
 
     The answer is monotone, so the least and the greatest set of others decide for all.
+
+    `once`: when a row is told is not when it is found, or it ends and may be told again, so that
+    only rows count that nothing but the suffix brings.
     """
     size = witness.size
     for i, suffix in enumerate(witness.suffixes):
@@ -86,7 +108,8 @@ def _confirms_set(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
                 break  # brought with tuple i alone, and never without it
             again = any(optional_tuples == mine for optional_tuples in known)
             if (
-                again
+                not once
+                and again
                 and frozenset() in ways
                 and not any(optional_tuples <= others for optional_tuples in known)
             ):
@@ -110,6 +133,8 @@ def _confirms_bag(union: SpjUnion, catalog: Catalog, witness: Witness) -> bool:
         for (answer, optional_tuples, late), count in trace_matches(
             union, catalog, witness, suffix
         ).items():
+            if union.begins and not late:  # it may be told after the suffix
+                return False
             if late and optional_tuples:
                 counts[answer, optional_tuples] += count
         brought.append(counts)

@@ -1,4 +1,7 @@
-"""Declare something in the text of a project file: a column's domain, a stream's references."""
+"""Declare something in the text of a project file: a column's domain, a stream's references, keys,
+lateness and rate."""
+
+import tomllib
 
 from ontoweir.edit.edit_toml import edit_toml, prepend_item, write_table
 from ontoweir.mappings.model.catalog import Column, Reference, Scalar
@@ -18,6 +21,30 @@ def add_reference(text: str, stream: str, reference: Reference) -> str | None:
 def add_key(text: str, stream: str, key: tuple[str, ...]) -> str | None:
     """The text with one more key of a stream; None where there is no simple place."""
     return prepend_item(text, ("streams", stream, "keys"), list_key(key))
+
+
+def set_lateness(text: str, stream: str, lateness: str) -> str | None:
+    """The text with how late rows of a stream may come; None where there is no simple place."""
+    path = ("streams", stream, "timestamp")
+    inside = edit_toml(text, (*path, "lateness"), _toml(lateness))
+    if inside is not None:
+        return inside
+    known = tomllib.loads(text)["streams"][stream]["timestamp"]
+    entries = {key: _plain(value) for key, value in known.items()}
+    return edit_toml(text, path, {**entries, "lateness": _toml(lateness)})
+
+
+def set_rate(text: str, stream: str, rows: int) -> str | None:
+    """The text with how many rows of a stream share a timestamp at most; None where there is no
+    simple place."""
+    return edit_toml(text, ("streams", stream, "max_per_timestamp"), _toml(rows))
+
+
+def add_cluster(text: str, stream: str, column: str, within: str) -> str | None:
+    """The text with one more rule that rows of one value lie within a span; None where there is no
+    simple place."""
+    item = write_table({"columns": _toml((column,)), "within": _toml(within)})
+    return prepend_item(text, ("streams", stream, "clustered"), item)
 
 
 def list_key(key: tuple[str, ...]) -> str:
@@ -45,6 +72,13 @@ def _entries(column: Column) -> dict[str, str]:
     if column.enum is not None:
         entries["enum"] = _toml(column.enum)
     return entries
+
+
+def _plain(value: object) -> str:
+    """A value of a timestamp's table: text, a list of texts, or a time."""
+    if isinstance(value, list):
+        return _toml(tuple(map(str, value)))
+    return _toml(value) if isinstance(value, str) else str(value).replace(" ", "T")
 
 
 def _toml(value: Scalar | tuple[Scalar, ...]) -> str:

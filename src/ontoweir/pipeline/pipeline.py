@@ -19,10 +19,12 @@ from ontoweir.errors import OntoweirError, Source, UsageError
 from ontoweir.mappings.compile.assert_facts import assert_facts
 from ontoweir.mappings.compile.load_mappings import load_mappings
 from ontoweir.mappings.model.assertion import MappingSet, RefusedMap
-from ontoweir.mappings.model.catalog import Catalog, ColumnType
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import OntologyReading
 from ontoweir.ontology.tbox import TBox
+from ontoweir.pipeline.compiled_query import CompiledQuery as CompiledQuery
+from ontoweir.pipeline.compiled_query import list_types, parse_values
 from ontoweir.pipeline.describe_counts import describe_counts
 from ontoweir.pipeline.known_inputs import KnownInputs
 from ontoweir.pipeline.read_cached import (
@@ -38,6 +40,8 @@ from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.project import Project
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
+from ontoweir.rewriter.blocks.make_answers import add_blocks
+from ontoweir.rewriter.blocks.read_answers import NoTimesError, read_answers
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import Watch
@@ -52,21 +56,6 @@ OnWarning = Callable[[str], None]
 
 SECONDS, REPAIR_SECONDS = 10.0, 3.0
 """How long deciding a query may take, and looking for its repairs."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompiledQuery:
-    """A query on its way down: as written (its branches; none for plain SQL), rewritten over the
-    TBox, unfolded into SPJ. `incomplete`: the triples maps that are refused and left out, and could
-    make what it asks for."""
-
-    name: str
-    branches: tuple[ConjunctiveQuery, ...]
-    rewritten: tuple[ConjunctiveQuery, ...]
-    union: SpjUnion
-    warnings: tuple[str, ...] = ()
-    trace: tuple[TraceStep, ...] = ()
-    incomplete: tuple[RefusedMap, ...] = ()
 
 
 @dataclass
@@ -227,6 +216,21 @@ class Workspace:
         Raises:
             OntoweirError: the query, the ontology or the mappings are wrong.
         """
+        try:
+            return self._compile_branches(branches, catalog, quiet=quiet)
+        except NoTimesError as error:
+            branches = parse_values(branches[0], error.values)
+        return self.compile_branches(branches, catalog=catalog, quiet=quiet)
+
+    def _compile_branches(
+        self,
+        branches: tuple[ConjunctiveQuery, ...],
+        catalog: Catalog | None,
+        *,
+        quiet: bool,
+        in_steps: bool = True,
+    ) -> CompiledQuery:
+        """`in_steps`: streams of different units meet in steps that they share; else an error."""
         warnings: list[str] = []
 
         def warn(message: str, source: Source | None) -> None:
@@ -236,11 +240,8 @@ class Workspace:
                 if not quiet:
                     self.on_warning(text)
 
-        first = branches[0]
-        queries_of = [
-            rewrite_existentials(branch, self.tbox, on_progress=self.on_progress)
-            for branch in branches
-        ]
+        first, heard = branches[0], self.on_progress
+        queries_of = [rewrite_existentials(b, self.tbox, on_progress=heard) for b in branches]
         rewritten = tuple(q for queries in queries_of for q in queries)
         if not first.distinct and rewritten != branches:
             axioms = dict.fromkeys(text for q in rewritten for text, _ in q.axioms)
@@ -253,18 +254,18 @@ class Workspace:
             rewritten = branches
         elif first.distinct and len(branches) > 1:
             rewritten = minimise_ucq(rewritten, self.tbox, on_progress=self.on_progress)
-        trace: list[TraceStep] = []
-        missing: dict[int, RefusedMap] = {}
+        trace, missing = list[TraceStep](), dict[int, RefusedMap]()
 
         def unfold(catalog: Catalog) -> SpjUnion:
             trace[:] = trace_rewriting(rewritten)
             mappings = self._mappings_over(catalog)
             if self.skip_refused:
                 mappings = replace(mappings, on_refused=lambda r: missing.update({id(r): r}))
-            return unfold_query(
-                rewritten,
-                mappings,
-                catalog,
+            reading = read_answers(rewritten, mappings, catalog, compile_inner)
+            union = unfold_query(
+                reading.branches,
+                reading.mappings,
+                reading.catalog,
                 self.tbox,
                 observer=Observer(on_warning=warn, on_step=trace.append, on_work=self.on_progress),
                 options=UnfoldOptions(
@@ -274,12 +275,20 @@ class Workspace:
                     self.tmappings,
                 ),
             )
+            return add_blocks(union, reading.blocks)
 
-        union = compile_in_steps(unfold, catalog or self.project.catalog)
+        def compile_inner(inner: tuple[ConjunctiveQuery, ...], catalog: Catalog) -> SpjUnion:
+            made = self._compile_branches(inner, catalog, quiet=True, in_steps=False)
+            missing.update({id(r): r for r in made.incomplete})
+            for text in made.warnings:
+                warn(text, None)
+            return made.union
+
+        catalog = catalog or self.project.catalog
+        union = compile_in_steps(unfold, catalog) if in_steps else unfold(catalog)
         if self.warn_counts and (counted := describe_counts(union)) is not None:
             warn(counted, first.source)
-        incomplete = tuple(missing.values())
-        if incomplete:
+        if incomplete := tuple(missing.values()):
             warn(describe_incomplete(first.name, incomplete), first.source)
         return CompiledQuery(
             first.name, branches, rewritten, union, tuple(warnings), tuple(trace), incomplete
@@ -288,7 +297,7 @@ class Workspace:
     def _mappings_over(self, catalog: Catalog) -> MappingSet:
         """The mappings read over a catalog: types of columns and steps of time are in them."""
         known = self.project.catalog
-        if catalog is known or _list_types(catalog) == _list_types(known):
+        if catalog is known or list_types(catalog) == list_types(known):
             return self.mappings
         mappings = load_mappings(self.project.mappings, catalog, partial=self.partial)
         return assert_facts(mappings, self.tbox.facts)
@@ -342,7 +351,7 @@ class Workspace:
                 return None
             drafts[changes] = drafted
             try:
-                return self._recompile(compiled, drafted.query, query, changed)
+                return self.recompile(compiled, drafted.query, query, changed)
             except OntoweirError:
                 return None
 
@@ -371,10 +380,11 @@ class Workspace:
             for r in repairs
         )
 
-    def _recompile(
+    def recompile(
         self, compiled: CompiledQuery, text: str, before: str, catalog: Catalog
     ) -> SpjUnion:
-        """A query compiled again with another text, over a catalog declared otherwise.
+        """A query compiled again with another text than before, or over a catalog declared
+        otherwise.
 
         Raises:
             OntoweirError: it is not a query any more.
@@ -387,9 +397,3 @@ class Workspace:
         if text != before:
             branches = parse_query(text, name=compiled.name, file=file)
         return self.compile_branches(branches, catalog=catalog, quiet=True).union
-
-
-def _list_types(catalog: Catalog) -> list[tuple[str, int, list[tuple[str, ColumnType]]]]:
-    return [
-        (s.name, s.step_us, [(c.name, c.type) for c in s.columns]) for s in catalog.streams.values()
-    ]

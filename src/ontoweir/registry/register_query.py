@@ -1,14 +1,18 @@
 """Register a query: it is decided now, and run by the server of the registry."""
 
 import dataclasses
+import re
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ontoweir.errors import UsageError
+from ontoweir.errors import Source, UsageError
+from ontoweir.mappings.model.catalog import QueryView
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.check_name import check_name
+from ontoweir.registry.list_entries import list_entries
 from ontoweir.registry.registry_entry import (
     DROPPED,
     ENTRY,
@@ -28,12 +32,13 @@ Registration: TypeAlias = Literal["new", "resumed", "replaced"]
 @dataclass(frozen=True, slots=True)
 class QueryText:
     """A query as it is written: its name, the language of its text, and `file`, where it was read,
-    for messages."""
+    for messages; `reads`: the registered queries that it may read as views, by their names."""
 
     name: str
     language: Language
     text: str
     file: str
+    reads: Mapping[str, str] = field(default_factory=dict)
 
 
 def compile_text(workspace: Workspace, query: QueryText) -> CompiledQuery:
@@ -45,8 +50,39 @@ def compile_text(workspace: Workspace, query: QueryText) -> CompiledQuery:
     name, file = query.name, query.file
     if query.language == "sparql":
         return workspace.compile_branches(parse_query(query.text, name=name, file=file))
-    union = parse_sql(query.text, workspace.project.catalog, name=name, file=file)
+    catalog = workspace.project.catalog
+    views = {n: QueryView(n, text, Source(n), n) for n, text in query.reads.items()}
+    catalog = dataclasses.replace(catalog, views={**catalog.views, **views})
+    union = parse_sql(query.text, catalog, name=name, file=file)
     return CompiledQuery(name, (), (), union)
+
+
+def list_read(workspace: Workspace, registry: Path, query: QueryText) -> dict[str, str]:
+    """The registered SQL queries that a query names, and those that they read, as they are now:
+    for it they are views. A table or a view of the project goes before a query of its name.
+
+    Raises:
+        UsageError: two of them read different queries by one name; an entry is damaged.
+    """
+    if query.language != "sql":
+        return {}
+    catalog = workspace.project.catalog
+    taken = {n.lower() for n in (*catalog.streams, *catalog.relations, *catalog.views)}
+    found: dict[str, str] = {}
+    for entry in list_entries(registry):
+        named = rf"(?<![\w-]){re.escape(entry.name)}(?![\w-])"
+        if entry.language != "sql" or entry.name.lower() in {*taken, query.name.lower()}:
+            continue
+        if not re.search(named, query.text, re.IGNORECASE):
+            continue
+        for name, text in {**entry.reads, entry.name: entry.text}.items():
+            if found.setdefault(name, text) != text:
+                raise UsageError(
+                    f"{query.name} would read two queries called {name}",
+                    why=f"{entry.name} reads it as it was when {entry.name} was registered",
+                    fix=f"register {entry.name} again, with --replace",
+                )
+    return found
 
 
 def register_query(
@@ -75,6 +111,7 @@ def register_query(
         OntoweirError: it cannot be compiled, is not bounded, or the name is taken.
     """
     name = check_name(query.name)
+    query = dataclasses.replace(query, reads=list_read(workspace, registry, query))
     compiled = compile_text(workspace, query)
     verdict = check_live(workspace, compiled, allow_unbounded=allow_unbounded)
     bound = verdict.bound
@@ -84,6 +121,7 @@ def register_query(
         language=query.language,
         text=query.text,
         file=query.file,
+        reads=dict(query.reads),
         registered=utc_now(),
         allow_unbounded=allow_unbounded,
         verdict=verdict.name,
@@ -109,7 +147,8 @@ def register_query(
     if kept is None:
         write_entry(registry, entry)
         return entry, "new"
-    if (kept.language, kept.text) != (query.language, query.text):
+    same = (kept.language, kept.text, kept.reads) == (query.language, query.text, query.reads)
+    if not same:
         raise UsageError(
             f"{name} was dropped, and its state is kept; it was another query",
             why="a state belongs to the query that made it",

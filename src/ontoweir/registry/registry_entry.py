@@ -27,7 +27,8 @@ class Entry:
     """A registered query.
 
     `id`: changes when a name is registered again; `text`: the query at that time; `file`:
-    where it was read, for messages; `registered`: when (ISO 8601, UTC); `verdict`, `tier`,
+    where it was read, for messages; `reads`: the registered queries that it reads, by their names,
+    as they were then; `registered`: when (ISO 8601, UTC); `verdict`, `tier`,
     `bound_rows`, `bound_formula`: what was decided then, from the declarations alone;
     `allow_unbounded`: run it although it is not bounded.
     """
@@ -44,6 +45,7 @@ class Entry:
     bound_rows: int | None
     bound_formula: str
     version: int = ENTRY_VERSION
+    reads: dict[str, str] = field(default_factory=dict, repr=False)
 
 
 def summarise_verdict(status: Mapping[str, Any]) -> str:

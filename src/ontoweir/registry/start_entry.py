@@ -105,7 +105,8 @@ def start_entry(
         if checkpoint is None:
             _take_over(folder, entry, answers)
         compiled = compile_text(
-            workspace, QueryText(entry.name, entry.language, entry.text, entry.file)
+            workspace,
+            QueryText(entry.name, entry.language, entry.text, entry.file, entry.reads),
         )
         anyway = entry.allow_unbounded
         verdict = check_live(workspace, compiled, allow_unbounded=anyway)

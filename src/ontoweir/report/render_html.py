@@ -14,7 +14,7 @@ from ontoweir.report.render_html_query import (
     show_rows,
     show_tier,
 )
-from ontoweir.report.render_html_style import PAGE_STYLE
+from ontoweir.report.wrap_page import wrap_page
 
 
 def render_html(
@@ -51,15 +51,7 @@ def render_html(
             body.append(render_query(verdict, mending, number, catalog))
         body.append(running.pop(_name(verdict), ""))
     body = [part for part in [*body, *running.values()] if part]
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta http-equiv="Content-Security-Policy" '
-        "content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{escape(title)}</title>\n<style>{PAGE_STYLE}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(body)
-        + "\n</main>\n</body>\n</html>\n"
-    )
+    return wrap_page(title, body)
 
 
 def _name(verdict: Verdict | RefusedQuery) -> str:

@@ -177,8 +177,14 @@ def test_the_page_has_every_variable(root: Path) -> None:
     assert {name for name in found if f"`{name}" not in page} == set()
 
 
-PROJECT = ("check", "rewrite", "replay", "register", "run", "ui", "report", "plot", "ontology")
-TOLD = (*("check", "rewrite", "ontology", "register", "list"), *("status", "drop", "init"))
+PROJECT = (
+    *("check", "rewrite", "measure", "replay", "show", "register", "run", "ui", "report", "plot"),
+    "ontology",
+)
+TOLD = (
+    *("check", "rewrite", "measure", "show", "diff", "ontology", "register", "list"),
+    *("status", "drop", "init"),
+)
 
 
 @pytest.mark.parametrize("name", commands())

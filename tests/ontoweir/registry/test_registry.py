@@ -107,6 +107,54 @@ def test_the_text_is_that_of_the_registration(run: Run, project: Path) -> None:
     assert entry["registration"] == "new"
 
 
+HOURLY = (
+    "SELECT report_id, date_trunc('hour', ts) AS hour, AVG(avg_speed) AS mean FROM traffic "
+    "GROUP BY report_id, date_trunc('hour', ts)"
+)
+SLOWER = (
+    "SELECT b.report_id, b.hour FROM hourly a, hourly b WHERE a.report_id = b.report_id "
+    "AND b.hour = a.hour + INTERVAL '1' HOUR AND b.mean < a.mean - 10"
+)
+
+
+def test_a_registered_query_is_a_stream_for_others(run: Run, project: Path) -> None:
+    """As it was registered: what becomes of it later is its own."""
+    for name, text in (
+        ("hourly", HOURLY),
+        ("slower", SLOWER),
+        ("days", "SELECT date_trunc('day', hour) AS day, COUNT(*) AS n FROM slower GROUP BY 1"),
+    ):
+        (project / f"{name}.sql").write_text(text)
+        ran = run("register", project, "--sql", project / f"{name}.sql")
+        assert ran.code == 0, ran.err
+        assert "window-bounded" in ran.out
+    registry = project / "out" / "registry"
+    assert find_entry(registry, "slower").reads == {"hourly": HOURLY}
+    assert find_entry(registry, "days").reads == {"hourly": HOURLY, "slower": SLOWER}
+    (project / "hourly.sql").write_text(HOURLY.replace("AVG", "MAX"))
+    assert run("register", project, "--sql", project / "hourly.sql", "--replace").code == 0
+    assert find_entry(registry, "slower").reads == {"hourly": HOURLY}
+    both = project / "both.sql"
+    both.write_text("SELECT h.mean FROM hourly h JOIN slower s USING (report_id, hour)")
+    twice = run("register", project, "--sql", both)
+    assert twice.code == 2
+    assert "both would read two queries called hourly" in twice.err
+    assert is_one_line(twice.err)
+    assert run("drop", "hourly", "--project", project).code == 0
+    assert run("register", project, "--sql", both).code == 0  # by way of slower
+
+
+def test_running_groups_are_no_stream_for_others(run: Run, project: Path) -> None:
+    for name, text in (
+        ("running", "SELECT report_id, COUNT(*) AS n FROM traffic GROUP BY report_id"),
+        ("reader", "SELECT n FROM running"),
+    ):
+        (project / f"{name}.sql").write_text(text)
+        ran = run("register", project, "--sql", project / f"{name}.sql")
+    assert ran.code == 2
+    assert "an aggregate in a subquery whose groups are not final" in ran.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

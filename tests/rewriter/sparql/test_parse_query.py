@@ -151,9 +151,13 @@ VALUE = "SELECT ?x {\n?x :p ?v . ?x :p ?w\nFILTER(%s) }"
         ("SELECT ?x { ?x :p ?v\nSERVICE :s { ?x :q ?v } }", 4, "SERVICE"),
         ("SELECT ?x {\n{ SELECT DISTINCT ?x { ?x :p ?v } } }", 4, "SELECT DISTINCT in a subq"),
         ("SELECT ?x {\n{ SELECT ?x { ?x :p ?v } LIMIT 3 } }", 4, "LIMIT or OFFSET in a subquery"),
-        ("SELECT ?x {\n{ SELECT ?x { ?x :p ?v } GROUP BY ?x } }", 4, "GROUP BY in a subquery"),
         (
-            "SELECT ?x { { SELECT ?x\n(COUNT(*) AS ?n) { ?x :p ?v } } }",
+            "SELECT ?x {\n{ SELECT ?x { ?x :p ?v } GROUP BY ?x } }",
+            4,
+            "GROUP BY without an aggregate",
+        ),
+        (
+            "SELECT ?x { { SELECT ?x\n(STR(?v) AS ?n) { ?x :p ?v } } }",
             3,
             "an expression in",
         ),

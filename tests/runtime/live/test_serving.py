@@ -85,12 +85,14 @@ def test_entries_are_answered_side_by_side_across_restarts(
     workspace, compiled = open_queries(tmp_path, list(QUERIES))
     for name in QUERIES:
         register(tmp_path, name)
+    register(tmp_path, "again", "SELECT * FROM matches")
     first = serve(tmp_path, spark)
     assert {s["state"] for s in first["queries"].values()} == {"stopped"}
-    assert first["tuples"] == 2 * 30 * len(QUERIES)  # each reads for itself
+    assert first["tuples"] == 2 * 30 * (len(QUERIES) + 1)  # each reads for itself
     write_history(tmp_path, 2, 4)
     second = serve(tmp_path, spark)
-    assert second["tuples"] == 2 * 30 * len(QUERIES)
+    assert second["tuples"] == 2 * 30 * (len(QUERIES) + 1)
+    assert read_output(tmp_path / "out", "again") == read_output(tmp_path / "out", "matches")
     for query in compiled:
         found = read_output(tmp_path / "out", query.name)
         assert found == replayed(tmp_path, workspace, query, spark)

@@ -1,0 +1,108 @@
+"""Read the rules that say how far apart in time rows are that agree on columns ([B])."""
+
+from collections.abc import Iterable
+
+from ontoweir.mappings.model.catalog import Lag
+from ontoweir.mappings.model.parse_duration import parse_duration
+from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
+
+
+def read_rules(table: TomlTable, known: list[str], step_us: int) -> tuple[Lag, ...]:
+    """What a stream's `lags` and `clustered` say. Rows of one value that lie within a span are a
+    stream that lags behind itself: each of two such rows comes at most so long after the other.
+
+    Args:
+        table: the stream's.
+        known: its columns.
+        step_us: its unit of time.
+
+    Raises:
+        CatalogError: something is wrong, with its line.
+    """
+    return (*_read_lags(table, known, step_us), *_read_clusters(table, known, step_us))
+
+
+def _read_lags(table: TomlTable, known: list[str], step_us: int) -> list[Lag]:
+    """Rows of another stream that come at most so long after those they join."""
+    lags: list[Lag] = []
+    for item in table.items("lags"):
+        if not isinstance(item, dict):
+            raise table.wrong("lags", "a list of tables { behind, columns, to, within }")
+        entry = TomlTable(item, (*table.path, "lags"), table.lines)
+        entry.refuse_unknown(("behind", "columns", "to", "within"))
+        for key, example in (
+            ("behind", '"alarm"'),
+            ("columns", '["id"]'),
+            ("to", '["id"]'),
+            ("within", '"1 hour"'),
+        ):
+            entry.need(key, example)
+        columns, to = entry.texts("columns"), entry.texts("to")
+        check_columns(entry, "columns", columns, known, table.path[-1])
+        if not columns or len(columns) != len(to):
+            raise entry.error(
+                "to",
+                f"{len(columns)} columns join {len(to)}",
+                why="a lag is between rows that are joined column by column",
+                fix="list as many columns as to",
+            )
+        within = _read_within(entry, step_us)
+        place = table.lines.place(*table.path, "lags")
+        lags.append(Lag(entry.text("behind") or "", columns, to, within, place))
+    return lags
+
+
+def _read_clusters(table: TomlTable, known: list[str], step_us: int) -> list[Lag]:
+    """Rows that agree on columns, which all lie within a span of time."""
+    found: list[Lag] = []
+    name = table.path[-1]
+    for item in table.items("clustered"):
+        if not isinstance(item, dict):
+            raise table.wrong("clustered", "a list of tables { columns, within }")
+        entry = TomlTable(item, (*table.path, "clustered"), table.lines)
+        entry.refuse_unknown(("columns", "within"))
+        entry.need("columns", '["session"]')
+        entry.need("within", '"2 hours"')
+        columns = entry.texts("columns")
+        check_columns(entry, "columns", columns, known, name)
+        if not columns:
+            raise entry.error(
+                "columns",
+                "clustered names no columns",
+                why="it is of rows that agree on columns",
+                fix='write columns = ["session"]',
+            )
+        place = table.lines.place(*table.path, "clustered")
+        found.append(Lag(name, columns, columns, _read_within(entry, step_us), place))
+    return found
+
+
+def _read_within(entry: TomlTable, step_us: int) -> int:
+    text = entry.text("within") or ""
+    within = parse_duration(text)
+    if within is None or within < 0 or within % step_us:
+        raise entry.error(
+            "within",
+            f"{text!r} is not a whole number of the stream's steps",
+            why="time is counted in steps of the stream's unit",
+            fix='write a duration that is a multiple of the unit, e.g. "1 hour"',
+        )
+    return within
+
+
+def check_columns(
+    table: TomlTable, key: str, columns: Iterable[str], known: list[str], owner: str
+) -> None:
+    """Refuse columns that are not declared.
+
+    Raises:
+        CatalogError: one is not.
+    """
+    for column in columns:
+        if column not in known:
+            raise table.error(
+                key,
+                f"unknown column {column!r} of {owner!r} in {key}",
+                why=f"{owner!r} declares {', '.join(known) or 'no columns'}",
+                fix=did_you_mean(column, known),
+            )

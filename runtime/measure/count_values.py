@@ -1,0 +1,121 @@
+"""Count the values of a column, and say how the rows of one value lie in time."""
+
+from datetime import date
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.mappings.model.catalog import (
+    Column,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntType,
+    Scalar,
+)
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.measure.measured import MeasuredColumn
+
+MOST = 1_000_000
+"""So many distinct values are counted."""
+FEW = 300
+"""So many distinct values are told."""
+
+
+class ValueCounter:
+    """The values of a column, chunk by chunk."""
+
+    def __init__(self, column: Column) -> None:
+        self.column = column
+        self.nulls = self.rows = 0
+        self.low: Scalar | None = None
+        self.high: Scalar | None = None
+        self.found: pa.Array | None = None
+        """The distinct values, in the order in which they came."""
+        self.full = False
+        """Whether there are more than are counted."""
+        self.first = self.last = np.zeros(0, dtype=np.int64)
+        self.gap = self.span = 0
+
+    def add(self, values: "pa.ChunkedArray", times: Array) -> None:
+        """More rows, in the order of time, with their timestamps (µs)."""
+        if pa.types.is_null(values.type):
+            self.nulls, self.rows = self.nulls + len(values), self.rows + len(values)
+            return
+        if pa.types.is_dictionary(values.type):
+            values = values.cast(values.type.value_type)
+        self.rows, self.nulls = self.rows + len(values), self.nulls + values.null_count
+        if isinstance(self.column.type, IntType | DecimalType | FloatType | DateType):
+            self._widen(values)
+        if self.full:
+            return
+        there = pc.is_valid(values)
+        if values.null_count:
+            values, times = values.filter(there), times[there.to_numpy()]
+        if not len(values):
+            return
+        fresh = pc.unique(values)
+        known = fresh.slice(0, 0) if self.found is None else self.found
+        new = fresh.filter(pc.invert(pc.is_in(fresh, value_set=known)))
+        self.found = pa.concat_arrays([known, new])
+        if len(self.found) > MOST:
+            self.full, self.found = True, None
+            self.first = self.last = np.zeros(0, dtype=np.int64)
+            return
+        self._place(pc.index_in(values, value_set=self.found).to_numpy(), times, len(new))
+
+    def finish(self) -> MeasuredColumn:
+        """What was found."""
+        distinct = None if self.full else 0 if self.found is None else len(self.found)
+        few = None
+        if distinct is not None and distinct <= FEW:
+            few = () if self.found is None else tuple(sorted(map(_scalar, self.found.to_pylist())))
+        if len(self.first):
+            self.span = int((self.last - self.first).max())
+        return MeasuredColumn(
+            self.nulls,
+            self.low,
+            self.high,
+            distinct,
+            few,
+            None if self.full else self.gap,
+            None if self.full else self.span,
+        )
+
+    def _widen(self, values: "pa.ChunkedArray") -> None:
+        ends = pc.min_max(values).as_py()
+        if ends["min"] is None:
+            return
+        low, high = _scalar(ends["min"]), _scalar(ends["max"])
+        self.low = low if self.low is None else min(self.low, low)
+        self.high = high if self.high is None else max(self.high, high)
+
+    def _place(self, codes: Array, times: Array, new: int) -> None:
+        """Where rows of each value are in time; `codes`: which value each has."""
+        codes = codes.astype(np.int64, copy=False)
+        order = np.argsort(codes, kind="stable")
+        codes, times = codes[order], times[order]
+        starts = np.flatnonzero(np.r_[True, codes[1:] != codes[:-1]])
+        ends = np.append(starts[1:], len(codes)) - 1
+        inside = np.diff(times)
+        inside[starts[1:] - 1] = 0
+        self.gap = max(self.gap, int(inside.max(initial=0)))
+        mine = codes[starts]
+        before = len(self.first)
+        old = mine < before
+        if old.any():
+            apart = times[starts][old] - self.last[mine[old]]
+            self.gap = max(self.gap, int(apart.max()))
+        self.first = np.concatenate([self.first, np.zeros(new, dtype=np.int64)])
+        self.last = np.concatenate([self.last, np.zeros(new, dtype=np.int64)])
+        self.first[mine[~old]] = times[starts][~old]
+        self.last[mine] = times[ends]
+
+
+def _scalar(value: object) -> Scalar:
+    if isinstance(value, date):
+        return value.isoformat()
+    assert isinstance(value, int | Decimal | float | str | bool), value
+    return value

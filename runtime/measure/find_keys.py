@@ -1,0 +1,44 @@
+"""Find the columns that tell the rows of a timestamp apart."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import pyarrow as pa
+
+from ontoweir.mappings.model.catalog import Column, FloatType
+from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
+from ontoweir.runtime.columnar.frame import Array
+
+WIDEST = 2
+"""Keys of at most so many columns, beside the timestamp, are looked for."""
+
+
+class KeyFinder:
+    """What may still be a key, chunk by chunk: every set of columns, until rows repeat it."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        names = [c.name for c in columns if not isinstance(c.type, FloatType)]
+        self.open: list[tuple[str, ...]] = [
+            key for width in range(1, WIDEST + 1) for key in combinations(names, width)
+        ]
+
+    def add(self, table: pa.Table, times: Array) -> None:
+        """More rows, whole timestamps in order."""
+        self.open = [key for key in self.open if self._holds(key, table, times)]
+
+    def finish(self) -> tuple[tuple[str, ...], ...]:
+        """The keys of which no column can be left out, those with few columns first."""
+        found: list[tuple[str, ...]] = []
+        for key in self.open:
+            if not any(set(less) <= set(key) for less in found):
+                found.append(key)
+        return tuple(found)
+
+    def _holds(self, key: Sequence[str], table: pa.Table, times: Array) -> bool:
+        columns = [table.column(name) for name in key]
+        if any(column.null_count for column in columns):
+            return False
+        for narrower in combinations(key, len(key) - 1):
+            if narrower and narrower in self.open:
+                return True  # a key with a column more is one, and not looked at
+        return not bool(find_repeated_keys(times, columns).any())

@@ -1,0 +1,94 @@
+"""What was measured of a stream."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil
+
+from ontoweir.mappings.model.catalog import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredLateness:
+    """How long after a later timestamp rows came.
+
+    `delays`: in µs, ascending, the first is 0; `rows`: how many rows have each; `exact`: whether
+    they are the delays themselves; else each is at most 1 % greater, but for the last.
+    """
+
+    delays: tuple[int, ...]
+    rows: tuple[int, ...]
+    exact: bool = True
+
+    @property
+    def greatest_us(self) -> int:
+        """The lateness with which no row is late."""
+        return self.delays[-1]
+
+    @property
+    def total(self) -> int:
+        """All rows with a timestamp."""
+        return sum(self.rows)
+
+    def count_late(self, lateness_us: int) -> int:
+        """How many rows are late with a lateness; where not exact, at most so many."""
+        pairs = zip(self.delays, self.rows, strict=True)
+        return sum(rows for delay, rows in pairs if delay > lateness_us)
+
+    def quantile(self, share: float) -> int:
+        """The least delay (µs) that a share of the rows does not exceed."""
+        wanted, seen = ceil(share * self.total), 0
+        for delay, rows in zip(self.delays, self.rows, strict=True):
+            seen += rows
+            if seen >= wanted:
+                return delay
+        return self.greatest_us
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredColumn:
+    """The values of a column.
+
+    `nulls`: rows without one; `minimum`, `maximum`: of numbers and days (None: of other types, or
+    there is no value); `distinct`: how many there are (None: more than were counted); `values`: all
+    of them, in order, where they are few.
+    `gap_us`, `span_us`: two rows of one value that follow each other are at most so far apart, and
+    the first and the last (None: there are too many values).
+    """
+
+    nulls: int
+    minimum: Scalar | None
+    maximum: Scalar | None
+    distinct: int | None
+    values: tuple[Scalar, ...] | None
+    gap_us: int | None = None
+    span_us: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredStream:
+    """What was measured of a stream.
+
+    `rows`: all; `untimed`: those without a timestamp; `first_us`, `last_us`: the first and last
+    timestamp (None: there is none); `step_us`: all timestamps are multiples of it; `rate`: the most
+    rows that share a timestamp, without those that repeat a declared key there, and `repeats`, how
+    many these are; `gap_us`: two timestamps that follow each other are at most so far
+    apart; `keys`: columns that tell the rows of a timestamp apart, those with few columns first;
+    `whole_keys`: single columns that tell all rows apart;
+    `references`: by column, the static columns that have all its values, as (relation, column);
+    `left_out`: rows that came so late that they were not looked at any more.
+    """
+
+    rows: int
+    untimed: int
+    first_us: int | None
+    last_us: int | None
+    step_us: int | None
+    lateness: MeasuredLateness
+    rate: int
+    gap_us: int | None
+    columns: Mapping[str, MeasuredColumn]
+    keys: tuple[tuple[str, ...], ...]
+    whole_keys: tuple[str, ...]
+    references: Mapping[str, tuple[tuple[str, str], ...]]
+    repeats: int = 0
+    left_out: int = 0

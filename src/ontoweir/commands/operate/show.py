@@ -1,0 +1,132 @@
+"""`ontoweir show`."""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.commands.common.arguments import add_project_arguments
+from ontoweir.commands.common.open_workspace import open_workspace
+from ontoweir.commands.common.report_refusals import report_all_refused
+from ontoweir.commands.common.warn_rejects import warn_rejects
+
+if TYPE_CHECKING:
+    from ontoweir.answers.choose_rows import Wanted
+    from ontoweir.answers.read_answers import Answers
+
+LIMIT = 40
+"""Rows that are shown if nothing else is asked for."""
+_OFTEN = 0.5
+"""Seconds between two looks at a folder that is followed."""
+
+
+def add_show(commands: Any) -> None:
+    """Add `show` to the commands."""
+    show = commands.add_parser(
+        "show",
+        help="look at answers: of a file or folder of them, or of a query, which is replayed",
+        epilog='examples: `ontoweir show fast.parquet --where "speed > 100" --sort "speed DESC"`; '
+        "`ontoweir show out/answers/every-reading-above-130 --follow`; "
+        "`ontoweir show every-reading-above-130 examples/traffic`",
+    )
+    show.add_argument(
+        "what", metavar="RESULT|QUERY", help="what replay or run has written, or a query's name"
+    )
+    add_project_arguments(show)
+    show.add_argument("--where", metavar="SQL", help="only rows that meet this condition")
+    show.add_argument(
+        "--sort",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help='in the order of this column; "COLUMN DESC": from the greatest down; may be repeated',
+    )
+    show.add_argument(
+        "--columns",
+        metavar="A,B",
+        type=lambda t: tuple(t.split(",")),
+        default=(),
+        help="only these",
+    )
+    show.add_argument(
+        "--limit", type=int, default=LIMIT, metavar="N", help=f"rows (default: {LIMIT}); 0: all"
+    )
+    show.add_argument("--format", choices=("text", "csv", "jsonl"), default="text")
+    show.add_argument(
+        "--follow",
+        action="store_true",
+        help="of a folder that a run writes to: go on with the rows that come, until stopped",
+    )
+    show.set_defaults(run=_show)
+
+
+def _show(args: argparse.Namespace) -> int:
+    from ontoweir.answers.choose_rows import Wanted, choose_rows
+    from ontoweir.answers.read_answers import find_answers
+    from ontoweir.answers.show_rows import show_rows
+    from ontoweir.errors import UsageError
+
+    if args.limit < 0 or (args.follow and args.sort):
+        raise UsageError(
+            "--follow with --sort" if args.limit >= 0 else f"--limit {args.limit}",
+            why="rows that come are shown as they come"
+            if args.limit >= 0
+            else "it is how many rows are shown",
+            fix="leave one of them out" if args.limit >= 0 else "write a whole number; 0 is all",
+        )
+    wanted = Wanted(args.where, tuple(args.sort), args.limit or None, args.columns)
+    path = Path(args.what)
+    if not path.exists() and _is_query(args):
+        with _replayed(args) as file:
+            show_rows(choose_rows(find_answers(file).read(), wanted), args.format, sys.stdout)
+        return 0
+    answers = find_answers(path)
+    show_rows(choose_rows(answers.read(), wanted), args.format, sys.stdout)
+    if args.follow:
+        _follow(path, answers, wanted, args.format)
+    return 0
+
+
+def _is_query(args: argparse.Namespace) -> bool:
+    """Whether something that is no file is to be taken for a query: it has no suffix of one."""
+    return not Path(args.what).suffix
+
+
+@contextmanager
+def _replayed(args: argparse.Namespace) -> Iterator[Path]:
+    """The answers of a query over its history, for a while."""
+    from ontoweir.run.replay_query import ReplayOptions, replay_query
+
+    workspace, warnings = open_workspace(args)
+    with report_all_refused(workspace):
+        compiled = workspace.compile(args.what)
+    warnings.release()
+    with tempfile.TemporaryDirectory(prefix="ontoweir-show-") as folder:
+        file = Path(folder, "answers.parquet")
+        summary = replay_query(workspace, compiled, ReplayOptions(file, progress=not args.quiet))
+        warn_rejects(summary)
+        yield file
+
+
+def _follow(path: Path, seen: "Answers", wanted: "Wanted", form: Any) -> None:
+    """Show the rows of files that come."""
+    from dataclasses import replace
+
+    from ontoweir.answers.choose_rows import choose_rows
+    from ontoweir.answers.read_answers import Answers, find_answers
+    from ontoweir.answers.show_rows import show_rows
+
+    known = set(seen.files)
+    wanted = replace(wanted, limit=None)
+    while True:
+        time.sleep(_OFTEN)
+        fresh = tuple(f for f in find_answers(path).files if f not in known)
+        known.update(fresh)
+        chosen = choose_rows(Answers(fresh).read(), wanted)
+        if chosen.met:
+            show_rows(chosen, form, sys.stdout)
+            sys.stdout.flush()

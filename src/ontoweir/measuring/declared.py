@@ -1,0 +1,116 @@
+"""Declarations that measured data keep, as a closed union: in a catalog, and in a project file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, assert_never
+
+from ontoweir.edit.edit_project import (
+    add_cluster,
+    add_key,
+    add_reference,
+    edit_column,
+    set_lateness,
+    set_rate,
+)
+from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Reference, Stream
+from ontoweir.mappings.model.parse_duration import show_duration
+
+
+@dataclass(frozen=True, slots=True)
+class SetLateness:
+    """How late rows of a stream may come."""
+
+    stream: str
+    lateness_us: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetRate:
+    """How many rows of a stream share a timestamp at most."""
+
+    stream: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetDomain:
+    """The values of a stream's column; the column as it is to be declared."""
+
+    stream: str
+    column: Column
+
+
+@dataclass(frozen=True, slots=True)
+class AddKey:
+    """Columns that tell a stream's rows apart."""
+
+    stream: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AddReference:
+    """A column of a stream has values of a static relation's key."""
+
+    stream: str
+    reference: Reference
+
+
+@dataclass(frozen=True, slots=True)
+class AddCluster:
+    """All rows of a stream with one value of a column lie within a span of time."""
+
+    stream: str
+    column: str
+    within_us: int
+
+
+Declared: TypeAlias = SetLateness | SetRate | SetDomain | AddKey | AddReference | AddCluster
+"""One declaration."""
+
+
+def declare_in(catalog: Catalog, declarations: Sequence[Declared]) -> Catalog:
+    """A catalog with more declared."""
+    streams = dict(catalog.streams)
+    for declared in declarations:
+        streams[declared.stream] = _declare(streams[declared.stream], declared)
+    return replace(catalog, streams=streams)
+
+
+def _declare(stream: Stream, declared: Declared) -> Stream:
+    match declared:
+        case SetLateness(lateness_us=lateness):
+            return replace(stream, lateness_us=lateness)
+        case SetRate(rows=rows):
+            return replace(stream, max_per_timestamp=rows)
+        case SetDomain(column=column):
+            columns = tuple(column if c.name == column.name else c for c in stream.columns)
+            return replace(stream, columns=columns)
+        case AddKey(columns=key):
+            return replace(stream, keys=(*stream.keys, key))
+        case AddReference(reference=reference):
+            return replace(stream, references=(*stream.references, reference))
+        case AddCluster(column=name, within_us=within):
+            rule = Lag(stream.name, (name,), (name,), within, stream.source)
+            return replace(stream, lags=(*stream.lags, rule))
+        case _:
+            assert_never(declared)
+
+
+def write_in(text: str, declared: Declared) -> str | None:
+    """The text of a project file with it; None where no small change says it."""
+    match declared:
+        case SetLateness(stream=name, lateness_us=lateness):
+            return set_lateness(text, name, show_duration(lateness))
+        case SetRate(stream=name, rows=rows):
+            return set_rate(text, name, rows)
+        case SetDomain(stream=name, column=column):
+            return edit_column(text, name, column)
+        case AddKey(stream=name, columns=key):
+            return add_key(text, name, key)
+        case AddReference(stream=name, reference=reference):
+            return add_reference(text, name, reference)
+        case AddCluster(stream=name, column=column, within_us=within):
+            return add_cluster(text, name, column, show_duration(within))
+        case _:
+            assert_never(declared)

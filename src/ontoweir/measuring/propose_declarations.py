@@ -1,0 +1,193 @@
+"""Propose what a stream's data keeps as declarations."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import (
+    Column,
+    DecimalType,
+    IntType,
+    Reference,
+    Scalar,
+    Stream,
+    StringType,
+)
+from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.mappings.model.show_values import show_values
+from ontoweir.measuring.declared import (
+    AddCluster,
+    AddKey,
+    AddReference,
+    Declared,
+    SetDomain,
+    SetLateness,
+    SetRate,
+)
+
+if TYPE_CHECKING:
+    from ontoweir.runtime.measure.measured import MeasuredColumn, MeasuredStream
+
+_MUCH_LESS = 4
+"""A lateness that loses rows is proposed if it is so many times less than the one that does not."""
+_SHARE = 0.999
+_OFTEN = 10
+"""A domain is proposed if a value occurs so many times on average."""
+_SOME, _SPANS = 20, 10
+"""Rows of one value come together if there are so many values, and so many spans in the history."""
+_KEYS = 2
+"""So many keys of a stream are proposed at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A declaration that the data keeps, but for `loses` rows, which a run would reject;
+    `evidence`: what was seen."""
+
+    declared: Declared
+    evidence: str
+    loses: int = 0
+
+
+def propose_declarations(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
+    """What could be declared of a stream that is not, or not truly.
+
+    Args:
+        stream: as it is declared.
+        measured: what was measured of its data.
+    """
+    if measured.first_us is None:
+        return
+    yield from _rates(stream, measured)
+    yield from _lateness(stream, measured)
+    for name, found in measured.references.items():
+        if not any(r.columns == (name,) for r in stream.references):
+            for relation, to in found:
+                yield Proposed(
+                    AddReference(stream.name, Reference((name,), relation, (to,))),
+                    f"all {_count(measured.columns[name])} of {name} are in {relation}.{to}",
+                )
+    yield from _keys(stream, measured)
+    yield from _clusters(stream, measured)
+    known = {c for r in stream.references for c in r.columns} | measured.references.keys()
+    for column in stream.columns:
+        values = measured.columns.get(column.name)
+        if values is None or column.name in known or _grows(values, measured.rows):
+            continue
+        proposed = _domain(column, values)
+        if proposed is not None:
+            declared, evidence = proposed
+            yield Proposed(SetDomain(stream.name, declared), evidence)
+
+
+def _rates(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
+    known = stream.max_per_timestamp
+    if known is None or known < measured.rate:
+        said = "" if known is None else f", more than the declared {known:,}"
+        few = "no two" if measured.rate == 1 else f"at most {measured.rate:,}"
+        evidence = f"{few} of the {measured.rows:,} rows share a timestamp{said}"
+        yield Proposed(SetRate(stream.name, measured.rate), evidence)
+
+
+def _lateness(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
+    found = measured.lateness
+    greatest = _up(found.greatest_us, stream.grid_us)
+    if greatest <= stream.lateness_us:
+        return
+    late = found.count_late(stream.lateness_us)
+    came = f"{late:,} of {found.total:,} rows come after a later timestamp"
+    if stream.lateness_us:
+        came += f" by more than {show_duration(stream.lateness_us)}"
+    yield Proposed(
+        SetLateness(stream.name, greatest), f"{came}, by {show_duration(greatest)} at most"
+    )
+    less = _up(found.quantile(_SHARE), stream.grid_us)
+    if stream.lateness_us < less and less * _MUCH_LESS <= greatest:
+        lost = found.count_late(less)
+        yield Proposed(
+            SetLateness(stream.name, less),
+            f"{came}; all but {lost:,} of them by {show_duration(less)} at most",
+            lost,
+        )
+
+
+def _up(duration_us: int, grid_us: int) -> int:
+    """A duration, rounded up to whole steps."""
+    return -(-duration_us // grid_us) * grid_us
+
+
+def _keys(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
+    for name in measured.whole_keys:
+        if (name,) not in stream.keys:
+            rows = measured.rows - measured.untimed
+            evidence = f"{name} has {rows:,} different values in {rows:,} rows"
+            yield Proposed(AddKey(stream.name, (name,)), evidence)
+    if measured.rate < 2:
+        return  # every column is one then
+    wider = [(*key, stream.timestamp) for key in measured.keys]
+    known = [set(key) for key in stream.keys]
+    new = (k for k in wider if not any(had <= set(k) for had in known))
+    for number, key in enumerate(new):
+        if number < _KEYS:
+            evidence = f"no two rows of a timestamp have the same {' and '.join(key[:-1])}"
+            yield Proposed(AddKey(stream.name, key), evidence)
+
+
+def _clusters(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
+    """Columns, such as a session or an order, whose rows of one value come together: the span is
+    much shorter than the history, and values end while others begin."""
+    assert measured.first_us is not None
+    assert measured.last_us is not None
+    history = measured.last_us - measured.first_us
+    for name, column in measured.columns.items():
+        rows = measured.rows - column.nulls
+        if column.span_us is None or column.distinct is None or column.distinct < _SOME:
+            continue
+        if column.distinct * 2 > rows or column.span_us * _SPANS > history:
+            continue
+        if any(lag.behind == stream.name and lag.columns == (name,) for lag in stream.lags):
+            continue
+        span = _up(max(column.span_us, 1), stream.grid_us)
+        yield Proposed(
+            AddCluster(stream.name, name, span),
+            f"all rows with one {name} lie within {show_duration(span)} ({_count(column)})",
+        )
+
+
+def _domain(column: Column, measured: "MeasuredColumn") -> tuple[Column, str] | None:
+    """A column with the domain that its values have, where it has none or they leave it."""
+    match column.type:
+        case StringType():
+            if column.enum is not None or not measured.values:
+                return None
+            evidence = f"{column.name} has {show_values(measured.values)}"
+            return replace(column, enum=measured.values), evidence
+        case IntType() | DecimalType():  # days go on
+            low, high = measured.minimum, measured.maximum
+            if low is None or high is None or _is_inside(column, low, high):
+                return None
+            evidence = f"{column.name} lies in {low}..{high}"
+            return replace(column, minimum=low, maximum=high, enum=None), evidence
+        case _:
+            return None
+
+
+def _grows(column: "MeasuredColumn", rows: int) -> bool:
+    """Whether values come so seldom again that others than those seen are to be expected."""
+    return column.distinct is None or column.distinct * _OFTEN > rows - column.nulls
+
+
+def _is_inside(column: Column, low: Scalar, high: Scalar) -> bool:
+    """Whether a column has a domain, and values keep it."""
+    if column.enum is not None:
+        return True
+    if column.minimum is None or column.maximum is None:
+        return False
+    limits = (column.minimum, low, high, column.maximum)
+    least, first, last, most = (Decimal(str(v)) for v in limits)
+    return least <= first and last <= most
+
+
+def _count(column: "MeasuredColumn") -> str:
+    return f"{column.distinct:,} values"

@@ -1,0 +1,155 @@
+"""`ontoweir measure`: what holds of the data, and what declaring it would change."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.ontoweir.conftest import Run
+
+TOML = """\
+[streams.passage]
+source = { format = "csv", path = "passages.csv", options = { header = "true" } }
+timestamp = { column = "ts", unit = "1 second" } # by the gate's clock
+
+[streams.passage.columns]
+gate = "string"
+badge = "int"
+
+[relations.gates]
+source = { format = "csv", path = "gates.csv", options = { header = "true" } }
+keys = [["name"]]
+columns = { name = "string" }
+"""
+AGAIN = "SELECT x.gate FROM passage x JOIN passage y ON x.gate = y.gate AND x.ts < y.ts"
+WHO = "SELECT x.badge FROM passage x JOIN passage y ON x.badge = y.badge AND x.ts < y.ts"
+
+
+@pytest.fixture
+def gates(tmp_path: Path) -> Path:
+    """A project whose rows come late, and whose gates are in a relation."""
+    (tmp_path / "ontoweir.toml").write_text(TOML)
+    names = ["north", "south", "east"]
+    (tmp_path / "gates.csv").write_text("\n".join(["name", *names]) + "\n")
+    # every tenth row comes two seconds late, the last of all 49
+    times = [t - 3 if t % 10 == 9 else t for t in range(60)]
+    times[-1] = 9
+    rows = [f"{names[n % 3]},{n},2026-05-04T08:00:{t:02}" for n, t in enumerate(times)]
+    (tmp_path / "passages.csv").write_text("\n".join(["gate,badge,ts", *rows]) + "\n")
+    (tmp_path / "again.sql").write_text(AGAIN)
+    (tmp_path / "who.sql").write_text(WHO)
+    return tmp_path
+
+
+def test_json(run: Run, gates: Path) -> None:
+    ran = run("measure", gates, "--sql", gates / "again.sql", "--format", "json", "-q")
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    stream = told["streams"]["passage"]
+    assert stream["rows"] == 60
+    assert stream["lateness"]["max"] == "49 seconds"
+    assert stream["lateness"]["rows"] == 6
+    assert stream["max_per_timestamp"] == 2
+    assert stream["columns"]["gate"]["values"] == ["east", "north", "south"]
+    (query,) = told["queries"]
+    assert (query["verdict"], query["then"]["verdict"]) == ("unbounded", "conditionally-bounded")
+    line = 'references = [{ columns = ["gate"], relation = "gates", to = ["name"] }]'
+    assert query["needs"] == [f"[streams.passage]\n{line}"]
+    (changing,) = [d for d in told["declarations"] if d["changes"]]
+    assert changing["toml"] == query["needs"][0]
+    assert changing["changes"][0]["from"] == "unbounded"
+
+
+def test_a_smaller_lateness_says_what_it_loses(run: Run, gates: Path) -> None:
+    rows = (gates / "passages.csv").read_text().splitlines()
+    more = [f"north,{n},2026-05-04T08:{n // 60 + 1:02}:{n % 60:02}" for n in range(3540)]
+    (gates / "passages.csv").write_text("\n".join([*rows, *more]) + "\n")
+    ran = run("measure", gates, "--sql", gates / "again.sql", "--format", "json", "-q")
+    loses = {
+        tomllib.loads(d["toml"])["streams"]["passage"]["timestamp"]["lateness"]: d["loses"]
+        for d in json.loads(ran.out)["declarations"]
+        if "lateness" in d["toml"]
+    }
+    assert loses == {"49 seconds": 0, "2 seconds": 1}
+
+
+def test_what_is_written_is_what_the_query_needs(run: Run, gates: Path) -> None:
+    asked = ("measure", gates, "--sql", gates / "again.sql", "-q")
+    ran = run(*asked, "--write")
+    assert ran.code == 0, ran.err
+    text = (gates / "ontoweir.toml").read_text()
+    assert "# by the gate's clock" in text
+    passage = tomllib.loads(text)["streams"]["passage"]
+    assert passage["references"] == [{"columns": ["gate"], "relation": "gates", "to": ["name"]}]
+    assert passage["timestamp"]["lateness"] == "49 seconds"
+    assert passage["max_per_timestamp"] == 2
+    assert run("check", gates, "--sql", gates / "again.sql").code == 0
+    replayed = run(
+        *("replay", gates, "--sql", gates / "again.sql", "--output", gates / "out.csv"),
+        *("--engine", "driver", "--summary", "json", "-q"),
+    )
+    assert replayed.code == 0, replayed.err
+    assert json.loads(replayed.out)["rejected"] == 0
+    again = json.loads(run(*asked, "--format", "json").out)
+    assert not any("lateness" in d["toml"] for d in again["declarations"])
+    assert not any(d["changes"] for d in again["declarations"])
+
+
+def test_values_that_are_always_new_bound_nothing(run: Run, gates: Path) -> None:
+    ran = run("measure", gates, "--sql", gates / "who.sql", "-q")
+    assert ran.code == 0, ran.err
+    assert "who: unbounded; nothing that the data keeps bounds it" in ran.out
+    assert "badge = {" not in ran.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--for", "nothing"), "unknown query 'nothing'"),
+        (("--sql", "none.sql"), "none.sql"),
+    ],
+)
+def test_what_is_not_there(run: Run, gates: Path, arguments: tuple[str, str], said: str) -> None:
+    ran = run("measure", gates, *arguments, "-q")
+    assert ran.code == 2
+    assert said in ran.err
+    assert len(ran.err.splitlines()) == 1
+
+
+def test_missing_data(run: Run, gates: Path) -> None:
+    (gates / "passages.csv").unlink()
+    ran = run("measure", gates, "--sql", gates / "again.sql", "-q")
+    assert ran.code == 2
+    assert "passages.csv" in ran.err
+
+
+def test_rows_of_one_value_that_come_together(run: Run, gates: Path) -> None:
+    rows = [
+        f"{gate},{n},2026-05-04T{n // 2 // 60:02}:{n // 2 % 60:02}:{2 * k:02}"
+        for n in range(0, 400, 2)
+        for k, gate in enumerate(("north", "east"))
+    ]
+    (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *rows]) + "\n")
+    asked = ("measure", gates, "--sql", gates / "who.sql", "-q")
+    ran = run(*asked, "--write", "--format", "json")
+    assert ran.code == 0, ran.err
+    (query,) = json.loads(ran.out)["queries"]
+    line = 'clustered = [{ columns = ["badge"], within = "2 seconds" }]'
+    assert query["needs"] == [f"[streams.passage]\n{line}"]
+    checked = json.loads(run("check", gates, "--sql", gates / "who.sql", "--format", "json").out)
+    assert checked[0]["verdict"] == "conditionally-bounded"
+    assert checked[0]["conditions"] == ["all rows of passage with one badge lie within 2 seconds"]
+    assert not any(
+        d["changes"] for d in json.loads(run(*asked, "--format", "json").out)["declarations"]
+    )
+
+
+def test_html(run: Run, gates: Path) -> None:
+    ran = run("measure", gates, "--sql", gates / "again.sql", "--format", "html", "-q")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("<!DOCTYPE html>")
+    assert "what the data keeps" in ran.out
+    assert "<svg" in ran.out
+    assert "references = [{ columns = [&quot;gate&quot;]" in ran.out
+    assert "<script" not in ran.out
