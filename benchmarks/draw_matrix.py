@@ -10,7 +10,9 @@ _LEFT, _TOP, _WIDE, _HIGH = 170, 40, 62, 17
 _MISSING = "#eee"
 
 
-def draw_matrix(results: Sequence[dict[str, Any]], file: Path, other: str = "duckdb") -> None:
+def draw_matrix(
+    results: Sequence[dict[str, Any]], file: Path, other: str = "duckdb", by: str = "seconds"
+) -> None:
     """Write a picture: a row for each case, a column for each query; in a cell the other's seconds
     divided by ours, green where ours is faster. Nothing where nothing was measured.
 
@@ -18,6 +20,7 @@ def draw_matrix(results: Sequence[dict[str, Any]], file: Path, other: str = "duc
         results: the cells, as replay_matrix.py keeps them.
         file: the SVG to write.
         other: the way to compare with.
+        by: `seconds`, or `cpu`, seconds of computing.
     """
     cases = list(dict.fromkeys(r["case"] for r in results))
     queries = list(dict.fromkeys(r["query"] for r in results))
@@ -29,9 +32,10 @@ def draw_matrix(results: Sequence[dict[str, Any]], file: Path, other: str = "duc
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         'font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="#fff"/>'
     )
+    what = "seconds" if by == "seconds" else "CPU seconds"
     lines = [
         head,
-        _write(10, 14, f"seconds of {other}, divided by ours: above 1 ours is faster", "start"),
+        _write(10, 14, f"{what} of {other}, divided by ours: above 1 ours is faster", "start"),
     ]
     for column, query in enumerate(queries):
         lines.append(_write(_LEFT + _WIDE * (column + 0.5), _TOP - 6, query))
@@ -40,7 +44,7 @@ def draw_matrix(results: Sequence[dict[str, Any]], file: Path, other: str = "duc
         form, shape, rows = case.split("-")
         lines.append(_write(_LEFT - 8, top + 12, f"{form} {shape} {int(rows):,}", "end"))
         for column, query in enumerate(queries):
-            text, colour = _judge(known.get((case, query), {}), other)
+            text, colour = _judge(known.get((case, query), {}), other, by)
             left = _LEFT + _WIDE * column
             lines.append(
                 f'<rect x="{left}" y="{top}" width="{_WIDE - 1}" height="{_HIGH - 1}" '
@@ -49,14 +53,14 @@ def draw_matrix(results: Sequence[dict[str, Any]], file: Path, other: str = "duc
     file.write_text("\n".join([*lines, "</svg>"]) + "\n")
 
 
-def _judge(ways: dict[str, Any], other: str) -> tuple[str, str]:
+def _judge(ways: dict[str, Any], other: str, by: str) -> tuple[str, str]:
     """What stands in a cell, and its colour."""
     mine, theirs = ways.get("ours", {}), ways.get(other, {})
-    if "seconds" not in mine:
+    if by not in mine:
         return "–", _MISSING
-    if "seconds" not in theirs:
-        return f"{min(mine['seconds']):.2f} s", _MISSING
-    ratio = min(theirs["seconds"]) / min(mine["seconds"])
+    if by not in theirs:
+        return f"{min(mine[by]):.2f} s", _MISSING
+    ratio = min(theirs[by]) / min(mine[by])
     return f"{ratio:.2f}", _shade(ratio)
 
 

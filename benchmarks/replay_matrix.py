@@ -2,6 +2,7 @@
 
     .venv/bin/python benchmarks/replay_matrix.py [--rows 100000,2000000] [--formats …] [--shapes …]
         [--queries …] [--ways ours,duckdb,polars,spark] [--repeat 2] [--limit 120] [--home FOLDER]
+        [--by seconds]
 
 Formats, shapes and queries are those of matrix_data.py; all of them if not named. A way answers a
 query in a process of its own, REPEAT times; the best counts. What ours verified of the files in
@@ -10,7 +11,8 @@ unordered (`keep = true`). Imports, and the start of
 Spark, are not counted; the memory is the peak above what the process has after its imports. A way
 that takes longer than LIMIT seconds is stopped, and shown so. Answers are compared, by count and
 hash. Prints a line for each case (in brackets CPU seconds), and the ratios (others' seconds ÷ ours:
-above 1 ours is faster); writes replay_matrix.json, and a heat map of the ratios to DuckDB,
+above 1 ours is faster; `--by cpu`: of CPU seconds, which other work on the machine changes less);
+writes replay_matrix.json, and a heat map of the ratios to DuckDB,
 replay-matrix.svg, to --out. Exits with 1 if answers differ.
 """
 
@@ -192,6 +194,7 @@ def main() -> None:
         parser.add_argument(f"--{name}", default=",".join(known))
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--by", choices=("seconds", "cpu"), default="seconds")
     parser.add_argument("--limit", type=float, default=120.0)
     parser.add_argument("--home", type=Path, default=Path(tempfile.gettempdir()) / "replay-matrix")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out")
@@ -214,8 +217,8 @@ def main() -> None:
                     results.append(run_cell(given, folder, query))
     given.out.mkdir(exist_ok=True)
     (given.out / "replay_matrix.json").write_text(json.dumps(results, indent=1))
-    draw_matrix(results, given.out / "replay-matrix.svg")
-    summarise(results)
+    draw_matrix(results, given.out / "replay-matrix.svg", by=given.by)
+    summarise(results, given.by)
     sys.exit(any(r["differs"] for r in results))
 
 
@@ -277,21 +280,21 @@ def show(cell: dict[str, Any]) -> str:
     return "  ".join(parts) + ("  ANSWERS DIFFER" if cell["differs"] else "")
 
 
-def ratio(cell: dict[str, Any], other: str) -> float | None:
+def ratio(cell: dict[str, Any], other: str, by: str) -> float | None:
     """Another's seconds ÷ ours."""
     mine, theirs = cell["ways"].get("ours", {}), cell["ways"].get(other, {})
-    if "seconds" not in mine or "seconds" not in theirs:
+    if by not in mine or by not in theirs:
         return None
-    return float(min(theirs["seconds"]) / min(mine["seconds"]))
+    return float(min(theirs[by]) / min(mine[by]))
 
 
-def summarise(results: list[dict[str, Any]]) -> None:
+def summarise(results: list[dict[str, Any]], by: str) -> None:
     """The worst, and the median, against each peer."""
     for other in WAYS[1:]:
         ratios = sorted(
             (found, f"{r['case']} {r['query']}")
             for r in results
-            if (found := ratio(r, other)) is not None
+            if (found := ratio(r, other, by)) is not None
         )
         if not ratios:
             continue

@@ -18,10 +18,11 @@ _APART = 32 << 20
 
 
 @cache
-def keep_pages() -> None:
-    """Once for this process; nothing where its C library is another one."""
+def keep_pages() -> bool:
+    """Once for this process; whether its C library does so."""
     if sys.platform != "linux":
-        return
+        return False
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None and mallopt(_MMAP_THRESHOLD, _APART):
-        mallopt(_TRIM_THRESHOLD, _KEPT)
+    if mallopt is None or not mallopt(_MMAP_THRESHOLD, _APART):
+        return False
+    return bool(mallopt(_TRIM_THRESHOLD, _KEPT))

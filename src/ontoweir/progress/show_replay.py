@@ -6,15 +6,6 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    SpinnerColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
-
 from ontoweir.progress.notebook import NotebookCell, html_bar, in_notebook
 from ontoweir.progress.replay_progress import ReplayProgress
 
@@ -22,15 +13,43 @@ _OFTEN = 0.2
 """Seconds between two looks in a notebook."""
 
 
-class TerminalBar:
-    """Shows tuples done of all, markers, tuples per second, and state rows against the bound.
+class NoBar:
+    """Shows nothing, where stderr is no terminal."""
 
-    Silent where stderr is not a terminal, unless forced. Use it as a context manager.
-    """
+    def update(self, progress: ReplayProgress) -> None:
+        """See ProgressListener."""
+
+    def prepare(self, *, stream: str, tuples: int) -> None:
+        """See PreparationListener."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Nothing is shown."""
+
+
+class TerminalBar:
+    """Shows tuples done of all, markers, tuples per second, and state rows against the bound, on
+    stderr. Use it as a context manager."""
 
     def __init__(self, title: str, *, force: bool = False) -> None:
+        # what the start of a replay that shows nothing need not wait for
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            SpinnerColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
         self._console = Console(stderr=True, force_terminal=True if force else None)
-        shown = force or (sys.stderr is not None and sys.stderr.isatty())
         # the title stands on a line of its own, so that the figures fit 80 columns
         self._progress = Progress(
             SpinnerColumn(),
@@ -39,11 +58,9 @@ class TerminalBar:
             TextColumn("{task.fields[figures]}"),
             TimeRemainingColumn(compact=True),
             console=self._console,
-            disable=not shown,
             transient=False,
         )
-        if shown:
-            self._console.print(title, markup=False, highlight=False)
+        self._console.print(title, markup=False, highlight=False)
         self._task = self._progress.add_task(title, total=None, figures="reading")
 
     def update(self, progress: ReplayProgress) -> None:
@@ -114,8 +131,11 @@ def _figures(progress: ReplayProgress, rate: str) -> str:
     return f"{progress.markers:,} markers{rate} · state {progress.state_rows:,}{limit}"
 
 
-def show_replay(title: str, *, force: bool = False) -> TerminalBar | NotebookBar:
-    """A listener for `replay_history`; a context manager."""
+def show_replay(title: str, *, force: bool = False) -> TerminalBar | NotebookBar | NoBar:
+    """A listener for `replay_history`; a context manager. It shows nothing where stderr is not a
+    terminal, unless forced."""
     if in_notebook() and not force:
         return NotebookBar(title)
+    if not (force or (sys.stderr is not None and sys.stderr.isatty())):
+        return NoBar()
     return TerminalBar(title, force=force)

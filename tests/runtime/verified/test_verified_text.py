@@ -99,6 +99,17 @@ def test_the_next_replays_read_less(
         same(found, replays.run(catalog, sql, known=False))
 
 
+def test_rows_that_are_mapped_are_those_of_parquet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Text that is read once is written for Arrow, and text that is kept as Parquet."""
+    catalog = write_form(tmp_path, 9, "csv")
+    replays = Replays(tmp_path, monkeypatch)
+    for sql in (JOIN, SITES, WHOLE):
+        found = replays.run(catalog, sql, known=False)
+        same(found, replays.run(make_catalog(tmp_path, make_toml("csv, kept")), sql, known=False))
+
+
 def append(file: Path) -> None:
     """A row more."""
     rows = file.read_text()
