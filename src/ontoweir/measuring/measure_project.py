@@ -1,27 +1,25 @@
 """Measure the streams of a project, and say what declaring what they keep would change."""
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.errors import OntoweirError, UsageError
-from ontoweir.mappings.model.catalog import Catalog, DateType, Stream, TimestampType
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.measuring.declared import Declared, SetLateness, declare_in
+from ontoweir.measuring.measure_streams import measure_streams
 from ontoweir.measuring.propose_declarations import Proposed, propose_declarations
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.pipeline.read_text import read_text
 from ontoweir.rewriter.model.add_views import tables_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
     from ontoweir.progress.replay_progress import ProgressListener
-    from ontoweir.runtime.engine.configure_run import StreamColumns
     from ontoweir.runtime.measure.measured import MeasuredStream
 
 
@@ -83,7 +81,7 @@ def measure_project(
     """
     catalog = workspace.project.catalog
     streams = _list_streams(compiled, catalog)
-    measured = _measure(catalog, streams, spark, progress)
+    measured = measure_streams(catalog, streams, spark, progress)
     proposed = [p for s in streams for p in propose_declarations(s, measured[s.name])]
     judge = _Judge(workspace, compiled)
     judged = [Judged(p, tuple(judge.changes(p))) for p in proposed]
@@ -103,57 +101,6 @@ def _list_streams(compiled: Sequence[CompiledQuery], catalog: Catalog) -> list[S
             fix="declare [streams.NAME] in the project file",
         )
     return wanted
-
-
-def _measure(
-    catalog: Catalog,
-    streams: Sequence[Stream],
-    spark: "Callable[[], SparkSession]",
-    progress: "ProgressListener | None",
-) -> "dict[str, MeasuredStream]":
-    from ontoweir.runtime.measure.measure_stream import measure_stream
-    from ontoweir.runtime.replay.open_history import StagingArea, open_history
-
-    statics = _load_keys(catalog, spark)
-    raw = [_undeclared(s) for s in streams]
-    catalog = replace(catalog, streams={s.name: s for s in raw})
-    measured = {}
-    with tempfile.TemporaryDirectory(prefix="ontoweir-measure-") as folder:
-        area = StagingArea(spark, Path(folder), (None, None), True, progress)
-        for stream in raw:
-            history = open_history(catalog, _all_columns(stream), area)
-            measured[stream.name] = measure_stream(history, statics)
-    return measured
-
-
-def _undeclared(stream: Stream) -> Stream:
-    """A stream as its rows came, not sorted, and none of them late; nothing is said of values."""
-    columns = tuple(replace(c, minimum=None, maximum=None, enum=None) for c in stream.columns)
-    return replace(
-        stream, lateness_us=0, data=replace(stream.data, sort=False), columns=columns, start_us=None
-    )
-
-
-def _all_columns(stream: Stream) -> "StreamColumns":
-    """All columns; those that the data lacks are NULL, but for dates and times, which it has."""
-    from ontoweir.runtime.engine.configure_run import StreamColumns
-
-    dated = {c.name for c in stream.columns if isinstance(c.type, DateType | TimestampType)}
-    others = tuple(c for c in stream.columns if c.name not in dated)
-    return StreamColumns(stream, frozenset(dated), others)
-
-
-def _load_keys(
-    catalog: Catalog, spark: "Callable[[], SparkSession]"
-) -> "dict[tuple[str, str], pa.Array]":
-    """The values of the keys of one column that static relations have."""
-    from ontoweir.runtime.statics.load_statics import load_statics
-
-    keyed = {
-        (r.name, key[0]) for r in catalog.relations.values() for key in r.keys if len(key) == 1
-    }
-    loaded = load_statics(spark, catalog, {name for name, _ in keyed})
-    return {(n, c): loaded[n].column(c).combine_chunks() for n, c in sorted(keyed)}
 
 
 class _Judge:

@@ -13,10 +13,20 @@ def add_init(commands: Any) -> None:
     """Add `init` to the commands."""
     init = commands.add_parser(
         "init",
-        help="create a small project that runs, to be edited",
-        epilog="example: ontoweir init my-project && ontoweir check my-project",
+        help="create a small project that runs, to be edited; or one over data of your own",
+        epilog="examples: `ontoweir init my-project && ontoweir check my-project`; "
+        "`ontoweir init my-project --from readings.csv --from sensors.csv`",
     )
     init.add_argument("folder", metavar="DIR", help="a new folder, or an empty one")
+    init.add_argument(
+        "--from",
+        dest="data",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a table of the project: CSV with a header, Parquet or JSON lines, or a folder of "
+        "such; may be repeated",
+    )
     init.add_argument("--quiet", "-q", action="store_true", help="print nothing")
     init.add_argument("--format", choices=("text", "json"), default="text")
     init.set_defaults(run=_init)
@@ -25,6 +35,7 @@ def add_init(commands: Any) -> None:
 def _init(args: argparse.Namespace) -> int:
     from ontoweir.files.write_folder import write_folder
     from ontoweir.project.new_project import list_project_files
+    from ontoweir.scaffold.make_scaffold import make_scaffold
 
     folder = Path(args.folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -33,9 +44,13 @@ def _init(args: argparse.Namespace) -> int:
             why="a new project needs an empty folder",
             fix="name another folder",
         )
+    made_of = None
+    if args.data:
+        made_of = make_scaffold([Path(p) for p in args.data], folder.absolute().name)
+    files = dict(list_project_files()) if made_of is None else made_of.files
     try:
         with write_folder(folder.absolute()) as made:
-            for name, text in list_project_files():
+            for name, text in files.items():
                 (made / name).parent.mkdir(exist_ok=True)
                 (made / name).write_text(text, encoding="utf-8")
     except OSError as error:
@@ -45,9 +60,23 @@ def _init(args: argparse.Namespace) -> int:
             fix="name a writable folder",
         ) from None
     if args.format == "json":
-        files = sorted(name for name, _ in list_project_files())
-        print(json.dumps({"project": str(folder), "files": files}))
+        print(json.dumps({"project": str(folder), "files": sorted(files)}))
+    elif made_of is not None and not args.quiet:
+        print(
+            f"{folder}: {_count(made_of.streams, 'stream')}, "
+            f"{_count(made_of.relations, 'relation')}, {_count(made_of.queries, 'query')}; "
+            f"{folder / 'README.md'} says what to try"
+        )
+        if made_of.left_out:
+            print(f"  left out, as they are nested: {', '.join(made_of.left_out)}")
+        print(f"  next: ontoweir check {shlex.quote(str(folder))}")
     elif not args.quiet:
         print(f"{folder}: a project of rooms and sensors; {folder / 'README.md'} says what to try")
         print(f"  next: ontoweir check {shlex.quote(str(folder))}")
     return 0
+
+
+def _count(names: "tuple[str, ...]", what: str) -> str:
+    many = "queries" if what == "query" else f"{what}s"
+    listed = f" ({', '.join(names)})" if names else ""
+    return f"{len(names)} {what if len(names) == 1 else many}{listed}"

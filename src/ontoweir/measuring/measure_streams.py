@@ -1,0 +1,79 @@
+"""Measure the data of streams, as it is, whatever is declared of it."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, DateType, Stream, TimestampType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+    from ontoweir.progress.replay_progress import ProgressListener
+    from ontoweir.runtime.engine.configure_run import StreamColumns
+    from ontoweir.runtime.measure.measured import MeasuredStream
+
+
+def measure_streams(
+    catalog: Catalog,
+    streams: Sequence[Stream],
+    spark: "Callable[[], SparkSession]",
+    progress: "ProgressListener | None",
+) -> "dict[str, MeasuredStream]":
+    """What holds of the data of streams.
+
+    Args:
+        catalog: the tables.
+        streams: some of them.
+        spark: gives the session where a source needs it.
+        progress: is called while rows are read.
+
+    Raises:
+        DataError: data is missing, or cannot be read.
+    """
+    from ontoweir.runtime.measure.measure_stream import measure_stream
+    from ontoweir.runtime.replay.open_history import StagingArea, open_history
+
+    statics = _load_keys(catalog, spark)
+    raw = [_undeclared(s) for s in streams]
+    catalog = replace(catalog, streams={s.name: s for s in raw})
+    measured = {}
+    with tempfile.TemporaryDirectory(prefix="ontoweir-measure-") as folder:
+        area = StagingArea(spark, Path(folder), (None, None), True, progress)
+        for stream in raw:
+            history = open_history(catalog, _all_columns(stream), area)
+            measured[stream.name] = measure_stream(history, statics)
+    return measured
+
+
+def _undeclared(stream: Stream) -> Stream:
+    """A stream as its rows came, not sorted, and none of them late; nothing is said of values."""
+    columns = tuple(replace(c, minimum=None, maximum=None, enum=None) for c in stream.columns)
+    return replace(
+        stream, lateness_us=0, data=replace(stream.data, sort=False), columns=columns, start_us=None
+    )
+
+
+def _all_columns(stream: Stream) -> "StreamColumns":
+    """All columns; those that the data lacks are NULL, but for dates and times, which it has."""
+    from ontoweir.runtime.engine.configure_run import StreamColumns
+
+    dated = {c.name for c in stream.columns if isinstance(c.type, DateType | TimestampType)}
+    others = tuple(c for c in stream.columns if c.name not in dated)
+    return StreamColumns(stream, frozenset(dated), others)
+
+
+def _load_keys(
+    catalog: Catalog, spark: "Callable[[], SparkSession]"
+) -> "dict[tuple[str, str], pa.Array]":
+    """The values of the keys of one column that static relations have."""
+    from ontoweir.runtime.statics.load_statics import load_statics
+
+    keyed = {
+        (r.name, key[0]) for r in catalog.relations.values() for key in r.keys if len(key) == 1
+    }
+    loaded = load_statics(spark, catalog, {name for name, _ in keyed})
+    return {(n, c): loaded[n].column(c).combine_chunks() for n, c in sorted(keyed)}

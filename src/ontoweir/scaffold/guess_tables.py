@@ -1,0 +1,143 @@
+"""Guess which tables are streams, what their time is, and what tells rows apart."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    ColumnType,
+    DataSource,
+    DateType,
+    FloatType,
+    IntType,
+    Relation,
+    Stream,
+    StringType,
+    TimeFormat,
+    TimestampType,
+)
+from ontoweir.scaffold.read_sample import Sample
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_HINTS = ("ts", "time", "timestamp", "datetime", "date_time", "event_time", "resulttime", "date")
+_SEEN = 200
+"""So many values say how times are written."""
+_KEYS = 3
+"""So many keys of a relation are declared."""
+_ORDERLY = 0.6
+"""Of the rows of a stream so many do not come before the row before them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guessed:
+    """A catalog, and in words why its streams are such, by name."""
+
+    catalog: Catalog
+    reasons: tuple[tuple[str, str], ...]
+
+
+def guess_tables(samples: "list[Sample]") -> Guessed:
+    """A catalog of tables: those with a time that goes on are streams, in steps of a microsecond;
+    columns that tell the sampled rows of others apart are their keys.
+
+    Args:
+        samples: of the tables.
+    """
+    streams: dict[str, Stream] = {}
+    relations: dict[str, Relation] = {}
+    reasons = []
+    for sample in samples:
+        source = DataSource(sample.format, str(sample.path), sample.options)
+        found = _find_time(sample)
+        if found is None:
+            columns = tuple(Column(n, t) for n, t in sample.types)
+            others = {n.lower() for s in samples if s is not sample for n, _ in s.types}
+            keys = _find_keys(sample, others)
+            relations[sample.name] = Relation(sample.name, source, columns, keys)
+            continue
+        time, written, why = found
+        columns = tuple(Column(n, t) for n, t in sample.types if n != time)
+        streams[sample.name] = Stream(
+            sample.name, source, time, 1, None, columns, align="error", written=written
+        )
+        reasons.append((sample.name, why))
+    return Guessed(Catalog(streams, relations), tuple(reasons))
+
+
+def _find_time(sample: Sample) -> tuple[str, TimeFormat | None, str] | None:
+    """The column that is the time, how it is written, and why it is (None: there is none)."""
+    ranked = sorted(sample.types, key=lambda c: _rank(c[0]))
+    for name, kind in ranked:
+        found = _read_times(sample, name, kind)
+        if found is None:
+            continue
+        times, written, why = found
+        if len(times) > 1 and _goes_on(times):
+            return name, written, why
+    return None
+
+
+def _rank(name: str) -> int:
+    """Columns that are called like a time first."""
+    plain = name.lower().replace("-", "_")
+    if plain in _HINTS:
+        return _HINTS.index(plain)
+    return len(_HINTS) if any(hint in plain for hint in ("time", "stamp", "date")) else 99
+
+
+def _read_times(
+    sample: Sample, name: str, kind: ColumnType
+) -> "tuple[list[int], TimeFormat | None, str] | None":
+    import pyarrow as pa
+
+    from ontoweir.runtime.columnar.decode_times import decode_times
+    from ontoweir.runtime.times.read_times import read_times
+    from ontoweir.runtime.times.suggest_format import suggest_format
+
+    column = sample.rows.column(name)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if column.null_count or not len(column):
+        return None
+    if isinstance(kind, TimestampType | DateType):
+        times, timed = decode_times(column)
+        return (times.tolist(), None, "it holds times") if timed.all() else None
+    if not isinstance(kind, StringType | IntType | FloatType) or _rank(name) == 99:
+        return None
+    texts = [str(v) for v in column.slice(0, _SEEN).to_pylist()]
+    if isinstance(kind, StringType):
+        times, timed = decode_times(column)
+        if timed.all():
+            return times.tolist(), None, "its texts are times of ISO 8601"
+    form = suggest_format(texts)
+    if form is None:
+        return None
+    written = TimeFormat(form, (name,))
+    read, wrong = read_times([column], written)
+    if wrong is not None:
+        return None
+    return read.to_pylist(), written, f"its values are times as {form}, such as {texts[0]}"
+
+
+def _goes_on(times: "list[int]") -> bool:
+    """Whether times go on from row to row, but for some that come late."""
+    on = sum(a <= b for a, b in pairwise(times))
+    return len(set(times)) > 1 and on >= _ORDERLY * (len(times) - 1)
+
+
+def _find_keys(sample: Sample, others: Collection[str]) -> tuple[tuple[str, ...], ...]:
+    """The columns that tell the rows apart; first those that are called like a column elsewhere."""
+    found = []
+    for name, kind in sample.types:
+        column: pa.ChunkedArray = sample.rows.column(name)
+        if isinstance(kind, FloatType) or column.null_count or not len(column):
+            continue
+        if len(column.unique()) == len(column):
+            found.append(name)
+    found.sort(key=lambda name: name.lower() not in others)
+    return tuple((name,) for name in found[:_KEYS])

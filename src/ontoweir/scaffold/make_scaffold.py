@@ -1,0 +1,133 @@
+"""Make a project of data at hand."""
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ontoweir.errors import OntoweirError, UsageError
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.scaffold.guess_tables import guess_tables
+from ontoweir.scaffold.measure_guessed import Evidence, measure_guessed
+from ontoweir.scaffold.read_sample import read_sample
+from ontoweir.scaffold.write_catalog import write_catalog
+from ontoweir.scaffold.write_queries import write_queries
+from ontoweir.scaffold.write_terms import write_mapping, write_ontology
+
+_MOST = 3
+"""So many queries are written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scaffold:
+    """The files of a project, by their paths in it; its streams, relations and queries, by name;
+    `left_out`: columns that are not understood."""
+
+    files: Mapping[str, str]
+    streams: tuple[str, ...]
+    relations: tuple[str, ...]
+    queries: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def make_scaffold(paths: Sequence[Path], name: str) -> Scaffold:
+    """A project over files.
+
+    Args:
+        paths: local files, or folders of such, a table each.
+        name: of the project.
+
+    Raises:
+        UsageError: a file is not there, two tables have one name, or none has a time.
+        DataError: a file is not what its name says.
+    """
+    samples = [read_sample(path) for path in paths]
+    names = [sample.name for sample in samples]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise UsageError(
+            f"two tables would be called {twice!r}",
+            why="a table is called after its file",
+            fix="rename one of the files",
+        )
+    guessed = guess_tables(samples)
+    if not guessed.catalog.streams:
+        raise UsageError(
+            f"no table of {', '.join(str(p) for p in paths)} has a time that goes on",
+            why="a stream has a column of times that, row by row, seldom go back",
+            fix="name a file with one: times, texts of ISO 8601, or numbers since 1970 in a column "
+            "called ts, time or date",
+        )
+    evidence = measure_guessed(guessed.catalog, _spark)
+    title = re.sub(r"[^A-Za-z0-9-]+", "-", name).strip("-").lower() or "project"
+    base = f"http://{title}.example/"
+    files = {
+        "ontoweir.toml": write_catalog(evidence, guessed.reasons, name),
+        "ontology.ttl": write_ontology(evidence.catalog, base),
+        "mapping.r2rml.ttl": write_mapping(evidence.catalog, base),
+    }
+    measured = dict(evidence.measured)
+    tried = [
+        query
+        for stream in evidence.catalog.streams.values()
+        for query in write_queries(stream, evidence.catalog, measured[stream.name], base)
+    ]
+    queries = dict(_keep_bounded(files, tried)[:_MOST])
+    files |= {f"queries/{query}.rq": text for query, text in queries.items()}
+    files["README.md"] = _write_readme(name, evidence, queries)
+    return Scaffold(
+        files,
+        tuple(evidence.catalog.streams),
+        tuple(evidence.catalog.relations),
+        tuple(queries),
+        tuple(f"{s.name}.{column}" for s in samples for column in s.left_out),
+    )
+
+
+def _keep_bounded(
+    files: Mapping[str, str], tried: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """The queries that are bounded."""
+    kept = []
+    with tempfile.TemporaryDirectory(prefix="ontoweir-init-") as folder:
+        place = Path(folder)
+        (place / "queries").mkdir()
+        for name, text in (*files.items(), *((f"queries/{n}.rq", t) for n, t in tried)):
+            (place / name).write_text(text, encoding="utf-8")
+        workspace = Workspace(load_project(place))
+        for name, text in tried:
+            try:
+                if workspace.check(workspace.compile(name)).plans:
+                    kept.append((name, text))
+            except OntoweirError:
+                continue
+    return kept
+
+
+def _write_readme(name: str, evidence: Evidence, queries: Mapping[str, str]) -> str:
+    first = next(iter(queries), None)
+    lines = [f"# {name}", "", "Made by `ontoweir init --from`. The next commands:", ""]
+    lines.append("    ontoweir check      # verdicts, bounds, reasons")
+    if first is not None:
+        lines.append(f"    ontoweir show {first}   # its answers over the data")
+    lines.append("    ontoweir measure    # what else the data keeps")
+    lines += ["", "| file | |", "| --- | --- |"]
+    lines.append("| `ontoweir.toml` | the tables; what is marked `seen` was measured: correct it |")
+    lines.append("| `ontology.ttl` | a class for each table, a property for each column |")
+    lines.append("| `mapping.r2rml.ttl` | which rows and columns these are |")
+    lines += [f"| `queries/{n}.rq` | {t.splitlines()[0][2:]} |" for n, t in queries.items()]
+    for stream, measured in evidence.measured:
+        lines += ["", f"`{stream}` has {measured.rows:,} rows."]
+    return "\n".join(lines) + "\n"
+
+
+@cache
+def _spark() -> Any:
+    """A session, where a source needs it."""
+    from ontoweir.runtime.spark.start_session import start_session
+
+    return start_session({})

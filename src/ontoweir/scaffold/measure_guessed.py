@@ -1,0 +1,98 @@
+"""Measure what was guessed, and declare what the data keeps."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.mappings.model.catalog import Catalog, Column, Stream, StringType
+from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.measuring.declared import (
+    AddCluster,
+    AddKey,
+    AddReference,
+    Declared,
+    SetDomain,
+    SetLateness,
+    SetRate,
+    declare_in,
+)
+from ontoweir.measuring.measure_streams import measure_streams
+from ontoweir.measuring.propose_declarations import Proposed, propose_declarations
+
+if TYPE_CHECKING:
+    from ontoweir.runtime.measure.measured import MeasuredStream
+
+_SECOND = 1_000_000
+UNITS_US = tuple(n * _SECOND for n in (86_400, 3_600, 1_800, 900, 600, 300, 60, 30, 15, 10, 5, 1))
+"""The units of time that a stream is given, the greatest that fits."""
+_FEW = 20
+"""So many texts are taken for all that there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A catalog, and of its streams what was seen: of the unit, and of each declaration."""
+
+    catalog: Catalog
+    units: tuple[tuple[str, str], ...]
+    seen: tuple[tuple[Declared, str], ...]
+    measured: "tuple[tuple[str, MeasuredStream], ...]"
+
+
+def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
+    """The catalog with units of time, and with what all of the data keeps.
+
+    Args:
+        catalog: whose streams have steps of a microsecond.
+        spark: gives the session where a source needs it.
+
+    Raises:
+        DataError: data cannot be read.
+    """
+    found = measure_streams(catalog, list(catalog.streams.values()), spark, None)
+    streams: dict[str, Stream] = {}
+    units = []
+    for name, stream in catalog.streams.items():
+        streams[name], why = _choose_unit(stream, found[name].step_us)
+        units.append((name, why))
+    catalog = replace(catalog, streams=streams)
+    again = [s for s in streams.values() if s.align != "error"]
+    found |= measure_streams(catalog, again, spark, None) if again else {}
+    seen: list[tuple[Declared, str]] = []
+    for name, stream in streams.items():
+        proposed = [p for p in propose_declarations(stream, found[name]) if _is_safe(p)]
+        keys = [p for p in proposed if isinstance(p.declared, AddKey)]
+        keys.sort(key=lambda p: not _has_time(p.declared, stream))  # a run enforces those
+        for one in proposed:
+            if one not in keys[1:]:
+                seen.append((one.declared, one.evidence))
+    catalog = declare_in(catalog, [declared for declared, _ in seen])
+    return Evidence(catalog, tuple(units), tuple(seen), tuple(found.items()))
+
+
+def _has_time(declared: Declared, stream: Stream) -> bool:
+    return isinstance(declared, AddKey) and stream.timestamp in declared.columns
+
+
+def _choose_unit(stream: Stream, step_us: int | None) -> tuple[Stream, str]:
+    if step_us is None:
+        return replace(stream, step_us=_SECOND), "there are no rows"
+    for unit in UNITS_US:
+        if step_us % unit == 0:
+            why = f"all times are multiples of {show_duration(unit)}"
+            return replace(stream, step_us=unit), why
+    return (
+        replace(stream, step_us=_SECOND, align="floor"),
+        "times have fractions of a second, which are cut off",
+    )
+
+
+def _is_safe(proposed: Proposed) -> bool:
+    """Whether what was seen of some data is likely to hold of more: of values, texts that are few;
+    a range of numbers is left to whoever knows them."""
+    match proposed.declared:
+        case SetDomain(column=Column(type=StringType(), enum=values)):
+            return values is not None and len(values) <= _FEW
+        case SetDomain():
+            return False
+        case SetRate() | SetLateness() | AddKey() | AddReference() | AddCluster():
+            return not proposed.loses

@@ -1,0 +1,138 @@
+"""Read the beginning of a file of data, with the types that its values seem to have."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from ontoweir.errors import DataError, Source, UsageError
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    ColumnType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntType,
+    StringType,
+    TimestampType,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 50_000
+"""So many rows are looked at."""
+FORMATS = {
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".parq": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+}
+Options: TypeAlias = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The beginning of a table: `name`: for the catalog, of the file's; `rows`: its columns that
+    have a type of ours, `types`: which; `left_out`: the others, which are nested."""
+
+    name: str
+    path: Path
+    format: str
+    options: Options
+    rows: "pa.Table"
+    types: tuple[tuple[str, ColumnType], ...]
+    left_out: tuple[str, ...]
+
+
+def read_sample(path: Path) -> Sample:
+    """The beginning of a file, or of the first one in a folder.
+
+    Args:
+        path: CSV with a header, Parquet, or JSON lines, by its name; or a folder of such.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: it is not what its name says.
+    """
+    import pyarrow as pa
+
+    file = _find_file(path)
+    form = FORMATS[file.suffix.lower()]
+    try:
+        rows = _read(file, form)
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(
+            f"{file} cannot be read: {str(error).splitlines()[0]}",
+            why=f"it is read as {form}, by its name",
+            fix="rename it, or correct it",
+            source=Source(str(file)),
+        ) from error
+    types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
+    known = tuple((name, kind) for name, kind in types if kind is not None)
+    options: Options = (("header", "true"),) if form == "csv" else ()
+    left_out = tuple(name for name, kind in types if kind is None)
+    rows = rows.select([name for name, _ in known])
+    name = make_name(path.name.partition(".")[0])
+    return Sample(name, path.absolute(), form, options, rows, known, left_out)
+
+
+def make_name(text: str) -> str:
+    """A text as a name that is plain in TOML, SQL and IRIs."""
+    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
+    return name if name and not name[0].isdigit() else f"t_{name}"
+
+
+def _find_file(path: Path) -> Path:
+    inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    files = [p for p in inside if p.suffix.lower() in FORMATS and not p.name.startswith((".", "_"))]
+    if not path.exists() or not files:
+        raise UsageError(
+            f"there is no {path}" if not path.exists() else f"{path} is no file of data",
+            why="tables are read from files called .csv, .parquet or .jsonl, or folders of such",
+            fix="name such a file",
+            source=Source(str(path)),
+        )
+    return files[0]
+
+
+def _read(file: Path, form: str) -> "pa.Table":
+    import pyarrow as pa
+    import pyarrow.csv as pcsv
+    import pyarrow.json as pjson
+    import pyarrow.parquet as pq
+
+    match form:
+        case "csv":
+            with pcsv.open_csv(file) as reader:
+                return pa.Table.from_batches([next(iter(reader))]).slice(0, ROWS)
+        case "json":
+            return pjson.read_json(file).slice(0, ROWS)
+        case _:
+            with pq.ParquetFile(file) as opened:
+                if not opened.metadata.num_row_groups:
+                    return opened.schema_arrow.empty_table()
+                return opened.read_row_group(0).slice(0, ROWS)
+
+
+def _column_type(kind: "pa.DataType") -> ColumnType | None:
+    """The type to declare (None: there is none)."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_decimal(kind):
+        return DecimalType(kind.precision, kind.scale)
+    tests: tuple[tuple[bool, ColumnType], ...] = (
+        (pa.types.is_integer(kind), IntType()),
+        (pa.types.is_floating(kind), FloatType()),
+        (pa.types.is_boolean(kind), BooleanType()),
+        (pa.types.is_date(kind), DateType()),
+        (pa.types.is_timestamp(kind), TimestampType()),
+        (pa.types.is_string(kind) or pa.types.is_large_string(kind), StringType()),
+        (pa.types.is_null(kind), StringType()),
+    )
+    return next((made for holds, made in tests if holds), None)

@@ -1,0 +1,138 @@
+"""Write a catalog that was guessed as a project file, with what was seen as comments."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, Relation, Stream
+from ontoweir.mappings.model.column_types import name_column_type
+from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.measuring.declared import (
+    AddCluster,
+    AddKey,
+    AddReference,
+    Declared,
+    SetDomain,
+    SetLateness,
+    SetRate,
+)
+from ontoweir.scaffold.measure_guessed import Evidence
+
+
+def write_catalog(evidence: Evidence, reasons: Sequence[tuple[str, str]], title: str) -> str:
+    """The text of a project file.
+
+    Args:
+        evidence: the catalog, and what was seen.
+        reasons: why a stream's time is its time, by name.
+        title: of the project.
+    """
+    catalog = evidence.catalog
+    lines = [
+        f"# {title}: made of data at hand. What is marked `seen` was measured: correct it.",
+        "#",
+        "#   ontoweir check     can each query be answered in bounded memory?",
+        "#   ontoweir measure   what else the data keeps",
+        "",
+        "[project]",
+        'ontology = ["ontology.ttl"]',
+        'mappings = ["mapping.r2rml.ttl"]',
+        'queries = ["queries/*.rq"]',
+    ]
+    for name, stream in catalog.streams.items():
+        mine = [(d, why) for d, why in evidence.seen if d.stream == name]
+        lines += ["", *_stream(stream, mine, dict(reasons)[name], dict(evidence.units)[name])]
+    for relation in catalog.relations.values():
+        lines += ["", *_relation(relation, catalog)]
+    return "\n".join(lines) + "\n"
+
+
+def _stream(
+    stream: Stream, seen: Sequence[tuple[Declared, str]], why: str, unit: str
+) -> Iterator[str]:
+    yield f"# A stream, as {stream.timestamp} goes on from row to row: {why}."
+    yield f"[streams.{stream.name}]"
+    yield _source(stream.data)
+    entries = [
+        f"column = {_quote(stream.timestamp)}",
+        f"unit = {_quote(show_duration(stream.step_us))}",
+    ]
+    if stream.written is not None:
+        entries.append(f"format = {_quote(stream.written.format)}")
+    if stream.align != "error":
+        entries.append(f"align = {_quote(stream.align)}")
+    if stream.lateness_us:
+        entries.append(f"lateness = {_quote(show_duration(stream.lateness_us))}")
+    late = _evidence(seen, SetLateness)
+    yield f"timestamp = {{ {', '.join(entries)} }} # seen: {'; '.join([unit, *late])}"
+    if stream.max_per_timestamp is not None:
+        limit = f"max_per_timestamp = {stream.max_per_timestamp}"
+        yield f"{limit} # seen: {'; '.join(_evidence(seen, SetRate))}"
+    if stream.keys:
+        keys = ", ".join(_list(key) for key in stream.keys)
+        yield f"keys = [{keys}] # seen: {'; '.join(_evidence(seen, AddKey))}"
+    if stream.references:
+        listed = ", ".join(
+            f"{{ columns = {_list(r.columns)}, relation = {_quote(r.relation)}, "
+            f"to = {_list(r.to)} }}"
+            for r in stream.references
+        )
+        yield f"references = [{listed}] # seen: {'; '.join(_evidence(seen, AddReference))}"
+    if stream.lags:
+        listed = ", ".join(
+            f"{{ columns = {_list(g.columns)}, within = {_quote(show_duration(g.within_us))} }}"
+            for g in stream.lags
+        )
+        yield f"clustered = [{listed}] # seen: {'; '.join(_evidence(seen, AddCluster))}"
+    yield ""
+    yield f"[streams.{stream.name}.columns]"
+    domains = {d.column.name: said for d, said in seen if isinstance(d, SetDomain)}
+    for column in stream.columns:
+        said = f" # seen: {domains[column.name]}" if column.name in domains else ""
+        yield f"{_key(column.name)} = {_type(column)}{said}"
+
+
+def _relation(relation: Relation, catalog: Catalog) -> Iterator[str]:
+    yield "# A static relation: no column of it is a time that goes on."
+    yield f"[relations.{relation.name}]"
+    yield _source(relation.data)
+    if relation.keys:
+        yield f"keys = [{', '.join(_list(key) for key in relation.keys)}] # seen: no value twice"
+    yield ""
+    yield f"[relations.{relation.name}.columns]"
+    for column in relation.columns:
+        yield f"{_key(column.name)} = {_type(column)}"
+
+
+def _evidence(seen: Sequence[tuple[Declared, str]], kind: type[Declared]) -> list[str]:
+    return [why for declared, why in seen if isinstance(declared, kind)]
+
+
+def _source(data: DataSource) -> str:
+    entries = [f"format = {_quote(data.format)}", f"path = {_quote(str(data.path))}"]
+    if data.options:
+        options = ", ".join(f"{name} = {_quote(value)}" for name, value in data.options)
+        entries.append(f"options = {{ {options} }}")
+    return f"source = {{ {', '.join(entries)} }}"
+
+
+def _type(column: Column) -> str:
+    kind = _quote(name_column_type(column.type))
+    if column.enum is None:
+        return kind
+    return f"{{ type = {kind}, enum = {_list([str(v) for v in column.enum])} }}"
+
+
+def _key(name: str) -> str:
+    return (
+        name
+        if name.replace("_", "").replace("-", "").isalnum() and name.isascii()
+        else (_quote(name))
+    )
+
+
+def _list(names: Sequence[str]) -> str:
+    return f"[{', '.join(map(_quote, names))}]"
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,102 @@
+"""Write first queries over a stream: its rows, averages by bucket of time, what comes again."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.model.parse_duration import UNITS_US
+from ontoweir.scaffold.describe_stream import describe_stream
+from ontoweir.scaffold.write_terms import about_of, class_of, property_of
+
+if TYPE_CHECKING:
+    from ontoweir.runtime.measure.measured import MeasuredStream
+
+_PREFIXES = """\
+PREFIX : <{base}ns#>
+PREFIX ow: <urn:ontoweir:>
+PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+
+"""
+_BUCKETS = (("PT1M", "minute"), ("PT1H", "hour"), ("P1D", "day"))
+_MANY = 50
+"""Averages are by the greatest bucket of which the data has so many, or else by the least."""
+
+
+def write_queries(
+    stream: Stream, catalog: Catalog, measured: "MeasuredStream", base: str
+) -> Iterator[tuple[str, str]]:
+    """Queries, by name: those that make sense of the stream, whether they are bounded or not.
+
+    Args:
+        stream: what they are over.
+        catalog: its tables.
+        measured: of its data.
+        base: of all IRIs.
+    """
+    subject = describe_stream(stream, catalog)
+    head, name = _PREFIXES.format(base=base), stream.name.replace("_", "-")
+    kind = class_of(stream.name)
+    about = "" if subject.entity is None else f" ; :{about_of(subject)} ?it"
+    shown = "" if subject.entity is None else "?it "
+    row = f"?row a :{kind}{about}"
+    width, unit = _bucket(measured)
+    grouped = f'(ow:tumble(?t, "{width}"^^xsd:dayTimeDuration) AS ?{unit})'
+    if subject.value is not None:
+        value, limit = f" ; :{property_of(subject.value)} ?value", _middle(measured, subject.value)
+        yield (
+            f"{name}-above",
+            (
+                f"# Every {kind} with more than {limit}.\n{head}"
+                f"SELECT {shown}?value\nWHERE {{\n  GRAPH ?t {{ {row}{value} }}\n"
+                f"  FILTER(?value > {limit})\n}}\n"
+            ),
+        )
+        yield (
+            f"{name}-by-{unit}",
+            (
+                f"# How many there were, and their average, {unit} by {unit}.\n{head}"
+                f"SELECT {shown}?{unit} (COUNT(*) AS ?rows) (AVG(?value) AS ?average)\n"
+                f"WHERE {{\n  GRAPH ?t {{ {row}{value} }}\n}}\nGROUP BY {shown}{grouped}\n"
+            ),
+        )
+    else:
+        yield (
+            f"{name}-by-{unit}",
+            (
+                f"# How many there were, {unit} by {unit}.\n{head}"
+                f"SELECT {shown}?{unit} (COUNT(*) AS ?rows)\n"
+                f"WHERE {{\n  GRAPH ?t {{ {row} }}\n}}\nGROUP BY {shown}{grouped}\n"
+            ),
+        )
+    if subject.entity is not None:
+        steps = f"PT{10 * stream.step_us // UNITS_US['second']}S"
+        yield (
+            f"{name}-again",
+            (
+                f"# What is seen again within ten steps of time.\n{head}"
+                f"SELECT DISTINCT ?it ?t1 ?t2\nWHERE {{\n"
+                f"  GRAPH ?t1 {{ ?one a :{kind} ; :{about_of(subject)} ?it }}\n"
+                f"  GRAPH ?t2 {{ ?other a :{kind} ; :{about_of(subject)} ?it }}\n"
+                f'  FILTER(?t1 < ?t2 && ?t2 - ?t1 <= "{steps}"^^xsd:dayTimeDuration)\n}}\n'
+            ),
+        )
+
+
+def _middle(measured: "MeasuredStream", column: str) -> str:
+    """A number between the least and the greatest value."""
+    found = measured.columns.get(column)
+    if found is None or found.minimum is None or found.maximum is None:
+        return "0"
+    low, high = float(found.minimum), float(found.maximum)
+    middle = low + 0.9 * (high - low)
+    return str(round(middle)) if abs(middle) >= 10 else f"{middle:.2f}"
+
+
+def _bucket(measured: "MeasuredStream") -> tuple[str, str]:
+    """A bucket of time, and what it is called."""
+    if measured.first_us is None or measured.last_us is None:
+        return _BUCKETS[1]
+    span, step = measured.last_us - measured.first_us, measured.step_us or 1
+    wider = [b for b in _BUCKETS if UNITS_US[b[1]] > step] or [_BUCKETS[-1]]
+    fits = [b for b in wider if span // UNITS_US[b[1]] >= _MANY]
+    return fits[-1] if fits else wider[0]
