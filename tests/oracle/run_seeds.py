@@ -18,6 +18,7 @@ from types import ModuleType
 
 from ontoweir.errors import QueryError
 from tests.oracle import (
+    test_absence,
     test_bucket_joins,
     test_bucket_shapes,
     test_buckets,
@@ -36,6 +37,7 @@ from tests.oracle import (
 from tests.sparql_counts import (
     random_comparisons,
     random_expressions,
+    test_random_absence,
     test_random_buckets,
     test_random_outside,
     test_random_windows,
@@ -45,6 +47,7 @@ from tests.sparql_counts.case import Case
 from tests.sparql_counts.compare_answers import Difference, Equal, compare_case
 
 _MODULES = (
+    test_absence,
     test_bucket_shapes,
     test_buckets,
     test_expressions_in_queries,
@@ -77,6 +80,7 @@ def _compare(make: Callable[[Random], Case], seed: int) -> str:
 
 
 KINDS: dict[str, Callable[[int], object]] = {
+    "absence": test_absence.check,
     "times": partial(test_windows.check, windows=False),
     "windows": partial(test_windows.check, windows=True),
     "steps": partial(test_windows.check, windows=True, steps=True),
@@ -99,6 +103,7 @@ KINDS: dict[str, Callable[[int], object]] = {
     "sparql-windows": partial(_in_folder, test_random_windows.run_seed),
     "sparql-sliding": partial(_in_folder, partial(test_random_windows.run_seed, grouped=True)),
     "sparql-buckets": partial(_in_folder, test_random_buckets.run_seed),
+    "sparql-absence": partial(_in_folder, test_random_absence.compare),
     "sparql-stacked": partial(_in_folder, test_stacked_selects.run_seed),
     "sparql-outside": partial(_in_folder, test_random_outside.run_seed),
     "sparql-comparisons": partial(_compare, random_comparisons.make_case),
