@@ -1,5 +1,6 @@
 """The projects of replay_matrix.py: one stream of readings in many shapes, from a seed."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ BESIDE = 200
 """Columns that no query uses, of the shape `wide`."""
 DEVICES = 300
 PER_SECOND = 100
+_SETTLED_S = 2.1
 
 QUERIES = {
     "filter": "SELECT device, level FROM readings WHERE level = 99 AND device IS NOT NULL",
@@ -73,7 +75,8 @@ class Case:
 
 
 def make_case(case: Case, home: Path) -> Path:
-    """The folder of a case, which is made if it is not there."""
+    """The folder of a case, which is made if it is not there. Then it is waited for: what changed
+    within the last two seconds is not taken for verified."""
     folder = home / case.name
     if (folder / "ontoweir.toml").exists():
         return folder
@@ -91,6 +94,7 @@ def make_case(case: Case, home: Path) -> Path:
         (folder / f"{name}.rq").write_text(f"PREFIX : <http://example.org/>\n{text}\n")
     (folder / "mapping.ttl").write_text(_MAPPING)
     (folder / "ontoweir.toml").write_text(_write_project(case, catalog, register))
+    time.sleep(_SETTLED_S)
     return folder
 
 
