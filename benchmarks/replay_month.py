@@ -93,9 +93,13 @@ def run(command: list[str], limit: float | None = None) -> tuple[int, str, str]:
 
 def answer_of(database: duckdb.DuckDBPyConnection, relation: str) -> Answer:
     """The answer in a relation with the query's variables, `at`, and perhaps `multiplicity`."""
-    columns = [str(row[0]) for row in database.execute(f"DESCRIBE {relation}").fetchall()]
-    variables = sorted(c for c in columns if c not in ("at", "multiplicity"))
-    cells = [f'CAST("{c}" AS VARCHAR)' for c in variables] + ['epoch_us(CAST("at" AS TIMESTAMP))']
+    described = database.execute(f"DESCRIBE {relation}").fetchall()
+    columns = {str(row[0]): str(row[1]) for row in described}
+    variables = sorted(c for c in columns if c != "multiplicity")
+    cells = [
+        f'epoch_us("{c}")' if columns[c].startswith("TIMESTAMP") else f'CAST("{c}" AS VARCHAR)'
+        for c in variables
+    ]
     weight = 'CAST(sum("multiplicity") AS BIGINT)' if "multiplicity" in columns else "1"
     select = f"SELECT {', '.join(cells)}, {weight} FROM {relation} GROUP BY ALL ORDER BY ALL"
     digest, rows, matches = hashlib.sha256(), 0, 0
