@@ -6,19 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import DataError, Source, UsageError
+from ontoweir.files.name_formats import FORMATS
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-_FORMATS = {
-    ".parquet": "parquet",
-    ".parq": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +32,7 @@ class Answers:
             except (OSError, pa.ArrowException) as error:
                 raise DataError(
                     f"{file.name} cannot be read: {str(error).splitlines()[0]}",
-                    why=f"it is read as {_FORMATS[file.suffix.lower()]}, by its name",
+                    why=f"it is read as {FORMATS[file.suffix.lower()]}, by its name",
                     fix="name a file of answers, or rename it",
                     source=Source(str(file)),
                 ) from error
@@ -57,7 +48,7 @@ def find_answers(path: Path) -> Answers:
         UsageError: there are none.
     """
     if path.is_dir():
-        inside = (p for p in path.rglob("*") if p.suffix.lower() in _FORMATS)
+        inside = (p for p in path.rglob("*") if p.suffix.lower() in FORMATS)
         files = sorted(p for p in inside if p.is_file() and not _is_hidden(p, path))
     else:
         files = [path] if path.is_file() else []
@@ -67,7 +58,7 @@ def find_answers(path: Path) -> Answers:
             why="it is neither a file, nor a folder",
             fix="name what `replay --output` or `run --output` has written, or a query",
         )
-    wrong = next((p for p in files if p.suffix.lower() not in _FORMATS), None)
+    wrong = next((p for p in files if p.suffix.lower() not in FORMATS), None)
     if wrong is not None or not files:
         raise UsageError(
             f"{path} holds no answers" if wrong is None else f"{path} is no file of answers",
@@ -94,7 +85,7 @@ def _read(file: Path) -> "Iterator[pa.Table]":
     import pyarrow.json as pj
     import pyarrow.parquet as pq
 
-    match _FORMATS[file.suffix.lower()]:
+    match FORMATS[file.suffix.lower()]:
         case "parquet":
             with pq.ParquetFile(file) as opened:
                 if not opened.num_row_groups:

@@ -34,6 +34,7 @@ def measure_streams(
     Raises:
         DataError: data is missing, or cannot be read.
     """
+    from ontoweir.progress.replay_progress import count_prepared
     from ontoweir.runtime.measure.measure_stream import measure_stream
     from ontoweir.runtime.replay.open_history import StagingArea, open_history
 
@@ -45,7 +46,8 @@ def measure_streams(
         area = StagingArea(spark, Path(folder), (None, None), True, progress)
         for stream in raw:
             history = open_history(catalog, _all_columns(stream), area)
-            measured[stream.name] = measure_stream(history, statics)
+            seen = count_prepared(progress, stream.name)
+            measured[stream.name] = measure_stream(history, statics, seen)
     return measured
 
 

@@ -123,8 +123,8 @@ def _keys(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
             rows = measured.rows - measured.untimed
             evidence = f"{name} has {rows:,} different values in {rows:,} rows"
             yield Proposed(AddKey(stream.name, (name,)), evidence)
-    if measured.rate < 2:
-        return  # every column is one then
+    if measured.rate < 2 or any(stream.timestamp in key for key in stream.keys):
+        return  # every column is one then; or one is declared
     wider = [(*key, stream.timestamp) for key in measured.keys]
     known = [set(key) for key in stream.keys]
     new = (k for k in wider if not any(had <= set(k) for had in known))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.errors import DataError, UsageError
 from ontoweir.files.find_output import FileOutput, StreamOutput, find_output, require_folder
+from ontoweir.files.name_formats import FORMATS
 from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.refuse_inputs import refuse_inputs
@@ -26,17 +27,6 @@ if TYPE_CHECKING:
     from ontoweir.runtime.replay.replay_summary import ReplaySummary
     from ontoweir.runtime.results.write_results import OutputFormat
     from ontoweir.runtime.verified.verification import Verification
-
-
-_FORMATS: "dict[str, OutputFormat]" = {
-    ".parquet": "parquet",
-    ".parq": "parquet",
-    ".pq": "parquet",
-    ".csv": "csv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +98,7 @@ def check_output(output: Path, form: "OutputFormat") -> None:
 def choose_format(output: Path) -> "OutputFormat":
     """The format that an output's name asks for: by its suffix; else Parquet, and CSV where it is
     no file."""
-    named = _FORMATS.get(output.suffix.lower())
+    named = FORMATS.get(output.suffix.lower())
     if named is not None:
         return named
     return "csv" if isinstance(find_output(output), StreamOutput) else "parquet"

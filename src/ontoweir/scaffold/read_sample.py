@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from ontoweir.errors import DataError, Source, UsageError
+from ontoweir.files.name_formats import FORMATS, FileFormat
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     ColumnType,
@@ -22,15 +23,6 @@ if TYPE_CHECKING:
 
 ROWS = 50_000
 """So many rows are looked at."""
-FORMATS = {
-    ".csv": "csv",
-    ".parquet": "parquet",
-    ".parq": "parquet",
-    ".pq": "parquet",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-}
 Options: TypeAlias = tuple[tuple[str, str], ...]
 
 
@@ -77,7 +69,8 @@ def read_sample(path: Path) -> Sample:
     left_out = tuple(name for name, kind in types if kind is None)
     rows = rows.select([name for name, _ in known])
     name = make_name(path.name.partition(".")[0])
-    return Sample(name, path.absolute(), form, options, rows, known, left_out)
+    reader = "json" if form == "jsonl" else form
+    return Sample(name, path.absolute(), reader, options, rows, known, left_out)
 
 
 def make_name(text: str) -> str:
@@ -99,7 +92,7 @@ def _find_file(path: Path) -> Path:
     return files[0]
 
 
-def _read(file: Path, form: str) -> "pa.Table":
+def _read(file: Path, form: FileFormat) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.csv as pcsv
     import pyarrow.json as pjson
@@ -109,7 +102,7 @@ def _read(file: Path, form: str) -> "pa.Table":
         case "csv":
             with pcsv.open_csv(file) as reader:
                 return pa.Table.from_batches([next(iter(reader))]).slice(0, ROWS)
-        case "json":
+        case "jsonl":
             return pjson.read_json(file).slice(0, ROWS)
         case _:
             with pq.ParquetFile(file) as opened:

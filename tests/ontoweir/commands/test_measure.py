@@ -153,3 +153,14 @@ def test_html(run: Run, gates: Path) -> None:
     assert "<svg" in ran.out
     assert "references = [{ columns = [&quot;gate&quot;]" in ran.out
     assert "<script" not in ran.out
+
+
+def test_a_query_that_is_wrong_hides_no_other(run: Run, tmp_path: Path) -> None:
+    assert run("init", tmp_path / "p", "-q").code == 0
+    (tmp_path / "p" / "queries" / "broken.rq").write_text("SELECT ?x { ?x a")
+    before = (tmp_path / "p" / "ontoweir.toml").read_text()
+    ran = run("measure", tmp_path / "p", "-q", "--write")
+    assert ran.code == 2
+    assert "broken.rq:1" in ran.err
+    assert "3 of 3 queries are bounded" in ran.out
+    assert (tmp_path / "p" / "ontoweir.toml").read_text() == before

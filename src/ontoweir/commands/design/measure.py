@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.commands.common.arguments import add_project_arguments
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import report_all_refused
-from ontoweir.errors import UsageError
+from ontoweir.errors import OntoweirError, QueryError, UsageError
 
 if TYPE_CHECKING:
     from ontoweir.measuring.measure_project import Measurement
@@ -56,8 +56,9 @@ def _measure(args: argparse.Namespace) -> int:
 
     workspace, warnings = open_workspace(args)
     catalog = workspace.project.catalog
+    refused: list[OntoweirError] = []
     with report_all_refused(workspace):
-        compiled = _compile(workspace, args)
+        compiled = _compile(workspace, args, refused)
     with show_replay("measuring") as progress:
         measurement = measure_project(
             workspace, compiled, _spark, progress=None if args.quiet else progress
@@ -71,18 +72,32 @@ def _measure(args: argparse.Namespace) -> int:
         print(json.dumps(describe_measurement(measurement, text), indent=2, ensure_ascii=False))
     else:
         print_measurement(measurement, catalog, text, Console(highlight=False))
+    for error in refused:
+        print(error, file=sys.stderr)
+    if refused:
+        return refused[0].exit_code
     if args.write:
         asked = args.query is not None or args.sql is not None
         _write(measurement, Path(catalog.file), text, needed=asked)
     return 0
 
 
-def _compile(workspace: "Workspace", args: argparse.Namespace) -> "list[CompiledQuery]":
-    """The queries that are asked about."""
+def _compile(
+    workspace: "Workspace", args: argparse.Namespace, refused: list[OntoweirError]
+) -> "list[CompiledQuery]":
+    """The queries that are asked about; of several, those that are wrong join the refused ones,
+    and the others are measured for."""
     if args.sql is not None:
         return [workspace.compile_sql(Path(args.sql))]
-    names = workspace.query_names() if args.query is None else (args.query,)
-    return [workspace.compile(name) for name in names]
+    if args.query is not None:
+        return [workspace.compile(args.query)]
+    compiled = []
+    for name in workspace.query_names():
+        try:
+            compiled.append(workspace.compile(name))
+        except QueryError as error:
+            refused.append(error)
+    return compiled
 
 
 def _write(measurement: "Measurement", file: Path, text: str, *, needed: bool) -> None:

@@ -1,0 +1,20 @@
+"""The formats of data that files' names tell."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+FileFormat: TypeAlias = Literal["parquet", "csv", "jsonl"]
+
+FORMATS: Mapping[str, FileFormat] = MappingProxyType(
+    {
+        ".parquet": "parquet",
+        ".parq": "parquet",
+        ".pq": "parquet",
+        ".csv": "csv",
+        ".jsonl": "jsonl",
+        ".ndjson": "jsonl",
+        ".json": "jsonl",
+    }
+)
+"""By suffix, in lower case."""
