@@ -1,6 +1,7 @@
 """Write first queries over a stream: its rows, averages by bucket of time, what comes again."""
 
 from collections.abc import Iterator
+from math import floor
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
@@ -83,13 +84,13 @@ def write_queries(
 
 
 def _middle(measured: "MeasuredStream", column: str) -> str:
-    """A number between the least and the greatest value."""
+    """A number about three quarters of the way from the least to the greatest value."""
     found = measured.columns.get(column)
     if found is None or found.minimum is None or found.maximum is None:
         return "0"
     low, high = float(found.minimum), float(found.maximum)
-    middle = low + 0.9 * (high - low)
-    return str(round(middle)) if abs(middle) >= 10 else f"{middle:.2f}"
+    middle = low + 0.75 * (high - low)
+    return str(floor(middle)) if abs(middle) >= 10 else f"{middle:.2f}"
 
 
 def _bucket(measured: "MeasuredStream") -> tuple[str, str]:
