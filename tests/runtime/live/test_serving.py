@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -12,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -146,19 +147,20 @@ def test_one_is_added_one_dropped_one_replaced_and_one_is_not_touched(
 
 
 def test_one_fails_and_the_others_go_on(spark: SparkSession, tmp_path: Path) -> None:
-    """A checkpoint of a changed declaration is foreign; what did not change goes on."""
+    """Among the answers of one there is a file of another run; the other goes on."""
     write_history(tmp_path, 0, 2)
     workspace, compiled = open_queries(tmp_path, ["matches"])
     register(tmp_path, "matches")
     register(tmp_path, "better")
     serve(tmp_path, spark)
-    shutil.rmtree(tmp_path / "registry" / "better" / "checkpoint" / "spark")
+    theirs = pa.table({"a": [1]}).replace_schema_metadata({"ontoweir.run": "another"})
+    pq.write_table(theirs, tmp_path / "out" / "better" / "part-000000000999.parquet")
     write_history(tmp_path, 2, 3)
     with pytest.raises(RunError, match="1 of 2 registered queries failed"):
         serve(tmp_path, spark)
     failed = status(tmp_path, "better")
     assert failed["state"] == "failed"
-    assert "do not belong together" in failed["error"]
+    assert "part-000000000999.parquet is of another run" in failed["error"]
     assert status(tmp_path, "matches")["tuples"] == 90
     assert read_output(tmp_path / "out", "matches") == replayed(
         tmp_path, workspace, compiled[0], spark

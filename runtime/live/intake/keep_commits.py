@@ -1,0 +1,141 @@
+"""The commits of an intake: the last one, and the next, made of what has changed since."""
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ontoweir.errors import UsageError
+from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
+from ontoweir.runtime.live.checkpoint.state_tables import (
+    decode_table,
+    encode_table,
+    tabulate_rejects,
+)
+from ontoweir.runtime.live.intake.describe_lane import describe_lane, describe_reach
+from ontoweir.runtime.live.intake.model import Lane, Member, Parked
+from ontoweir.runtime.live.intake.packs import Packs
+from ontoweir.runtime.live.intake.save_intake import (
+    IntakeCommit,
+    commit_intake,
+    drop_commits,
+    last_commit,
+    load_commit,
+)
+from ontoweir.runtime.live.intake.step_lanes import Stepped
+from ontoweir.runtime.live.model.live_job import LiveState
+from ontoweir.runtime.live.output.list_parts import PublishedPart
+
+Saved = tuple[tuple[Member, ...], LiveState, dict[str, Any]]
+
+
+@dataclass(slots=True)
+class Commits:
+    """`folder`: of all commits; `number`: of the last (-1: none); `record`: what it belongs to;
+    `packs`: what it refers to; `lanes`, `parked`: what it has of queries, as it was found."""
+
+    folder: Path
+    number: int
+    record: CommitRecord
+    packs: Packs
+    parked: dict[str, Parked] = field(default_factory=dict)
+    answers: Sequence[tuple[str, str, str]] = ()
+    rejects: Sequence[tuple[Sequence[str], str]] = ()
+    before: Packs | None = None
+    saved: dict[int, Saved] = field(default_factory=dict)
+    removals: list[Future[None]] = field(default_factory=list)
+
+    def commit(
+        self,
+        record: CommitRecord,
+        lanes: Iterable[Lane],
+        parked: Mapping[str, Parked],
+        stepped: Stepped,
+        others: Sequence[Path],
+    ) -> Path:
+        """Commit what a step did: its folder.
+
+        Raises:
+            RunError: the disk does not take it.
+        """
+        commit = IntakeCommit(self.number + 1, record)
+        saved: dict[int, Saved] = {}
+        shown = []
+        for lane in lanes:
+            known = self.saved.get(id(lane.state))
+            if known is None or known[0] != lane.members or known[1] is not lane.state:
+                known = (lane.members, lane.state, describe_lane(lane, commit))
+            saved[id(lane.state)] = known
+            commit.used |= set(known[2]["tables"].values())
+            shown.append({**known[2], **describe_reach(lane)})
+        commit.lanes = shown
+        commit.parked = [
+            {"id": p.id, "name": p.name, "held": p.held, "gap": p.gap} for p in parked.values()
+        ]
+        for held in parked.values():
+            commit.contents |= held.contents
+            commit.used |= set(held.held["tables"].values())
+        commit.answers = [
+            (m.id, m.name, commit.add(encode_table(rows))) for m, rows in stepped.answers
+        ]
+        commit.rejects = [
+            ([m.id for m in members], commit.add(encode_table(tabulate_rejects(rejects))))
+            for members, rejects in stepped.rejects
+        ]
+        place, packs = commit_intake(self.folder, self.packs, commit, others)
+        wait(self.removals)
+        kept = [packs, self.packs]
+        self.before, self.packs, self.record, self.number = self.packs, packs, record, commit.number
+        self.saved = saved
+        self.answers, self.rejects = commit.answers, commit.rejects
+        self.removals = drop_commits(self.folder, kept)
+        return place
+
+    def find_rows(self, part: PublishedPart) -> "pa.Table | None":
+        """The rows of a published part in its commit, while that is kept."""
+        place = self.folder / f"{part.batch:012d}"
+        try:
+            commit, packs = load_commit(place)
+        except UsageError:
+            return None
+        kind, _, owner = part.place.partition(":")
+        if kind == "answers":
+            found = [content for id_, _, content in commit.answers if id_ == owner]
+        else:
+            found = [content for ids, content in commit.rejects if owner in ids]
+        return decode_table(packs.read(found[0])) if found else None
+
+    @property
+    def place(self) -> Path:
+        """The folder of the last commit."""
+        return self.folder / f"{self.number:012d}"
+
+
+def open_commits(folder: Path) -> Commits:
+    """The commits of an intake, or none yet; all queries of the last one are parked.
+
+    Raises:
+        UsageError: it is damaged, or of another version.
+    """
+    place = last_commit(folder)
+    if place is None:
+        return Commits(folder, -1, CommitRecord(uuid.uuid4().hex), Packs(folder))
+    commit, packs = load_commit(place)
+    parked = {p["id"]: Parked(p["id"], p["name"], p["held"], p["gap"]) for p in commit.parked}
+    for held in commit.lanes:
+        for id_, name, _, _ in held["members"]:
+            parked[id_] = Parked(id_, name, held)
+    found = Commits(folder, commit.number, commit.record, packs, parked)
+    return replace(found, answers=commit.answers, rejects=commit.rejects)
+
+
+def park_lane(lane: Lane, gap: str | None = None) -> Parked:
+    """A lane of one member as commits have it when that does not run."""
+    (member,) = lane.members
+    commit = IntakeCommit(-1, CommitRecord(""))
+    held = describe_lane(lane, commit)
+    return Parked(member.id, member.name, held, gap, commit.contents)
