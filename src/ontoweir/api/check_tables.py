@@ -23,7 +23,7 @@ def check_tables(
     Raises:
         DataError: data is missing, or cannot be read.
     """
-    from ontoweir.measuring.check_data import DataCheck
+    from ontoweir.run.check_data import DataCheck
 
     def session() -> "SparkSession":
         from ontoweir.runtime.spark.start_session import start_session

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ontoweir.api.answers import Answers, make_folder
+from ontoweir.api.check_tables import check_tables
 from ontoweir.api.enter_query import enter_query
 from ontoweir.api.live_query import KEPT, LiveQuery
 from ontoweir.checker.verdict.verdict import Verdict
@@ -38,17 +39,16 @@ _NO_OPTIONS: Mapping[str, str] = {}
 @dataclass(frozen=True, repr=False)
 class OpenProject:
     """An open project. A query is named as in the project, or given as SPARQL text.
-    `registry`: the folder of its registered queries.
+    `registry`: the folder of its registered queries; `views`: the session that has the sources of
+    Spark, where there are any; `frames`: the folder of those of Python, while it lives.
     """
 
     workspace: Workspace
     spark: "SparkSession | None" = None
     registry: Path = Path("out/registry")
     views: "SparkSession | None" = field(default=None, repr=False)
-    """The session that has the sources given by name, where there are any."""
     built: BuiltProject | None = field(default=None, repr=False)
     frames: object = field(default=None, repr=False, compare=False)
-    """The folder of the sources that are tables of Python, while it lives."""
     running: dict[str, LiveQuery] = field(default_factory=dict, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -112,8 +112,6 @@ class OpenProject:
         Raises:
             DataError: data is missing, or cannot be read.
         """
-        from ontoweir.api.check_tables import check_tables
-
         with self._names():
             return check_tables(self.workspace, self.views or self.spark, sample)
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ontoweir.measuring.check_data import DataCheck
+from ontoweir.run.check_data import DataCheck
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from tests.runtime.harness import make_catalog, make_sql_job

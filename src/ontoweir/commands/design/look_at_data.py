@@ -18,10 +18,10 @@ from ontoweir.commands.common.rendered import RenderedVerdict
 from ontoweir.commands.design.data_option import read_sample
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.measuring.check_data import DataCheck
 from ontoweir.measuring.show_violations import describe_violations, print_violations
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.rewriter.model.add_views import tables_of
+from ontoweir.run.check_data import DataCheck
 
 if TYPE_CHECKING:
     from ontoweir.runtime.violations.violation import TableViolations
