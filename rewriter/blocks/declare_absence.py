@@ -78,6 +78,7 @@ def declare_absence(
             made = _find_deadlines(query, mine, inner, present=part.present)
             deadlines |= dict.fromkeys(made)
             read |= _compared_times(query, mine)
+            read |= _times_of_versions(query, mine, part.hits)
             _refuse_rounded(query, keys, inner)
         limited.append(replace(part, deadlines=tuple(deadlines)))
     kept = _needed_times(found, times, stamps, wide) | read
@@ -172,6 +173,15 @@ def _compared_times(query: SpjQuery, stamps: Mapping[str, Attribute]) -> set[str
             continue
         names |= {n for n, a in stamps.items() if a in (c.left, c.right)}
     return names
+
+
+def _times_of_versions(
+    query: SpjQuery, stamps: Mapping[str, Attribute], hits: SpjUnion
+) -> set[str]:
+    """The times of answers at which a part reads relations that change."""
+    met = {block.stream.name for block in hits.blocks if block.meeting is not None}
+    of = {o.alias: o.table for o in query.occurrences}
+    return {n for n, a in stamps.items() if of[a.alias] in met}
 
 
 def _refuse_rounded(query: SpjQuery, keys: Sequence[str], catalog: Catalog) -> None:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
-from ontoweir.mappings.model.catalog import Column, Relation, Scalar, Stream
+from ontoweir.mappings.model.catalog import Column, Meeting, Relation, Scalar, Stream
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.rewriter.model.aggregation import Aggregation
 
@@ -344,16 +344,22 @@ class Absence:
 class Block:
     """A query whose answers are final, and the stream that they are for another query, with the
     time when each is final. `time`: a column of the answers, and how long after it that is, in µs
-    (None: it follows from no column). `absence`: which of its answers count (None: all)."""
+    (None: it follows from no column). `absence`: which of its answers count (None: all).
+    `meeting`: its rows are those of a stream with the versions that they meet; `union` is then its
+    join with all earlier ones."""
 
     stream: Stream
     union: "SpjUnion"
     time: tuple[str, int] | None = None
     absence: Absence | None = None
+    meeting: Meeting | None = None
 
     @property
     def queries(self) -> "tuple[SpjUnion, ...]":
-        """All that its rows are made of: the query, and what decides which of its answers count."""
+        """All whose answers its rows are made of: the query, and what decides which of them count;
+        none, where rows meet versions."""
+        if self.meeting is not None:
+            return ()
         return (self.union, *(p.hits for p in (self.absence.parts if self.absence else ())))
 
 

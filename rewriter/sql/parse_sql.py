@@ -35,6 +35,8 @@ from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
+from ontoweir.rewriter.joins.read_as_of import read_as_of
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
@@ -62,6 +64,8 @@ from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
 from ontoweir.rewriter.subqueries.merge_subqueries import Answers, merge_subqueries
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
+from ontoweir.rewriter.versions.meet_tables import meet_tables
+from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.views.make_sets import SetMaker
 from ontoweir.rewriter.windows.check_delays import check_delays
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
@@ -99,7 +103,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
-        tree = name_aggregates(parse_sql_text(text))
+        tree = name_aggregates(read_as_of(parse_sql_text(text)))
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
         return reader.read(trees, catalog, name)
     except SqlUnitsDiffer as units:
@@ -182,20 +186,23 @@ class _Reader:
             ends=part.ends,
             begins=part.begins,
             views=tuple(sets.views),
+            blocks=part.meetings,
         )
-        made = add_blocks(made, self.blocks)
+        made = add_blocks(meet_versions(made, sets.catalog), self.blocks)
+        wide = extend_catalog(sets.catalog, made) if made.blocks else sets.catalog
         if keyed is None:
-            refuse_ungrouped(made, part.buckets)
-        check_delays(made, sets.catalog)
-        made = slide_buckets(made, sets.catalog)
-        check_aggregates(made, sets.catalog)
-        return read_group_row(made, sets.catalog, part.trees)
+            refuse_ungrouped(made, made.buckets)
+        check_delays(made, wide)
+        made = slide_buckets(made, wide)
+        check_aggregates(made, wide)
+        return read_group_row(made, wide, part.trees)
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
     """SQL without subqueries, as it is read; `catalog`: with its buckets and derived columns;
-    `buckets` and `derived`: these, by their tables; `ends`, `begins`: as a SpjUnion has them."""
+    `buckets` and `derived`: these, by their tables; `meetings`: rows that meet versions;
+    `ends`, `begins`: as a SpjUnion has them."""
 
     catalog: Catalog
     union: SelectUnion
@@ -206,6 +213,7 @@ class _Part:
     derived: tuple[tuple[str, Expression], ...]
     ends: tuple[str, ...]
     begins: tuple[str, ...]
+    meetings: tuple[Block, ...]
 
 
 def _read_part(tree: "exp.Query", catalog: Catalog, file: str, *, keyed: int | None) -> _Part:
@@ -214,6 +222,7 @@ def _read_part(tree: "exp.Query", catalog: Catalog, file: str, *, keyed: int | N
     Raises:
         SqlRefusal: it is outside the language, or names what is not declared.
     """
+    tree, catalog, meetings = meet_tables(tree, catalog)
     windows = read_sql_windows(read_window_tables(tree), catalog)
     tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
     tree, catalog, times = read_sql_times(tree, catalog)
@@ -242,6 +251,7 @@ def _read_part(tree: "exp.Query", catalog: Catalog, file: str, *, keyed: int | N
         derived,
         windows.ends,
         windows.begins,
+        meetings,
     )
 
 
@@ -268,6 +278,7 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
         disjuncts=tuple(d for part in parts for d in part.disjuncts),
         buckets=tuple(dict.fromkeys(b for part in parts for b in part.buckets)),
         derived=tuple(dict.fromkeys(d for part in parts for d in part.derived)),
+        meetings=tuple({b.stream.name: b for part in parts for b in part.meetings}.values()),
     )
 
 

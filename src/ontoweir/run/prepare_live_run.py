@@ -97,6 +97,8 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     for block in job.blocks:
         for other in block.queries:
             parts += _describe_job(block.stream.name, other)
+        if block.meeting is not None:
+            parts.append(repr(block.meeting))
         if block.absence is not None:
             known = [(part.deadlines, part.present) for part in block.absence.parts]
             parts.append(repr((block.absence.keys, known)))
