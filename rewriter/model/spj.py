@@ -29,14 +29,7 @@ class Op(StrEnum):
         return _FLIPPED[self]
 
 
-_FLIPPED = {
-    Op.LT: Op.GT,
-    Op.LE: Op.GE,
-    Op.EQ: Op.EQ,
-    Op.GE: Op.LE,
-    Op.GT: Op.LT,
-    Op.NE: Op.NE,
-}
+_FLIPPED = dict(zip(Op, (Op.GT, Op.GE, Op.EQ, Op.LE, Op.LT, Op.NE), strict=True))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -315,8 +308,8 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """Until when something may come that belongs to a row: the earliest of some times of the row
-    (a variable, and how long after it, in µs), and of a time (µs since 1970)."""
+    """Until when something may come that belongs to a row: the earliest of some times of the row (a
+    variable, and how long after it, in µs), and of a time (µs since 1970)."""
 
     after: tuple[tuple[str, int], ...]
     fixed_us: int | None = None
@@ -343,10 +336,9 @@ class Absence:
 @dataclass(frozen=True, slots=True)
 class Block:
     """A query whose answers are final, and the stream that they are for another query, with the
-    time when each is final. `time`: a column of the answers, and how long after it that is, in µs
-    (None: it follows from no column). `absence`: which of its answers count (None: all).
-    `meeting`: its rows are those of a stream with the versions that they meet; `union` is then its
-    join with all earlier ones."""
+    time when each is final. `time`: a column, and how long after it that is, in µs (None: it
+    follows from none). `absence`: which answers count (None: all). `meeting`: its rows are those of
+    a stream that meet a version; `union` joins them with all earlier ones."""
 
     stream: Stream
     union: "SpjUnion"
@@ -356,11 +348,9 @@ class Block:
 
     @property
     def queries(self) -> "tuple[SpjUnion, ...]":
-        """All whose answers its rows are made of: the query, and what decides which of them count;
-        none, where rows meet versions."""
-        if self.meeting is not None:
-            return ()
-        return (self.union, *(p.hits for p in (self.absence.parts if self.absence else ())))
+        """All whose answers its rows are made of: the query, and what decides which count."""
+        hits = (p.hits for p in (self.absence.parts if self.absence else ()))
+        return () if self.meeting is not None else (self.union, *hits)
 
 
 @dataclass(frozen=True, slots=True)

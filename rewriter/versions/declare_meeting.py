@@ -48,7 +48,8 @@ def declare_meeting(
         relation: the relation that changes, as of every time.
         key: of each column of its key, the column of the stream, or a constant.
         streams: all that there are.
-        blocks: those of such rows that are there.
+        blocks: those of such rows that are there; rows that have met this version are not given
+            another one.
         source: of the query.
     """
     assert relation.versions is not None

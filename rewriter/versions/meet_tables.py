@@ -40,13 +40,13 @@ def meet_tables(
     tree = tree.copy()
     blocks: dict[str, Block] = {}
     for select in tree.find_all(exp.Select):
-        while (made := _meet_one(select, catalog, blocks)) is not None:
+        while (made := _meet_one(select, catalog)) is not None:
             blocks[made.stream.name] = made
             catalog = replace(catalog, streams={**catalog.streams, made.stream.name: made.stream})
     return tree, catalog, tuple(blocks.values())
 
 
-def _meet_one(select: "exp.Select", catalog: Catalog, blocks: dict[str, Block]) -> Block | None:
+def _meet_one(select: "exp.Select", catalog: Catalog) -> Block | None:
     from sqlglot import exp
 
     try:
@@ -82,8 +82,9 @@ def _meet_one(select: "exp.Select", catalog: Catalog, blocks: dict[str, Block]) 
                             of.append(other[1])
                 key += [(one, column) for one in of[:1]]
             if len(key) == len(relation.versions.key):
+                # (columns of two aliases are two, as of one of them they may be NULL in answers)
                 plain = plain_streams(catalog)
-                made = declare_meeting(plain[base.name], relation, tuple(key), plain, blocks, None)
+                made = declare_meeting(plain[base.name], relation, tuple(key), plain, {}, None)
                 _substitute(select, scope, alias, host[0], made)
                 return made
     return None
@@ -139,8 +140,10 @@ def _substitute(select: "exp.Select", scope: Scope, alias: str, host: str, made:
     for column in nodes:
         found = _resolve(scope, column)
         if found is None:
-            if not column.table and sum(map(partial(_has, column.name), scope.tables.values())) > 1:
-                scope.resolve(None, column.name, line_of(column))  # which says that
+            several = sum(map(partial(_has, column.name), scope.tables.values())) > 1
+            star = isinstance(column.this, exp.Star)
+            if not star and (column.table or several):
+                scope.resolve(column.table or None, column.name, line_of(column))  # which refuses
             continue
         if found[0] == alias:
             found = host, names[found[1]]

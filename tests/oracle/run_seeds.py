@@ -32,6 +32,7 @@ from tests.oracle import (
     test_sums_of_doubles,
     test_units,
     test_variances,
+    test_versions,
     test_windows,
 )
 from tests.sparql_counts import (
@@ -48,6 +49,7 @@ from tests.sparql_counts.compare_answers import Difference, Equal, compare_case
 
 _MODULES = (
     test_absence,
+    test_versions,
     test_bucket_shapes,
     test_buckets,
     test_expressions_in_queries,
