@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ontoweir.checker.decide.bound_latest import bound_latest
 from ontoweir.checker.decide.bound_leaving import bound_leaving
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
 from ontoweir.checker.decide.join_blocks import join_blocks
@@ -74,7 +75,10 @@ def check_query(
         QueryError: a comparison mixes types.
     """
     with watching(watch):
-        verdict = _check_blocks(union, catalog, statistics or Statistics(), timed, disprove, size)
+        known = statistics or Statistics()
+        verdict = _check_blocks(union, catalog, known, timed, disprove, size)
+    if union.latest:
+        verdict = bound_latest(verdict, catalog, known)
     waiting = bound_open_steps(union, catalog) if timed else ()
     if verdict.bound is None or not waiting:
         return verdict

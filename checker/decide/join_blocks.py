@@ -8,15 +8,8 @@ from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_versions
 from ontoweir.checker.plans.bound_waiting import bound_waiting
-from ontoweir.checker.verdict.verdict import (
-    Bounded,
-    DisjunctVerdict,
-    Failing,
-    Tier,
-    Unsatisfiable,
-    Verdict,
-)
-from ontoweir.diagnostics import CODES, Diagnostic
+from ontoweir.checker.verdict.refuse_keys import refuse_keys
+from ontoweir.checker.verdict.verdict import DisjunctVerdict, Tier, Unsatisfiable, Verdict
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import Block
@@ -48,7 +41,7 @@ def join_blocks(
         for b in verdict.union.blocks
         if b.meeting is not None
     }
-    verdict = _refuse_versions(verdict, kept)
+    verdict = refuse_keys(verdict, tuple(kept.values()))
     worst = max((verdict, *inner), key=lambda v: v.tier.rank).tier
     if worst is Tier.UNBOUNDED:
         worst = Tier.UNDECIDED
@@ -109,42 +102,6 @@ def _by_block(
     """Every block with the verdicts on its queries."""
     given = iter(inner)
     return [(block, tuple(next(given) for _ in block.queries)) for block in blocks]
-
-
-def _refuse_versions(verdict: Verdict, kept: Mapping[str, KeptVersions]) -> Verdict:
-    """The verdict where versions of any number of keys would have to be kept."""
-    endless = {name: one for name, one in kept.items() if one.bound is None}
-    if not endless:
-        return verdict
-    told = {
-        block.stream.name: block.meeting.versions
-        for block in verdict.union.blocks
-        if block.meeting is not None and block.stream.name in endless
-    }
-    because = tuple(
-        Diagnostic(
-            CODES["V1"],
-            f"{_list(one.unbounded, told[name].stream)}, by which the latest versions are kept, "
-            "may have any number of values",
-            f"declare min and max, enum, or a reference to a static relation for "
-            f"{_list(one.unbounded, told[name].stream)}, or for what it is joined with",
-            verdict.union.source,
-        )
-        for name, one in endless.items()
-    )
-    disjuncts = tuple(
-        Failing(d.query, Tier.UNDECIDED, d.criteria, because) if isinstance(d, Bounded) else d
-        for d in verdict.disjuncts
-    )
-    return replace(verdict, disjuncts=disjuncts, tier=max(verdict.tier, Tier.UNDECIDED, key=_rank))
-
-
-def _rank(tier: Tier) -> int:
-    return tier.rank
-
-
-def _list(columns: Sequence[str], table: str) -> str:
-    return " and ".join(f"{table}.{c}" for c in columns)
 
 
 def _total(

@@ -63,23 +63,47 @@ def bound_versions(meeting: Meeting, catalog: Catalog, statistics: Statistics) -
     attributes = [Attribute(updates.name, name) for name in asked]
     read = (Occurrence(updates.name, updates.name),)
     query = SpjQuery(read, tuple(map(NotNull, attributes)), ())
+    kept = bound_by_domains(query, attributes, wide, statistics)
+    shown = tuple(_name(d, meeting, catalog, lent) for d in kept.conditions)
+    return replace(kept, conditions=shown)
+
+
+def bound_by_domains(
+    query: SpjQuery, attributes: Sequence[Attribute], catalog: Catalog, statistics: Statistics
+) -> KeptVersions:
+    """How many values some attributes of a query's matches can have together.
+
+    Args:
+        query: a disjunct.
+        attributes: of it.
+        catalog: with its buckets and derived columns.
+        statistics: what is known of the static data.
+    """
 
     def normalise(use: Callable[[Declaration], bool]) -> NormalForm:
-        return normalise_query(query, distinct=True, catalog=wide, statistics=statistics, use=use)
+        return normalise_query(
+            query, distinct=True, catalog=catalog, statistics=statistics, use=use
+        )
 
     form = normalise(lambda _: True)
-    classes = [form.class_of[a] for a in attributes]
-    endless = [a.column for a, c in zip(attributes, classes, strict=True) if not _ends(form, c)]
+    known = [a for a in attributes if a in form.class_of]
+    classes = [form.class_of[a] for a in known]
+    endless = [str(a) for a, c in zip(known, classes, strict=True) if not _ends(form, c)]
     if endless:
         return KeptVersions(None, tuple(endless), ())
-    needed = [d for d in list_declarations(query, wide) if set(d.columns) <= set(asked)]
+    tables = {o.alias: o.table for o in query.occurrences}
+    asked = {(tables[a.alias], a.column) for a in attributes}
+    needed = [
+        d
+        for d in list_declarations(query, catalog)
+        if d.columns and all((d.table, c) in asked for c in d.columns)
+    ]
     for declaration in list(needed):
         rest = [d for d in needed if d != declaration]
         less = normalise(partial(_is_among, rest))
-        if all(_ends(less, less.class_of[a]) for a in attributes):
+        if all(_ends(less, less.class_of[a]) for a in known):
             needed = rest
-    shown = tuple(_name(d, meeting, catalog, lent) for d in needed)
-    return KeptVersions(bound_groups(form, classes), (), shown)
+    return KeptVersions(bound_groups(form, classes), (), tuple(needed))
 
 
 def _is_among(declared: Sequence[Declaration], one: Declaration) -> bool:

@@ -383,6 +383,8 @@ class SpjUnion:
     """The steps of time of a query over streams of different units (None: their unit)."""
     blocks: tuple[Block, ...] = ()
     """The streams that are made of answers of other queries."""
+    latest: tuple[str, ...] = ()
+    """The key, where of answers with one key those with the latest time hold (none: all hold)."""
 
 
 def output_attributes(output: Output) -> tuple[Attribute, ...]:

@@ -36,6 +36,7 @@ from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
 from ontoweir.rewriter.joins.read_as_of import read_as_of
+from ontoweir.rewriter.joins.read_latest import read_latest
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
@@ -103,9 +104,14 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
-        tree = name_aggregates(read_as_of(parse_sql_text(text)))
+        latest = read_latest(read_as_of(parse_sql_text(text)), catalog)
+        tree = name_aggregates(latest.tree)
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
-        return reader.read(trees, catalog, name)
+        if latest.key is None:
+            return reader.read(trees, catalog, name)
+        shown = range(len(latest.tree.selects))
+        made = reader.read(trees, catalog, name, nullable=frozenset(shown) - set(latest.key))
+        return replace(made, latest=tuple(made.variables[place] for place in latest.key))
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
@@ -147,14 +153,21 @@ class _Reader:
         return (made.block.stream.name, made.columns), made.catalog
 
     def read(
-        self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str, *, keyed: int | None = None
+        self,
+        trees: "Sequence[exp.Query]",
+        catalog: Catalog,
+        name: str,
+        *,
+        keyed: int | None = None,
+        nullable: frozenset[int] = frozenset(),
     ) -> SpjUnion:
         """A query without subqueries: one tree; or several, whose matches are aggregated, or whose
-        rows are the query's together, of which so many columns (`keyed`) may be NULL."""
+        rows are the query's together, of which so many columns (`keyed`), and those at some places
+        (`nullable`), may be NULL."""
         file = self.file
         parts: list[_Part] = []
         for tree in trees:
-            parts.append(_read_part(tree, catalog, file, keyed=keyed))
+            parts.append(_read_part(tree, catalog, file, keyed=keyed, nullable=nullable))
             catalog = parts[-1].catalog
         part = _unite_parts(parts, catalog, file)
         aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
@@ -216,7 +229,14 @@ class _Part:
     meetings: tuple[Block, ...]
 
 
-def _read_part(tree: "exp.Query", catalog: Catalog, file: str, *, keyed: int | None) -> _Part:
+def _read_part(
+    tree: "exp.Query",
+    catalog: Catalog,
+    file: str,
+    *,
+    keyed: int | None,
+    nullable: frozenset[int],
+) -> _Part:
     """SQL without subqueries.
 
     Raises:
@@ -230,16 +250,16 @@ def _read_part(tree: "exp.Query", catalog: Catalog, file: str, *, keyed: int | N
     tree = expand_variances(tree, catalog)
     tree, catalog, derived = derive_query_columns(tree, catalog)
     tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
-    free = list_nullable(tree, catalog)
+    free = list_nullable(tree, catalog) | nullable
     nulls = keyed is not None or aggregation is not None
     union = read_select_tree(tree, catalog, nulls=nulls, nullable=free)
     shown = len(union.selects[0].projections)
     needed = shown if aggregation is None else len(aggregation.group)
     needed = needed if keyed is None else keyed
-    nullable = frozenset(range(needed)) if nulls else free
+    doubtful = frozenset(range(needed)) if nulls else free
     columns = {(table, column.name) for table, column in buckets}
     disjuncts = tuple(
-        d for s in union.selects for d in _disjuncts(s, file, needed, nullable, columns)
+        d for s in union.selects for d in _disjuncts(s, file, needed, doubtful, columns)
     )
     return _Part(
         catalog,

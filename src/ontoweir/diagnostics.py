@@ -62,7 +62,7 @@ CODES = {
     "C2": "OW212",
     "C3": "OW213",
     "G1": "OW214",
-    "V1": "OW215",
+    "versions": "OW215",
     "declaration": "OW221",
     "warning": "OW231",
     "mapping": "OW232",
