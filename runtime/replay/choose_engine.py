@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import OntoweirError
@@ -72,6 +73,8 @@ def choose_engine(
         return EngineChoice(spark=False, because=because)
     if rows < WORTH or rows < 2 * request.rows_per_range:
         return EngineChoice(spark=False, because=f"history has only {rows:,} rows")
+    if request.text_here and find_spec("pyspark") is None:
+        return EngineChoice(spark=False, because="pyspark is not installed")
     cores, start = _look(spark, cluster=not request.text_here)
     here = _estimate(work, max(rows // SAMPLE, 1))
     if here is None:

@@ -33,6 +33,7 @@ class ReplayRequest:
         verification: what is known of the streams' files, and where more is kept (None: nothing).
         most_rejected: a replay that rejects half of a stream's rows for one reason is a result;
             else it is an error, and nothing is written.
+        rejects: the folder where the rejected rows are written (None: they are only counted).
     """
 
     output: Path
@@ -48,3 +49,4 @@ class ReplayRequest:
     engine: Engine = "auto"
     verification: Verification | None = None
     most_rejected: bool = True
+    rejects: Path | None = None
