@@ -106,3 +106,12 @@ def test_refused(query: str, message: str, tmp_path: Path) -> None:
         Workspace(load_project(tmp_path, environ={})).compile("asked")
     assert message in str(caught.value)
     assert "GRAPH" in caught.value.fix or "join" in caught.value.fix
+
+
+@pytest.mark.parametrize(
+    "command", [["check", "--data"], ["measure"], ["check", "--mappings-only"]]
+)
+def test_the_relation_has_no_data_of_its_own(command: list[str], tmp_path: Path) -> None:
+    write(tmp_path, f"SELECT ?n ?p WHERE {BOTH}")
+    name, *options = command
+    assert main([name, str(tmp_path), "--quiet", *options]) == 0
