@@ -28,9 +28,9 @@ from ontoweir.project.project import load_project
 from ontoweir.run.prepare_live_run import check_live, prepare_run
 from ontoweir.run.run_options import RunOptions
 from ontoweir.runtime.live.intake import table_changes
-from ontoweir.runtime.live.intake.intake import Intake, IntakeOptions
+from ontoweir.runtime.live.intake.intake import Intake
 from ontoweir.runtime.live.intake.keep_commits import Commits
-from ontoweir.runtime.live.intake.model import Member
+from ontoweir.runtime.live.intake.model import IntakeOptions, Member
 from ontoweir.runtime.live.output.sinks.files import FileSink
 from tests.runtime import intake_cycles
 

@@ -30,8 +30,8 @@ from ontoweir.run.run_options import RunOptions
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.intake import table_changes
-from ontoweir.runtime.live.intake.intake import Intake, IntakeOptions
-from ontoweir.runtime.live.intake.model import Member
+from ontoweir.runtime.live.intake.intake import Intake
+from ontoweir.runtime.live.intake.model import IntakeOptions, Member
 from ontoweir.runtime.live.output.sinks.files import FileSink
 from tests.runtime.kill_at import kill_at
 
