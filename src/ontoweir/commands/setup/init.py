@@ -15,17 +15,17 @@ def add_init(commands: Any) -> None:
         "init",
         help="create a small project that runs, to be edited; or one over data of your own",
         epilog="examples: `ontoweir init my-project && ontoweir check my-project`; "
-        "`ontoweir init my-project --from readings.csv --from sensors.csv`",
+        "`ontoweir init my-project --from readings.csv sensors.csv`",
     )
     init.add_argument("folder", metavar="DIR", help="a new folder, or an empty one")
     init.add_argument(
         "--from",
         dest="data",
-        action="append",
+        nargs="+",
+        action="extend",
         default=[],
         metavar="FILE",
-        help="a table of the project: CSV with a header, Parquet or JSON lines, or a folder of "
-        "such; may be repeated",
+        help="tables of the project: CSV with a header, Parquet or JSON lines, or folders of such",
     )
     init.add_argument("--quiet", "-q", action="store_true", help="print nothing")
     init.add_argument("--format", choices=("text", "json"), default="text")
