@@ -112,7 +112,8 @@ def _is_for_users(record: logging.LogRecord) -> bool:
 def run_program() -> int:
     """The installed program: `main`, after which the process ends at once."""
     code = main()
-    gc.freeze()  # looking through what is left, once more, would only cost time
+    if "duckdb" not in sys.modules:  # which says what is left
+        gc.freeze()  # looking through what is left, once more, would only cost time
     return code
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _HINTS = ("ts", "time", "timestamp", "datetime", "date_time", "event_time", "resulttime", "date")
+_DAY = len("2026-01-05")
 _SEEN = 200
 """So many values say how times are written."""
 _KEYS = 3
@@ -107,13 +108,15 @@ def _read_times(
     if isinstance(kind, TimestampType | DateType):
         times, timed = decode_times(column)
         return (times.tolist(), None, "it holds times") if timed.all() else None
-    if not isinstance(kind, StringType | IntType | FloatType) or _rank(name) == 99:
+    if not isinstance(kind, StringType | IntType | FloatType):
         return None
     texts = [str(v) for v in column.slice(0, _SEEN).to_pylist()]
-    if isinstance(kind, StringType):
+    if isinstance(kind, StringType) and all(len(t) >= _DAY for t in texts):
         times, timed = decode_times(column)
         if timed.all():
             return times.tolist(), None, "its texts are times of ISO 8601"
+    if _rank(name) == 99:
+        return None
     form = suggest_format(texts)
     if form is None:
         return None

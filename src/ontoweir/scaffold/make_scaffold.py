@@ -3,7 +3,7 @@
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from ontoweir.errors import OntoweirError, UsageError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
+from ontoweir.scaffold.export_database import SUFFIXES, export_database
 from ontoweir.scaffold.guess_tables import guess_tables
 from ontoweir.scaffold.measure_guessed import Evidence, measure_guessed
 from ontoweir.scaffold.read_sample import read_sample
@@ -27,7 +28,7 @@ class Scaffold:
     """The files of a project, by their paths in it; its streams, relations and queries, by name;
     `left_out`: columns that are not understood."""
 
-    files: Mapping[str, str]
+    files: Mapping[str, str | bytes]
     streams: tuple[str, ...]
     relations: tuple[str, ...]
     queries: tuple[str, ...]
@@ -35,17 +36,43 @@ class Scaffold:
 
 
 def make_scaffold(paths: Sequence[Path], name: str) -> Scaffold:
-    """A project over files.
+    """A project over files; the tables of databases are files of the project.
 
     Args:
-        paths: local files, or folders of such, a table each.
+        paths: local files, or folders of such, a table each; or files of databases.
         name: of the project.
 
     Raises:
         UsageError: a file is not there, two tables have one name, or none has a time.
         DataError: a file is not what its name says.
     """
-    samples = [read_sample(path) for path in paths]
+    with tempfile.TemporaryDirectory(prefix="ontoweir-init-") as folder:
+        place = Path(folder).resolve()
+        tables = [t for p in paths for t in _list_tables(p, place)]
+        made = _make(tables, paths, name)
+        inside = {t: f"data/{t.name}" for t in tables if place in t.parents}
+        files = {n: _rename(text, inside) for n, text in made.files.items()}
+        copied = {name: table.read_bytes() for table, name in inside.items()}
+    return replace(made, files={**files, **copied})
+
+
+def _list_tables(path: Path, folder: Path) -> Sequence[Path]:
+    """The files of a path's tables: those of a database are written to a folder."""
+    if path.suffix.lower() in SUFFIXES and not path.is_dir():
+        return export_database(path, folder)
+    return [path]
+
+
+def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
+    """A text with the paths that files have in the project."""
+    assert isinstance(text, str)
+    for table, name in inside.items():
+        text = text.replace(str(table), name)
+    return text
+
+
+def _make(tables: Sequence[Path], paths: Sequence[Path], name: str) -> Scaffold:
+    samples = [read_sample(path) for path in tables]
     names = [sample.name for sample in samples]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:

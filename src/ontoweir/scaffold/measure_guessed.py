@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.mappings.model.catalog import Catalog, Column, Stream, StringType
+from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, Stream, StringType
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.measuring.declared import (
     AddCluster,
@@ -60,6 +60,7 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     seen: list[tuple[Declared, str]] = []
     for name, stream in streams.items():
         proposed = [p for p in propose_declarations(stream, found[name]) if _is_safe(p)]
+        proposed = [p for p in proposed if not _is_number(p.declared, stream)]
         keys = [p for p in proposed if isinstance(p.declared, AddKey)]
         keys.sort(key=lambda p: not _has_time(p.declared, stream))  # a run enforces those
         for one in proposed:
@@ -71,6 +72,14 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
 
 def _has_time(declared: Declared, stream: Stream) -> bool:
     return isinstance(declared, AddKey) and stream.timestamp in declared.columns
+
+
+def _is_number(declared: Declared, stream: Stream) -> bool:
+    """Whether a key is a number with a fraction: what is measured repeats, sooner or later."""
+    if not isinstance(declared, AddKey):
+        return False
+    columns = (stream.column(name) for name in declared.columns)
+    return any(c is not None and isinstance(c.type, DecimalType) for c in columns)
 
 
 def _choose_unit(stream: Stream, step_us: int | None) -> tuple[Stream, str]:

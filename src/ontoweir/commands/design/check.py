@@ -12,6 +12,7 @@ from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import list_refused, report_refusals
 from ontoweir.commands.design.check_mappings import check_mappings
 from ontoweir.commands.design.data_option import add_data, read_sample
+from ontoweir.commands.design.fix_query import add_fix, fix_query
 from ontoweir.errors import (
     CatalogError,
     MappingError,
@@ -95,6 +96,7 @@ def add_check(commands: Any) -> None:
         "10 and 3; 0: no limit)",
     )
     add_data(check)
+    add_fix(check)
     check.set_defaults(run=_check)
 
 
@@ -139,6 +141,10 @@ def _check_all(args: argparse.Namespace) -> int:
             fix="leave one of them out",
         )
     project = load_project(Path(args.project), overrides=args.set)
+    if args.fix is not None:
+        workspace, warnings = _open(args, project)
+        warnings.release()
+        return fix_query(args, workspace)
     if args.sql is None:
         if args.data is None:
             require_queries(project)

@@ -3,6 +3,7 @@
 import argparse
 import json
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ def add_init(commands: Any) -> None:
         action="extend",
         default=[],
         metavar="FILE",
-        help="tables of the project: CSV with a header, Parquet or JSON lines, or folders of such",
+        help="tables of the project: CSV with a header, Parquet or JSON lines, or folders of "
+        "such; or a file of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables",
     )
     init.add_argument("--quiet", "-q", action="store_true", help="print nothing")
     init.add_argument("--format", choices=("text", "json"), default="text")
@@ -47,12 +49,14 @@ def _init(args: argparse.Namespace) -> int:
     made_of = None
     if args.data:
         made_of = make_scaffold([Path(p) for p in args.data], folder.absolute().name)
+    files: Mapping[str, str | bytes]
     files = dict(list_project_files()) if made_of is None else made_of.files
     try:
         with write_folder(folder.absolute()) as made:
             for name, text in files.items():
                 (made / name).parent.mkdir(exist_ok=True)
-                (made / name).write_text(text, encoding="utf-8")
+                content = text.encode("utf-8") if isinstance(text, str) else text
+                (made / name).write_bytes(content)
     except OSError as error:
         raise UsageError(
             f"cannot create {folder}: {error.strerror or error}",
