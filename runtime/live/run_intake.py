@@ -11,7 +11,7 @@ from ontoweir.errors import OntoweirError
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.open_sources import open_sources
 from ontoweir.runtime.live.arrivals.plan_sources import plan_sources
-from ontoweir.runtime.live.arrivals.read_stream import LISTING
+from ontoweir.runtime.live.arrivals.read_stream import LISTING, is_listed
 from ontoweir.runtime.live.checkpoint.remap_spark import remap_spark
 from ontoweir.runtime.live.checkpoint.restore_spark import TICKS
 from ontoweir.runtime.live.checkpoint.rotate_spark import MANY, count_entries, rotate_spark
@@ -166,6 +166,11 @@ def open_intake_run(
     tune_session(session, intake.options.folder)
     intake.spark = session
     return IntakeRun(intake, session, spark, once, seconds)
+
+
+def is_listable(job: LiveJob) -> bool:
+    """Whether all streams of a query come in files, which an intake reads itself."""
+    return all(is_listed(history.stream) for history in job.histories)
 
 
 def sign_source(stream: Stream) -> str:

@@ -21,7 +21,7 @@ from ontoweir.runtime.live.checkpoint.commit_record import SparkLog
 from ontoweir.runtime.live.checkpoint.record_spark import SparkRecorder
 from ontoweir.runtime.live.checkpoint.restore_spark import forget_spark, restore_spark
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
-from ontoweir.runtime.live.checkpoint.state_tables import decode_table, tabulate_rejects
+from ontoweir.runtime.live.checkpoint.state_tables import tabulate_rejects
 from ontoweir.runtime.live.intake.keep_commits import open_commits, park_lane
 from ontoweir.runtime.live.intake.model import Lane, Member, Reach, merge_lanes
 from ontoweir.runtime.live.intake.open_span import OpenSpan, SpanContext, find_reach, open_span
@@ -176,23 +176,11 @@ class Intake:
         with self.mutex:
             held = self.parked.get(member.id)
             lane = resume_lane(member, held, self.commits.packs.read)
-            find = self.commits.find_rows
-            self.publisher.begin(member, self.commits.number, find, new=held is None)
+            rows, read = self.commits.find_rows, self.commits.packs.read
+            self.publisher.begin(member, self.commits.number, rows, held, read)
             self.parked.pop(member.id, None)
             self.lanes.append(lane)
             self.waited[member.id] = 0
-            answers = [
-                (member, decode_table(self.commits.packs.read(content)))
-                for id_, _, content in self.commits.answers
-                if id_ == member.id
-            ]
-            rejects = [
-                ([member], decode_table(self.commits.packs.read(content)))
-                for ids, content in self.commits.rejects
-                if member.id in ids
-            ]
-            if answers or rejects:
-                self.publisher.publish(self.commits.place, answers, rejects)
 
     def leave(self, id_: str, *, forget: bool = False) -> None:
         """Let a query take part no more; when this returns, nothing of it is written.

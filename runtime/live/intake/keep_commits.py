@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from ontoweir.runtime.live.checkpoint.state_tables import (
     tabulate_rejects,
 )
 from ontoweir.runtime.live.intake.describe_lane import describe_lane, describe_reach
-from ontoweir.runtime.live.intake.model import Lane, Member, Parked
+from ontoweir.runtime.live.intake.model import Lane, LastOutput, Member, Parked
 from ontoweir.runtime.live.intake.packs import Packs
 from ontoweir.runtime.live.intake.save_intake import (
     IntakeCommit,
@@ -29,6 +29,7 @@ from ontoweir.runtime.live.intake.save_intake import (
 from ontoweir.runtime.live.intake.step_lanes import Stepped
 from ontoweir.runtime.live.model.live_job import LiveState
 from ontoweir.runtime.live.output.list_parts import PublishedPart
+from ontoweir.runtime.live.output.publish_commit import PUBLISHED
 
 Saved = tuple[tuple[Member, ...], LiveState, dict[str, Any]]
 
@@ -43,8 +44,6 @@ class Commits:
     record: CommitRecord
     packs: Packs
     parked: dict[str, Parked] = field(default_factory=dict)
-    answers: Sequence[tuple[str, str, str]] = ()
-    rejects: Sequence[tuple[Sequence[str], str]] = ()
     before: Packs | None = None
     saved: dict[int, Saved] = field(default_factory=dict)
     removals: list[Future[None]] = field(default_factory=list)
@@ -73,12 +72,12 @@ class Commits:
             commit.used |= set(known[2]["tables"].values())
             shown.append({**known[2], **describe_reach(lane)})
         commit.lanes = shown
-        commit.parked = [
-            {"id": p.id, "name": p.name, "held": p.held, "gap": p.gap} for p in parked.values()
-        ]
+        commit.parked = [_show_parked(p) for p in parked.values()]
         for held in parked.values():
             commit.contents |= held.contents
             commit.used |= set(held.held["tables"].values())
+            if held.last is not None:
+                commit.used |= {h for h in (held.last.answers, held.last.rejects) if h is not None}
         commit.answers = [
             (m.id, m.name, commit.add(encode_table(rows))) for m, rows in stepped.answers
         ]
@@ -91,7 +90,6 @@ class Commits:
         kept = [packs, self.packs]
         self.before, self.packs, self.record, self.number = self.packs, packs, record, commit.number
         self.saved = saved
-        self.answers, self.rejects = commit.answers, commit.rejects
         self.removals = drop_commits(self.folder, kept)
         return place
 
@@ -109,11 +107,6 @@ class Commits:
             found = [content for ids, content in commit.rejects if owner in ids]
         return decode_table(packs.read(found[0])) if found else None
 
-    @property
-    def place(self) -> Path:
-        """The folder of the last commit."""
-        return self.folder / f"{self.number:012d}"
-
 
 def open_commits(folder: Path) -> Commits:
     """The commits of an intake, or none yet; all queries of the last one are parked.
@@ -125,12 +118,36 @@ def open_commits(folder: Path) -> Commits:
     if place is None:
         return Commits(folder, -1, CommitRecord(uuid.uuid4().hex), Packs(folder))
     commit, packs = load_commit(place)
-    parked = {p["id"]: Parked(p["id"], p["name"], p["held"], p["gap"]) for p in commit.parked}
+    parked = {}
+    for shown in commit.parked:
+        last = None if shown["last"] is None else LastOutput(*shown["last"])
+        found = Parked(shown["id"], shown["name"], shown["held"], shown["gap"], last=last)
+        parked[found.id] = found
+    done = (place / PUBLISHED).exists()
     for held in commit.lanes:
         for id_, name, _, _ in held["members"]:
-            parked[id_] = Parked(id_, name, held)
-    found = Commits(folder, commit.number, commit.record, packs, parked)
-    return replace(found, answers=commit.answers, rejects=commit.rejects)
+            last = _find_last(commit, id_, done=done)
+            parked[id_] = Parked(id_, name, held, last=last)
+    return Commits(folder, commit.number, commit.record, packs, parked)
+
+
+def _find_last(commit: IntakeCommit, id_: str, *, done: bool) -> LastOutput | None:
+    answers = next((h for i, _, h in commit.answers if i == id_), None)
+    rejects = next((h for ids, h in commit.rejects if id_ in ids), None)
+    none = answers is None and rejects is None
+    return None if none else LastOutput(commit.number, answers, rejects, done)
+
+
+def _show_parked(parked: Parked) -> dict[str, Any]:
+    last = parked.last
+    shown = None if last is None else [last.number, last.answers, last.rejects, last.done]
+    return {
+        "id": parked.id,
+        "name": parked.name,
+        "held": parked.held,
+        "gap": parked.gap,
+        "last": shown,
+    }
 
 
 def park_lane(lane: Lane, gap: str | None = None) -> Parked:

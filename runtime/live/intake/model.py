@@ -98,15 +98,28 @@ class Lane:
 
 
 @dataclass(frozen=True, slots=True)
+class LastOutput:
+    """What the last commit that a query took part in published of it: answers and rejected rows by
+    their hashes (None: none), and whether it said that it had (`done`)."""
+
+    number: int
+    answers: str | None
+    rejects: str | None
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Parked:
     """A query that does not run now: `held` is its lane as commits have it; `gap`: why it cannot go
-    on from there (None: it can); `contents`: what `held` refers to that no commit has yet."""
+    on from there (None: it can); `contents`: what `held` refers to that no commit has yet; `last`:
+    what is published again when it goes on, as the list of parts may lack it (None: nothing)."""
 
     id: str
     name: str
     held: Mapping[str, Any]
     gap: str | None = None
     contents: Mapping[str, bytes] = field(default_factory=dict)
+    last: LastOutput | None = None
 
 
 def sign_history(history: History) -> str:

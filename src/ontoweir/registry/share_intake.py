@@ -175,10 +175,10 @@ def open_shared(registry: Path, spark: "SparkSession", options: RunOptions) -> S
 def can_share(running: RunningEntry, options: RunOptions) -> bool:
     """Whether an entry can take part: its streams come in files, no listener wants Spark to count
     their rows, and it has no checkpoint of its own, of a run by itself."""
-    from ontoweir.runtime.live.arrivals.read_stream import is_listed
+    from ontoweir.runtime.live.run_intake import is_listable
 
     if running.prepared is None or options.listeners:
         return False
     if any((running.folder / "checkpoint" / "commits").glob("[0-9]*")):
         return False
-    return all(is_listed(h.stream) for h in running.prepared.job.histories)
+    return is_listable(running.prepared.job)
