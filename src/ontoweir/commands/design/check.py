@@ -97,6 +97,11 @@ def add_check(commands: Any) -> None:
     )
     add_data(check)
     add_fix(check)
+    check.add_argument(
+        "--watch",
+        action="store_true",
+        help="check again whenever a text of the project changes, until Ctrl-C",
+    )
     check.set_defaults(run=_check)
 
 
@@ -112,6 +117,23 @@ def _read_seconds(text: str) -> float:
 
 
 def _check(args: argparse.Namespace) -> int:
+    if not args.watch:
+        return _check_once(args)
+    from ontoweir.commands.common.watch_files import watch_files
+
+    def run() -> int:
+        try:
+            return _check_once(args)
+        except OntoweirError as error:
+            print(error, file=sys.stderr)
+            return error.exit_code
+
+    project = Path(args.project)
+    texts = [project if project.is_dir() else project.parent]
+    return watch_files(run, texts if args.sql is None else [*texts, Path(args.sql)])
+
+
+def _check_once(args: argparse.Namespace) -> int:
     try:
         return _check_all(args)
     except (CatalogError, OntologyError, MappingError, QueryError) as error:
