@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Sequence
 
 from ontoweir import __version__
-from ontoweir.commands.common.arguments import ArgumentParser, settle_project
+from ontoweir.commands.common.arguments import ArgumentParser, settle_input, settle_project
 from ontoweir.commands.design.check import add_check
 from ontoweir.commands.design.explain import add_explain
 from ontoweir.commands.design.materialize import add_materialize
@@ -72,6 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         args = make_parser().parse_args(arguments)
         settle_project(args)
+        settle_input(args)
         code: int = args.run(args)
         sys.stdout.flush()
         return code

@@ -1,5 +1,6 @@
 """Which project a command means: the one named, or the nearest from the current folder upward."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,23 @@ def test_several_files_after_from(run: Run, rooms: Path, tmp_path: Path) -> None
     made = run("init", tmp_path / "own", "--from", data / "reading.csv", data / "sensor.csv")
     assert made.code == 0, made.err
     assert "1 stream (reading), 1 relation (sensor)" in made.out
+
+
+def test_sql_from_standard_input(
+    run: Run, rooms: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    text = "SELECT x.celsius FROM reading x JOIN reading y ON x.celsius = y.celsius AND x.ts < y.ts"
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    ran = run("check", rooms, "--sql", "-")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("stdin  bag  conditionally-bounded")
+    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT celsius FROM reading WHERE celsius > 26"))
+    ran = run("replay", rooms, "--sql", "-", "--output", "-", "-q")
+    assert ran.code == 0, ran.err
+    assert len(ran.out.splitlines()) > 100
+    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT nothing FROM reading"))
+    assert "stdin.sql:1: " in run("check", rooms, "--sql", "-").err
+    monkeypatch.setattr("sys.stdin", io.StringIO(" "))
+    ran = run("check", rooms, "--sql", "-")
+    assert (ran.code, ran.out) == (2, "")
+    assert "standard input has no query" in ran.err

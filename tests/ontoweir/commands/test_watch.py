@@ -35,6 +35,8 @@ def test_each_change_runs_it_again(tmp_path: Path) -> None:
                 query.unlink()
             case 5:
                 (tmp_path / "ontoweir.toml").write_text("[project]")
+            case _:
+                pass
 
     assert watch_files(run, [tmp_path], rounds=4, wait=wait) == 4
     assert runs == ["one", "two, longer", "gone", "gone"]

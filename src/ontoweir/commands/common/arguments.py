@@ -114,6 +114,36 @@ def settle_project(args: argparse.Namespace) -> None:
         args.project = os.path.relpath(above, here)
 
 
+def settle_input(args: argparse.Namespace) -> None:
+    """Let `--sql -` be a file: what standard input has, which may be read more than once.
+
+    Raises:
+        UsageError: it has no text.
+    """
+    if getattr(args, "sql", None) != "-":
+        return
+    import atexit
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="ontoweir-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        text = "" if sys.stdin is None else sys.stdin.read()
+    except UnicodeDecodeError:
+        text = ""
+    if not text.strip():
+        raise UsageError(
+            "standard input has no query",
+            why="--sql - reads it there",
+            fix="pipe the text of a query in, or name a file",
+            source=Source("--sql"),
+        )
+    file = Path(folder, "stdin.sql")
+    file.write_text(text, encoding="utf-8")
+    args.sql = str(file)
+
+
 def add_registry_argument(command: argparse.ArgumentParser) -> None:
     """Where registered queries are kept."""
     command.add_argument(
