@@ -117,9 +117,11 @@ def _source(data: DataSource) -> str:
 
 def _type(column: Column) -> str:
     kind = _quote(name_column_type(column.type))
-    if column.enum is None:
-        return kind
-    return f"{{ type = {kind}, enum = {_list([str(v) for v in column.enum])} }}"
+    if column.enum is not None:
+        return f"{{ type = {kind}, enum = {_list([str(v) for v in column.enum])} }}"
+    ends = [("min", column.minimum), ("max", column.maximum)]
+    told = "".join(f", {key} = {value}" for key, value in ends if value is not None)
+    return f"{{ type = {kind}{told} }}" if told else kind
 
 
 def _key(name: str) -> str:

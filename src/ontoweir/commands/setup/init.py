@@ -27,7 +27,8 @@ def add_init(commands: Any) -> None:
         default=[],
         metavar="FILE",
         help="tables of the project: CSV with a header, Parquet or JSON lines, or folders of "
-        "such; or a file of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables",
+        "such; a file of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; or SQL "
+        "that creates tables (.sql), whose data is to come",
     )
     init.add_argument("--quiet", "-q", action="store_true", help="print nothing")
     init.add_argument("--format", choices=("text", "json"), default="text")
@@ -72,7 +73,9 @@ def _init(args: argparse.Namespace) -> int:
             f"{folder / 'README.md'} says what to try"
         )
         if made_of.left_out:
-            print(f"  left out, as they are nested: {', '.join(made_of.left_out)}")
+            declared = any(str(p).lower().endswith(".sql") for p in args.data)
+            why = "their types are not known" if declared else "they are nested"
+            print(f"  left out, as {why}: {', '.join(made_of.left_out)}")
         print(f"  next: ontoweir check {shlex.quote(str(folder))}")
     elif not args.quiet:
         print(f"{folder}: a project of rooms and sensors; {folder / 'README.md'} says what to try")
