@@ -32,6 +32,7 @@ from ontoweir.runtime.sources.read_source import (
     locate_source,
     missing_column,
     read_source,
+    refuse_nested,
     unreadable,
 )
 from ontoweir.runtime.spark.explain_java import java_errors
@@ -191,6 +192,7 @@ class _Loader:
             return _check(relation, rows, source)
 
         if view is None:
+            refuse_nested(relation)
             wanted = WantedColumns(relation.columns)
             frame = read_source(self.session, relation.data, place, wanted, home=self.home)
         else:
