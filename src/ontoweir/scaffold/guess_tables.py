@@ -53,16 +53,19 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
     relations: dict[str, Relation] = {}
     reasons = []
     for sample in samples:
-        source = DataSource(sample.format, str(sample.path), sample.options)
+        source = DataSource(sample.format, str(sample.path), sample.options, unnest=sample.unnest)
+        paths = dict(sample.paths)
         found = _find_time(sample)
         if found is None:
-            columns = tuple(Column(n, t) for n, t in sample.types)
+            columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types)
             others = {n.lower() for s in samples if s is not sample for n, _ in s.types}
             keys = _find_keys(sample, others)
             relations[sample.name] = Relation(sample.name, source, columns, keys)
             continue
         time, written, why = found
-        columns = tuple(Column(n, t) for n, t in sample.types if n != time)
+        columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types if n != time)
+        if time in paths:  # what is nested is read by its format
+            written = TimeFormat("iso" if written is None else written.format, (paths[time],))
         streams[sample.name] = Stream(
             sample.name, source, time, 1, None, columns, align="error", written=written
         )

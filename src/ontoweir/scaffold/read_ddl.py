@@ -26,7 +26,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.scaffold.read_sample import make_name
+from ontoweir.scaffold.flatten_rows import make_name
 
 _SECOND = 1_000_000
 _TIMES = ("TIMESTAMP", "TIMESTAMPTZ", "TIMESTAMPLTZ", "TIMESTAMPNTZ", "DATETIME", "DATETIME64")

@@ -1,6 +1,5 @@
 """Read the beginning of a file of data, with the types that its values seem to have."""
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,6 +16,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.scaffold.flatten_rows import flatten_rows, make_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +29,8 @@ Options: TypeAlias = tuple[tuple[str, str], ...]
 @dataclass(frozen=True, slots=True)
 class Sample:
     """The beginning of a table: `name`: for the catalog, of the file's; `rows`: its columns that
-    have a type of ours, `types`: which; `left_out`: the others, which are nested."""
+    have a type of ours, `types`: which; `left_out`: the others, which are nested; `paths`: of JSON
+    lines, by column, the names that lead to what is nested; `unnest`: to an array of objects."""
 
     name: str
     path: Path
@@ -38,6 +39,8 @@ class Sample:
     rows: "pa.Table"
     types: tuple[tuple[str, ColumnType], ...]
     left_out: tuple[str, ...]
+    paths: tuple[tuple[str, str], ...] = ()
+    unnest: str | None = None
 
 
 def read_sample(path: Path) -> Sample:
@@ -63,6 +66,10 @@ def read_sample(path: Path) -> Sample:
             fix="rename it, or correct it",
             source=Source(str(file)),
         ) from error
+    paths: dict[str, str] = {}
+    unnest = None
+    if form == "jsonl":
+        rows, paths, unnest = flatten_rows(rows)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = tuple((name, kind) for name, kind in types if kind is not None)
     options: Options = (("header", "true"),) if form == "csv" else ()
@@ -70,13 +77,8 @@ def read_sample(path: Path) -> Sample:
     rows = rows.select([name for name, _ in known])
     name = make_name(path.name.partition(".")[0])
     reader = "json" if form == "jsonl" else form
-    return Sample(name, path.absolute(), reader, options, rows, known, left_out)
-
-
-def make_name(text: str) -> str:
-    """A text as a name that is plain in TOML, SQL and IRIs."""
-    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
-    return name if name and not name[0].isdigit() else f"t_{name}"
+    nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
+    return Sample(name, path.absolute(), reader, options, rows, known, left_out, nested, unnest)
 
 
 def _find_file(path: Path) -> Path:
