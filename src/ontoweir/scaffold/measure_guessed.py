@@ -55,6 +55,10 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     units = []
     for name, stream in catalog.streams.items():
         streams[name], why = _choose_unit(stream, found[name].step_us)
+        if _is_shuffled(found[name]):
+            sorted_rows = replace(streams[name].data, sort=True)
+            streams[name] = replace(streams[name], data=sorted_rows)
+            why += "; its rows are in another order, and are sorted"
         units.append((name, why))
     catalog = replace(catalog, streams=streams)
     again = [s for s in streams.values() if s.align != "error"]
@@ -63,6 +67,8 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     for name, stream in streams.items():
         proposed = [p for p in propose_declarations(stream, found[name]) if _is_safe(p)]
         proposed = [p for p in proposed if not _is_number(p.declared, stream)]
+        if stream.data.sort:
+            proposed = [p for p in proposed if not isinstance(p.declared, SetLateness)]
         keys = [p for p in proposed if isinstance(p.declared, AddKey)]
         keys.sort(key=lambda p: not _has_time(p.declared, stream))  # a run enforces those
         for one in proposed:
@@ -88,6 +94,13 @@ def trust_declared(catalog: Catalog) -> Evidence:
 
 def _has_time(declared: Declared, stream: Stream) -> bool:
     return isinstance(declared, AddKey) and stream.timestamp in declared.columns
+
+
+def _is_shuffled(measured: "MeasuredStream") -> bool:
+    """Whether rows come so late that they are not in an order of time at all: by a tenth of it."""
+    if measured.first_us is None or measured.last_us is None:
+        return False
+    return 10 * measured.lateness.greatest_us > measured.last_us - measured.first_us
 
 
 def _is_number(declared: Declared, stream: Stream) -> bool:

@@ -1,6 +1,9 @@
 """Read the beginning of a file of data, with the types that its values seem to have."""
 
+import csv
+from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 ROWS = 50_000
 """So many rows are looked at."""
+_NULLS = {"NA", "N/A", "NULL", "null", "None", "nan", "NaN", "-", "?"}
+"""Texts that stand for what is missing."""
 Options: TypeAlias = tuple[tuple[str, str], ...]
 
 
@@ -58,7 +63,8 @@ def read_sample(path: Path) -> Sample:
     file = _find_file(path)
     form = FORMATS[file.suffix.lower()]
     try:
-        rows = _read(file, form)
+        null = _find_null(file) if form == "csv" else None
+        rows = _read(file, form, null)
     except (OSError, pa.ArrowException) as error:
         raise DataError(
             f"{file} cannot be read: {str(error).splitlines()[0]}",
@@ -73,6 +79,8 @@ def read_sample(path: Path) -> Sample:
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = tuple((name, kind) for name, kind in types if kind is not None)
     options: Options = (("header", "true"),) if form == "csv" else ()
+    if null is not None:
+        options = (*options, ("nullValue", null))
     left_out = tuple(name for name, kind in types if kind is None)
     rows = rows.select([name for name, _ in known])
     name = make_name(path.name.partition(".")[0])
@@ -94,7 +102,16 @@ def _find_file(path: Path) -> Path:
     return files[0]
 
 
-def _read(file: Path, form: FileFormat) -> "pa.Table":
+def _find_null(file: Path) -> str | None:
+    """The text that stands for what is missing, beside the empty one (None: there is none)."""
+    counts: Counter[str] = Counter()
+    with file.open(newline="", encoding="utf-8", errors="replace") as opened:
+        for row in islice(csv.reader(opened), ROWS):
+            counts.update(cell for cell in row if cell in _NULLS)
+    return max(counts, key=lambda text: counts[text]) if counts else None
+
+
+def _read(file: Path, form: FileFormat, null: str | None) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.csv as pcsv
     import pyarrow.json as pjson
@@ -102,7 +119,9 @@ def _read(file: Path, form: FileFormat) -> "pa.Table":
 
     match form:
         case "csv":
-            with pcsv.open_csv(file) as reader:
+            given = ["", *([] if null is None else [null])]
+            convert = pcsv.ConvertOptions(null_values=given, strings_can_be_null=True)
+            with pcsv.open_csv(file, convert_options=convert) as reader:
                 return pa.Table.from_batches([next(iter(reader))]).slice(0, ROWS)
         case "jsonl":
             return pjson.read_json(file).slice(0, ROWS)

@@ -111,6 +111,8 @@ def _evidence(seen: Sequence[tuple[Declared, str]], kind: type[Declared]) -> lis
 
 def _source(data: DataSource) -> str:
     entries = [f"format = {_quote(data.format)}", f"path = {_quote(str(data.path))}"]
+    if data.sort:
+        entries.append("sort = true")
     if data.unnest is not None:
         entries.append(f"unnest = {_quote(data.unnest)}")
     if data.options:
