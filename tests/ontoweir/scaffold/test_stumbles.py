@@ -1,4 +1,4 @@
-"""`ontoweir init --from` of data as others write it: what is missing, rows that are not in order."""
+"""`ontoweir init --from` of data as others write it: what is missing, rows in another order."""
 
 import tomllib
 from pathlib import Path
