@@ -46,7 +46,7 @@ def describe_lane(
         "batch": lane.state.batch,
         "live": describe_state(lane.state),
         "tables": tables,
-        **describe_reach(lane),
+        **describe_reach(lane, commit),
     }
     return shown, large
 
@@ -65,14 +65,16 @@ def _keep(table: pa.Table, before: KeptTable | None, commit: IntakeCommit) -> Ke
 
 def list_hashes(held: Mapping[str, Any]) -> set[str]:
     """The contents that a lane in a commit refers to."""
-    return {content for hashes in held["tables"].values() for content in hashes}
+    files = {} if held["span"] is None else held["span"][3]
+    return {h for hashes in held["tables"].values() for h in hashes} | set(files.values())
 
 
-def describe_reach(lane: Lane) -> dict[str, Any]:
-    """How far a lane is, for a commit."""
+def describe_reach(lane: Lane, commit: IntakeCommit) -> dict[str, Any]:
+    """How far a lane is, for a commit, which takes in what the files of its span are."""
     span = None
     if lane.span is not None:
-        span = [*_list(lane.span.to), lane.span.cut_us]
+        files = {name: commit.add(content) for name, content in lane.span.files.items()}
+        span = [*_list(lane.span.to), lane.span.cut_us, files]
     return {"at": _list(lane.at), "span": span}
 
 
@@ -80,11 +82,14 @@ def _list(reach: Reach) -> list[Any]:
     return [reach.batch, dict(reach.entries)]
 
 
-def read_reach(held: Mapping[str, Any]) -> tuple[Reach, Span | None]:
-    """How far a lane was."""
+def read_reach(held: Mapping[str, Any], read: Callable[[str], bytes]) -> tuple[Reach, Span | None]:
+    """How far a lane was. `read`: a content by its hash."""
     at, span = held["at"], held["span"]
     found = Reach(at[0], at[1])
-    return found, None if span is None else Span(Reach(span[0], span[1]), span[2])
+    if span is None:
+        return found, None
+    files = {name: read(content) for name, content in span[3].items()}
+    return found, Span(Reach(span[0], span[1]), span[2], files)
 
 
 def read_state(held: Mapping[str, Any], read: Callable[[str], bytes]) -> LiveState:

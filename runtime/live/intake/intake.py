@@ -267,10 +267,12 @@ class Intake:
         self.watch.begin_step()
 
         def look(lane: Lane) -> KnownSources:
+            span.check_same(lane)
             mine = {n: t for read in lane.reads.values() for n, t in found[read].items()}
             return self.watch.look_around(lane, span, mine, last=high is None)
 
-        stepped = step_lanes(lanes, Arrived(found, span.list_bad(told), to, high), look)
+        files = {} if high is None else span.files()
+        stepped = step_lanes(lanes, Arrived(found, span.list_bad(told), to, high, files), look)
         self._settle(lanes, stepped)
         goes_on = low is not None or any(lane.span is not None for lane in self.lanes)
         bad = dict(self.record.bad) if goes_on else {}

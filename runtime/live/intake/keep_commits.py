@@ -86,8 +86,8 @@ class Commits:
                 before = NOTHING if known is None else known.large
                 known = Saved(lane.members, lane.state, *describe_lane(lane, commit, before))
             saved[first] = known
-            commit.used |= list_hashes(known.shown)
-            shown.append({**known.shown, **describe_reach(lane)})
+            shown.append({**known.shown, **describe_reach(lane, commit)})
+            commit.used |= list_hashes(shown[-1])
         commit.lanes = shown
         commit.parked = [_show_parked(p) for p in parked.values()]
         for held in parked.values():

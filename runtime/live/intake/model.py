@@ -29,10 +29,11 @@ class Reach:
 @dataclass(frozen=True, slots=True)
 class Span:
     """Arrivals that are being taken in by steps of time, up to `to`: rows before `cut_us` are in
-    (None: none are yet)."""
+    (None: none are yet). `files`: what they are, by stream (OpenSpan.files)."""
 
     to: Reach
     cut_us: int | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,5 +194,8 @@ def merge_lanes(one: Lane, other: Lane) -> Lane | None:
         if not rows.equals(theirs.buffered_rows[name]):
             return None
     times = {p: max(t, theirs.last_arrival.get(p, t)) for p, t in mine.last_arrival.items()}
-    state = replace(mine, queries=(*mine.queries, *theirs.queries), last_arrival=times)
+    queries = (*mine.queries, *theirs.queries)
+    # more than what either's status has shown
+    batch = max(mine.batch, theirs.batch)
+    state = replace(mine, batch=batch, queries=queries, last_arrival=times)
     return replace(one, members=(*one.members, *other.members), state=state)

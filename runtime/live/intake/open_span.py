@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from ontoweir.errors import RunError, Source
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.open_batch import (
     OpenBatch,
+    compare_files,
     cut_times,
     open_files,
     select_files,
@@ -38,12 +39,15 @@ if TYPE_CHECKING:
 @dataclass(slots=True)
 class OpenSpan:
     """The files of a span, by what is read of them: `opened` by sign_history, each of one stream;
-    `since`, `to`: which arrivals they are; `cuts`: the times (µs) that part the steps."""
+    `since`, `to`: which arrivals they are; `cuts`: the times (µs) that part the steps; `passed`: by
+    stream, files that are known not to be readable."""
 
     since: int
     to: Reach
     opened: dict[str, OpenBatch]
     cuts: tuple[int, ...]
+    passed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    _files: dict[str, bytes] | None = None
 
     def read(self, low: int | None, high: int | None) -> dict[str, dict[str, pa.Table]]:
         """The rows of a step, by sign_history and stream."""
@@ -74,12 +78,27 @@ class OpenSpan:
                     named.setdefault(name, []).append(bad.file)
         return named
 
-    def describe(self) -> dict[str, Any]:
-        """What the files are, by stream (OpenBatch.describe)."""
-        shown: dict[str, Any] = {}
-        for held in self.opened.values():
-            shown |= held.describe()
-        return shown
+    def files(self) -> Mapping[str, bytes]:
+        """What the files are, by stream: JSON of OpenBatch.describe."""
+        if self._files is None:
+            shown: dict[str, Any] = {}
+            for held in self.opened.values():
+                shown = {**held.describe(), **shown}
+            self._files = {name: json.dumps(found).encode() for name, found in shown.items()}
+        return self._files
+
+    def check_same(self, lane: Lane) -> None:
+        """A lane that has taken in a part of the span goes on with the same files.
+
+        Raises:
+            RunError: a file has changed since, or is gone.
+        """
+        for name, then in ({} if lane.span is None else lane.span.files).items():
+            now = self.files().get(name, b"[]")
+            if then != now:
+                gone = self.passed.get(name, ())
+                before = [file for file in json.loads(then) if file[0] not in gone]
+                compare_files({name: before}, {name: json.loads(now)})
 
     def close(self) -> None:
         """Remove what was staged."""
@@ -182,7 +201,8 @@ def open_span(
         mine: Mapping[str, Sequence[ArrivedFile]] = {name: files[name]}
         opened[key] = open_files([history], mine, context.spark, staged / str(place))
     portions = [p for held in opened.values() for p in held.portions[next(iter(held.portions))]]
-    return OpenSpan(since.batch, to, opened, tuple(cut_times(portions, *step)))
+    cuts = tuple(cut_times(portions, *step))
+    return OpenSpan(since.batch, to, opened, cuts, context.passed)
 
 
 def _is_there(file: ArrivedFile) -> bool:

@@ -38,10 +38,14 @@ def resume_lane(member: Member, held: Parked | None, read: Callable[[str], bytes
             why="the query, the mappings, the catalog or the static data have changed since",
             fix="undo the change, or register it again with --replace (and replay what has passed)",
         )
-    state = read_state(held.held, lambda h: held.contents[h] if h in held.contents else read(h))
+
+    def find(content: str) -> bytes:
+        return held.contents[content] if content in held.contents else read(content)
+
+    state = read_state(held.held, find)
     # no stream was idle while the run was down
     now = dict.fromkeys(state.last_arrival, time.time())
     state = replace(state, queries=(state.queries[number],), last_arrival=now)
-    at, span = read_reach(held.held)
+    at, span = read_reach(held.held, find)
     again = replace(member, results=results)
     return Lane(sign_job(member.job), reads, (again,), state, at, span)

@@ -27,9 +27,8 @@ class IntakeCommit:
 
     `record`: run, Spark's half, published parts; `lanes`: of each its members, state and reach;
     `parked`: queries that do not run; `answers`: of members (id, name, hash of the rows);
-    `rejects`: of members (ids, hash of the rows); `files`: of spans that have begun, what their
-    files are (hash of JSON); `contents`: what they refer to that may be new, by hash; `used`: the
-    hashes of all that they refer to.
+    `rejects`: of members (ids, hash of the rows); `contents`: what they refer to that
+    may be new, by hash; `used`: the hashes of all that they refer to.
     """
 
     number: int
@@ -38,7 +37,6 @@ class IntakeCommit:
     parked: Sequence[Mapping[str, Any]] = ()
     answers: Sequence[tuple[str, str, str]] = ()
     rejects: Sequence[tuple[Sequence[str], str]] = ()
-    files: Mapping[str, str] = field(default_factory=dict)
     contents: dict[str, bytes] = field(default_factory=dict)
     used: set[str] = field(default_factory=set)
 
@@ -99,7 +97,6 @@ def _seal(commit: IntakeCommit, packs: Packs) -> bytes:
         "parked": list(commit.parked),
         "answers": list(commit.answers),
         "rejects": list(commit.rejects),
-        "files": dict(commit.files),
         "places": packs.places,
         "sizes": packs.sizes,
     }
@@ -153,7 +150,6 @@ def load_commit(place: Path) -> tuple[IntakeCommit, Packs]:
         held["parked"],
         [(a[0], a[1], a[2]) for a in held["answers"]],
         [(r[0], r[1]) for r in held["rejects"]],
-        held["files"],
         used=set(places),
     )
     return commit, packs

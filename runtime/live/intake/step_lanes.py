@@ -19,12 +19,14 @@ from ontoweir.runtime.live.model.live_job import KnownSources, LiveOutcome, Reje
 class Arrived:
     """What a step takes in. `rows`: by what is read of a stream, and by stream; `bad`: files that
     were found not to be readable, by what is read; `to`: up to where the span goes; `cut_us`: the
-    time before which the rows are (None: the span is over with this step)."""
+    time before which the rows are (None: the span is over with this step);
+    `files`: what the span's files are, by stream, if it is not over."""
 
     rows: Mapping[str, Mapping[str, pa.Table]]
     bad: Mapping[str, Sequence[BadFile]]
     to: Reach
     cut_us: int | None
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -64,7 +66,8 @@ def _step(
         replace(m, results=m.results + a.num_rows, most=max(m.most, s.rows))
         for m, a, s in zip(lane.members, outcome.answers, outcome.state.queries, strict=True)
     )
-    span = None if arrived.cut_us is None else Span(arrived.to, arrived.cut_us)
+    files = {name: held for name, held in arrived.files.items() if name in lane.reads}
+    span = None if arrived.cut_us is None else Span(arrived.to, arrived.cut_us, files)
     at = lane.at if span is not None else arrived.to
     stepped.lanes.append(replace(lane, members=members, state=outcome.state, at=at, span=span))
     both = zip(members, outcome.answers, strict=True)
