@@ -66,13 +66,14 @@ class IntakeRun:
         wanted = sorted({s for lane in intake.lanes for s in lane.streams} - there)
         more = plan_sources([_list_only(streams[name]) for name in wanted]).sources
         order = [*kept, *([h.stream.name for h in held] for held in more)]
-        names = [name for held in order for name in held]
-        watched = {name: sign_source(streams[name]) for name in names}
+        watched = {n: sign_source(streams[n], len(held)) for held in order for n in held}
         if intake.begun and (more or len(kept) < len([h for h in before if h != TICKS])):
             order += [TICKS] if TICKS in before else []
-            places = [before.index(held) if held in before else None for held in order]
+            stay = [*kept, TICKS]  # one of the same streams that come from elsewhere begins anew
+            places = [before.index(held) if held in stay else None for held in order]
             log = remap_spark(intake.options.folder, intake.record.spark, places)
-            intake.go_on_from(log, None, sources=order, watched=watched)
+            gone = {n for held in before if held not in stay for n in held}
+            intake.go_on_from(log, None, frozenset(gone), sources=order, watched=watched)
         intake.record = replace(intake.record, watched=watched)
         self._start(order, streams)
 
@@ -100,7 +101,8 @@ class IntakeRun:
     def _is_kept(self, held: Sequence[str], streams: Mapping[str, Stream]) -> bool:
         """Whether the streams of a source come from where they came."""
         watched = self.intake.record.watched
-        return all(n in streams and watched.get(n) == sign_source(streams[n]) for n in held)
+        there = {n: sign_source(streams[n], len(held)) for n in held if n in streams}
+        return all(n in there and watched.get(n) == there[n] for n in held)
 
     def rotate(self, streams: Mapping[str, Stream]) -> None:
         """Go on from new logs of Spark's, in which files that are gone are forgotten, if there are
@@ -177,10 +179,12 @@ def is_listable(job: LiveJob) -> bool:
     return all(is_listed(history.stream) for history in job.histories)
 
 
-def sign_source(stream: Stream) -> str:
-    """What makes the source of a stream another: its format, its path, which files it takes."""
+def sign_source(stream: Stream, together: int) -> str:
+    """What makes the source of a stream another: its format, its path; of several streams
+    `together`, how their files are listed, as that is the same of all."""
     data = stream.data
-    options = sorted((n, v) for n, v in data.options if n.lower() in LISTING)
+    listed = sorted((n, v) for n, v in data.options if n.lower() in LISTING)
+    options = listed if together > 1 else []
     return hashlib.sha256(repr((data.format, data.path, options)).encode()).hexdigest()
 
 

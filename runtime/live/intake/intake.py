@@ -26,7 +26,7 @@ from ontoweir.runtime.live.intake.keep_commits import open_commits, park_lane
 from ontoweir.runtime.live.intake.model import IntakeOptions, Lane, Member, Reach, merge_lanes
 from ontoweir.runtime.live.intake.open_span import OpenSpan, SpanContext, find_reach, open_span
 from ontoweir.runtime.live.intake.publish_members import Publisher
-from ontoweir.runtime.live.intake.resume_lane import resume_lane
+from ontoweir.runtime.live.intake.resume_lane import SOURCE_GONE, cannot_go_on, resume_lane
 from ontoweir.runtime.live.intake.step_lanes import Arrived, Stepped, step_lanes
 from ontoweir.runtime.live.intake.watch_files import FileWatch
 from ontoweir.runtime.live.model.live_errors import Stopped
@@ -98,7 +98,9 @@ class Intake:
     @property
     def is_even(self) -> bool:
         """Whether all queries have taken in all that is listed."""
-        return all(lane.at == self.reach and lane.span is None for lane in self.lanes)
+        # a source that has come since has brought nothing yet
+        batch = self.reach.batch
+        return all(lane.at.batch == batch and lane.span is None for lane in self.lanes)
 
     @property
     def begun(self) -> bool:
@@ -125,13 +127,20 @@ class Intake:
         if self.begun:
             self.chooser.reach = find_reach(self.spark_folder, sources, self.record.spark.batch)
 
-    def go_on_from(self, log: SparkLog, reach: Reach | None, **more: Any) -> None:
+    def go_on_from(
+        self,
+        log: SparkLog,
+        reach: Reach | None,
+        gone: frozenset[str] = frozenset(),
+        **more: Any,
+    ) -> None:
         """Commit that Spark goes on from another folder; its query does not run now.
 
         Args:
             log: Spark's half.
             reach: where the logs of it stand, where their entries have other numbers (None: they
                 have not): all lanes are there, and queries that are parked cannot go on.
+            gone: streams whose logs are not there any more: who has begun them cannot go on.
             more: other fields of the record.
 
         Raises:
@@ -144,6 +153,14 @@ class Intake:
                 self.lanes = [replace(lane, at=reach) for lane in self.lanes]
                 gap = "it is not known any more which files came since then"
                 self.parked = {i: replace(p, gap=gap) for i, p in self.parked.items()}
+            for lane in [x for x in self.lanes if x.has_begun(gone)]:
+                self.lanes.remove(lane)
+                for member in lane.members:
+                    self._park(lane.alone(member))
+                    self.options.on_failed(member.id, cannot_go_on(member.name, SOURCE_GONE))
+            for id_, parked in self.parked.items():
+                if parked.gap is None and parked.has_begun(gone):
+                    self.parked[id_] = replace(parked, gap=SOURCE_GONE)
             self._commit(Stepped(), {})
 
     def join(self, member: Member) -> None:

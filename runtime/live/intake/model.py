@@ -86,6 +86,11 @@ class Lane:
         """Its streams, with the columns that are read."""
         return self.members[0].job.histories
 
+    def has_begun(self, streams: frozenset[str]) -> bool:
+        """Whether files of one of the streams are taken in, or are being."""
+        to = self.at if self.span is None else self.span.to
+        return any(to.entries.get(s, -1) >= 0 for s in self.streams & streams)
+
     def keep(self, ids: frozenset[str]) -> "Lane":
         """The lane with some of its members only."""
         places = [n for n, m in enumerate(self.members) if m.id in ids]
@@ -123,6 +128,11 @@ class Parked:
     gap: str | None = None
     contents: Mapping[str, bytes] = field(default_factory=dict)
     last: LastOutput | None = None
+
+    def has_begun(self, streams: frozenset[str]) -> bool:
+        """Whether files of one of the streams are taken in, or are being."""
+        entries = (self.held["span"] or self.held["at"])[1]
+        return any(entries.get(s, -1) >= 0 for s in streams.intersection(self.held["streams"]))
 
 
 def _ignore(name: str, error: OntoweirError) -> None:

@@ -9,6 +9,17 @@ from ontoweir.runtime.live.advance_live import begin_live
 from ontoweir.runtime.live.intake.describe_lane import read_reach, read_state
 from ontoweir.runtime.live.intake.model import Lane, Member, Parked, sign_history, sign_job
 
+SOURCE_GONE = "its files have been listed anew since, as their source was another for a while"
+
+
+def cannot_go_on(name: str, gap: str) -> UsageError:
+    """A query cannot go on from its state, as it is not known what came since."""
+    return UsageError(
+        f"{name} cannot go on where it stopped: {gap}",
+        why="its answers would lack what came in between",
+        fix="register it again with --replace: it begins with what is there",
+    )
+
 
 def resume_lane(member: Member, held: Parked | None, read: Callable[[str], bytes]) -> Lane:
     """A lane of its own, which shares others' rows when it has come as far.
@@ -25,11 +36,7 @@ def resume_lane(member: Member, held: Parked | None, read: Callable[[str], bytes
     if held is None:
         return Lane(sign_job(member.job), reads, (member,), begin_live(member.job))
     if held.gap is not None:
-        raise UsageError(
-            f"{member.name} cannot go on where it stopped: {held.gap}",
-            why="its answers would lack what came in between",
-            fix="register it again with --replace: it begins with what is there",
-        )
+        raise cannot_go_on(member.name, held.gap)
     number = next(n for n, m in enumerate(held.held["members"]) if m[0] == member.id)
     _, _, fingerprint, results = held.held["members"][number]
     if fingerprint != member.fingerprint:

@@ -1,14 +1,19 @@
 """Files that change, and sources that go, while queries of an intake are on the way."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from ontoweir.errors import OntoweirError
+from ontoweir.errors import OntoweirError, UsageError
+from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.intake.intake import Intake
-from ontoweir.runtime.live.intake.model import IntakeOptions
+from ontoweir.runtime.live.intake.model import IntakeOptions, merge_lanes
+from ontoweir.runtime.live.run_intake import IntakeRun
 from tests.runtime.intake_cycles import (
     FORMATS,
     Lister,
@@ -69,3 +74,89 @@ def test_a_query_goes_on_with_the_files_it_has_begun(what: str, tmp_path: Path) 
     else:
         assert "is not what it was when its first rows" in str(failed["filter"])
         assert last.name in str(failed["filter"])
+
+
+@contextmanager
+def _begun(
+    folder: Path, streams: dict[str, Stream], names: list[str], failed: dict[str, OntoweirError]
+) -> Iterator[tuple[Intake, Lister]]:
+    """An intake which queries have joined, and which has begun; Spark is not there."""
+    intake, mine = _open(folder)
+    workspace = open_project(folder)
+    for name in names:
+        intake.join(make_member(folder, workspace, name))
+    run = IntakeRun(intake, None, None)  # type: ignore[arg-type]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(IntakeRun, "_start", lambda *_: None)
+        run.begin(streams)
+    yield intake, Lister(folder, intake, 20)
+    intake.close()
+    failed |= mine
+
+
+@pytest.mark.parametrize("how", ["joined", "parked"])
+def test_who_has_begun_a_source_that_was_another_cannot_go_on(how: str, tmp_path: Path) -> None:
+    """Its files would be listed anew, under the numbers of those that it has taken in."""
+    write_files(tmp_path, Random(5))
+    for name in FORMATS:
+        for file in (tmp_path / f"{name}.staged").iterdir():
+            file.rename(tmp_path / name / file.name)
+    streams = dict(open_project(tmp_path).project.catalog.streams)
+    failed: dict[str, OntoweirError] = {}
+    with _begun(tmp_path, streams, ["filter", "matches", "hourly"], failed) as (intake, lister):
+        lister.list()
+        folder = intake.record.spark.folder
+    # how many files are listed at once may change
+    data = replace(streams["v"].data, options=(("maxFilesPerTrigger", "3"),))
+    more = {**streams, "v": replace(streams["v"], data=data)}
+    with _begun(tmp_path, more, ["filter", "matches", "hourly"], failed) as (intake, _):
+        assert intake.record.spark.folder == folder
+    assert not failed
+    less = {name: stream for name, stream in streams.items() if name != "v"}
+    names = ["filter", "matches", *(["hourly"] if how == "joined" else [])]
+    intake, mine = _open(tmp_path)
+    workspace = open_project(tmp_path)
+    for name in names:
+        intake.join(make_member(tmp_path, workspace, name))
+    other = replace(streams["v"], data=replace(streams["v"].data, path=f"{tmp_path}/w"))
+    run = IntakeRun(intake, None, None)  # type: ignore[arg-type]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(IntakeRun, "_start", lambda *_: None)
+        run.begin({**streams, "v": other} if how == "joined" else less)
+    assert mine.keys() == ({"hourly"} if how == "joined" else set())
+    # whoever begins does not find the files of the folder before
+    found = [f for f in intake.spark_folder.list_logs() if f.startswith("sources/2/")]
+    assert not found
+    assert len(intake.spark_folder.list_logs()) == 2
+    intake.close()
+    intake, _ = _open(tmp_path)
+    with pytest.raises(UsageError, match="cannot go on where it stopped: its files have been"):
+        intake.join(make_member(tmp_path, workspace, "hourly"))
+    intake.join(make_member(tmp_path, workspace, "filter"))
+
+
+def test_a_source_that_has_come_and_brought_nothing_keeps_none_behind(tmp_path: Path) -> None:
+    """`run --once` ends."""
+    write_files(tmp_path, Random(5))
+    for file in (tmp_path / "s.staged").iterdir():
+        file.rename(tmp_path / "s" / file.name)
+    streams = dict(open_project(tmp_path).project.catalog.streams)
+    intake, _ = _open(tmp_path)
+    workspace = open_project(tmp_path)
+    intake.join(make_member(tmp_path, workspace, "filter"))
+    run = IntakeRun(intake, None, None)  # type: ignore[arg-type]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(IntakeRun, "_start", lambda *_: None)
+        run.begin(streams)
+        Lister(tmp_path, intake, 20).list()
+        assert intake.is_even
+        (lane,) = intake.lanes  # a status is written when this number is another one
+        more = replace(lane, state=replace(lane.state, batch=9))
+        for one, other in ((lane, more), (more, lane)):
+            merged = merge_lanes(one, other)
+            assert merged is not None
+            assert merged.state.batch == 9
+        reach = intake.reach
+        intake.chooser.reach = replace(reach, entries={**reach.entries, "w": -1})
+        assert intake.is_even
+    intake.close()
