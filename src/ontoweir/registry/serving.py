@@ -81,7 +81,7 @@ def serve_registry(
         UsageError: another process serves this registry; or the session is one of Spark Connect.
         RunError: an entry failed.
     """
-    from ontoweir.runtime.live.await_live import JavaGone
+    from ontoweir.runtime.live.model.live_errors import JavaGone
     from ontoweir.runtime.spark.refuse_connect import refuse_connect
 
     begun = time.perf_counter()
