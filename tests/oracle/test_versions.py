@@ -69,24 +69,35 @@ def make_world(random: Random, units: tuple[int, int] = (1, 1)) -> World:
 
 
 def make_rows(random: Random, world: World) -> Tables:
-    """Data in which of several versions of a key at one time one is the last."""
+    """Data in which of several versions of a key at one time one is the last: few keys, which many
+    rows ask for, often at times of versions."""
     data: Tables = make_data(random)
+    few: dict[str, list[Any]] = {"h": [0, 1, None], "g": ["x", "y", None], "a": [-1, 0, None]}
+    for name, most in (("s", 12), ("t", 16)):
+        columns, rows = data[name]
+        rows = [row for row in rows * 3 if random.random() < 0.7][:most]
+        made = []
+        for row in rows:
+            cells = dict(zip(columns, row, strict=True))
+            for column in world.key:
+                cells[column] = random.choices(few[column], [6, 6, 1])[0]
+            step = world.catalog.streams[name].step_us
+            cells["ts"] = random.randrange(MARKERS) // step * step
+            made.append(tuple(cells[c] for c in columns))
+        data[name] = columns, sorted(made, key=lambda row: row[-1])
     columns, rows = data["t"]
     places = [columns.index(c) for c in world.key]
     seen, kept = set(), []
-    order = world.catalog.streams["p"].versions
-    assert order is not None
+    versions = world.catalog.streams["p"].versions
+    assert versions is not None
     for number, row in enumerate(random.sample(rows, k=len(rows))):
-        gone, seq = random.choice([True, False, False, None]), number * 7 % 101
-        at = (*(row[i] for i in places), row[-1], None if order.order is None else seq)
+        gone, seq = random.choice([True, False, False, None]), number * 37 % 101
+        at = (*(row[i] for i in places), row[-1], None if versions.order is None else seq)
         if at in seen and None not in at[: len(places)]:
             continue
         seen.add(at)
         kept.append((*row[:-1], gone, seq, row[-1]))
-    kept = [row for row in kept if row[-1] % world.catalog.streams["t"].step_us == 0]
     kept.sort(key=lambda row: row[-1])
-    own, mine = data["s"]
-    data["s"] = own, [r for r in mine if r[-1] % world.catalog.streams["s"].step_us == 0]
     data["t"] = [*columns[:-1], "gone", "seq", columns[-1]], kept
     return data
 
