@@ -14,6 +14,7 @@ from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.normalise.relax_chains import relax_chains
 from ontoweir.checker.normalise.simplify_union import simplify_union
+from ontoweir.checker.partition.derive_partition import derive_partition
 from ontoweir.checker.plans.bound_open_groups import bound_open_groups
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_table import bound_groups
@@ -88,7 +89,24 @@ def _check_blocks(
     disprove: bool,
     size: int,
 ) -> Verdict:
-    """The verdict, without the rows that wait for earlier ones."""
+    """The verdict, without the rows that wait for earlier ones; and how rows can be divided."""
+    verdict = _check_whole(union, catalog, known, timed, disprove, size)
+    if not verdict.plans:
+        return verdict
+    watched = [(d.table, d.columns) for d in verdict.conditions if d.kind == "key"]
+    divided = derive_partition(verdict.union, catalog, verdict.plans, watched)
+    return replace(verdict, partition=divided)
+
+
+def _check_whole(
+    union: SpjUnion,
+    catalog: Catalog,
+    known: Statistics,
+    timed: bool,
+    disprove: bool,
+    size: int,
+) -> Verdict:
+    """The verdict alone."""
     inner = [
         _check_blocks(query, catalog, known, timed, False, size)
         for block in union.blocks
