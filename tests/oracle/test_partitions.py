@@ -23,7 +23,7 @@ from tests.oracle.test_aggregates_against_oracle import make_aggregates, run_gro
 PARTS = (2, 4)
 
 
-def _tie(random: Random, case: Case) -> Case:
+def tie(random: Random, case: Case) -> Case:
     """The case with a column of each stream made equal to that of the first, as random conditions
     seldom do; and, of a set, some of these among the answers."""
     (query,) = case.query.disjuncts
@@ -46,7 +46,7 @@ def _tie(random: Random, case: Case) -> Case:
     return replace(case, query=replace(case.query, disjuncts=(query,)))
 
 
-def _branch(random: Random, union: SpjUnion, case: Case) -> SpjUnion:
+def branch(random: Random, union: SpjUnion, case: Case) -> SpjUnion:
     """The query as two branches, which overlap in time."""
     stream = next(o for o in union.disjuncts[0].occurrences if o.table in case.catalog.streams)
     stamp = Attribute(stream.alias, "ts")
@@ -73,10 +73,10 @@ def _named(partition: Partition | None) -> str:
 @given(seed=SEEDS)
 def test_parts_answer_what_the_whole_does(style: str, seed: int) -> None:
     random = Random(seed)
-    case = _tie(random, make_case(random, style=style))
+    case = tie(random, make_case(random, style=style))
     union = case.query
     if random.random() < 0.3:
-        union = _branch(random, union, case)
+        union = branch(random, union, case)
     verdict = check_query(union, case.catalog, disprove=False)
     event(_named(verdict.partition))
     if verdict.partition is None or isinstance(verdict.partition, NotDivided):
@@ -101,10 +101,10 @@ def test_parts_answer_what_the_whole_does(style: str, seed: int) -> None:
 @given(seed=SEEDS)
 def test_parts_have_the_groups_of_the_whole(style: str, seed: int) -> None:
     random = Random(seed)
-    case = _tie(random, make_case(random, style=style))
+    case = tie(random, make_case(random, style=style))
     union = make_aggregates(random, case)
     if random.random() < 0.3:
-        union = _branch(random, union, case)
+        union = branch(random, union, case)
     check_aggregates(union, case.catalog)
     verdict = check_query(union, case.catalog, disprove=False)
     event(_named(verdict.partition))

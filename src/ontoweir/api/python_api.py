@@ -152,6 +152,7 @@ class OpenProject:
         final: bool = False,
         emit: Literal["answers", "intervals", "changes", "snapshots"] | None = None,
         engine: "Engine" = "auto",
+        parts: int | None = None,
         allow_unbounded: bool = False,
         progress: bool | None = None,
     ) -> Answers:
@@ -165,6 +166,7 @@ class OpenProject:
             final: for an aggregate, only the last row of each group, not one for every update.
             emit: updates, intervals of windows, changes (+ and -), or snapshots (default: as fits).
             engine: this process ("driver"), Spark's tasks ("spark"), or what would end earlier.
+            parts: among how many processes rows are divided by key (None: as estimated).
             allow_unbounded: run an unbounded query, in memory that grows with the history.
             progress: show a bar, in a notebook or on stderr (default: in notebooks).
 
@@ -198,6 +200,7 @@ class OpenProject:
                 final=final,
                 emit=emit,
                 engine=engine,
+                parts=parts,
                 allow_unbounded=allow_unbounded,
                 progress=in_notebook() if progress is None else progress,
             )

@@ -46,6 +46,8 @@ class ReplayOptions:
     """Of an aggregate query, the last row of each group alone."""
     engine: "Engine" = "auto"
     """What replays: this process (`driver`), Spark's tasks, or what is estimated to end earlier."""
+    parts: int | None = None
+    """Among how many processes rows are divided by key (None: as estimated)."""
     verify: bool = False
     """Hold all rows to what is declared, also of files that were held to it before."""
     emit: str | None = None
@@ -66,6 +68,12 @@ def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayO
         raise UsageError(
             f"--final with --emit {options.emit or Emit.CHANGES}",
             why="the last rows are what the changes lead to",
+            fix="leave one of them out",
+        )
+    if options.engine != "auto" and (options.parts or 1) > 1:
+        raise UsageError(
+            f"--parts {options.parts} with --engine {options.engine}",
+            why="processes of this machine replay the parts, neither this one alone nor Spark",
             fix="leave one of them out",
         )
     refuse_inputs(workspace.project, options.output)
@@ -226,6 +234,7 @@ def replay_query(
         final=options.final,
         text_here=here,
         engine=options.engine,
+        parts=options.parts,
         verification=verification,
         most_rejected=False,
     )
@@ -271,8 +280,8 @@ def _is_cluster(settings: Mapping[str, str], spark: "SparkSession | None") -> bo
 
 def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
     """The fields of the interface contract; `rejects` says why tuples were rejected, `ranges` how
-    many Spark tasks shared the history, `one_range_because` why it was one, and `engine_because`
-    why `engine` replayed it."""
+    many Spark tasks shared the history, `one_range_because` why it was one, `parts` among how many
+    processes rows were divided by key, and `engine_because` why `engine` replayed it so."""
     return {
         "markers": summary.markers,
         "tuples": summary.tuples,
@@ -287,6 +296,7 @@ def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
         "late_rows": {n: late.describe() for n, late in summary.late_rows.items()},
         "ranges": summary.ranges,
         "one_range_because": summary.one_range_because,
+        "parts": summary.parts,
         "engine": summary.engine,
         "engine_because": summary.engine_because,
     }
