@@ -16,6 +16,9 @@ from ontoweir.runtime.replay.ranges.plan_ranges import Ranges
 from ontoweir.runtime.replay.ranges.scan_ranges import Scanned, ScanOutput, scan_ranges
 from ontoweir.runtime.replay.run_here import in_process
 
+_MOST_READ = 4
+"""A part reads at most so many times the rows at once that one process does."""
+
 
 def scan_parts(
     work: ExecutionContext,
@@ -38,17 +41,19 @@ def scan_parts(
     """
     if not any(h.rows for h in work.histories):
         return Scanned(0, 0, 0, {}, 1, "there is no history")
-    work = replace(work, parquet=False)
+    # of a chunk, a part keeps its share
+    held = work.rows_per_chunk * min(division.parts, _MOST_READ)
+    apart = replace(work, parquet=False, rows_per_chunk=held)
     folder = output.folder / f"parts-{uuid.uuid4().hex}"
     folder.mkdir()
-    collector = ChunkCollector(work, division.parts, folder, output, progress)
+    collector = ChunkCollector(apart, division.parts, folder, output, progress)
 
     def look() -> bool:
         collector.take()
         return collector.done
 
     try:
-        run_processes(work, division, folder, look)
+        run_processes(apart, division, folder, look)
     except OntoweirError:
         ranges = Ranges((), "a part cannot be replayed")
         with in_process(work) as run:
