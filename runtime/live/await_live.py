@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.live.process_batches import stopped
+from ontoweir.runtime.live.model.live_errors import stopped
 from ontoweir.runtime.spark.start_java import last_words
 
 if TYPE_CHECKING:

@@ -1,5 +1,6 @@
 """Refuse to start over orphaned offsets or another run's output."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ontoweir.errors import Source, UsageError
@@ -16,7 +17,7 @@ def check_new_run(job: LiveJob, checkpoint: Path, output: Path, answers: Sink) -
         UsageError: the checkpoint is damaged, or the output has files of another run.
     """
     _refuse_orphaned_offsets(checkpoint)
-    _refuse_answers_of_others(job, output, answers)
+    refuse_answers_of_others([q.name for q in job.queries], output, answers)
 
 
 def _refuse_orphaned_offsets(checkpoint: Path) -> None:
@@ -31,12 +32,16 @@ def _refuse_orphaned_offsets(checkpoint: Path) -> None:
         )
 
 
-def _refuse_answers_of_others(job: LiveJob, output: Path, answers: Sink) -> None:
+def refuse_answers_of_others(queries: Sequence[str], output: Path, answers: Sink) -> None:
     """Files of another run have the numbers of this one's micro-batches: its answers would be
-    taken to be there."""
+    taken to be there.
+
+    Raises:
+        UsageError: there are some.
+    """
     folders: list[tuple[Path, str]] = [(output / "rejects", "parquet")]
     if isinstance(answers, FileSink):
-        folders += [(answers.folder / q.name, answers.format) for q in job.queries]
+        folders += [(answers.folder / name, answers.format) for name in queries]
     for folder, form in folders:
         if next(folder.glob(f"part-*.{form}"), None) is not None:
             raise UsageError(

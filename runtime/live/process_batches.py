@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.errors import DataError, OntoweirError, RunError, Source
+from ontoweir.errors import OntoweirError, RunError
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.arrivals.find_horizon import find_horizon
 from ontoweir.runtime.live.arrivals.ingest import FILE, MODIFIED
@@ -37,6 +37,7 @@ from ontoweir.runtime.live.checkpoint.save_state import (
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.live_options import LiveOptions
 from ontoweir.runtime.live.measure_batch import measure_batch
+from ontoweir.runtime.live.model.live_errors import Stopped, bad_file
 from ontoweir.runtime.live.model.live_job import KnownSources, LiveJob, LiveOutcome, Reject
 from ontoweir.runtime.live.output.check_parts import check_parts
 from ontoweir.runtime.live.output.list_parts import PublishedPart, open_parts
@@ -50,10 +51,6 @@ from ontoweir.runtime.spark.read_view import VIEW
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-
-class Stopped(RunError):
-    """A micro-batch is not taken in, or not to its end, because the run is to stop."""
 
 
 class BatchProcessor:
@@ -303,7 +300,7 @@ class BatchProcessor:
             DataError: it ends the run.
         """
         if history.stream.on_bad_file == "stop" or "://" in bad.file:
-            raise bad_file(history, bad)
+            raise bad_file(history, bad.file, bad.error)
         key = (history.stream.name, bad.file)
         again, self.counted = key in self.counted, self.counted | {key}
         return again
@@ -358,24 +355,3 @@ class BatchProcessor:
         """Publish a committed step, and move away the files that it could not read."""
         publish_commit(place, self.job.queries, self.answers, self.writer, self.spark)
         quarantine_files(self.record.bad, self.options.output)
-
-
-def bad_file(history: History, bad: BadFile) -> DataError:
-    """The error of a file that ends a run."""
-    error = bad.error
-    return DataError(
-        f"the file {bad.file} of {history.stream.name} cannot be taken in: {error.what}",
-        why=error.why,
-        fix=f'{error.fix}; or move it away, or declare on_bad_file = "quarantine" for '
-        f"{history.stream.name}, which does so, and start again",
-        source=Source(bad.file),
-    )
-
-
-def stopped(what: str) -> RunError:
-    """The error of a run that does not go on."""
-    return RunError(
-        f"Spark stopped the run: {what}",
-        why="what was committed is intact",
-        fix="see Spark's log for the cause, and start again",
-    )

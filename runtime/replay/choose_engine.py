@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias
 
 from ontoweir.errors import OntoweirError, QueryError
@@ -132,25 +133,23 @@ def _compare(
     divide: Divide,
 ) -> EngineChoice:
     """What is estimated to end earliest."""
+    without = request.text_here and find_spec("pyspark") is None
     cores, start = _look(spark, cluster=not request.text_here)
     large = work.bound is None or work.bound >= LARGE
     parts = min(cores, MOST_PARTS) if large and request.text_here and request.parts is None else 1
-    division = divide(parts) if parts > 1 else f"its state has at most {work.bound:,} rows"
+    division = divide(parts) if parts > 1 else "its state is small, or there is one core"
+    if without and isinstance(division, str):
+        return EngineChoice(spark=False, because="pyspark is not installed")
     here = _estimate(work, max(rows // SAMPLE, 1))
     if here is None:
         return EngineChoice(spark=False, because="its first rows are not valid")
     told = [f"about {here.seconds:.1f} s in this process"]
     ways: list[tuple[float, bool, Division | None]] = [(here.seconds, False, None)]
-    # two ranges need no pass of their own to find where they begin
-    ranges = min(cores, rows // max(request.rows_per_range, 1))
-    passes = 1 + (count_levels(work.plans) if ranges > 2 else 1)
-    there = start + passes * (SPARK_JOB + here.seconds * SHARE / max(ranges, 1))
-    if large:
-        held = rows if work.bound is None else min(rows, work.bound)
-        there += (passes - 1) * ranges * held * EXCHANGED
-    ways.append((there, True, None))
-    of = f", {start:g} s of them for its start" if start else ""
-    told.append(f"{there:.1f} s by Spark with {cores} cores{of}")
+    if not without:
+        there = _by_ranges(work, here.seconds, min(cores, rows // max(request.rows_per_range, 1)))
+        ways.append((start + there, True, None))
+        of = f", {start:g} s of them for its start" if start else ""
+        told.append(f"{start + there:.1f} s by Spark with {cores} cores{of}")
     if isinstance(division, Division):
         share = max((parts * here.read + 1 - here.read) / cores, here.read, (1 - here.read) / parts)
         apart = PROCESS_STARTS + here.seconds * share / max(here.read, 1 - here.read)
@@ -161,6 +160,18 @@ def _compare(
     if isinstance(division, str) and large and parts > 1:
         because += f"; rows are not divided by key: {division}"
     return EngineChoice(by_spark, because, chosen)
+
+
+def _by_ranges(work: ExecutionContext, here: float, ranges: int) -> float:
+    """Seconds that Spark's tasks take for ranges of time, where this process takes `here`."""
+    # two ranges need no pass of their own to find where they begin
+    passes = 1 + (count_levels(work.plans) if ranges > 2 else 1)
+    seconds = passes * (SPARK_JOB + here * SHARE / max(ranges, 1))
+    if work.bound is None or work.bound >= LARGE:
+        rows = sum(h.rows for h in work.histories)
+        held = rows if work.bound is None else min(rows, work.bound)
+        seconds += (passes - 1) * ranges * held * EXCHANGED
+    return seconds
 
 
 def _look(spark: "Callable[[], SparkSession]", *, cluster: bool) -> tuple[int, float]:

@@ -35,6 +35,7 @@ from ontoweir.runtime.replay.replay_summary import ReplaySummary
 from ontoweir.runtime.replay.run_connect import on_connect
 from ontoweir.runtime.replay.run_here import in_process
 from ontoweir.runtime.replay.run_ranges import on_spark
+from ontoweir.runtime.replay.write_rejects import write_rejects
 from ontoweir.runtime.results.render_results import MULTIPLICITY
 from ontoweir.runtime.results.write_results import ResultWriter
 from ontoweir.runtime.sources.history import History
@@ -103,6 +104,9 @@ def replay_history(
             scanned = _add_late(work, scanned)
             if not request.most_rejected:
                 refuse_rejects(work.histories, scanned.rejected)
+            if request.rejects is not None:
+                whole = configure_run([job], job.catalog)
+                write_rejects(request.rejects, whole, scanned.rejected, area)
             if request.verification is not None:
                 relations = tuple(recall_statistics(request.verification, config.relations).rows)
                 request.verification.ensure_unchanged(job.catalog, tuple(verified), relations)

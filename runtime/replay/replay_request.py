@@ -35,6 +35,7 @@ class ReplayRequest:
         verification: what is known of the streams' files, and where more is kept (None: nothing).
         most_rejected: a replay that rejects half of a stream's rows for one reason is a result;
             else it is an error, and nothing is written.
+        rejects: the folder where the rejected rows are written (None: they are only counted).
     """
 
     output: Path
@@ -51,3 +52,4 @@ class ReplayRequest:
     parts: int | None = None
     verification: Verification | None = None
     most_rejected: bool = True
+    rejects: Path | None = None

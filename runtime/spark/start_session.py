@@ -10,12 +10,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from py4j.protocol import Py4JError
-from pyspark import SparkConf, SparkContext
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from ontoweir.errors import RunError, explain_missing
 
-from ontoweir.errors import RunError
+try:
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+except ModuleNotFoundError as absent:
+    raise explain_missing(absent) or absent from None
+
 from ontoweir.runtime.spark.claim_scratch import claim_scratch
 from ontoweir.runtime.spark.find_java import LEAST_JAVA, find_java
 from ontoweir.runtime.spark.start_java import last_words, start_java

@@ -6,16 +6,16 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.runtime.sources.history import Piece
 from ontoweir.runtime.sources.list_pieces import find_leaf, read_size, read_time_span
 from ontoweir.runtime.sources.read_source import unreadable
 
 
-def first_row(stream: Stream) -> int:
-    """The number (from 1) of the first row of each of a stream's files, in messages."""
-    options = {name.lower(): text for name, text in stream.data.options}
-    header = stream.data.format == "csv" and options.get("header", "").lower() == "true"
+def first_row(table: Stream | Relation) -> int:
+    """The number (from 1) of the first row of each of a table's files, in messages."""
+    options = {name.lower(): text for name, text in table.data.options}
+    header = table.data.format == "csv" and options.get("header", "").lower() == "true"
     return 1 + header
 
 

@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from ontoweir.api.answers import Answers
     from ontoweir.api.live_query import LiveQuery
     from ontoweir.api.opening import build_project, open_project
+    from ontoweir.api.opening import open_project as open
     from ontoweir.api.python_api import OpenProject
     from ontoweir.errors import OntoweirError, OntoweirWarning
 
@@ -19,6 +20,7 @@ __all__ = [
     "OpenProject",
     "__version__",
     "build_project",
+    "open",
     "open_project",
 ]
 
@@ -29,8 +31,10 @@ _HOME = {
     "OntoweirWarning": "errors",
     "OpenProject": "api.python_api",
     "build_project": "api.opening",
+    "open": "api.opening",
     "open_project": "api.opening",
 }
+_ALIASES = {"open": "open_project"}
 
 
 def __getattr__(name: str) -> Any:
@@ -39,7 +43,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'ontoweir' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"ontoweir.{_HOME[name]}"), name)
+    return getattr(import_module(f"ontoweir.{_HOME[name]}"), _ALIASES.get(name, name))
 
 
 def __dir__() -> list[str]:

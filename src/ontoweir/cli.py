@@ -35,7 +35,7 @@ from ontoweir.commands.operate.ui import add_ui
 from ontoweir.commands.setup.completion import add_completion
 from ontoweir.commands.setup.doctor import add_doctor
 from ontoweir.commands.setup.init import add_init
-from ontoweir.errors import OntoweirError, RunError, UsageError
+from ontoweir.errors import OntoweirError, RunError, UsageError, explain_missing
 
 COMMANDS = (
     add_init,
@@ -88,6 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted; nothing is half written", file=sys.stderr)
         return 130
     except Exception as error:
+        missing = explain_missing(error) if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None:
+            print(missing, file=sys.stderr)
+            return missing.exit_code
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             return _report_name(error)
         if isinstance(error, OSError) and error.errno in _FULL:

@@ -1,6 +1,7 @@
 """Errors for invalid input: one line `file:line: what; why; fix`, exit code 2, nothing written."""
 
 import re
+import sys
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -108,3 +109,27 @@ def with_article(noun: str) -> str:
     ('an alarm_code.id', 'a sensor.id')
     """
     return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
+
+
+_NEEDED_BY = {
+    "pyspark": ("runs live, replays long histories, and reads other formats", "pyspark"),
+    "py4j": ("runs live, replays long histories, and reads other formats", "pyspark"),
+    "pyarrow": ("reads data", "pyarrow numpy"),
+    "numpy": ("reads data", "pyarrow numpy"),
+    "flask": ("is the dashboard", "'ontoweir[ui]'"),
+    "waitress": ("is the dashboard", "'ontoweir[ui]'"),
+}
+"""Packages that an installation may lack: what needs them, and what to install."""
+
+
+def explain_missing(error: ModuleNotFoundError) -> UsageError | None:
+    """The error of a package that this installation lacks (None: it is none of those known)."""
+    package = (error.name or "").partition(".")[0]
+    if package not in _NEEDED_BY:
+        return None
+    does, install = _NEEDED_BY[package]
+    return UsageError(
+        f"{package} is not installed",
+        why=f"what {does} needs it; `check` and `rewrite` do not",
+        fix=f"{sys.executable} -m pip install {install}",
+    )

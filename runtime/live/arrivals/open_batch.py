@@ -50,18 +50,7 @@ class OpenBatch:
 
     def cuts(self, rows: int = STEP_ROWS, size: int = STEP_BYTES) -> list[int]:
         """The times (µs) that part the steps: none where one step has all."""
-        known = [p for held in self.portions.values() for p in held]
-        known.sort(key=lambda p: -(1 << 63) if p.low is None else p.low)
-        times: list[int] = []
-        taken = bytes_taken = 0
-        for portion in known:
-            full = taken and (taken + portion.rows > rows or bytes_taken + portion.size > size)
-            if full and portion.low is not None and (not times or portion.low > times[-1]):
-                times.append(portion.low)
-                taken = bytes_taken = 0
-            taken += portion.rows
-            bytes_taken += portion.size
-        return times
+        return cut_times([p for held in self.portions.values() for p in held], rows, size)
 
     def read(self, low: int | None, high: int | None) -> dict[str, pa.Table]:
         """The rows from a time on and before another, by stream; a file that turns out not to be
@@ -120,27 +109,72 @@ def open_batch(
         RunError: Spark's log of files is not as expected.
     """
     files: dict[str, Sequence[ArrivedFile]] = {}
-    opened = OpenBatch(histories, files, {}, {}, staged)
-    shutil.rmtree(staged, ignore_errors=True)
     logged: dict[int, tuple[ArrivedFile, ...]] = {}
-    for place, history in enumerate(histories):
-        assert spark is not None
-        name = history.stream.name
-        number = sources.numbers[name]
+    for history in histories:
+        number = sources.numbers[history.stream.name]
         if number not in logged:
             logged[number] = list_arrivals(folder, number, batch)
-        prefix = sources.folders.get(name)
-        mine = [
-            f
-            for f in logged[number]
-            if (prefix is None or f.path.startswith(prefix))
-            and is_data(history.stream.data, f.path)
-            and f.path not in passed.get(name, ())
+        mine = select_files(history, sources, logged[number])
+        files[history.stream.name] = [
+            f for f in mine if f.path not in passed.get(history.stream.name, ())
         ]
-        files[name] = mine
-        arrivals = open_arrivals(history, mine, spark, staged / str(place)) if mine else ([], [])
+    return open_files(histories, files, spark, staged)
+
+
+def select_files(
+    history: History, sources: LiveSources, logged: Sequence[ArrivedFile]
+) -> list[ArrivedFile]:
+    """Of the files that a source has logged, those of a stream that have data."""
+    prefix = sources.folders.get(history.stream.name)
+    return [
+        f
+        for f in logged
+        if (prefix is None or f.path.startswith(prefix)) and is_data(history.stream.data, f.path)
+    ]
+
+
+def open_files(
+    histories: Sequence[History],
+    files: Mapping[str, Sequence[ArrivedFile]],
+    spark: "SparkSession | None",
+    staged: Path,
+) -> OpenBatch:
+    """Open files of streams.
+
+    Args:
+        histories: the streams.
+        files: by stream, those to read.
+        spark: the run's session (None: there are no files).
+        staged: a folder for what Spark reads; what is there is removed.
+
+    Raises:
+        RunError: Spark fails, of no fault of a file.
+    """
+    opened = OpenBatch(histories, files, {}, {}, staged)
+    shutil.rmtree(staged, ignore_errors=True)
+    for place, history in enumerate(histories):
+        name = history.stream.name
+        arrivals: tuple[list[Portion], list[BadFile]] = ([], [])
+        if files[name]:
+            assert spark is not None
+            arrivals = open_arrivals(history, files[name], spark, staged / str(place))
         opened.portions[name], opened.bad[name] = arrivals
     return opened
+
+
+def cut_times(known: Sequence[Portion], rows: int, size: int) -> list[int]:
+    """The times (µs) that part portions into steps of about so many rows and bytes each."""
+    known = sorted(known, key=lambda p: -(1 << 63) if p.low is None else p.low)
+    times: list[int] = []
+    taken = bytes_taken = 0
+    for portion in known:
+        full = taken and (taken + portion.rows > rows or bytes_taken + portion.size > size)
+        if full and portion.low is not None and (not times or portion.low > times[-1]):
+            times.append(portion.low)
+            taken = bytes_taken = 0
+        taken += portion.rows
+        bytes_taken += portion.size
+    return times
 
 
 def compare_files(

@@ -29,7 +29,8 @@ class CommitRecord:
     Spark's order; `read`: what the micro-batch was made of, by stream: of each file its path, size,
     modification time and a hash of its ends; `parts`: length and hash of the list of published
     parts before this micro-batch; `cut_us`: only rows before this time (µs) of Spark's micro-batch
-    are taken in yet (None: all are); `bad`: by stream, the files of it that cannot be read.
+    are taken in yet (None: all are); `bad`: by stream, the files of it that cannot be read;
+    `watched`: of an intake, what each stream's source is (sign_source).
     """
 
     run: str
@@ -39,3 +40,4 @@ class CommitRecord:
     parts: tuple[int, str] = (0, "")
     cut_us: int | None = None
     bad: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    watched: Mapping[str, str] = field(default_factory=dict)

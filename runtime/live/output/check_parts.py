@@ -1,7 +1,7 @@
 """Check, when a run goes on, that what it has published is still there, as it was."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,6 +30,7 @@ def check_parts(
     rows: Rows,
     *,
     may_be_gone: bool,
+    again: Collection[str] = (),
 ) -> None:
     """Compare the listed parts with the output; those whose commit is kept are written again.
 
@@ -39,6 +40,7 @@ def check_parts(
         last: the last committed micro-batch.
         rows: finds a part's rows in a commit.
         may_be_gone: whoever reads parts may move them away.
+        again: the names of files that are about to be published again.
 
     Raises:
         UsageError: a part is gone, changed, or of another run.
@@ -58,7 +60,12 @@ def check_parts(
     for folder in folders:
         for file in list_part_files(writer, folder):
             number = file.stem.removeprefix("part-")
-            if file not in listed and number.isdigit() and int(number) < last:
+            if (
+                file not in listed
+                and file.name not in again
+                and number.isdigit()
+                and int(number) < last
+            ):
                 raise foreign_part(file)
 
 

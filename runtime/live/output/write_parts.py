@@ -39,12 +39,14 @@ class PartFolder:
 @dataclass(slots=True)
 class PartWriter:
     """Writes the parts of one run. `places`: the folders of "answers" and "rejects"; `fresh`: files
-    and folders that must be on the disk before the commits they come from are removed."""
+    and folders that must be on the disk before the commits they come from are removed; `waits`:
+    whether each part is waited for by itself (otherwise it is `fresh`, too)."""
 
     run: str
     parts: PartList
     places: dict[str, Path]
     fresh: set[Path] = field(default_factory=set)
+    waits: bool = True
 
     def put(self, place: str, folder: str, batch: int, rows: pa.Table, form: FileFormat) -> None:
         """Write a micro-batch's rows to `part-<batch>.<form>` in a folder, and list it. What is
@@ -63,7 +65,8 @@ class PartWriter:
             if not target.exists() or hash_file(target) != digest:
                 if target.exists() and not is_mine(target, self.run):
                     raise foreign_part(target)
-                put_part(content, target)
+                put_part(content, target, durable=self.waits)
+                self.fresh |= set() if self.waits else {target}
             status = target.stat()
         except OSError as error:
             raise RunError(
@@ -99,14 +102,14 @@ def encode_part(rows: pa.Table, form: FileFormat, run: str, batch: int) -> bytes
     return stream.getvalue()
 
 
-def put_part(content: bytes, target: Path) -> None:
-    """Write a file, whole or not at all, and wait for the disk.
+def put_part(content: bytes, target: Path, *, durable: bool = True) -> None:
+    """Write a file, whole or not at all, and (`durable`) wait for the disk.
 
     Raises:
         OSError: the disk does not take it.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(target, content, durable=True)
+    replace_file(target, content, durable=durable)
 
 
 def is_mine(file: Path, run: str) -> bool:

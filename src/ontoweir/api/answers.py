@@ -139,6 +139,10 @@ class Answers:
         assert isinstance(frame, polars.DataFrame)  # of a table
         return frame
 
+    def to_rdf(self) -> "Result":
+        """As `to_rdflib`."""
+        return self.to_rdflib()
+
     def to_rdflib(self) -> "Result":
         """The answers as an rdflib SPARQL result: RDF terms, a row for each multiplicity.
 

@@ -45,9 +45,11 @@ def open_project(
         skip_refused: queries go on without triples maps that are refused, and a warning names those
             that a query could have needed (default: such a query is refused).
         warn: is called with every warning (default: an `OntoweirWarning`, by Python's `warnings`).
-        sources: by stream or relation, a temporary view of the session (by its name) or a
-            DataFrame that replaces its source, as it is now. Batch DataFrames are for replays and
-            static relations, streaming ones for `register`.
+        sources: by stream or relation, what replaces its source, as it is now: a frame of pandas or
+            polars, a table, reader or dataset of Arrow, a relation of DuckDB, columns by name, rows
+            as dictionaries; or of Spark a temporary view of the session (by its name) or a
+            DataFrame. Rows need no order. Streaming DataFrames are for `register`, all others for
+            replays and static relations.
         registry: the folder of registered queries (default: `$ONTOWEIR_REGISTRY`, else
             `out/registry` in the project's folder).
         cache: the folder where the ontology and the mappings that were read are kept, by content,
@@ -58,9 +60,9 @@ def open_project(
     Raises:
         OntoweirError: the project file has an error; or there is no such view, or function.
     """
-    home, views, named = choose_sources(spark, sources)
+    chosen = choose_sources(spark, sources)
     overrides = [*settings, *([f"project.udf={json.dumps(list(udf))}"] if udf else ())]
-    project = load_project(Path(path), overrides=overrides, views=named)
+    project = load_project(Path(path), overrides=overrides, views=chosen.named)
     said = warn_as_python if warn is None else warn
     workspace = Workspace(
         project,
@@ -72,7 +74,8 @@ def open_project(
         on_progress=choose_progress(),
         cache=open_cache(None if cache is None else str(cache)),
     )
-    return OpenProject(workspace, home, find_registry(registry, project.root).absolute(), views)
+    place = find_registry(registry, project.root).absolute()
+    return OpenProject(workspace, chosen.home, place, chosen.views, frames=chosen.folder)
 
 
 def build_project(
@@ -109,9 +112,9 @@ def build_project(
         OntoweirError: an input has an error; its place is `<catalog>`, `<ontology>`, `<mappings>`
             or `<query NAME>`, with the line of a text.
     """
-    home, views, named = choose_sources(spark, sources)
+    chosen = choose_sources(spark, sources)
     root = Path(folder).resolve()
-    built = write_project(ontology, mappings, catalog, queries or {}, named, root)
+    built = write_project(ontology, mappings, catalog, queries or {}, chosen.named, root)
     said = warn_as_python if warn is None else warn
     workspace = Workspace(
         built.project,
@@ -122,4 +125,5 @@ def build_project(
         on_refused=lambda text: said(built.rename(text)),
         on_progress=choose_progress(),
     )
-    return OpenProject(workspace, home, find_registry(registry, root).absolute(), views, built)
+    place = find_registry(registry, root).absolute()
+    return OpenProject(workspace, chosen.home, place, chosen.views, built, frames=chosen.folder)

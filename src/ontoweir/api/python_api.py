@@ -7,28 +7,30 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ontoweir.api.answers import Answers, make_folder
+from ontoweir.api.check_tables import check_tables
+from ontoweir.api.enter_query import enter_query
 from ontoweir.api.live_query import KEPT, LiveQuery
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
 from ontoweir.pipeline.compile_text import compile_text
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
-from ontoweir.pipeline.read_text import read_text
 from ontoweir.progress.notebook import NotebookText, in_notebook
 from ontoweir.project.refuse_inputs import refuse_inputs
 from ontoweir.project.write_project import BuiltProject
 from ontoweir.report.describe_rejects import describe_rejects
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
     from pyspark.sql.streaming.listener import StreamingQueryListener
 
     from ontoweir.registry.registry_entry import Entry
     from ontoweir.runtime.live.output.sinks.memory import MemorySink
     from ontoweir.runtime.replay.replay_request import Engine
+    from ontoweir.runtime.violations.violation import TableViolations
 
 Stage = Literal["ucq", "sql", "spj", "lto", "plan", "trace"]
 _NO_OPTIONS: Mapping[str, str] = {}
@@ -37,15 +39,16 @@ _NO_OPTIONS: Mapping[str, str] = {}
 @dataclass(frozen=True, repr=False)
 class OpenProject:
     """An open project. A query is named as in the project, or given as SPARQL text.
-    `registry`: the folder of its registered queries.
+    `registry`: the folder of its registered queries; `views`: the session that has the sources of
+    Spark, where there are any; `frames`: the folder of those of Python, while it lives.
     """
 
     workspace: Workspace
     spark: "SparkSession | None" = None
     registry: Path = Path("out/registry")
     views: "SparkSession | None" = field(default=None, repr=False)
-    """The session that has the sources given by name, where there are any."""
     built: BuiltProject | None = field(default=None, repr=False)
+    frames: object = field(default=None, repr=False, compare=False)
     running: dict[str, LiveQuery] = field(default_factory=dict, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -69,10 +72,21 @@ class OpenProject:
             errors = [r.error.again() for r in self.workspace.mappings.refused]
         return tuple(e if self.built is None else self.built.renamed(e) for e in errors)
 
+    @overload
     def check(
         self, query: str, *, model: Literal["application-time", "arrival"] = "application-time"
-    ) -> Verdict:
-        """Decide a query, before anything runs and without Spark.
+    ) -> Verdict: ...
+
+    @overload
+    def check(self) -> "dict[str, Verdict | OntoweirError]": ...
+
+    def check(
+        self,
+        query: str | None = None,
+        *,
+        model: Literal["application-time", "arrival"] = "application-time",
+    ) -> "Verdict | dict[str, Verdict | OntoweirError]":
+        """Decide a query, or without one all (`check_all`), before anything runs and without Spark.
 
         Returns:
             the verdict: `name`, `tier`, `bound` (rows, formula), `conditions`, `plans`, and of an
@@ -81,8 +95,25 @@ class OpenProject:
         Raises:
             OntoweirError: the query, the ontology, the mappings or the catalog have an error.
         """
+        if query is None:
+            return self.check_all()
         with self._names():
             return self.workspace.check(self._compile(query), timed=model == "application-time")
+
+    def check_data(self, *, sample: int | None = None) -> "tuple[TableViolations, ...]":
+        """Hold the rows at hand to what is declared, as `ontoweir check --data` does.
+
+        Args:
+            sample: of each stream only so many rows, the first.
+
+        Returns:
+            for each table `rows`, and the `violations` with `reason`, `rows` and `examples`.
+
+        Raises:
+            DataError: data is missing, or cannot be read.
+        """
+        with self._names():
+            return check_tables(self.workspace, self.views or self.spark, sample)
 
     def check_all(self) -> "dict[str, Verdict | OntoweirError]":
         """Decide all queries: the verdict of each, or why it is refused.
@@ -275,7 +306,15 @@ class OpenProject:
         with self._names():
             open_sink(options)
             refuse_connect(self.views or self.spark, options.spark)
-            entry = self._enter(query, name, replace=replace, allow_unbounded=allow_unbounded)
+            entry = enter_query(
+                self.workspace,
+                self.registry,
+                self.running,
+                query,
+                name,
+                replace=replace,
+                allow_unbounded=allow_unbounded,
+            )
             home = open_session(options, self.views or self.spark)
             running = start_entry(
                 self.workspace,
@@ -343,46 +382,6 @@ class OpenProject:
         """Text as it is shown, and as a notebook shows it."""
         return NotebookText(text if self.built is None else self.built.rename(text))
 
-    def _enter(
-        self, query: str, name: str | None, *, replace: bool, allow_unbounded: bool
-    ) -> "Entry":
-        """The entry of a query: the existing one, if it is the same."""
-        from ontoweir.project.check_name import check_name
-        from ontoweir.registry.register_query import QueryText, register_query
-        from ontoweir.registry.registry_entry import ENTRY, read_entry
-
-        if "{" in query:
-            text, file = query, "<query>"
-            if name is None:
-                raise UsageError(
-                    "the query has no name",
-                    why="it is registered under its name, which names the folder of its answers",
-                    fix='register(…, name="NAME")',
-                )
-        else:
-            place = self.workspace.query_file(query)
-            text, file, name = read_text(place), str(place), name or query
-        held = self.running.get(check_name(name))
-        if held is not None and held.isActive:
-            if not replace:
-                raise UsageError(
-                    f"{name} runs already",
-                    why="a query has only one run at a time",
-                    fix=f'use get("{name}"), stop it before, or replace it with replace=True',
-                )
-            held.stop()
-        there = None if replace else read_entry(self.registry / name / ENTRY)
-        same = (text, "sparql", allow_unbounded)
-        if there is not None and (there.text, there.language, there.allow_unbounded) == same:
-            return there
-        return register_query(
-            self.workspace,
-            self.registry,
-            QueryText(name, "sparql", text, file),
-            allow_unbounded=allow_unbounded,
-            replace=replace,
-        )[0]
-
     def _compile(self, query: str) -> CompiledQuery:
         if "{" not in query:
             return self.workspace.compile(query)
@@ -399,5 +398,6 @@ class OpenProject:
             raise
 
 
-Sources = Mapping[str, "str | DataFrame"]
-"""By stream or relation: the name of a temporary view of the session, or a DataFrame."""
+Sources = Mapping[str, Any]
+"""By stream or relation: a table of pandas, polars, Arrow, DuckDB or Spark; or the name of a
+temporary view."""

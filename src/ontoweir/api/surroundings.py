@@ -2,28 +2,55 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from ontoweir.api.answers import make_folder
 from ontoweir.api.python_api import Sources
+from ontoweir.api.write_frames import is_spark, write_frames
 from ontoweir.errors import OntoweirWarning
 from ontoweir.progress.notebook import in_notebook
 from ontoweir.progress.progress import OnProgress, ignore_progress
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
-def choose_sources(
-    spark: "SparkSession | None", sources: Sources | None
-) -> "tuple[SparkSession | None, SparkSession | None, Mapping[str, str]]":
-    """The user's session, one that has the sources, and the names that they have there."""
-    if not sources:
-        return spark, None, {}
-    from ontoweir.runtime.spark.read_view import find_home, name_sources
+@dataclass(frozen=True, slots=True)
+class ChosenSources:
+    """`home`: the user's session; `views`: one that has those sources that are Spark's; `named`: by
+    table the name of its view there, or its file; `folder`: where the files are, while it lives."""
 
-    home = spark or find_home(sources.values())
-    views, named = name_sources(home, sources)
-    return home, views, named
+    home: "SparkSession | None"
+    views: "SparkSession | None"
+    named: "Mapping[str, str | Path]"
+    folder: object
+
+
+def choose_sources(spark: "SparkSession | None", sources: Sources | None) -> ChosenSources:
+    """Where the sources that are given are read from.
+
+    Raises:
+        UsageError: a source is none.
+        DataError: there is no such view; or the rows of a table cannot be read.
+    """
+    of_spark: dict[str, str | DataFrame] = {}
+    frames: dict[str, Any] = {}
+    for name, source in (sources or {}).items():
+        (of_spark if is_spark(source) else frames)[name] = source
+    named: dict[str, str | Path] = {}
+    folder, views = None, None
+    if frames:
+        folder = make_folder()
+        named |= write_frames(frames, folder.path)
+    if of_spark:
+        from ontoweir.runtime.spark.read_view import find_home, name_sources
+
+        spark = spark or find_home(of_spark.values())
+        views, known = name_sources(spark, of_spark)
+        named |= known
+    return ChosenSources(spark, views, named, folder)
 
 
 def choose_progress() -> OnProgress:

@@ -60,11 +60,15 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class DescribedRepair:
-    """A repair: sentences, edits that do it, and the verdict with them."""
+    """A repair: sentences, edits that do it, and the verdict with them; `changes`: what it is;
+    `rejects`: how many rows of the data at hand its declarations are not true of (None: that was
+    not looked at)."""
 
     actions: tuple[str, ...]
     edits: tuple[Edit, ...]
     verdict: Verdict
+    changes: tuple[Change, ...] = ()
+    rejects: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,6 @@
 """Declare something in the text of a project file: a column's domain, a stream's references, keys,
 lateness and rate."""
 
-import tomllib
-
 from ontoweir.edit.edit_toml import edit_toml, prepend_item, write_table
 from ontoweir.mappings.model.catalog import Column, Reference, Scalar
 from ontoweir.mappings.model.column_types import name_column_type
@@ -26,12 +24,7 @@ def add_key(text: str, stream: str, key: tuple[str, ...]) -> str | None:
 def set_lateness(text: str, stream: str, lateness: str) -> str | None:
     """The text with how late rows of a stream may come; None where there is no simple place."""
     path = ("streams", stream, "timestamp")
-    inside = edit_toml(text, (*path, "lateness"), _toml(lateness))
-    if inside is not None:
-        return inside
-    known = tomllib.loads(text)["streams"][stream]["timestamp"]
-    entries = {key: _plain(value) for key, value in known.items()}
-    return edit_toml(text, path, {**entries, "lateness": _toml(lateness)})
+    return edit_toml(text, (*path, "lateness"), _toml(lateness))
 
 
 def set_rate(text: str, stream: str, rows: int) -> str | None:
@@ -72,13 +65,6 @@ def _entries(column: Column) -> dict[str, str]:
     if column.enum is not None:
         entries["enum"] = _toml(column.enum)
     return entries
-
-
-def _plain(value: object) -> str:
-    """A value of a timestamp's table: text, a list of texts, or a time."""
-    if isinstance(value, list):
-        return _toml(tuple(map(str, value)))
-    return _toml(value) if isinstance(value, str) else str(value).replace(" ", "T")
 
 
 def _toml(value: Scalar | tuple[Scalar, ...]) -> str:

@@ -4,6 +4,7 @@ import copy
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from ontoweir.mappings.model.locate_toml import locate_toml
@@ -32,6 +33,30 @@ def edit_toml(text: str, path: Sequence[str], value: str | Mapping[str, str]) ->
     return _first(wanted, _candidates(text, tuple(path), value, written))
 
 
+def _rewrite(text: str, path: Sequence[str], written: str, *, item: bool = False) -> Iterator[str]:
+    """The text as tomlkit writes it with a value, or with the first item of a list: also where
+    tables are inline, or keys dotted. It leaves no space before the brace of an inline table."""
+    import tomlkit  # only where a declaration is written
+    from tomlkit.exceptions import TOMLKitError
+
+    document = tomlkit.parse(text)
+    node: Any = document
+    try:
+        for key in path[:-1]:
+            node = node[key]
+        if item:
+            node[path[-1]].insert(0, tomlkit.value(written))
+        else:
+            node[path[-1]] = tomlkit.value(written)
+        made = tomlkit.dumps(document)
+    except (TOMLKitError, KeyError, TypeError, AttributeError):
+        return
+    old = set(text.split("\n"))
+    lines = made.split("\n")
+    yield "\n".join(n if n in old else re.sub(r"(?<=[^\s{])}", " }", n) for n in lines)
+    yield made
+
+
 def _first(wanted: dict[str, Any], candidates: Iterator[str]) -> str | None:
     """The first of the texts that says what is wanted."""
     for candidate in candidates:
@@ -58,7 +83,8 @@ def prepend_item(text: str, path: Sequence[str], item: str) -> str | None:
     for key in path[:-1]:
         value = value[key]
     value[path[-1]].insert(0, tomllib.loads(f"value = {item}")["value"])
-    return _first(wanted, _longer_lists(text, tuple(path), item))
+    longer = _longer_lists(text, tuple(path), item)
+    return _first(wanted, chain(longer, _rewrite(text, path, item, item=True)))
 
 
 def _longer_lists(text: str, path: tuple[str, ...], item: str) -> Iterator[str]:
@@ -99,6 +125,7 @@ def _candidates(
     above = places.get(path[:-1])
     if above is not None:
         yield "\n".join([*lines[:above], f"{write_key(path[-1])} = {written}", *lines[above:]])
+    yield from _rewrite(text, path, written)
 
 
 def _values(text: str, path: tuple[str, ...]) -> Iterator[int]:

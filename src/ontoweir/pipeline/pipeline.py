@@ -377,6 +377,7 @@ class Workspace:
                     sql=sql,
                 ),
                 r.verdict,
+                r.changes,
             )
             for r in repairs
         )

@@ -48,7 +48,7 @@ def load_project(
     *,
     overrides: Sequence[str] = (),
     environ: Mapping[str, str] = os.environ,
-    views: Mapping[str, str] = _NO_VIEWS,
+    views: Mapping[str, str | Path] = _NO_VIEWS,
     root: Path | None = None,
 ) -> Project:
     """Reads a project.
@@ -58,7 +58,8 @@ def load_project(
         overrides: `section.key=value`, the value in TOML or else a string; they override
             `ONTOWEIR_SECTION__KEY` variables. Paths in both are relative to the current folder.
         environ: the environment.
-        views: by stream or relation, the temporary view of Spark that is its source.
+        views: by stream or relation, the temporary view of Spark that is its source, or the Parquet
+            file, whose rows need no order.
         root: the folder that paths of data are relative to (default: the project file's).
 
     Raises:
@@ -253,13 +254,17 @@ def _override(
     lines.origins[path] = origin
 
 
-def _set_view(data: dict[str, object], lines: TomlLines, name: str, view: str) -> None:
-    """Make a temporary view the source of a declared table."""
+def _set_view(data: dict[str, object], lines: TomlLines, name: str, view: str | Path) -> None:
+    """Make a temporary view, or a Parquet file, the source of a declared table."""
     for kind in ("streams", "relations"):
         tables = data.get(kind)
         table = tables.get(name) if isinstance(tables, dict) else None
         if isinstance(table, dict):
             table["source"] = {"format": "view", "path": view}
+            if isinstance(view, Path):
+                table["source"] = {"format": "parquet", "path": str(view)}
+            if isinstance(view, Path) and kind == "streams":
+                table["source"]["sort"] = True
             lines.origins[(kind, name, "source")] = "sources"
             return
     known = [

@@ -70,7 +70,7 @@ def write_project(
     mappings: Documents,
     catalog: str | Mapping[str, Any],
     queries: Mapping[str, str],
-    views: Mapping[str, str],
+    views: Mapping[str, str | Path],
     root: Path,
 ) -> BuiltProject:
     """Write the objects in memory to files, and read them as a project.

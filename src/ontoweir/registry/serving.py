@@ -1,4 +1,5 @@
-"""Serve a registry: a streaming query for each entry, in one Spark, picking up what changes."""
+"""Serve a registry: one intake for all entries that read files, a streaming query of its own for
+each other one, in one Spark; picking up what changes."""
 
 import sys
 import threading
@@ -13,7 +14,14 @@ from ontoweir.files.hold_lock import hold_lock
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.registry.list_entries import list_entries
 from ontoweir.registry.registry_entry import Entry
-from ontoweir.registry.start_entry import RunningEntry, follow_entry, start_entry, stop_entry
+from ontoweir.registry.share_intake import SharedEntries, can_share, open_shared
+from ontoweir.registry.start_entry import (
+    RunningEntry,
+    follow_entry,
+    prepare_entry,
+    run_entry,
+    stop_entry,
+)
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import open_session, open_sink
 
@@ -31,6 +39,14 @@ class _Server:
     running: dict[str, RunningEntry] = field(default_factory=dict)
     ended: list[RunningEntry] = field(default_factory=list)
     said: dict[str, str] = field(default_factory=dict)
+    shared: SharedEntries | None = None
+
+    def stop(self, running: RunningEntry, *, forget: bool = False) -> None:
+        """Stop an entry. `forget`: its state is not kept."""
+        if self.shared is not None and running.entry.id in self.shared.entries:
+            self.shared.leave(running, forget=forget)
+        else:
+            stop_entry(running)
 
 
 def serve_registry(
@@ -87,14 +103,17 @@ def serve_registry(
             for name, running in list(server.running.items()):
                 entry = wanted.get(name)
                 if entry is None or entry.id != running.entry.id:
-                    stop_entry(running)
+                    server.stop(running, forget=entry is not None)
                     on_event(f"{name}: stopped, it is {'dropped' if entry is None else 'replaced'}")
                     server.ended.append(server.running.pop(name))
             for name, entry in wanted.items():
                 if name not in server.running:
                     session = session or open_session(options, None)
                     _start(server, workspaces, registry, entry, session, options, on_event)
-            over = [_follow(r, on_event) for r in list(server.running.values())]
+            if server.shared is not None:
+                server.shared.forget_others()
+                server.shared.go_on(_PAUSE)
+            over = [_follow(r, server, on_event) for r in list(server.running.values())]
             if options.once and all(over):
                 break
             if any(isinstance(r.error, JavaGone) for r in server.running.values()):
@@ -103,6 +122,8 @@ def serve_registry(
     except KeyboardInterrupt:
         pass
     finally:
+        if server.shared is not None:
+            server.shared.stop()
         for running in server.running.values():
             stop_entry(running)
         lock.release()
@@ -133,7 +154,14 @@ def _start(
 ) -> None:
     """Start an entry, unless it cannot be: then say so, once."""
     try:
-        running = start_entry(workspaces.current(), registry, entry, session, options)
+        workspace = workspaces.current()
+        running = prepare_entry(workspace, registry, entry, session, options)
+        if not running.ended and can_share(running, options):
+            if server.shared is None:
+                server.shared = open_shared(registry, session, options)
+            server.shared.join(running, workspace.project.catalog.streams)
+        elif not running.ended:
+            run_entry(running, session, options)
     except OntoweirError as error:  # another serves it; or the project does not open: try again
         if server.said.get(entry.name) != str(error):
             server.said[entry.name] = str(error)
@@ -142,15 +170,22 @@ def _start(
     server.said.pop(entry.name, None)
     server.running[entry.name] = running
     if running.error is not None:
+        server.said[entry.name] = str(running.error)
         on_event(f"{entry.name}: failed: {running.error}")
     else:
         on_event(f"{entry.name}: running, answers go to {running.status['answers']}")
 
 
-def _follow(running: RunningEntry, on_event: Callable[[str], None]) -> bool:
+def _follow(running: RunningEntry, server: _Server, on_event: Callable[[str], None]) -> bool:
     """Whether an entry has ended; said once."""
+    name = running.entry.name
     if running.ended:
+        if running.error is not None and server.said.get(name) != str(running.error):
+            server.said[name] = str(running.error)
+            on_event(f"{name}: failed: {running.error}")
         return True
+    if running.run is None:
+        return False  # it shares the intake
     if not follow_entry(running, 0.01):
         return False
     if running.error is not None:

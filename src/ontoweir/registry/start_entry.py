@@ -3,7 +3,7 @@
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -85,7 +85,59 @@ def start_entry(
         UsageError: another process serves it.
         OntoweirError: the sink's options are wrong.
     """
+    running = prepare_entry(workspace, registry, entry, spark, options, checkpoint)
+    if not running.ended:
+        run_entry(running, spark, options, checkpoint, on_published)
+    return running
+
+
+def run_entry(
+    running: RunningEntry,
+    spark: "SparkSession",
+    options: RunOptions,
+    checkpoint: Path | None = None,
+    on_published: Callable[[Mapping[str, Any]], None] | None = None,
+) -> None:
+    """Run a prepared entry by itself: by a streaming query of its own."""
+    folder = running.folder
+    place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
+    with failing(running):
+        running.run = _run(running, place, spark, options, on_published)
+        running.status["state"] = "running"
+        write_status(folder, running.status)
+
+
+@contextlib.contextmanager
+def failing(running: RunningEntry) -> Iterator[None]:
+    """What happens in it fails the entry, if it fails."""
     from ontoweir.runtime.live.await_live import notice_gone
+
+    try:
+        yield
+    except OntoweirError as error:
+        end_entry(running, error)
+    except BaseException as error:
+        gone = notice_gone(error)
+        if gone is None:
+            running.lock.release()
+            raise
+        end_entry(running, gone)
+
+
+def prepare_entry(
+    workspace: Workspace,
+    registry: Path,
+    entry: Entry,
+    spark: "SparkSession",
+    options: RunOptions,
+    checkpoint: Path | None = None,
+) -> RunningEntry:
+    """Compile an entry and hold its lock: what `start_entry` does before anything runs.
+
+    Raises:
+        UsageError: another process serves it.
+        OntoweirError: the sink's options are wrong.
+    """
     from ontoweir.runtime.live.output.sinks.files import FileSink
 
     folder = registry / entry.name
@@ -100,7 +152,7 @@ def start_entry(
     answers = sink.folder / entry.name if isinstance(sink, FileSink) else None
     status = begin_status(entry, sink.describe(entry.name), answers, folder)
     running = RunningEntry(entry, folder, lock, sink, status)
-    try:
+    with failing(running):
         write_status(folder, status)
         if checkpoint is None:
             _take_over(folder, entry, answers)
@@ -113,18 +165,6 @@ def start_entry(
         own = replace(options, allow_unbounded=anyway)
         running.prepared = prepare_run(workspace, [compiled], [verdict], spark, own)
         running.alarm = StateAlarm(options.alarm, workspace.on_warning)
-        place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
-        running.run = _run(running, place, spark, options, on_published)
-        status["state"] = "running"
-        write_status(folder, status)
-    except OntoweirError as error:
-        end_entry(running, error)
-    except BaseException as error:
-        gone = notice_gone(error)
-        if gone is None:
-            lock.release()
-            raise
-        end_entry(running, gone)
     return running
 
 

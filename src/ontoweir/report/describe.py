@@ -91,6 +91,7 @@ def _repair(repair: DescribedRepair) -> dict[str, Any]:
             "formula": "∞" if bound is None else bound.formula,
         },
         "tier": str(repair.verdict.tier),
+        **({} if repair.rejects is None else {"rejects": repair.rejects}),
         "edits": [
             {
                 "file": e.source.file,

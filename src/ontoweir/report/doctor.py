@@ -8,7 +8,13 @@ from typing import Literal
 
 from ontoweir.runtime.spark.find_java import LEAST_JAVA, find_java
 
-_PACKAGES = ("owlready2", "rdflib", "sqlglot", "networkx", "numpy", "pyarrow", "pyspark", "rich")
+_PACKAGES = ("owlready2", "pyoxigraph", "rdflib", "sqlglot", "networkx", "rich", "tomlkit")
+_LATER = {
+    "numpy": "what reads data needs",
+    "pyarrow": "what reads data needs",
+    "pyspark": "live runs, long replays and other formats need",
+}
+"""Packages without which queries are checked all the same (docs/install.md)."""
 _WEB = ("flask", "waitress")
 
 
@@ -32,11 +38,19 @@ def examine() -> list[Requirement]:
             parts.append(Requirement("ok", f"{name} {importlib.metadata.version(name)}"))
         except importlib.metadata.PackageNotFoundError:
             parts.append(Requirement("missing", name, f"{sys.executable} -m pip install {name}"))
+    for name, what in _LATER.items():
+        try:
+            parts.append(Requirement("ok", f"{name} {importlib.metadata.version(name)}"))
+        except importlib.metadata.PackageNotFoundError:
+            mend = f"{sys.executable} -m pip install {name}"
+            parts.append(Requirement("optional", f"{name}, which {what}, is not installed", mend))
     for name in _WEB:
         if find_spec(name) is None:
             what = f"{name}, which only the dashboard needs, is not installed"
             parts.append(Requirement("optional", what, f"{sys.executable} -m pip install {name}"))
     java = find_java()
+    if java is None and find_spec("pyspark") is None:
+        return parts
     if java is None:
         mend = f"apt-get install -y openjdk-{LEAST_JAVA}-jre-headless (or set JAVA_HOME)"
         parts.append(Requirement("missing", "Java, which Spark needs", mend))

@@ -150,6 +150,10 @@ def _render_repair(repair: DescribedRepair, number: int, console: Console) -> No
     if bound is not None and bound.formula not in ("0", "1"):
         gives.append(f" = {bound.formula}")
     console.print(gives, soft_wrap=True)
+    if repair.rejects is not None:
+        count = f"{repair.rejects:,} row{'s' * (repair.rejects != 1)}"
+        told = f"    would reject {count} of the data at hand"
+        console.print(Text(told, style="yellow" if repair.rejects else "dim"), soft_wrap=True)
     for edit in repair.edits:
         console.print(Text(f"    {short_place(edit.source)}", style="dim"), soft_wrap=True)
         for line in replaced_lines(edit):

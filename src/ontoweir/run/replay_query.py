@@ -50,6 +50,8 @@ class ReplayOptions:
     """Among how many processes rows are divided by key (None: as estimated)."""
     verify: bool = False
     """Hold all rows to what is declared, also of files that were held to it before."""
+    rejects: Path | None = None
+    """The folder where the rejected rows are written."""
     emit: str | None = None
     """What is written of answers: `answers`, `intervals`, `changes` or `snapshots` (None: what
     fits)."""
@@ -237,6 +239,7 @@ def replay_query(
         parts=options.parts,
         verification=verification,
         most_rejected=False,
+        rejects=options.rejects,
     )
     with show_replay(compiled.name) if options.progress else nullcontext() as progress:
         summary = replay_history(job, request, spark=session, progress=progress, statics=statics)

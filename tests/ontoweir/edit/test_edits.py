@@ -184,3 +184,21 @@ def test_sparql_groups(before: str, name: str, after: str | None) -> None:
 )
 def test_sql_groups(before: str, place: int, after: str | None) -> None:
     assert edit_sql.drop_group(before, place) == after
+
+
+INLINE = """\
+[streams.s] # the stream
+timestamp = { column = "ts", unit = "1 second" } # by its clock
+columns.gate = "string" # dotted
+"""
+
+
+def test_inline_tables_and_dotted_keys_keep_their_comments() -> None:
+    """What tomlkit sets: the places for which no line is simply added or replaced."""
+    path = ("streams", "s", "timestamp", "lateness")
+    assert edit_toml(INLINE, path, '"2}"') == INLINE.replace('" }', '", lateness = "2}"}', 1)
+    assert edit_toml(INLINE, path, '"2 s"') == INLINE.replace(
+        'second" }', 'second", lateness = "2 s" }'
+    )
+    made = edit_toml(INLINE, ("streams", "s", "columns", "badge"), '"int"')
+    assert made == INLINE + 'columns.badge = "int"\n'

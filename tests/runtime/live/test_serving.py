@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -12,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
@@ -24,6 +25,8 @@ from ontoweir.registry.entry_status import read_status
 from ontoweir.registry.list_entries import find_entry
 from ontoweir.registry.register_query import QueryText, register_query
 from ontoweir.registry.serving import serve_registry
+from ontoweir.registry.share_intake import open_shared
+from ontoweir.registry.start_entry import prepare_entry
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
 from tests.runtime.live.test_run_live import (
@@ -146,19 +149,20 @@ def test_one_is_added_one_dropped_one_replaced_and_one_is_not_touched(
 
 
 def test_one_fails_and_the_others_go_on(spark: SparkSession, tmp_path: Path) -> None:
-    """A checkpoint of a changed declaration is foreign; what did not change goes on."""
+    """Among the answers of one there is a file of another run; the other goes on."""
     write_history(tmp_path, 0, 2)
     workspace, compiled = open_queries(tmp_path, ["matches"])
     register(tmp_path, "matches")
     register(tmp_path, "better")
     serve(tmp_path, spark)
-    shutil.rmtree(tmp_path / "registry" / "better" / "checkpoint" / "spark")
+    theirs = pa.table({"a": [1]}).replace_schema_metadata({"ontoweir.run": "another"})
+    pq.write_table(theirs, tmp_path / "out" / "better" / "part-000000000999.parquet")
     write_history(tmp_path, 2, 3)
     with pytest.raises(RunError, match="1 of 2 registered queries failed"):
         serve(tmp_path, spark)
     failed = status(tmp_path, "better")
     assert failed["state"] == "failed"
-    assert "do not belong together" in failed["error"]
+    assert "part-000000000999.parquet is of another run" in failed["error"]
     assert status(tmp_path, "matches")["tuples"] == 90
     assert read_output(tmp_path / "out", "matches") == replayed(
         tmp_path, workspace, compiled[0], spark
@@ -279,3 +283,54 @@ def test_a_status_file_is_json_and_whole(spark: SparkSession, tmp_path: Path) ->
     assert held["streams"].keys() == {"s", "u"}
     assert not [f for f in folder.iterdir() if f.name.startswith(".")]
     assert (folder / "metrics.jsonl").exists()
+
+
+def test_a_stream_that_is_new_to_the_server(spark: SparkSession, tmp_path: Path) -> None:
+    """Spark goes on from a folder with one more source; the others miss nothing."""
+    write_history(tmp_path, 0, 2)
+    workspace, compiled = open_queries(tmp_path, ["matches"])
+    only_s = "SELECT s.k FROM s WHERE s.a > 50"
+    register(tmp_path, "first", only_s)
+    serve(tmp_path, spark)
+    register(tmp_path, "matches")  # reads u, too
+    write_history(tmp_path, 2, 3)
+    assert serve(tmp_path, spark)["queries"]["matches"]["tuples"] == 90
+    write_history(tmp_path, 3, 4)
+    assert serve(tmp_path, spark)["queries"]["first"]["tuples"] == 60
+    found = read_output(tmp_path / "out", "matches")
+    assert found == replayed(tmp_path, workspace, compiled[0], spark)
+    rows = [r for f in (tmp_path / "s").iterdir() for r in pq.read_table(f).to_pylist()]
+    last = max(row["ts"] for row in rows)
+    expected = sorted((r["k"], r["ts"]) for r in rows if r["a"] > 50 and r["ts"] < last)
+    assert sorted(row[:2] for row in read_output(tmp_path / "out", "first")) == expected
+
+
+def test_files_that_are_gone_are_forgotten(spark: SparkSession, tmp_path: Path) -> None:
+    """A server goes on from new logs; a query that was away then cannot."""
+    write_history(tmp_path, 0, 3)
+    workspace, compiled = open_queries(tmp_path, ["matches"])
+    register(tmp_path, "matches")
+    register(tmp_path, "better")
+    serve(tmp_path, spark)
+    drop_query(tmp_path / "registry", "better")
+    shared = open_shared(tmp_path / "registry", spark, RunOptions(None, tmp_path / "out"))
+    workspace = Workspace(load_project(tmp_path, environ={}))
+    streams = workspace.project.catalog.streams
+    entry = find_entry(tmp_path / "registry", "matches")
+    options = RunOptions(None, tmp_path / "out")
+    running = prepare_entry(workspace, tmp_path / "registry", entry, spark, options)
+    shared.join(running, streams)
+    shared.run.begin(streams)
+    shared.run.forget, shared.run.looked = 4, 0.0
+    shared.run.rotate(streams)
+    assert shared.run.intake.record.spark.folder == "spark-1"
+    shared.stop()
+    register(tmp_path, "better")
+    write_history(tmp_path, 3, 4)
+    with pytest.raises(RunError, match=r"better: .* cannot go on where it stopped"):
+        serve(tmp_path, spark)
+    assert status(tmp_path, "matches")["tuples"] == 120
+    found = read_output(tmp_path / "out", "matches")
+    assert found == replayed(tmp_path, workspace, compiled[0], spark)
+    register(tmp_path, "better", replace=True)
+    assert serve(tmp_path, spark)["queries"]["better"]["tuples"] == 120

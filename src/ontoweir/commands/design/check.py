@@ -11,6 +11,7 @@ from ontoweir.commands.common.arguments import add_project_arguments, find_root
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import list_refused, report_refusals
 from ontoweir.commands.design.check_mappings import check_mappings
+from ontoweir.commands.design.data_option import add_data, read_sample
 from ontoweir.errors import (
     CatalogError,
     MappingError,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ontoweir.checker.verdict.verdict import Tier
     from ontoweir.commands.common.decide_queries import Outcome
     from ontoweir.commands.common.hold_warnings import Warnings
+    from ontoweir.commands.design.look_at_data import Looked
     from ontoweir.pipeline.pipeline import Workspace
     from ontoweir.project.project import Project
 
@@ -92,6 +94,7 @@ def add_check(commands: Any) -> None:
         help="the longest time to decide a query, and to search for repairs (default: "
         "10 and 3; 0: no limit)",
     )
+    add_data(check)
     check.set_defaults(run=_check)
 
 
@@ -125,6 +128,8 @@ def _check_all(args: argparse.Namespace) -> int:
     from ontoweir.project.require_queries import require_queries
 
     _check_witness(args)
+    if args.data is not None:
+        read_sample(args)
     if args.mappings_only:
         return check_mappings(args)
     if args.sql is not None and args.query:
@@ -135,15 +140,17 @@ def _check_all(args: argparse.Namespace) -> int:
         )
     project = load_project(Path(args.project), overrides=args.set)
     if args.sql is None:
-        require_queries(project)
+        if args.data is None:
+            require_queries(project)
         names = args.query or [path.stem for path in project.queries]
     else:
         names = [Path(args.sql).stem]
+    wrong = False
     if args.format in ("sarif", "html"):
         tiers, errors = _check_as_page(args, project, names)
     else:
-        tiers, errors = _check_as_text(args, project, names)
-    code = report_refusals(errors, skip=args.skip_refused)
+        tiers, errors, wrong = _check_as_text(args, project, names)
+    code = report_refusals(errors, skip=args.skip_refused) or int(wrong)
     if code == 0 and args.fail_on is not None:
         limit = Tier(args.fail_on).rank
         if any(tier.rank >= limit for tier in tiers):
@@ -178,9 +185,9 @@ def _check_as_page(
 
 def _check_as_text(
     args: argparse.Namespace, project: "Project", names: Sequence[str]
-) -> "tuple[list[Tier], list[OntoweirError]]":
-    """Print text or JSON, and return the tiers, and what is refused. Where all is known already,
-    neither ontology nor mappings are read."""
+) -> "tuple[list[Tier], list[OntoweirError], bool]":
+    """Print text or JSON, and return the tiers, what is refused, and whether the data is not as
+    declared. Where all is known already, neither ontology nor mappings are read."""
     from ontoweir.cache.open_cache import open_cache
     from ontoweir.commands.common.hold_warnings import Warnings
     from ontoweir.commands.common.print_verdict import (
@@ -192,7 +199,9 @@ def _check_as_text(
     from ontoweir.commands.common.recall_verdicts import KeptVerdicts, recall_verdicts
 
     kept, rendered, errors = None, None, list[OntoweirError]()
+    looked: Looked | None = None
     apart = args.sql is not None or args.static_data or args.witness is not None
+    apart = apart or args.data is not None
     warnings = Warnings(quiet=args.quiet, verbose=args.verbose)
     if not apart and (cache := open_cache(args.cache)) is not None:
         shown = [args.format, args.verbose, max(map(len, names)), describe_console()]
@@ -205,7 +214,15 @@ def _check_as_text(
         else:
             render = render_as_text(project.catalog, names, verbose=args.verbose)
         if apart:
-            rendered = [render(d) for d in _decide(args, workspace, names, warnings)]
+            decided = _decide(args, workspace, names, warnings)
+            if args.data is not None:
+                from ontoweir.commands.design.look_at_data import look_at_data
+
+                looked = look_at_data(args, workspace, decided)
+                decided = list(looked.outcomes)
+            rendered = [render(d) for d in decided]
+            if looked is not None and args.format == "json":
+                rendered = looked.describe(rendered)
         else:
             from ontoweir.commands.common.keep_verdicts import keep_verdicts
 
@@ -215,8 +232,11 @@ def _check_as_text(
             errors += list_refused(workspace)
     warnings.release()
     print_verdicts(rendered, args.format)
+    if looked is not None and args.format == "text":
+        looked.print()
     tiers = [t.tier for t in rendered if t.tier is not None]
-    return tiers, [*(t.error for t in rendered if t.error is not None), *errors]
+    refused = [*(t.error for t in rendered if t.error is not None), *errors]
+    return tiers, refused, looked is not None and looked.wrong
 
 
 def _decide(

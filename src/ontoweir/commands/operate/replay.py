@@ -82,6 +82,12 @@ def add_replay(commands: Any) -> None:
         help="hold every row to what is declared, also of files that a replay has verified before",
     )
     replay.add_argument(
+        "--rejects",
+        metavar="FOLDER",
+        help="write the rejected rows into rejects.parquet there: reason, file, number of the row, "
+        "content",
+    )
+    replay.add_argument(
         "--allow-unbounded",
         action="store_true",
         help="also run a query that is not bounded: it keeps whatever may be needed",
@@ -117,13 +123,14 @@ def _replay(args: argparse.Namespace) -> int:
         verify=args.verify,
         parts=args.parts,
         emit=args.emit,
+        rejects=None if args.rejects is None else Path(args.rejects),
     )
     summary = replay_query(workspace, compiled, options)
     with redirect_stdout(choose_channel(output)):
         if args.summary == "json":
             print(json.dumps({**summary, **describe_refusals(workspace, [compiled])}))
         else:
-            _print_summary(compiled, args.output, summary)
+            _print_summary(compiled, args.output, summary, args.rejects)
             if args.verbose:
                 _print_engine(summary)
     warn_rejects(summary)
@@ -149,7 +156,9 @@ def _print_engine(summary: dict[str, Any]) -> None:
         print(f"  {count:,} range{'s' * (count > 1)} of history{reason}")
 
 
-def _print_summary(compiled: "CompiledQuery", output: str, summary: dict[str, Any]) -> None:
+def _print_summary(
+    compiled: "CompiledQuery", output: str, summary: dict[str, Any], rejects: str | None
+) -> None:
     bound = summary["bound_rows"]
     started = summary["spark_start_seconds"]
     place = "" if output == "-" else f" in {output}"
@@ -164,4 +173,5 @@ def _print_summary(compiled: "CompiledQuery", output: str, summary: dict[str, An
     rejected = summary.get("rejected") or 0
     if rejected:
         why = "; ".join(f"{reason}: {count:,}" for reason, count in summary["rejects"].items())
-        print(f"  rejected: {rejected:,} tuples ({why})")
+        where = "" if rejects is None else f"; they are in {rejects}"
+        print(f"  rejected: {rejected:,} tuples ({why}){where}")

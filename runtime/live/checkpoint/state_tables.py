@@ -1,0 +1,207 @@
+"""The state of a live run as named tables and plain values, and back: what a commit has of it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.runtime.columnar.frame import Frame, Name
+from ontoweir.runtime.engine.execution import BlockState, ExecutionState
+from ontoweir.runtime.kernel.kernel import KernelState
+from ontoweir.runtime.live.checkpoint.save_groups import from_groups, to_groups
+from ontoweir.runtime.live.model.live_job import FileGroup, LiveState, Reject
+from ontoweir.runtime.pool.text_table import TEXT
+from ontoweir.runtime.sources.history import Cursor
+from ontoweir.runtime.times.late_rows import LateRows
+
+REJECT_SCHEMA = pa.schema(
+    [
+        ("stream", pa.string()),
+        ("at", pa.timestamp("us")),
+        ("reason", pa.string()),
+        ("row", pa.string()),
+    ]
+)
+
+
+def describe_state(state: LiveState) -> dict[str, Any]:
+    """What of a state is no table, as JSON has it."""
+    return {
+        "finished_us": state.finished_us,
+        "max_event_time": dict(state.max_event_time),
+        "last_arrival": dict(state.last_arrival),
+        "totals": dict(state.totals),
+        "offsets": dict(state.offsets),
+        "groups_of_files": {
+            n: [g.modified, dict(g.latest), g.before_us] for n, g in state.files.items()
+        },
+        "arrived": dict(state.arrived),
+        "reasons": dict(state.reasons),
+        "late": {n: [late.needed_us, *late.counts] for n, late in state.late.items()},
+        "texts": [_list_texts(query) for query in state.queries],
+        "blocks": [_describe_blocks(query) for query in state.queries],
+    }
+
+
+def list_tables(state: LiveState) -> dict[str, pa.Table]:
+    """The tables of a state, by the names of their files."""
+    files: dict[str, pa.Table] = {}
+    for name, rows in state.buffered_rows.items():
+        files[f"buffered-{name}.arrow"] = rows
+    for number, query in enumerate(state.queries):
+        files |= _query_files(str(number), query)
+    return files
+
+
+def tabulate_rejects(rejects: Sequence[Reject]) -> pa.Table:
+    """Rejected rows as a table."""
+    return pa.table(
+        {
+            "stream": pa.array([r.stream for r in rejects], pa.string()),
+            "at": pa.array([r.at_us for r in rejects], pa.int64()).cast(
+                REJECT_SCHEMA.field("at").type
+            ),
+            "reason": pa.array([r.reason for r in rejects], pa.string()),
+            "row": pa.array([r.row for r in rejects], pa.string()),
+        },
+        schema=REJECT_SCHEMA,
+    )
+
+
+def assemble_state(
+    described: Mapping[str, Any],
+    tables: Mapping[str, pa.Table],
+    streams: Sequence[str],
+    batch: int,
+) -> LiveState:
+    """What `describe_state` and `list_tables` say of a state.
+
+    Raises:
+        KeyError, ValueError, TypeError: a part is missing, or is not as it was written.
+    """
+    cursors = {name: Cursor() for name in streams}
+    queries = []
+    for number, texts in enumerate(described["texts"]):
+        state = _assemble_query(str(number), texts, described["blocks"][number], tables)
+        queries.append(replace(state, cursors=cursors))
+    buffered_rows = {
+        name: tables[f"buffered-{name}.arrow"]
+        for name in streams
+        if f"buffered-{name}.arrow" in tables
+    }
+    return LiveState(
+        batch=batch,
+        buffered_rows=buffered_rows,
+        max_event_time={k: int(v) for k, v in described["max_event_time"].items()},
+        last_arrival={k: float(v) for k, v in described["last_arrival"].items()},
+        finished_us=described["finished_us"],
+        queries=tuple(queries),
+        totals={k: int(v) for k, v in described["totals"].items()},
+        offsets={k: int(v) for k, v in described["offsets"].items()},
+        files={k: FileGroup(*group) for k, group in described["groups_of_files"].items()},
+        arrived={k: int(v) for k, v in described["arrived"].items()},
+        reasons={k: int(v) for k, v in described["reasons"].items()},
+        late={k: LateRows(held[0], tuple(held[1:])) for k, held in described["late"].items()},
+    )
+
+
+def encode_table(table: pa.Table) -> bytes:
+    """A table as an Arrow file."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def decode_table(content: bytes) -> pa.Table:
+    """The table of an Arrow file.
+
+    Raises:
+        pa.ArrowInvalid: it is none.
+    """
+    return pa.ipc.open_file(pa.BufferReader(content)).read_all()
+
+
+def _query_files(number: str, query: ExecutionState) -> dict[str, pa.Table]:
+    """The state of a query, and of those whose answers it reads."""
+    files: dict[str, pa.Table] = {}
+    for place, kernel in enumerate(query.kernels):
+        for members, frame in kernel.tables.items():
+            key = "+".join(map(str, sorted(members)))
+            files[f"state-{number}-{place}-{key}.arrow"] = _from_frame(frame)
+    files |= {f"groups-{number}{n}": t for n, t in from_groups(query.groups).items()}
+    if query.changes is not None:
+        files[f"changes-{number}.arrow"] = query.changes
+    for place, block in enumerate(query.blocks):
+        for part, state in enumerate(block.states):
+            files |= _query_files(f"{number}_{place}_{part}", state)
+        files[f"waiting-{number}_{place}.arrow"] = block.waiting
+    return files
+
+
+def _list_texts(query: ExecutionState) -> list[list[str]]:
+    return [texts.to_pylist() for texts in query.texts]
+
+
+def _describe_blocks(query: ExecutionState) -> list[Any]:
+    """Of the queries whose answers a query reads: their texts, and the same of those they read."""
+    return [[[_list_texts(s), _describe_blocks(s)] for s in b.states] for b in query.blocks]
+
+
+def _assemble_query(
+    number: str, texts: Sequence[Any], blocks: Sequence[Any], tables: Mapping[str, pa.Table]
+) -> ExecutionState:
+    """What `_query_files` and `_describe_blocks` say of a query."""
+    kernels = []
+    for place in range(len(texts)):
+        prefix = f"state-{number}-{place}-"
+        mine = {n: t for n, t in tables.items() if n.startswith(prefix)}
+        kernels.append(
+            KernelState(
+                {
+                    frozenset(map(int, n[len(prefix) : -6].split("+"))): _to_frame(t)
+                    for n, t in mine.items()
+                }
+            )
+        )
+    prefix = f"groups-{number}."
+    groups = {n[len(prefix) - 1 :]: t for n, t in tables.items() if n.startswith(prefix)}
+    return ExecutionState(
+        {},
+        tuple(kernels),
+        tuple(pa.array(held, TEXT) for held in texts),
+        to_groups(groups),
+        tables.get(f"changes-{number}.arrow"),
+        tuple(
+            BlockState(
+                tuple(
+                    _assemble_query(f"{number}_{place}_{part}", held, below, tables)
+                    for part, (held, below) in enumerate(states)
+                ),
+                tables[f"waiting-{number}_{place}.arrow"],
+            )
+            for place, states in enumerate(blocks)
+        ),
+    )
+
+
+def _from_frame(frame: Frame) -> pa.Table:
+    names = [json.dumps(_plain(name)) for name in frame.columns]
+    return pa.table([pa.array(c) for c in frame.columns.values()], names=names)
+
+
+def _plain(name: Name) -> list[Any]:
+    return [sorted(part) if isinstance(part, frozenset) else part for part in name]
+
+
+def _to_frame(table: pa.Table) -> Frame:
+    columns: dict[Name, Any] = {}
+    for name in table.column_names:
+        parts = json.loads(name)
+        key = tuple(frozenset(p) if isinstance(p, list) else p for p in parts)
+        columns[key] = np.array(table.column(name).to_numpy())
+    return Frame(table.num_rows, columns)

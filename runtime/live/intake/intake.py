@@ -1,0 +1,406 @@
+"""The intake: takes in Spark's micro-batches for all queries that have joined, with one commit.
+
+When it is made, everything is taken back to the last commit: Spark's half, and, as queries join,
+their answers. A query that joins goes on where it was, or begins with what is there; it catches up
+by steps between the others', and shares their rows from then on.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import wait
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.errors import OntoweirError, RunError
+from ontoweir.runtime.live.arrivals.open_batch import STEP_BYTES, STEP_ROWS
+from ontoweir.runtime.live.arrivals.open_sources import LiveSources
+from ontoweir.runtime.live.arrivals.quarantine_files import quarantine_files
+from ontoweir.runtime.live.checkpoint.commit_record import SparkLog
+from ontoweir.runtime.live.checkpoint.record_spark import SparkRecorder
+from ontoweir.runtime.live.checkpoint.restore_spark import forget_spark, restore_spark
+from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
+from ontoweir.runtime.live.checkpoint.state_tables import tabulate_rejects
+from ontoweir.runtime.live.intake.keep_commits import open_commits, park_lane
+from ontoweir.runtime.live.intake.model import Lane, Member, Reach, merge_lanes
+from ontoweir.runtime.live.intake.open_span import OpenSpan, SpanContext, find_reach, open_span
+from ontoweir.runtime.live.intake.publish_members import Publisher
+from ontoweir.runtime.live.intake.resume_lane import resume_lane
+from ontoweir.runtime.live.intake.step_lanes import Arrived, Stepped, step_lanes
+from ontoweir.runtime.live.intake.watch_files import FileWatch
+from ontoweir.runtime.live.model.live_errors import Stopped
+from ontoweir.runtime.live.model.live_job import KnownSources
+from ontoweir.runtime.live.output.list_parts import open_parts
+from ontoweir.runtime.live.output.write_parts import PartWriter
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_CATCH_UP_ROWS = 100_000
+"""About how many rows a query that catches up takes in between two micro-batches."""
+_AT_ONCE = 16
+"""Files in a micro-batch from which on more may be waiting to be listed."""
+_PATIENCE = 64
+"""Micro-batches after which a query begins though more files may be waiting to be listed."""
+
+
+def _ignore(name: str, error: OntoweirError) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeOptions:
+    """How an intake goes. `folder`: of its checkpoint; `step`: about how many rows and bytes are
+    taken in at once; `parts_may_go`: published files may be moved away by who reads them;
+    `on_failed`: is called with the id of a query that has failed, and why."""
+
+    folder: Path
+    step: tuple[int, int] = (STEP_ROWS, STEP_BYTES)
+    parts_may_go: bool = False
+    on_failed: Callable[[str, OntoweirError], None] = field(default=_ignore)
+
+
+class Intake:
+    """What foreachBatch calls, in order of the micro-batches, on the driver.
+
+    Raises:
+        UsageError: its checkpoint is damaged, or of another version.
+        RunError: the disk does not take it.
+    """
+
+    def __init__(self, options: IntakeOptions, spark: "SparkSession") -> None:
+        self.options, self.spark = options, spark
+        self.commits = open_commits(options.folder / "commits")
+        self.record = self.commits.record
+        self.lanes: list[Lane] = []
+        self.parked = dict(self.commits.parked)
+        self.sources = LiveSources()
+        self.reach = Reach()
+        self.brought: dict[str, int] = {}
+        """How many entries of logs the last micro-batch brought, by stream."""
+        self.waited: dict[str, int] = {}
+        """By the ids of members that have not begun, the micro-batches since they joined."""
+        self.failed: OntoweirError | None = None
+        """What ended the intake as a whole."""
+        self.mutex, self.closed, self.busy = threading.Lock(), False, 0.0
+        self.worked = 0.0
+        """Seconds that steps have taken."""
+        self.spans: dict[tuple[int, int], OpenSpan] = {}
+        self.watch = FileWatch()
+        self.fresh: list[Path] = []
+        self.recorder = SparkRecorder(self.spark_folder)
+        writer = PartWriter(
+            self.record.run, open_parts(options.folder, self.record.parts), {}, waits=False
+        )
+        self.publisher = Publisher(writer, spark, options.parts_may_go)
+
+    @property
+    def spark_folder(self) -> SparkFolder:
+        """Spark's folder."""
+        return SparkFolder(self.options.folder / self.record.spark.folder)
+
+    def find(self, id_: str) -> Lane | None:
+        """The lane of one member that a query would be alone (None: it does not take part)."""
+        for lane in self.lanes:
+            for member in lane.members:
+                if member.id == id_:
+                    return lane.alone(member)
+        return None
+
+    @property
+    def lacking(self) -> frozenset[str]:
+        """The streams that queries read and Spark does not list yet."""
+        read = {stream for lane in self.lanes for stream in lane.streams}
+        return frozenset(read - self.sources.numbers.keys())
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all queries have taken in all that is listed."""
+        return all(lane.at == self.reach and lane.span is None for lane in self.lanes)
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a commit."""
+        return self.commits.number >= 0
+
+    def restore(self, *, ticks: bool) -> None:
+        """Take Spark's half back to the last commit, before Spark's query begins.
+
+        Raises:
+            UsageError: it is not of that.
+            RunError: the disk does not take it.
+        """
+        if not self.begun:
+            forget_spark(self.options.folder)
+        else:
+            restore_spark(self.spark_folder, self.record, ticks=ticks)
+            forget_spark(self.options.folder, self.record.spark.folder)
+        self.recorder = SparkRecorder(self.spark_folder)
+
+    def open(self, sources: LiveSources) -> None:
+        """Where the streams come from, from now on: Spark's query is about to begin."""
+        self.sources = sources
+        if self.begun:
+            self.reach = find_reach(self.spark_folder, sources, self.record.spark.batch)
+
+    def go_on_from(self, log: SparkLog, reach: Reach | None, **more: Any) -> None:
+        """Commit that Spark goes on from another folder; its query does not run now.
+
+        Args:
+            log: Spark's half.
+            reach: where the logs of it stand, where their entries have other numbers (None: they
+                have not): all lanes are there, and queries that are parked cannot go on.
+            more: other fields of the record.
+
+        Raises:
+            RunError: the disk does not take it.
+        """
+        with self.mutex:
+            self.record = replace(self.record, spark=log, **more)
+            if reach is not None:
+                self.reach = reach
+                self.lanes = [replace(lane, at=reach) for lane in self.lanes]
+                gap = "it is not known any more which files came since then"
+                self.parked = {i: replace(p, gap=gap) for i, p in self.parked.items()}
+            self._commit(Stepped(), {})
+
+    def join(self, member: Member) -> None:
+        """Let a query take part, from where it was, or from what is there.
+
+        Raises:
+            UsageError: its state is of another query; what has come since is not known; its
+                output is not as it left it.
+            RunError: the disk does not let it.
+        """
+        with self.mutex:
+            held = self.parked.get(member.id)
+            lane = resume_lane(member, held, self.commits.packs.read)
+            rows, read = self.commits.find_rows, self.commits.packs.read
+            self.publisher.begin(member, self.commits.number, rows, held, read)
+            self.parked.pop(member.id, None)
+            self.lanes.append(lane)
+            self.waited[member.id] = 0
+
+    def leave(self, id_: str, *, forget: bool = False) -> None:
+        """Let a query take part no more; when this returns, nothing of it is written.
+
+        Args:
+            id_: the query's.
+            forget: its state is not kept.
+        """
+        with self.mutex:
+            for place, lane in enumerate(self.lanes):
+                for member in lane.members:
+                    if member.id == id_:
+                        self._park(lane.alone(member))
+                        rest = frozenset(m.id for m in lane.members) - {id_}
+                        self.lanes[place : place + 1] = [lane.keep(rest)] if rest else []
+                        break
+            if forget:
+                self.parked.pop(id_, None)
+
+    def _park(self, lane: Lane) -> None:
+        (member,) = lane.members
+        self.publisher.end(member)
+        if lane.at.batch >= 0 or lane.span is not None:
+            self.parked[member.id] = park_lane(lane)
+
+    def take(self, frame: "DataFrame | None", batch: int) -> None:
+        """A micro-batch of Spark's: what it lists is taken in, in one step or several; queries that
+        catch up make a step.
+
+        Raises:
+            OntoweirError: the intake cannot go on (`failed`).
+        """
+        with self.mutex:
+            if self.closed:
+                raise Stopped("it has been asked to stop", why="-", fix="-")
+            try:
+                self._take(batch)
+                self.busy = time.monotonic()
+            except OntoweirError as error:
+                self.failed = error
+                raise
+
+    def _take(self, batch: int) -> None:
+        expected = self.record.spark.batch + 1 if self.begun else 0
+        if batch != expected:
+            raise RunError(
+                f"Spark's micro-batch {batch} comes where {expected} does",
+                why="Spark's offsets and the state of the queries do not belong together",
+                fix="stop what else runs from this checkpoint, and start again",
+            )
+        before, self.reach = self.reach, find_reach(self.spark_folder, self.sources, batch)
+        entries = self.reach.entries.items()
+        self.brought = {s: last - before.entries.get(s, -1) for s, last in entries}
+        log, fresh = self.recorder.record(batch)
+        self.fresh += fresh
+        self.record = replace(self.record, spark=log, sources=self.sources.order)
+        self.waited = {id_: n + 1 for id_, n in self.waited.items()}
+        self.lanes = [replace(x, at=self.reach) if self._is_quiet(x) else x for x in self.lanes]
+        done = False
+        while (lanes := self._next(behind=False)) and not self.closed:
+            self._step(lanes, self.options.step[0])
+            done = True
+        if lanes := self._next(behind=True):
+            self._step(lanes, _CATCH_UP_ROWS)
+        elif not done:
+            self._commit(Stepped(), {})
+
+    def catch_up(self, *, all_listed: bool = False) -> bool:
+        """Make a step of queries that are behind: whether there were any.
+
+        Args:
+            all_listed: what is there is listed: those that have not begun do.
+
+        Raises:
+            OntoweirError: the intake cannot go on (`failed`).
+        """
+        with self.mutex:
+            if self.closed or self.failed is not None or not self.begun:
+                return False
+            if all_listed:
+                self.waited.clear()
+            lanes = self._next(behind=False) or self._next(behind=True)
+            if not lanes:
+                return False
+            try:
+                self._step(lanes, _CATCH_UP_ROWS)
+            except OntoweirError as error:
+                self.failed = error
+                raise
+            return True
+
+    def _next(self, *, behind: bool) -> list[Lane]:
+        """The lanes to advance next, all equally far: those that lack only the last micro-batch,
+        or (`behind`) those that lack most."""
+        chosen: dict[tuple[int, int, int], list[Lane]] = {}
+        for lane in self.lanes:
+            if (lane.at.batch >= self.reach.batch and lane.span is None) or self._waits(lane):
+                continue
+            if behind == (lane.at.batch >= self.reach.batch - 1):
+                continue
+            to = self.reach.batch if lane.span is None else lane.span.to.batch
+            cut = -(1 << 63) if lane.span is None or lane.span.cut_us is None else lane.span.cut_us
+            chosen.setdefault((lane.at.batch, to, cut), []).append(lane)
+        return chosen[min(chosen)] if chosen else []
+
+    def _is_quiet(self, lane: Lane) -> bool:
+        """Whether the last micro-batch brings nothing for a lane that has all before it."""
+        if lane.at.batch < max(0, self.reach.batch - 1) or lane.span is not None:
+            return False
+        if any(stream in lane.job.idle_seconds for stream in lane.streams):
+            return False
+        return not any(self.brought.get(stream) for stream in lane.streams)
+
+    def _waits(self, lane: Lane) -> bool:
+        """Whether a lane does not begin yet, as more files may be waiting to be listed."""
+        if lane.at.batch >= 0 or lane.span is not None:
+            return False
+        if not all(self.reach.entries.get(s) is not None for s in lane.streams):
+            return True  # Spark is about to begin anew, with its streams
+        if all(self.waited.get(m.id, _PATIENCE) >= _PATIENCE for m in lane.members):
+            return False
+        return any(self._is_busy(stream) for stream in lane.streams)
+
+    def _is_busy(self, stream: str) -> bool:
+        number, last = self.sources.numbers[stream], self.reach.entries[stream]
+        if last < 0 or not self.brought.get(stream):
+            return False
+        return self._count(number, last) >= _AT_ONCE
+
+    def _count(self, source: int, entry: int) -> int:
+        """How many files an entry of a source's log has."""
+        file = self.spark_folder.entry_of(source, entry)
+        try:
+            with open(file, "rb") as opened:
+                return sum(1 for _ in opened) - 1
+        except OSError:
+            return 0
+
+    def _step(self, lanes: Sequence[Lane], rows: int) -> None:
+        """Advance lanes by a step, commit, publish."""
+        begun = time.perf_counter()
+        to = self.reach if lanes[0].span is None else lanes[0].span.to
+        low = None if lanes[0].span is None else lanes[0].span.cut_us
+        span = self._open(lanes, to, rows)
+        high = next((c for c in span.cuts if low is None or c > low), None)
+        told = span.count_bad() if low is not None else {}
+        found = span.read(low, high)
+        self.watch.begin_step()
+
+        def look(lane: Lane) -> KnownSources:
+            mine = {n: t for read in lane.reads.values() for n, t in found[read].items()}
+            return self.watch.look_around(lane, span, mine, last=high is None)
+
+        stepped = step_lanes(lanes, Arrived(found, span.list_bad(told), to, high), look)
+        self._settle(lanes, stepped)
+        goes_on = low is not None or any(lane.span is not None for lane in self.lanes)
+        bad = dict(self.record.bad) if goes_on else {}
+        for stream, paths in span.name_bad().items():
+            bad[stream] = tuple(dict.fromkeys((*bad.get(stream, ()), *paths)))
+        self._commit(stepped, bad)
+        if high is None:
+            span.close()
+            self.spans = {k: s for k, s in self.spans.items() if s is not span}
+        self.worked += time.perf_counter() - begun
+
+    def _settle(self, lanes: Sequence[Lane], stepped: Stepped) -> None:
+        """The lanes after a step, those that have come to the same together; the failed parked."""
+        moved = {id(lane) for lane in lanes}
+        kept = [lane for lane in self.lanes if id(lane) not in moved]
+        for lane, error in stepped.failed:
+            self._park(lane)
+            self.options.on_failed(lane.members[0].id, error)
+        for lane in stepped.lanes:
+            for place, other in enumerate(kept):
+                merged = merge_lanes(other, lane)
+                if merged is not None:
+                    kept[place] = merged
+                    break
+            else:
+                kept.append(lane)
+        self.lanes = kept
+
+    def _open(self, lanes: Sequence[Lane], to: Reach, rows: int) -> OpenSpan:
+        """The files of a span, opened for all lanes."""
+        key = (lanes[0].at.batch, to.batch)
+        wanted = {read for lane in lanes for read in lane.reads.values()}
+        known = self.spans.get(key)
+        if known is not None and wanted <= known.opened.keys():
+            return known
+        if known is not None:
+            known.close()
+        staged = self.options.folder / "staged" / f"{key[0]}-{key[1]}"
+        step = (rows, self.options.step[1])
+        together = [
+            lane
+            for lane in self.lanes
+            if lane.at.batch == key[0]
+            and (lane.span is None or lane.span.to.batch == key[1])
+            and not self._waits(lane)
+        ]
+        context = SpanContext(self.sources, self.spark_folder, self.spark, self.record.bad)
+        self.spans[key] = open_span(together, to, context, staged, step)
+        return self.spans[key]
+
+    def _commit(self, stepped: Stepped, bad: Mapping[str, Sequence[str]]) -> None:
+        writer = self.publisher.writer
+        record = replace(self.record, parts=writer.parts.mark(), bad=bad)
+        others = [*self.fresh, *writer.fresh]
+        writer.fresh.clear()
+        place = self.commits.commit(record, self.lanes, self.parked, stepped, others)
+        self.record, self.fresh = record, []
+        self.parked = {id_: replace(p, contents={}) for id_, p in self.parked.items()}
+        rejects = [(members, tabulate_rejects(held)) for members, held in stepped.rejects]
+        self.publisher.publish(place, stepped.answers, rejects)
+        quarantine_files(bad, self.options.folder)
+
+    def close(self) -> None:
+        """Take nothing more; a step that has begun is finished first."""
+        self.closed = True
+        with self.mutex:
+            wait(self.commits.removals)
+            for span in self.spans.values():
+                span.close()

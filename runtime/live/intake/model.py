@@ -1,0 +1,179 @@
+"""What an intake carries: lanes of queries, and how far each has come."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ontoweir.runtime.engine.execution import BlockContext, ExecutionContext
+from ontoweir.runtime.live.model.live_job import LiveJob, LiveState, RunningQuery
+from ontoweir.runtime.live.output.sinks.sinks import Sink
+from ontoweir.runtime.pool.text_table import TextTable
+from ontoweir.runtime.sources.history import History
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Up to where arrivals are taken in: a micro-batch of Spark's (-1: none yet), and of each
+    stream the last entry of its source's log."""
+
+    batch: int = -1
+    entries: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Arrivals that are being taken in by steps of time, up to `to`: rows before `cut_us` are in
+    (None: none are yet)."""
+
+    to: Reach
+    cut_us: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A query of an intake. `id`: of its registration; `place`: the folder of its rejected rows;
+    `job`: as it would run alone; `results`: how many answers it has given; `most`: the most rows
+    that its state had since it joined."""
+
+    id: str
+    name: str
+    fingerprint: str
+    job: LiveJob
+    sink: Sink
+    place: Path
+    results: int = 0
+    most: int = 0
+
+    @property
+    def query(self) -> RunningQuery:
+        """What runs."""
+        return self.job.queries[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """Queries that have read the same rows of the same columns. `members` are in the order of the
+    states' queries; `key`: what has to be the same (sign_job); `reads`: of each stream what is read
+    of it (sign_history)."""
+
+    key: str
+    reads: Mapping[str, str]
+    members: tuple[Member, ...]
+    state: LiveState
+    at: Reach = Reach()
+    span: Span | None = None
+
+    @property
+    def job(self) -> LiveJob:
+        """All members' queries as one job."""
+        queries = tuple(m.query for m in self.members)
+        return replace(self.members[0].job, queries=queries)
+
+    @property
+    def streams(self) -> frozenset[str]:
+        """The streams that it reads."""
+        return frozenset(self.reads)
+
+    @property
+    def histories(self) -> tuple[History, ...]:
+        """Its streams, with the columns that are read."""
+        return self.members[0].job.histories
+
+    def keep(self, ids: frozenset[str]) -> "Lane":
+        """The lane with some of its members only."""
+        places = [n for n, m in enumerate(self.members) if m.id in ids]
+        queries = tuple(self.state.queries[n] for n in places)
+        members = tuple(self.members[n] for n in places)
+        return replace(self, members=members, state=replace(self.state, queries=queries))
+
+    def alone(self, member: Member) -> "Lane":
+        """A lane of one member, whose totals are its own."""
+        lane = self.keep(frozenset((member.id,)))
+        totals = {**self.state.totals, "results": member.results}
+        return replace(lane, state=replace(lane.state, totals=totals))
+
+
+@dataclass(frozen=True, slots=True)
+class LastOutput:
+    """What the last commit that a query took part in published of it: answers and rejected rows by
+    their hashes (None: none), and whether it said that it had (`done`)."""
+
+    number: int
+    answers: str | None
+    rejects: str | None
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """A query that does not run now: `held` is its lane as commits have it; `gap`: why it cannot go
+    on from there (None: it can); `contents`: what `held` refers to that no commit has yet; `last`:
+    what is published again when it goes on, as the list of parts may lack it (None: nothing)."""
+
+    id: str
+    name: str
+    held: Mapping[str, Any]
+    gap: str | None = None
+    contents: Mapping[str, bytes] = field(default_factory=dict)
+    last: LastOutput | None = None
+
+
+def sign_history(history: History) -> str:
+    """What makes two streams of jobs read the same: the declared stream, and the columns."""
+    parts = repr((history.stream, history.columns, sorted(history.spare)))
+    return hashlib.sha256(parts.encode()).hexdigest()
+
+
+def sign_job(job: LiveJob) -> str:
+    """What has to be the same of queries that share a lane: streams, columns, what their rows are
+    compared with, when the streams idle."""
+    digest = hashlib.sha256()
+    for history in job.histories:
+        name = history.stream.name
+        digest.update(sign_history(history).encode())
+        digest.update(repr((name, job.idle_seconds.get(name))).encode())
+        for check in job.checks.get(name, ()):
+            digest.update(repr((check.column, check.reason)).encode())
+            values = check.values.texts if isinstance(check.values, TextTable) else check.values
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, pa.schema([("values", values.type)])) as writer:
+                writer.write_batch(pa.record_batch([values], names=["values"]))
+            digest.update(sink.getvalue())
+    digest.update(repr(job.most_waiting).encode())
+    return digest.hexdigest()
+
+
+def watch_as(query: RunningQuery, watch: str) -> RunningQuery:
+    """A query whose keys are watched together with those of others that see the same rows."""
+    return replace(query, work=_watch_as(query.work, watch))
+
+
+def _watch_as(work: ExecutionContext, watch: str) -> ExecutionContext:
+    blocks = tuple(
+        BlockContext(b.stream, tuple(_watch_as(q, watch) for q in b.queries), b.absence)
+        for b in work.blocks
+    )
+    return replace(work, watch=watch, blocks=blocks)
+
+
+def merge_lanes(one: Lane, other: Lane) -> Lane | None:
+    """Two lanes as one (None: they have not read the same, or not come to the same)."""
+    if (one.key, one.at, one.span) != (other.key, other.at, other.span):
+        return None
+    mine, theirs = one.state, other.state
+    for name in ("max_event_time", "finished_us", "offsets", "files", "arrived", "reasons", "late"):
+        if getattr(mine, name) != getattr(theirs, name):
+            return None
+    counts = [{**s.totals, "results": 0} for s in (mine, theirs)]
+    if counts[0] != counts[1] or mine.buffered_rows.keys() != theirs.buffered_rows.keys():
+        return None
+    for name, rows in mine.buffered_rows.items():
+        if not rows.equals(theirs.buffered_rows[name]):
+            return None
+    times = {p: max(t, theirs.last_arrival.get(p, t)) for p, t in mine.last_arrival.items()}
+    state = replace(mine, queries=(*mine.queries, *theirs.queries), last_arrival=times)
+    return replace(one, members=(*one.members, *other.members), state=state)

@@ -1,0 +1,194 @@
+"""The files that came since a lane was last fed, opened once for all lanes that want them."""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ontoweir.errors import RunError, Source
+from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
+from ontoweir.runtime.live.arrivals.open_batch import (
+    OpenBatch,
+    cut_times,
+    open_files,
+    select_files,
+)
+from ontoweir.runtime.live.arrivals.open_sources import LiveSources
+from ontoweir.runtime.live.arrivals.read_arrivals import BadFile
+from ontoweir.runtime.live.checkpoint.spark_folder import (
+    NOTHING,
+    Offsets,
+    SparkFolder,
+    log_number,
+    read_entries,
+)
+from ontoweir.runtime.live.intake.model import Lane, Reach
+from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.sources.history import History
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(slots=True)
+class OpenSpan:
+    """The files of a span, by what is read of them: `opened` by sign_history, each of one stream;
+    `since`, `to`: which arrivals they are; `cuts`: the times (µs) that part the steps."""
+
+    since: int
+    to: Reach
+    opened: dict[str, OpenBatch]
+    cuts: tuple[int, ...]
+
+    def read(self, low: int | None, high: int | None) -> dict[str, dict[str, pa.Table]]:
+        """The rows of a step, by sign_history and stream."""
+        return {key: held.read(low, high) for key, held in self.opened.items()}
+
+    def count_bad(self) -> dict[str, int]:
+        """How many files are known not to be readable, by what is read."""
+        return {key: sum(map(len, held.bad.values())) for key, held in self.opened.items()}
+
+    def list_bad(self, told: Mapping[str, int]) -> dict[str, list[BadFile]]:
+        """The files that cannot be read, without so many that were told before."""
+        return {
+            key: [b for bad in held.bad.values() for b in bad][told.get(key, 0) :]
+            for key, held in self.opened.items()
+        }
+
+    def name_bad(self) -> dict[str, list[str]]:
+        """The files that cannot be read, by stream."""
+        named: dict[str, list[str]] = {}
+        for held in self.opened.values():
+            for stream, bad in held.bad.items():
+                if bad:
+                    named.setdefault(stream, []).extend(b.file for b in bad)
+        return named
+
+    def describe(self) -> dict[str, Any]:
+        """What the files are, by stream (OpenBatch.describe)."""
+        shown: dict[str, Any] = {}
+        for held in self.opened.values():
+            shown |= held.describe()
+        return shown
+
+    def close(self) -> None:
+        """Remove what was staged."""
+        for held in self.opened.values():
+            held.close()
+
+
+@dataclass(frozen=True, slots=True)
+class SpanContext:
+    """What opening takes. `sources`: where each stream comes from; `folder`: Spark's; `spark` reads
+    what this process does not; `passed`: by stream, files that are known not to be readable."""
+
+    sources: LiveSources
+    folder: SparkFolder
+    spark: "SparkSession"
+    passed: Mapping[str, Sequence[str]]
+
+
+def find_reach(folder: SparkFolder, sources: LiveSources, batch: int) -> Reach:
+    """How far the logs of all sources are read by a micro-batch of Spark's.
+
+    Raises:
+        RunError: Spark's offsets are not as expected.
+    """
+    try:
+        offsets = Offsets.parse(folder.offsets_of(batch).read_text(encoding="utf-8")).sources
+        entries = {}
+        for stream, number in sources.numbers.items():
+            text = offsets[number]
+            entries[stream] = -1 if text == NOTHING else int(json.loads(text)["logOffset"])
+    except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
+        raise _unknown(folder.offsets_of(batch), error) from error
+    return Reach(batch, entries)
+
+
+def list_logged(folder: SparkFolder, source: int, since: int, to: int) -> tuple[ArrivedFile, ...]:
+    """The files that a source has logged after an entry, up to another, in the order of their
+    modification times.
+
+    Raises:
+        RunError: Spark's log is not as expected.
+    """
+    found: list[ArrivedFile] = []
+    place = folder.sources / str(source)
+    try:
+        for log in _logs_in_use(folder, source) if to > since else ():
+            for line in read_entries(place / log):
+                entry = json.loads(line)
+                if since < int(entry["batchId"]) <= to:
+                    path = entry["path"]
+                    found.append(ArrivedFile(path, local_path(path), int(entry["timestamp"])))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _unknown(place, error) from error
+    return tuple(sorted(found, key=lambda f: (f.modified, f.path)))
+
+
+def _logs_in_use(folder: SparkFolder, source: int) -> list[str]:
+    """The last compact entry of a source's log, and those after it."""
+    place = folder.sources / str(source)
+    names = {n: f.name for f in place.iterdir() if (n := log_number(f.name)) is not None}
+    compact = max((n for n, name in names.items() if not name.isdigit()), default=-1)
+    return [name for n, name in sorted(names.items()) if n >= compact]
+
+
+def open_span(
+    lanes: Sequence[Lane], to: Reach, context: SpanContext, staged: Path, step: tuple[int, int]
+) -> OpenSpan:
+    """Open the files that lanes which have come equally far are to take in.
+
+    Args:
+        lanes: at least one.
+        to: up to where.
+        context: what that takes.
+        staged: a folder for what Spark reads.
+        step: about how many rows and bytes a step takes in.
+
+    Raises:
+        RunError: Spark's log is not as expected.
+    """
+    since = lanes[0].at
+    histories: dict[str, History] = {}
+    for lane in lanes:
+        histories |= {lane.reads[h.stream.name]: h for h in lane.histories}
+    logged: dict[tuple[int, int, int], tuple[ArrivedFile, ...]] = {}
+    files: dict[str, list[ArrivedFile]] = {}
+    shutil.rmtree(staged, ignore_errors=True)
+    opened: dict[str, OpenBatch] = {}
+    for place, (key, history) in enumerate(histories.items()):
+        name = history.stream.name
+        if name not in files:
+            number = context.sources.numbers[name]
+            span = (number, since.entries.get(name, -1), to.entries.get(name, -1))
+            if span not in logged:
+                logged[span] = list_logged(context.folder, *span)
+            known = context.passed.get(name, ())
+            chosen = select_files(history, context.sources, logged[span])
+            files[name] = [f for f in chosen if f.path not in known]
+            if since.batch < 0:  # whoever begins now finds what is there now
+                files[name] = [f for f in files[name] if _is_there(f)]
+        mine: Mapping[str, Sequence[ArrivedFile]] = {name: files[name]}
+        opened[key] = open_files([history], mine, context.spark, staged / str(place))
+    portions = [p for held in opened.values() for p in held.portions[next(iter(held.portions))]]
+    return OpenSpan(since.batch, to, opened, tuple(cut_times(portions, *step)))
+
+
+def _is_there(file: ArrivedFile) -> bool:
+    return "://" in file.path or os.path.exists(file.path)
+
+
+def _unknown(file: Path, error: Exception) -> RunError:
+    return RunError(
+        f"Spark's log of files is not as expected: {error}",
+        why="it says which files have come",
+        fix="restore the whole folder of the intake; or remove it, and register the queries again "
+        "with --replace",
+        source=Source(str(file)),
+    )

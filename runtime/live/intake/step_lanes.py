@@ -1,0 +1,99 @@
+"""Advance lanes that are equally far by one step; a query that fails does not stop the others."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from ontoweir.errors import OntoweirError, RunError
+from ontoweir.runtime.live.advance_live import advance_live
+from ontoweir.runtime.live.arrivals.quarantine_files import REASON
+from ontoweir.runtime.live.arrivals.read_arrivals import BadFile
+from ontoweir.runtime.live.intake.model import Lane, Member, Reach, Span
+from ontoweir.runtime.live.model.live_errors import bad_file
+from ontoweir.runtime.live.model.live_job import KnownSources, LiveOutcome, Reject
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What a step takes in. `rows`: by what is read of a stream, and by stream; `bad`: files that
+    were found not to be readable, by what is read; `to`: up to where the span goes; `cut_us`: the
+    time before which the rows are (None: the span is over with this step)."""
+
+    rows: Mapping[str, Mapping[str, pa.Table]]
+    bad: Mapping[str, Sequence[BadFile]]
+    to: Reach
+    cut_us: int | None
+
+
+@dataclass(slots=True)
+class Stepped:
+    """What a step did: lanes after it, answers and rejected rows of members; lanes of one member,
+    as they were before, that have failed, with why."""
+
+    lanes: list[Lane] = field(default_factory=list)
+    answers: list[tuple[Member, pa.Table]] = field(default_factory=list)
+    rejects: list[tuple[tuple[Member, ...], tuple[Reject, ...]]] = field(default_factory=list)
+    failed: list[tuple[Lane, OntoweirError]] = field(default_factory=list)
+
+
+def step_lanes(
+    lanes: Sequence[Lane], arrived: Arrived, look: Callable[[Lane], KnownSources]
+) -> Stepped:
+    """Advance lanes by what has arrived; `look`: what is known of a lane's sources."""
+    stepped = Stepped()
+    for lane in lanes:
+        _step(lane, arrived, look, stepped)
+    return stepped
+
+
+def _step(
+    lane: Lane, arrived: Arrived, look: Callable[[Lane], KnownSources], stepped: Stepped
+) -> None:
+    try:
+        outcome = _advance(lane, arrived, look)
+    except Exception as error:
+        if len(lane.members) > 1:  # who was it?
+            for member in lane.members:
+                _step(lane.alone(member), arrived, look, stepped)
+            return
+        stepped.failed.append((lane, _explain(error)))
+        return
+    members = tuple(
+        replace(m, results=m.results + a.num_rows, most=max(m.most, s.rows))
+        for m, a, s in zip(lane.members, outcome.answers, outcome.state.queries, strict=True)
+    )
+    span = None if arrived.cut_us is None else Span(arrived.to, arrived.cut_us)
+    at = lane.at if span is not None else arrived.to
+    stepped.lanes.append(replace(lane, members=members, state=outcome.state, at=at, span=span))
+    both = zip(members, outcome.answers, strict=True)
+    stepped.answers += [(m, a) for m, a in both if a.num_rows]
+    if outcome.rejects:
+        stepped.rejects.append((members, outcome.rejects))
+
+
+def _advance(lane: Lane, arrived: Arrived, look: Callable[[Lane], KnownSources]) -> LiveOutcome:
+    rows: dict[str, pa.Table] = {}
+    rejects: list[Reject] = []
+    for history in lane.histories:
+        name = history.stream.name
+        key = lane.reads[name]
+        rows |= arrived.rows[key]
+        for bad in arrived.bad.get(key, ()):
+            if history.stream.on_bad_file == "stop" or "://" in bad.file:
+                raise bad_file(history, bad.file, bad.error)
+            rejects.append(Reject(name, None, REASON, str(bad.error)))
+    return advance_live(lane.job, lane.state, rows, time.time(), look(lane), rejects)
+
+
+def _explain(error: Exception) -> OntoweirError:
+    if isinstance(error, OntoweirError):
+        return error
+    failed = RunError(
+        f"the query cannot go on: {type(error).__name__}: {error}",
+        why="this is a fault of ontoweir; what was committed is intact, and the others go on",
+        fix="report it, with the query and the file that came last",
+    )
+    failed.__cause__ = error
+    return failed

@@ -1,0 +1,185 @@
+"""Run an intake: Spark lists what arrives for all queries, by one streaming query."""
+
+import contextlib
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ontoweir.errors import OntoweirError
+from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.live.arrivals.open_sources import open_sources
+from ontoweir.runtime.live.arrivals.plan_sources import plan_sources
+from ontoweir.runtime.live.arrivals.read_stream import LISTING, is_listed
+from ontoweir.runtime.live.checkpoint.remap_spark import remap_spark
+from ontoweir.runtime.live.checkpoint.restore_spark import TICKS
+from ontoweir.runtime.live.checkpoint.rotate_spark import MANY, count_entries, rotate_spark
+from ontoweir.runtime.live.intake.intake import Intake
+from ontoweir.runtime.live.intake.model import Reach
+from ontoweir.runtime.live.model.live_errors import stopped
+from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.spark.call_without_rows import call_without_rows
+from ontoweir.runtime.spark.tune_session import tune_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_LOOK = 60.0
+"""Seconds between two looks at how many files Spark's logs have."""
+
+
+@dataclass(slots=True)
+class IntakeRun:
+    """An intake, and Spark's query that calls it (None: it does not run).
+
+    `home`: the user's session; `once`: the query ends when all that is there is listed; `seconds`:
+    at least so long between micro-batches; `forget`: how many files Spark may have listed before
+    those that are gone are forgotten.
+    """
+
+    intake: Intake
+    session: "SparkSession"
+    home: "SparkSession"
+    once: bool = False
+    seconds: float = 0.0
+    forget: int = MANY
+    query: "StreamingQuery | None" = None
+    looked: float = field(default_factory=time.monotonic)
+
+    def begin(self, streams: Mapping[str, Stream]) -> None:
+        """Let Spark list what the queries read, from the last commit on. `streams`: the catalog's.
+
+        Raises:
+            UsageError: the checkpoint is damaged.
+            DataError: a source cannot be read as a stream.
+            RunError: the disk does not take it.
+        """
+        intake = self.intake
+        self.stop()
+        before = [list(held) for held in intake.record.sources]
+        kept = [held for held in before if held != TICKS and self._is_kept(held, streams)]
+        there = {name for held in kept for name in held}
+        wanted = sorted({s for lane in intake.lanes for s in lane.streams} - there)
+        more = plan_sources([_list_only(streams[name]) for name in wanted]).sources
+        order = [*kept, *([h.stream.name for h in held] for held in more)]
+        names = [name for held in order for name in held]
+        watched = {name: sign_source(streams[name]) for name in names}
+        if intake.begun and (more or len(kept) < len([h for h in before if h != TICKS])):
+            order += [TICKS] if TICKS in before else []
+            places = [before.index(held) if held in before else None for held in order]
+            log = remap_spark(intake.options.folder, intake.record.spark, places)
+            intake.go_on_from(log, None, sources=order, watched=watched)
+        intake.record = replace(intake.record, watched=watched)
+        self._start(order, streams)
+
+    def _start(self, order: Sequence[Sequence[str]], streams: Mapping[str, Stream]) -> None:
+        intake = self.intake
+        histories = tuple(_list_only(streams[n]) for held in order if held != TICKS for n in held)
+        idle = {h.stream.name: h.stream.idle_us for h in histories}
+        seconds = {name: us / 1e6 for name, us in idle.items() if us is not None}
+        intake.restore(ticks=bool(seconds))
+        job = LiveJob((), histories, {}, seconds)
+        frame, sources = open_sources(job, self.session, self.home, order, observed=False)
+        intake.open(sources)
+        writer = frame.writeStream
+        if not call_without_rows(writer, self.session, intake.take, True):
+            writer = writer.foreachBatch(intake.take)
+        # Java's current folder is the one that this process had when Java was started
+        place = intake.spark_folder.path.absolute()
+        writer = writer.option("checkpointLocation", str(place))
+        if self.once:
+            writer = writer.trigger(availableNow=True)
+        elif self.seconds > 0:
+            writer = writer.trigger(processingTime=f"{self.seconds} seconds")
+        self.query = writer.start()
+
+    def _is_kept(self, held: Sequence[str], streams: Mapping[str, Stream]) -> bool:
+        """Whether the streams of a source come from where they came."""
+        watched = self.intake.record.watched
+        return all(n in streams and watched.get(n) == sign_source(streams[n]) for n in held)
+
+    def rotate(self, streams: Mapping[str, Stream]) -> None:
+        """Go on from new logs of Spark's, in which files that are gone are forgotten, if there are
+        many of them and all queries have taken in what is listed.
+
+        Raises:
+            RunError: the disk does not take it.
+        """
+        intake = self.intake
+        if time.monotonic() - self.looked < _LOOK or not intake.begun or not self.forget:
+            return
+        self.looked = time.monotonic()
+        if count_entries(intake.spark_folder) <= self.forget or not intake.is_even:
+            return
+        self.stop()
+        order = [list(held) for held in intake.record.sources]
+        files = frozenset(n for n, held in enumerate(order) if held != TICKS)
+        log = rotate_spark(intake.options.folder, intake.record, files)
+        listed = {s for s, entry in intake.reach.entries.items() if entry >= 0}
+        entries = {s: 0 if s in listed else -1 for s in intake.reach.entries}
+        intake.go_on_from(log, Reach(0, entries))
+        self.forget = max(self.forget, 2 * count_entries(intake.spark_folder))
+        self._start(order, streams)
+
+    def is_over(self) -> bool:
+        """Whether Spark's query has ended of itself.
+
+        Raises:
+            OntoweirError: the error that ended it.
+        """
+        from pyspark.errors import StreamingQueryException
+
+        if self.query is None:
+            return True
+        try:
+            # with a timeout: without one, the call would keep Spark from calling foreachBatch back
+            return bool(self.query.awaitTermination(0.01))  # type: ignore[arg-type]  # takes parts
+        except StreamingQueryException as error:
+            raise self._explain(error) from None
+
+    def _explain(self, error: Exception) -> OntoweirError:
+        if self.intake.failed is not None:
+            return self.intake.failed
+        lines = [x.strip() for x in str(error).splitlines() if x.strip()]
+        return stopped(lines[0][:300])
+
+    def stop(self) -> None:
+        """Stop Spark's query; a step that has begun is finished first."""
+        from py4j.protocol import Py4JError
+
+        query, self.query = self.query, None
+        if query is not None:
+            with contextlib.suppress(Py4JError, ConnectionError, EOFError):  # Java has gone
+                query.stop()
+        with self.intake.mutex:  # what it has called is over
+            pass
+
+
+def open_intake_run(
+    intake: Intake, spark: "SparkSession", *, once: bool = False, seconds: float = 0.0
+) -> IntakeRun:
+    """An intake that does not run yet, with a session for it."""
+    session = spark.newSession()
+    tune_session(session, intake.options.folder)
+    intake.spark = session
+    return IntakeRun(intake, session, spark, once, seconds)
+
+
+def is_listable(job: LiveJob) -> bool:
+    """Whether all streams of a query come in files, which an intake reads itself."""
+    return all(is_listed(history.stream) for history in job.histories)
+
+
+def sign_source(stream: Stream) -> str:
+    """What makes the source of a stream another: its format, its path, which files it takes."""
+    data = stream.data
+    options = sorted((n, v) for n, v in data.options if n.lower() in LISTING)
+    return hashlib.sha256(repr((data.format, data.path, options)).encode()).hexdigest()
+
+
+def _list_only(stream: Stream) -> History:
+    """A stream of which only the files are listed."""
+    return History(stream, (), (), staged=True)

@@ -1,0 +1,140 @@
+"""Rows of a local file as they are written there, before anything is made of them."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ontoweir.mappings.model.catalog import DataSource
+from ontoweir.runtime.text.convert_text import NotPlain
+from ontoweir.runtime.text.csv_dialect import read_dialect
+from ontoweir.runtime.text.open_packed import open_packed
+
+Row: TypeAlias = dict[str, object]
+
+
+def quote_rows(data: DataSource, file: str, numbers: Sequence[int]) -> Iterator[Row] | None:
+    """Some rows of a file, with their values by column: of text as it is written.
+
+    Args:
+        data: format and options.
+        file: as messages name it.
+        numbers: of the rows, ascending, each once: from 1; a CSV's header is a row.
+
+    Returns:
+        None: the file is not one that can be looked at here.
+    """
+    if not Path(file).is_file():
+        return None
+    match data.format:
+        case "csv":
+            try:
+                return _quote(_read_csv(data, file), numbers)
+            except NotPlain:
+                return None
+        case "json":
+            return _quote(_read_json(file), numbers)
+        case "parquet":
+            return _read_parquet(file, numbers)
+        case _:
+            return None
+
+
+def _quote(rows: Iterator[tuple[int, Callable[[], Row]]], numbers: Sequence[int]) -> Iterator[Row]:
+    wanted = iter(numbers)
+    number = next(wanted, None)
+    for place, make in rows:
+        if number is None:
+            return
+        if place == number:
+            yield make()
+            number = next(wanted, None)
+
+
+def _read_csv(data: DataSource, file: str) -> Iterator[tuple[int, Callable[[], Row]]]:
+    """
+    Raises:
+        NotPlain: options say more than is known here.
+    """
+    dialect = read_dialect(data)
+    return _list_csv(
+        file,
+        dialect.codec,
+        header=dialect.header,
+        delimiter=dialect.separator.decode(),
+        quote=dialect.quote.decode(),
+        doubled=dialect.doubled,
+    )
+
+
+def _list_csv(
+    file: str, codec: str, *, header: bool, delimiter: str, quote: str, doubled: bool
+) -> Iterator[tuple[int, Callable[[], Row]]]:
+    encoding = "utf-8-sig" if codec == "utf-8" else codec
+    with open_packed(file) as opened:
+        text = TextIOWrapper(opened, encoding=encoding, errors="replace", newline="")
+        reader = csv.reader(
+            text,
+            delimiter=delimiter,
+            quotechar=quote,
+            doublequote=doubled,
+            escapechar=None if doubled else "\\",
+        )
+        names: list[str] | None = None
+        rows = (row for row in reader if row)  # an empty line is no row
+        for number, row in enumerate(rows, 1):
+            if names is None:
+                names = row if header else [f"_c{n}" for n in range(len(row))]
+                if header:
+                    continue
+            yield number, partial(_pair, names, row)
+
+
+def _read_json(file: str) -> Iterator[tuple[int, Callable[[], Row]]]:
+    with open_packed(file) as opened:
+        text = TextIOWrapper(opened, encoding="utf-8-sig", errors="replace")
+        lines = (line for line in text if line.strip())
+        for number, line in enumerate(lines, 1):
+            yield number, partial(_parse, line)
+
+
+def _pair(names: Sequence[str], row: Sequence[str]) -> Row:
+    return dict(zip(names, row, strict=False))
+
+
+def _parse(line: str) -> Row:
+    try:
+        held = json.loads(line)
+    except ValueError:
+        held = None
+    return held if isinstance(held, dict) else {"": line.strip()}
+
+
+def _read_parquet(file: str, numbers: Sequence[int]) -> Iterator[Row]:
+    first, wanted = 1, list(numbers)
+    with pq.ParquetFile(file) as opened:
+        for index in range(opened.num_row_groups):
+            stop = first + opened.metadata.row_group(index).num_rows
+            mine = [n - first for n in wanted if first <= n < stop]
+            if mine:
+                rows = opened.read_row_group(index).take(pa.array(mine))
+                yield from _plain_rows(rows)
+            first = stop
+
+
+def _plain_rows(rows: pa.Table) -> Iterator[Row]:
+    """Rows as Python's values; what Python has none for, as text."""
+    columns = {}
+    for name in rows.column_names:
+        try:
+            columns[name] = rows.column(name).to_pylist()
+        except (ValueError, OverflowError):
+            columns[name] = rows.column(name).cast(pa.string()).to_pylist()
+    for place in range(rows.num_rows):
+        yield {name: cells[place] for name, cells in columns.items()}

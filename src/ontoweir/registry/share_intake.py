@@ -1,0 +1,184 @@
+"""The registered queries that share one intake: they join, leave and fail; their status is kept."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.errors import OntoweirError
+from ontoweir.registry.entry_status import add_record, write_status
+from ontoweir.registry.registry_entry import DROPPED, ENTRY, read_entry
+from ontoweir.registry.start_entry import RunningEntry, end_entry, failing
+from ontoweir.run.run_options import RunOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from ontoweir.mappings.model.catalog import Stream
+    from ontoweir.runtime.live.model.live_job import LiveState
+    from ontoweir.runtime.live.run_intake import IntakeRun
+
+INTAKE = ".intake"
+"""The folder of a registry that has the state of all queries that share the intake."""
+_QUIET = 0.5
+"""Seconds without a micro-batch after which everything that is there is taken to be listed."""
+
+
+@dataclass(slots=True)
+class SharedEntries:
+    """`entries`: those that take part, by their ids; `shown`: of each the state that its status
+    shows, and until when the intake had worked then (seconds); `streams`: the catalog's."""
+
+    registry: Path
+    run: "IntakeRun"
+    options: RunOptions
+    entries: dict[str, RunningEntry] = field(default_factory=dict)
+    shown: dict[str, tuple["LiveState", float]] = field(default_factory=dict)
+    streams: dict[str, "Stream"] = field(default_factory=dict)
+    failed: dict[str, OntoweirError] = field(default_factory=dict)
+
+    def join(self, running: RunningEntry, streams: "Mapping[str, Stream]") -> None:
+        """Let an entry take part; it has been prepared."""
+        from ontoweir.runtime.live.intake.model import Member, watch_as
+
+        entry, prepared = running.entry, running.prepared
+        assert prepared is not None
+        self.streams = dict(streams)
+        with failing(running):
+            query = watch_as(prepared.job.queries[0], self.run.intake.record.run)
+            job = replace(prepared.job, queries=(query,))
+            fingerprint = prepared.fingerprint
+            member = Member(entry.id, entry.name, fingerprint, job, running.sink, running.folder)
+            self.run.intake.join(member)
+            self.entries[entry.id] = running
+            self._show_before(running)
+            running.status["state"] = "running"
+            write_status(running.folder, running.status)
+
+    def leave(self, running: RunningEntry, *, forget: bool) -> None:
+        """Let an entry take part no more. `forget`: its state is not kept."""
+        self.show(running)
+        self.run.intake.leave(running.entry.id, forget=forget)
+        self.entries.pop(running.entry.id, None)
+        end_entry(running)
+
+    def forget_others(self) -> None:
+        """Forget the state of queries that are neither registered nor dropped any more."""
+        for id_, parked in list(self.run.intake.parked.items()):
+            folder = self.registry / parked.name
+            held = [read_entry(folder / name) for name in (ENTRY, DROPPED)]
+            if not any(entry is not None and entry.id == id_ for entry in held):
+                self.run.intake.leave(id_, forget=True)
+
+    def go_on(self, seconds: float) -> None:
+        """See to it that Spark lists what the entries read, and let those that are behind catch up,
+        for about so many seconds."""
+        run = self.run
+        if not self.entries:
+            return
+        try:
+            if run.query is None or run.intake.lacking:
+                run.begin(self.streams)
+            run.rotate(self.streams)
+            over = run.is_over()
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                quiet = time.monotonic() - run.intake.busy > _QUIET
+                if not (over or quiet) or not run.intake.catch_up(all_listed=True):
+                    break
+            if over and self.options.once and run.intake.is_even:
+                self._end_all(None)
+        except OntoweirError as error:
+            self._end_all(error)
+        for id_, failure in list(self.failed.items()):
+            running = self.entries.pop(id_, None)
+            self.failed.pop(id_)
+            if running is not None:
+                end_entry(running, failure)
+        for running in list(self.entries.values()):
+            self.show(running)
+
+    def stop(self) -> None:
+        """Stop all; when this returns, nothing of them writes any more."""
+        self.run.intake.closed = True
+        self.run.stop()
+        self.run.intake.close()
+        self._end_all(self.run.intake.failed)
+
+    def _end_all(self, error: OntoweirError | None) -> None:
+        for running in self.entries.values():
+            self.show(running)
+            end_entry(running, error)
+        self.entries.clear()
+
+    def _show_before(self, running: RunningEntry) -> None:
+        """What had been counted before the entry joined."""
+        found = self.run.intake.find(running.entry.id)
+        assert found is not None
+        state = found.state
+        counts = {n: state.totals[n] for n in ("tuples", "markers", "results", "rejected", "late")}
+        counts["waiting_rows"] = state.waiting
+        running.before, running.reasons = counts, dict(state.reasons)
+        running.status |= {**counts, "rejects": dict(state.reasons)}
+        self.shown[running.entry.id] = state, self.run.intake.worked
+
+    def show(self, running: RunningEntry) -> None:
+        """Bring an entry's status and metrics up to date, if something has come."""
+        from ontoweir.runtime.live.measure_batch import measure_batch
+        from ontoweir.runtime.live.write_metrics import write_metrics
+
+        found = self.run.intake.find(running.entry.id)
+        before, worked = self.shown[running.entry.id]
+        if found is None or found.state.batch == before.batch:
+            return
+        now = self.run.intake.worked
+        job, state = found.job, found.state
+        record: dict[str, Any] = measure_batch(job, before, state, now - worked, time.time())
+        self.shown[running.entry.id] = state, now
+        if running.alarm is not None:
+            running.alarm(state, job)
+        add_record(running.status, record)
+        most = max(running.status["state_rows_max"], found.members[0].most)
+        running.status["state_rows_max"] = most
+        try:
+            write_status(running.folder, running.status)
+            write_metrics(running.folder, record)
+        except OntoweirError as error:
+            self.run.intake.leave(running.entry.id)
+            self.failed[running.entry.id] = error
+
+
+def open_shared(registry: Path, spark: "SparkSession", options: RunOptions) -> SharedEntries:
+    """The shared intake of a registry: nothing runs yet.
+
+    Raises:
+        UsageError: its checkpoint is damaged, or of another version.
+        RunError: the disk does not take it.
+    """
+    from ontoweir.runtime.live.intake.intake import Intake, IntakeOptions
+    from ontoweir.runtime.live.run_intake import open_intake_run
+
+    failed: dict[str, OntoweirError] = {}
+    intake = Intake(
+        IntakeOptions(
+            registry / INTAKE,
+            parts_may_go=options.parts_may_go,
+            on_failed=failed.__setitem__,
+        ),
+        spark,
+    )
+    run = open_intake_run(intake, spark, once=options.once, seconds=options.seconds)
+    return SharedEntries(registry, run, options, failed=failed)
+
+
+def can_share(running: RunningEntry, options: RunOptions) -> bool:
+    """Whether an entry can take part: its streams come in files, no listener wants Spark to count
+    their rows, and it has no checkpoint of its own, of a run by itself."""
+    from ontoweir.runtime.live.run_intake import is_listable
+
+    if running.prepared is None or options.listeners:
+        return False
+    if any((running.folder / "checkpoint" / "commits").glob("[0-9]*")):
+        return False
+    return is_listable(running.prepared.job)

@@ -1,0 +1,108 @@
+"""What runs where packages are left out (docs/install.md), and what an error names elsewhere."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.ontoweir.commands.test_check_data import gates
+
+__all__ = ["gates"]
+SPARK = ("pyspark", "py4j")
+DATA = (*SPARK, "pyarrow", "numpy")
+PROGRAM = """\
+import sys
+for name in sys.argv[1].split(","):
+    sys.modules[name] = None  # as if it were not installed
+from ontoweir.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def _run(without: tuple[str, ...], *arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own that lacks some packages."""
+    command = [sys.executable, "-c", PROGRAM, ",".join(without), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def test_queries_are_checked_without_packages_for_data(gates: Path, example: Path) -> None:
+    asked = ("check", example, "--query", "every-reading-above-130", "--cache", "off")
+    for more in (("--format", "json"), ("--format", "sarif"), ("--fail-on", "undecided")):
+        ran = _run(DATA, *asked, *more)
+        assert ran.returncode == 0, ran.stderr
+    ran = _run(DATA, "check", gates, "--sql", gates / "again.sql", "--cache", "off")
+    assert "repair 2" in ran.stdout, ran.stderr
+    ran = _run(DATA, "rewrite", example, "--query", "every-reading-above-130", "--show", "plan")
+    assert ran.returncode == 0, ran.stderr
+    ran = _run(DATA, "check", example, "--mappings-only", "--fail-on", "unbounded")
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_short_histories_are_replayed_without_spark(gates: Path) -> None:
+    toml = (gates / "ontoweir.toml").read_text()
+    (gates / "ontoweir.toml").write_text(
+        toml.replace('badge = "int"', 'badge = { type = "int", min = 0, max = 1999 }')
+    )
+    output = gates / "again.csv"
+    ran = _run(SPARK, "replay", gates, "--sql", gates / "again.sql", "--output", output)
+    assert ran.returncode == 0, ran.stderr
+    assert output.exists()
+    for command in (("check", gates, "--data"), ("measure", gates), ("show", output)):
+        ran = _run(SPARK, *command)
+        assert ran.returncode == 0, ran.stderr
+    ran = _run(SPARK, "init", gates / "new", "--from", gates / "passages.csv")
+    assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("without", "command", "install"),
+    [
+        (DATA, ("check", "--data"), "pip install pyarrow numpy"),
+        (DATA, ("measure",), "pip install pyarrow numpy"),
+        (DATA, ("replay", "--sql", "again.sql", "--output", "o"), "pip install pyarrow numpy"),
+        (
+            SPARK,
+            ("replay", "--sql", "again.sql", "--output", "o", "--engine", "spark"),
+            "pip install pyspark",
+        ),
+        (("flask", "waitress"), ("ui",), "pip install 'ontoweir[ui]'"),
+    ],
+)
+def test_an_error_names_what_to_install(
+    gates: Path, without: tuple[str, ...], command: tuple[str, ...], install: str
+) -> None:
+    toml = (gates / "ontoweir.toml").read_text()
+    (gates / "ontoweir.toml").write_text(
+        toml.replace('badge = "int"', 'badge = { type = "int", min = 0, max = 1999 }')
+    )
+    paths = [gates / a if a in ("again.sql", "o") else a for a in command]
+    ran = _run(without, paths[0], gates, *paths[1:])
+    assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
+    assert install in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_live_run_names_spark(tmp_path: Path) -> None:
+    project = tmp_path / "new"
+    assert _run(SPARK, "init", project).returncode == 0
+    query = min((project / "queries").iterdir()).stem
+    ran = _run(SPARK, "run", project, "--query", query, "--once")
+    assert ran.returncode == 2
+    assert "pip install pyspark" in ran.stderr
+
+
+def test_the_requirements_are_those_that_are_locked(root: Path) -> None:
+    script = root / ".ci" / "write_requirements.py"
+    ran = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_the_requirements_leave_out_what_they_say(root: Path) -> None:
+    def names(purpose: str) -> set[str]:
+        lines = (root / "requirements" / f"{purpose}.txt").read_text().splitlines()
+        return {line.partition("==")[0] for line in lines if not line.startswith("#")}
+
+    check, replay = names("check"), names("replay")
+    assert replay - check == {"pyarrow", "numpy"}
+    assert not replay & {"pyspark", "py4j", "pandas"}

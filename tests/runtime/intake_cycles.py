@@ -1,0 +1,299 @@
+"""An intake without Spark: `intake_cycles.py FOLDER SEED SESSIONS [kill]`.
+
+Files of three streams arrive. In each session a child process serves some of the queries, in
+batches of the files listed as Spark lists them; some join late, some leave. With `kill`, it kills
+itself somewhere at the disk, and the next session goes on. In the end all are served, to the end,
+and every query has the answers of a replay, once.
+"""
+
+import itertools
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pcsv
+import pyarrow.parquet as pq
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.prepare_live_run import check_live, prepare_run
+from ontoweir.run.replay_query import ReplayOptions, replay_query
+from ontoweir.run.run_options import RunOptions
+from ontoweir.runtime.live.arrivals.open_sources import LiveSources
+from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
+from ontoweir.runtime.live.intake.intake import Intake, IntakeOptions
+from ontoweir.runtime.live.intake.model import Member
+from ontoweir.runtime.live.output.sinks.files import FileSink
+from tests.runtime.kill_at import kill_at
+
+STREAM = """
+[streams.{0}]
+source = {{ format = "{2}", path = "{1}/{0}"{3} }}
+timestamp = {{ column = "ts", unit = "1 second" }}
+max_per_timestamp = 50
+[streams.{0}.columns]
+k = {{ type = "int", min = 0, max = 4 }}
+a = "int"
+note = "string"
+"""
+FORMATS = {"s": "parquet", "u": "parquet", "v": "csv"}
+QUERIES = {
+    "filter": "SELECT s.k, s.note FROM s WHERE s.a > 50",
+    "matches": "SELECT s.k, u.a FROM s, u WHERE s.ts < u.ts AND s.k = u.k",
+    "better": "SELECT DISTINCT s.k FROM s, u WHERE s.ts < u.ts AND s.k = u.k AND s.a < u.a",
+    "sums": "SELECT s.k, COUNT(*) AS n, SUM(s.a) AS t FROM s, u "
+    "WHERE s.ts < u.ts AND s.k = u.k GROUP BY s.k",
+    "three": "SELECT s.k, v.a FROM s, u, v WHERE s.ts < u.ts AND u.ts < v.ts AND s.k = u.k "
+    "AND u.k = v.k",
+    "hourly": "SELECT date_trunc('hour', ts) AS h, k, AVG(a) AS m FROM v "
+    "GROUP BY date_trunc('hour', ts), k",
+    "alone": "SELECT u.k, u.note FROM u WHERE NOT EXISTS (SELECT 1 FROM v WHERE v.k = u.k "
+    "AND v.ts > u.ts AND v.ts <= u.ts + INTERVAL '10' MINUTE)",
+    "again": "SELECT s.k, u.a FROM s, u WHERE s.ts < u.ts AND s.k = u.k",
+}
+END = 8 * 3600 + 700
+
+
+def write_files(folder: Path, random: Random) -> dict[str, list[Path]]:
+    """The files of each stream, in the order of their times, beside where they will arrive."""
+    files: dict[str, list[Path]] = {}
+    for name, form in FORMATS.items():
+        times = sorted(random.randrange(0, END, 7) for _ in range(random.randint(30, 120)))
+        times.append(END)  # the last marker: what is before it is finished
+        cuts = sorted({0, len(times), *(random.randrange(len(times)) for _ in range(9))})
+        (folder / f"{name}.staged").mkdir(parents=True)
+        (folder / name).mkdir()
+        files[name] = []
+        for number, (first, last) in enumerate(itertools.pairwise(cuts)):
+            mine = times[first:last]
+            table = pa.table(
+                {
+                    "ts": pa.array([t * 1_000_000 for t in mine], pa.timestamp("us")),
+                    "k": pa.array([random.choice([0, 1, 2, 3, 4, 9]) for _ in mine], pa.int64()),
+                    "a": pa.array([random.randrange(100) for _ in mine], pa.int64()),
+                    "note": pa.array([random.choice("xyz") * 3 for _ in mine]),
+                }
+            )
+            file = folder / f"{name}.staged" / f"{number:03d}.{form}"
+            if form == "csv":
+                pcsv.write_csv(table, file)
+            else:
+                pq.write_table(table, file)
+            os.utime(file, (1000 + mine[0], 1000 + mine[0]))
+            files[name].append(file)
+    return files
+
+
+def open_project(folder: Path) -> Workspace:
+    """The project of the three streams."""
+    text = ""
+    for name, form in FORMATS.items():
+        options = ', options = { header = "true" }' if form == "csv" else ""
+        text += STREAM.format(name, folder, form, options)
+    (folder / "ontoweir.toml").write_text(text)
+    for name, sql in QUERIES.items():
+        (folder / f"{name}.sql").write_text(sql)
+    return Workspace(load_project(folder, environ={}))
+
+
+def make_member(folder: Path, workspace: Workspace, name: str) -> Member:
+    """A query as it would be registered."""
+    compiled = workspace.compile_sql(folder / f"{name}.sql")
+    verdict = check_live(workspace, compiled)
+    options = RunOptions(None, folder / "out")
+    spark: Any = object()  # reads nothing here
+    prepared = prepare_run(workspace, [compiled], [verdict], spark, options)
+    (folder / "registry" / name).mkdir(parents=True, exist_ok=True)
+    place, sink = folder / "registry" / name, FileSink(folder / "out")
+    return Member(name, name, prepared.fingerprint, prepared.job, sink, place)
+
+
+class Lister:
+    """Lists files as Spark does: logs and offsets in its folder, at most so many at once."""
+
+    def __init__(self, folder: Path, intake: Intake, most: int) -> None:
+        self.folder, self.intake, self.most = folder, intake, most
+        self.order = [[name] for name in FORMATS]
+        self.spark = SparkFolder(intake.spark_folder.path)
+        for place in (self.spark.offsets, self.spark.commits):
+            place.mkdir(parents=True, exist_ok=True)
+        self.spark.metadata.write_text("the run")
+        numbers = {name: n for n, name in enumerate(FORMATS)}
+        intake.open(LiveSources(frozenset(FORMATS), numbers, {}, self.order))
+        self.batch = intake.record.spark.batch + 1 if intake.begun else 0
+        self.reached = [intake.reach.entries.get(name, -1) for name in FORMATS]
+        self.seen: set[str] = set()
+        for log in self.spark.list_logs():
+            for line in (self.spark.path / log).read_text().splitlines()[1:]:
+                self.seen.add(json.loads(line)["path"])
+
+    def list(self) -> bool:
+        """A micro-batch of the files that are new, taken in: whether there were any."""
+        brought = False
+        for number, name in enumerate(FORMATS):
+            there = sorted((self.folder / name).iterdir(), key=lambda f: f.stat().st_mtime_ns)
+            fresh = [f for f in there if f.as_uri() not in self.seen][: self.most]
+            if not fresh:
+                continue
+            brought = True
+            self.reached[number] += 1
+            entry = self.reached[number]
+            lines = [
+                json.dumps(
+                    {
+                        "path": f.as_uri(),
+                        "timestamp": f.stat().st_mtime_ns // 1_000_000,
+                        "batchId": entry,
+                    }
+                )
+                for f in fresh
+            ]
+            self.seen |= {f.as_uri() for f in fresh}
+            place = self.spark.sources / str(number)
+            place.mkdir(parents=True, exist_ok=True)
+            (place / str(entry)).write_text("\n".join(["v1", *lines]))
+        if brought:
+            told = ["-" if n < 0 else json.dumps({"logOffset": n}) for n in self.reached]
+            self.spark.offsets_of(self.batch).write_text("\n".join(["v1", "{}", *told]))
+            self.intake.take(None, self.batch)
+            self.spark.commit_of(self.batch).write_text('v1\n{"nextBatchWatermarkMs":0}')
+            self.batch += 1
+        return brought
+
+
+def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None:
+    """One session: some queries, files that arrive, queries that join and leave meanwhile."""
+    spark: Any = object()  # reads nothing here
+    workspace = open_project(folder)
+    failed: dict[str, Any] = {}
+    options = IntakeOptions(folder / "intake", (40, 1 << 20), on_failed=failed.__setitem__)
+    intake = Intake(options, spark)
+    intake.restore(ticks=False)
+    lister = Lister(folder, intake, random.choice([1, 2, 20]))
+    for name in names:
+        intake.join(make_member(folder, workspace, name))
+    steps = 200 if last else random.randint(1, 8)
+    for _ in range(steps):
+        staged = sorted(
+            (f for name in FORMATS for f in (folder / f"{name}.staged").iterdir()),
+            key=lambda f: f.stat().st_mtime_ns,
+        )
+        for file in staged[: random.randint(0, 4)]:
+            os.rename(file, folder / file.parent.name.removesuffix(".staged") / file.name)
+        more = lister.list()
+        for _ in range(random.randint(0, 3)):
+            intake.catch_up(all_listed=random.random() < 0.5)
+        there = {m.id for lane in intake.lanes for m in lane.members}
+        if not last and random.random() < 0.3:
+            name = random.choice(list(QUERIES))
+            if name in there:
+                intake.leave(name)
+            else:
+                intake.join(make_member(folder, workspace, name))
+        assert not failed, failed
+        if last and not more and not staged:
+            while intake.catch_up(all_listed=True):
+                pass
+            break
+    if last:
+        assert intake.is_even
+    intake.close()
+
+
+def read_answers(folder: Path, name: str) -> list[Any]:
+    """The answers that are there."""
+    files = sorted((folder / "out" / name).glob("part-*.parquet"))
+    rows = [tuple(row.items()) for f in files for row in pq.read_table(f).to_pylist()]
+    return sorted(rows, key=repr)
+
+
+def count_rejects(folder: Path, name: str) -> int:
+    """The rejected rows of a query that are there."""
+    files = (folder / "registry" / name / "rejects").glob("part-*.parquet")
+    return sum(pq.read_metadata(file).num_rows for file in files)
+
+
+def count_bad(folder: Path, name: str) -> int:
+    """The rows of a query's streams that break what is declared, before the last timestamp."""
+    found = 0
+    for stream, form in FORMATS.items():
+        if f"{stream}." in QUERIES[name] or f"FROM {stream} " in QUERIES[name]:
+            for file in (folder / stream).iterdir():
+                table = pcsv.read_csv(file) if form == "csv" else pq.read_table(file)
+                times = table["ts"].cast(pa.timestamp("us")).cast(pa.int64()).to_pylist()
+                keys = table["k"].to_pylist()
+                found += sum(k == 9 and t < END * 1e6 for k, t in zip(keys, times, strict=True))
+    return found
+
+
+def replay(folder: Path, workspace: Workspace, name: str) -> list[Any]:
+    """What a replay gives before the last timestamp."""
+    output = folder / f"{name}-replayed.parquet"
+    compiled = workspace.compile_sql(folder / f"{name}.sql")
+    replay_query(workspace, compiled, ReplayOptions(output, progress=False), None)
+    rows = [row for row in pq.read_table(output).to_pylist() if row["at"].timestamp() < END]
+    return sorted((tuple(row.items()) for row in rows), key=repr)
+
+
+def run_session(folder: Path, seed: int, session: int, names: list[str], kill: int) -> int:
+    """A session in a child, which kills itself at the `kill`-th call that changes the disk."""
+    child = os.fork()
+    if child == 0:
+        if kill:
+            kill_at("at-the-disk", kill)
+        try:
+            serve(folder, Random(f"{seed} {session}"), names, last=not kill and session < 0)
+        except BaseException as error:
+            print(repr(error), file=sys.stderr)
+            import traceback
+
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
+def main() -> None:
+    """Serve in several sessions, then compare."""
+    folder, seed, sessions = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    kills = sys.argv[4:] == ["kill"]
+    random = Random(seed)
+    write_files(folder, random)
+    killed = 0
+    for session in range(sessions):
+        names = random.sample(list(QUERIES), random.randint(1, len(QUERIES)))
+        died = run_session(folder, seed, session, names, random.randint(1, 900) if kills else 0)
+        assert died in (0, int(signal.SIGKILL)), died
+        killed += died != 0
+    assert run_session(folder, seed, -1, list(QUERIES), 0) == 0
+    workspace = open_project(folder)
+    rows = 0
+    for name in QUERIES:
+        found, wanted = read_answers(folder, name), replay(folder, workspace, name)
+        if name == "sums":  # a group comes with each micro-batch that changes it
+            found, wanted = [list(_last(found))], [list(_last(wanted))]
+        assert found == wanted, (name, len(found), len(wanted))
+        assert count_rejects(folder, name) == count_bad(folder, name), name
+        rows += len(found)
+    print(json.dumps({"killed": killed, "rows": rows}))
+
+
+def _last(rows: list[Any]) -> list[Any]:
+    latest: dict[Any, Any] = {}
+    for row in rows:
+        held = dict(row)
+        known = latest.get(held["k"])
+        if known is None or known["at"] < held["at"]:
+            latest[held["k"]] = held
+    return sorted(map(str, latest.values()))
+
+
+if __name__ == "__main__":
+    main()
