@@ -17,6 +17,7 @@ from ontoweir.runtime.live.output.list_parts import PublishedPart
 from ontoweir.runtime.live.output.note_sent import check_sent, note_sent
 from ontoweir.runtime.live.output.publish_commit import PUBLISHED, REJECTS
 from ontoweir.runtime.live.output.sinks.files import FileSink
+from ontoweir.runtime.live.output.sinks.sink import MessageSink
 from ontoweir.runtime.live.output.write_parts import PartFolder, PartWriter, drop_future
 
 if TYPE_CHECKING:
@@ -90,19 +91,20 @@ class Publisher:
     ) -> None:
         """What goes to files is written, or found to be there."""
         if last.answers is not None:
-            self._put_answers(member, last.number, decode_table(read(last.answers)), done=last.done)
+            table, sink = decode_table(read(last.answers)), member.sink
+            if isinstance(sink, FileSink):
+                place = f"answers:{member.id}"
+                self.writer.put(place, member.name, last.number, table, sink.format)
+            elif not last.done:
+                self._send(member, sink, last.number, table)
         if last.rejects is not None:
             table = decode_table(read(last.rejects))
             self.writer.put(f"rejects:{member.id}", REJECTS, last.number, table, "parquet")
 
-    def _put_answers(self, member: Member, number: int, rows: pa.Table, *, done: bool) -> None:
-        if isinstance(member.sink, FileSink):
-            form = member.sink.format
-            self.writer.put(f"answers:{member.id}", member.name, number, rows, form)
-        elif not done:
-            member.sink.publish(member.name, number, rows, self.spark)
-            if member.sink.irrevocable:
-                note_sent(member.place, self.writer.run, number)
+    def _send(self, member: Member, sink: MessageSink, number: int, rows: pa.Table) -> None:
+        sink.publish(member.name, number, rows, self.spark)
+        if sink.irrevocable:
+            note_sent(member.place, self.writer.run, number)
 
     def end(self, member: Member) -> None:
         """Publish nothing more of a member."""
@@ -117,11 +119,16 @@ class Publisher:
             UsageError: the output has a file of another run.
         """
         number = int(place.name)
+        parts: list[tuple[PartFolder, pa.Table]] = []
         for member, table in answers:
-            self._put_answers(member, number, table, done=False)
+            if isinstance(member.sink, FileSink):
+                folder = PartFolder(f"answers:{member.id}", member.name, member.sink.format)
+                parts.append((folder, table))
+            else:
+                self._send(member, member.sink, number, table)
         for members, table in rejects:
-            for member in members:
-                self.writer.put(f"rejects:{member.id}", REJECTS, number, table, "parquet")
+            parts += [(PartFolder(f"rejects:{m.id}", REJECTS, "parquet"), table) for m in members]
+        self.writer.put_all(parts, number)
         try:
             (place / PUBLISHED).touch()
         except OSError as error:

@@ -7,6 +7,7 @@ and the hash of that much: so a part that is changed, or gone, is found at the n
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,21 +44,21 @@ class PartList:
         """Its length and hash, for a commit."""
         return self.length, self.hash.hexdigest()
 
-    def add(self, part: PublishedPart) -> None:
-        """Append a part.
+    def add_all(self, parts: Sequence[PublishedPart]) -> None:
+        """Append parts.
 
         Raises:
             RunError: the disk does not take it.
         """
-        fields = [part.place, part.name, part.batch, part.size, part.changed, part.digest]
-        line = json.dumps(fields).encode() + b"\n"
+        fields = [[p.place, p.name, p.batch, p.size, p.changed, p.digest] for p in parts]
+        lines = b"".join(json.dumps(held).encode() + b"\n" for held in fields)
         try:
             with open(self.file, "ab") as opened:
-                opened.write(line)
+                opened.write(lines)
         except OSError as error:
             raise unwritable(self.file, error) from error
-        self.length += len(line)
-        self.hash.update(line)
+        self.length += len(lines)
+        self.hash.update(lines)
 
 
 def open_parts(checkpoint: Path, mark: tuple[int, str]) -> PartList:

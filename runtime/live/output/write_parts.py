@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.files.replace_file import replace_file
 from ontoweir.runtime.live.checkpoint.record_spark import hash_file
+from ontoweir.runtime.live.checkpoint.sync_files import disk_threads
 from ontoweir.runtime.live.output.list_parts import PartList, PublishedPart
 from ontoweir.runtime.live.output.sinks.files import FileFormat
 from ontoweir.runtime.results.plain_json import plain_json
@@ -56,9 +57,27 @@ class PartWriter:
             RunError: the disk does not take it.
             UsageError: there is a file of another run.
         """
-        name = f"{folder}/part-{batch:012d}.{form}"
-        target = self.places[place] / name
-        content = encode_part(rows, form, self.run, batch)
+        self.put_all([(PartFolder(place, folder, form), rows)], batch)
+
+    def put_all(self, parts: Sequence[tuple[PartFolder, pa.Table]], batch: int) -> None:
+        """`put` of several, written side by side, and listed in their order.
+
+        Raises:
+            RunError: the disk does not take one of them.
+            UsageError: there is a file of another run.
+        """
+        if len(parts) > 1:
+            written = list(disk_threads().map(lambda p: self._write(p[0], p[1], batch), parts))
+        else:
+            written = [self._write(folder, rows, batch) for folder, rows in parts]
+        if written:
+            self.parts.add_all(written)
+            self.fresh.add(self.parts.file)
+
+    def _write(self, folder: PartFolder, rows: pa.Table, batch: int) -> PublishedPart:
+        name = f"{folder.name}/part-{batch:012d}.{folder.format}"
+        target = self.places[folder.place] / name
+        content = encode_part(rows, folder.format, self.run, batch)
         digest = hashlib.sha256(content).hexdigest()
         try:
             self._own(target.parent)
@@ -66,7 +85,8 @@ class PartWriter:
                 if target.exists() and not is_mine(target, self.run):
                     raise foreign_part(target)
                 put_part(content, target, durable=self.waits)
-                self.fresh |= set() if self.waits else {target}
+                if not self.waits:
+                    self.fresh.add(target)
             status = target.stat()
         except OSError as error:
             raise RunError(
@@ -74,16 +94,15 @@ class PartWriter:
                 why="they are committed, but not where they belong yet",
                 fix="make room, or mend the folder, and start again: they are written then",
             ) from error
-        self.parts.add(
-            PublishedPart(place, name, batch, status.st_size, status.st_ctime_ns, digest)
-        )
-        self.fresh |= {target.parent, self.parts.file}
+        self.fresh.add(target.parent)
+        place, changed = folder.place, status.st_ctime_ns
+        return PublishedPart(place, name, batch, status.st_size, changed, digest)
 
     def _own(self, folder: Path) -> None:
         owner = folder / OWNER
         if not owner.exists():
             put_part(self.run.encode(), owner)
-            self.fresh |= {folder.parent}
+            self.fresh.add(folder.parent)
 
 
 def encode_part(rows: pa.Table, form: FileFormat, run: str, batch: int) -> bytes:

@@ -149,14 +149,15 @@ class OpenProject:
         text = StringIO()
         render_verdict(
             verdict,
+            # in a notebook rich would show it itself, and write nothing
             Console(
                 file=text,
                 width=120,
                 highlight=False,
                 color_system=None,
-                force_jupyter=False,  # which would show it, and write nothing
+                force_jupyter=False,
                 force_terminal=False,
-            ),
+            ),  # fmt: skip
             self.workspace.project.catalog,
             mended,
             width=len(verdict.union.name),

@@ -217,16 +217,7 @@ def replay_query(
         verification=verification,
     )
     (job,), statics = prepared.jobs, prepared.statics
-    if options.final and compiled.union.aggregation is None:
-        workspace.on_warning(
-            f"--final changes nothing for {compiled.name}: it is not an aggregate, and each of its "
-            "answers is final when it is reported"
-        )
-    if job.unbounded:
-        workspace.on_warning(
-            f"{compiled.name} is not known to be bounded: its memory and time may grow with the "
-            "history"
-        )
+    _warn(workspace, compiled, final=options.final, unbounded=job.unbounded)
     request = ReplayRequest(
         options.output,
         options.format,
@@ -244,6 +235,20 @@ def replay_query(
     with show_replay(compiled.name) if options.progress else nullcontext() as progress:
         summary = replay_history(job, request, spark=session, progress=progress, statics=statics)
     return {**_as_json(summary), "spark_start_seconds": round(sum(starting), 3)}
+
+
+def _warn(workspace: Workspace, compiled: CompiledQuery, *, final: bool, unbounded: bool) -> None:
+    """What may not be what was meant."""
+    if final and compiled.union.aggregation is None:
+        workspace.on_warning(
+            f"--final changes nothing for {compiled.name}: it is not an aggregate, and each of its "
+            "answers is final when it is reported"
+        )
+    if unbounded:
+        workspace.on_warning(
+            f"{compiled.name} is not known to be bounded: its memory and time may grow with the "
+            "history"
+        )
 
 
 def _identify(
