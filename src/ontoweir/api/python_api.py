@@ -144,20 +144,18 @@ class OpenProject:
             verdict = self.workspace.check(compiled)
             mended: tuple[DescribedRepair, ...] = ()
             if verdict.plans is None:
-                given = query if "{" in query else None
-                mended = self.workspace.repair(compiled, text=given)
+                mended = self.workspace.repair(compiled, text=query if "{" in query else None)
         text = StringIO()
         render_verdict(
             verdict,
-            # in a notebook rich would show it itself, and write nothing
             Console(
                 file=text,
                 width=120,
                 highlight=False,
                 color_system=None,
-                force_jupyter=False,
+                force_jupyter=False,  # which would show it, and write nothing
                 force_terminal=False,
-            ),  # fmt: skip
+            ),
             self.workspace.project.catalog,
             mended,
             width=len(verdict.union.name),
@@ -193,8 +191,7 @@ class OpenProject:
         Args:
             query: a name, or SPARQL text.
             output: the file to write: CSV, JSON lines or Parquet (default: a temporary one).
-            start: the first application time, UTC: a date (its midnight), or ISO 8601.
-            stop: the first application time that is left out.
+            start, stop: application times in [start, stop), UTC: dates (midnight), or ISO 8601.
             final: for an aggregate, only the last row of each group, not one for every update.
             emit: updates, intervals of windows, changes (+ and -), or snapshots (default: as fits).
             engine: this process ("driver"), Spark's tasks ("spark"), or what would end earlier.
@@ -220,8 +217,7 @@ class OpenProject:
         check_span(first, last, "start", "stop")
         wanted = None if output is None else Path(output)
         form = "parquet" if wanted is None else choose_format(wanted)
-        # what is read again later is Parquet, which loses nothing
-        folder = make_folder() if wanted is None or form != "parquet" else None
+        folder = make_folder() if wanted is None or form != "parquet" else None  # loses nothing
         file = folder.path / "answers.parquet" if folder is not None else Path(output or "")
         with self._names():
             compiled = self._compile(query)

@@ -104,7 +104,7 @@ def test_answers_and_rejected_rows_are_those_of_one_process(
 def test_what_is_known_of_rejected_rows_is_used(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a replay that has verified all rows; its parts are in this process, to see what it does."""
+    """By a replay that has verified all rows; its parts are in this process, which is watched."""
     monkeypatch.setattr(identify_file, "_SETTLED", -(10**12))
     monkeypatch.setattr(scan_parts, "run_processes", run_here)
     cache = str(project / "cache")
