@@ -191,7 +191,8 @@ class OpenProject:
         Args:
             query: a name, or SPARQL text.
             output: the file to write: CSV, JSON lines or Parquet (default: a temporary one).
-            start, stop: application times in [start, stop), UTC: dates (midnight), or ISO 8601.
+            start: the first application time, UTC: a date (its midnight), or ISO 8601.
+            stop: the first application time that is left out.
             final: for an aggregate, only the last row of each group, not one for every update.
             emit: updates, intervals of windows, changes (+ and -), or snapshots (default: as fits).
             engine: this process ("driver"), Spark's tasks ("spark"), or what would end earlier.
@@ -205,23 +206,17 @@ class OpenProject:
             RunError: the replay failed while running; no file is half written.
         """
         from ontoweir.project.read_moment import check_span, read_moment
-        from ontoweir.run.replay_query import (
-            ReplayOptions,
-            check_output,
-            choose_format,
-            convert_answers,
-            replay_query,
-        )
+        from ontoweir.run import replay_query as replaying
 
         first, last = read_moment(start, "start"), read_moment(stop, "stop")
         check_span(first, last, "start", "stop")
         wanted = None if output is None else Path(output)
-        form = "parquet" if wanted is None else choose_format(wanted)
+        form = "parquet" if wanted is None else replaying.choose_format(wanted)
         folder = make_folder() if wanted is None or form != "parquet" else None  # loses nothing
         file = folder.path / "answers.parquet" if folder is not None else Path(output or "")
         with self._names():
             compiled = self._compile(query)
-            options = ReplayOptions(
+            options = replaying.ReplayOptions(
                 output=file,
                 start=first,
                 stop=last,
@@ -233,11 +228,13 @@ class OpenProject:
                 progress=in_notebook() if progress is None else progress,
             )
             if wanted is not None:
-                check_output(wanted, form)
+                replaying.check_output(wanted, form)
                 refuse_inputs(self.workspace.project, wanted)
-            summary = replay_query(self.workspace, compiled, options, self.views or self.spark)
+            summary = replaying.replay_query(
+                self.workspace, compiled, options, self.views or self.spark
+            )
             if wanted is not None and form != "parquet":
-                convert_answers(file, wanted, form)
+                replaying.convert_answers(file, wanted, form)
         if (rejects := describe_rejects(summary)) is not None:
             warnings.warn(f"{compiled.name}: {rejects}", OntoweirWarning, stacklevel=2)
         return Answers(compiled.union, file, summary, self.spark, folder)
