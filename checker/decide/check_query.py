@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ontoweir.checker.decide.bound_latest import bound_latest
 from ontoweir.checker.decide.bound_leaving import bound_leaving
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
 from ontoweir.checker.decide.join_blocks import join_blocks
 from ontoweir.checker.decide.list_disjoint import list_disjoint
 from ontoweir.checker.decide.needs_fewer_declarations import needs_fewer_declarations
+from ontoweir.checker.decide.relax_versions import relax_versions
 from ontoweir.checker.decide.share_waits import share_waits
 from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
@@ -74,7 +76,10 @@ def check_query(
         QueryError: a comparison mixes types.
     """
     with watching(watch):
-        verdict = _check_blocks(union, catalog, statistics or Statistics(), timed, disprove, size)
+        known = statistics or Statistics()
+        verdict = _check_blocks(union, catalog, known, timed, disprove, size)
+    if union.latest:
+        verdict = bound_latest(verdict, catalog, known)
     waiting = bound_open_steps(union, catalog) if timed else ()
     if verdict.bound is None or not waiting:
         return verdict
@@ -113,18 +118,20 @@ def _check_whole(
         for query in block.queries
     ]
     base, catalog = catalog, extend_catalog(catalog, union)
-    alone = disprove and not inner  # else a witness would be made of answers, not of rows
+    alone = disprove and not union.blocks  # else a witness would be made of answers, not of rows
     apart = expand_unions(union, MAX_EXPANDED)
     verdict = _decide(union, catalog, known, timed, alone and apart is None, size)
     if apart is not None and not verdict.plans:
         verdict = _decide(apart, catalog, known, timed, alone, size)
-    if not inner:
+    if not union.blocks:
         return verdict
-    whole = join_blocks(verdict, inner, base)
+    whole = join_blocks(verdict, inner, base, known)
     if not disprove or whole.tier is not Tier.UNDECIDED:
         return whole
-    for part in list_disjoint(union):
-        witness = _decide(part, catalog, known, timed, True, size).witness
+    refuted = [(part, catalog) for part in list_disjoint(union)]
+    refuted += [one for one in (relax_versions(union, base),) if one is not None]
+    for part, tables in refuted:
+        witness = _decide(part, tables, known, timed, True, size).witness
         if witness is not None:
             return replace(whole, tier=Tier.UNBOUNDED, witness=witness, conditions=())
     return whole

@@ -1,18 +1,23 @@
 """The verdict on a query that reads the answers of others: that of the whole."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ontoweir.checker.model.declarations import Declaration
+from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.plans.bound_versions import KeptVersions, bound_versions
 from ontoweir.checker.plans.bound_waiting import bound_waiting
+from ontoweir.checker.verdict.refuse_keys import refuse_keys
 from ontoweir.checker.verdict.verdict import DisjunctVerdict, Tier, Unsatisfiable, Verdict
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import Block
 
 
-def join_blocks(verdict: Verdict, inner: Sequence[Verdict], catalog: Catalog) -> Verdict:
+def join_blocks(
+    verdict: Verdict, inner: Sequence[Verdict], catalog: Catalog, known: Statistics
+) -> Verdict:
     """The verdict on a query, and on those whose answers it reads: bounded if all are, by the sum
     of their bounds, and the answers that wait for their timestamp to be over.
 
@@ -22,29 +27,46 @@ def join_blocks(verdict: Verdict, inner: Sequence[Verdict], catalog: Catalog) ->
         verdict: on the query alone, over streams of answers.
         inner: on those queries, in the order of the query's blocks, and of each block's queries.
         catalog: the tables.
+        known: what is known of the static data.
     """
     blocks = _by_block(verdict.union.blocks, inner)
-    dead = {block.stream.name for block, (first, *_) in blocks if first.tier is Tier.UNSATISFIABLE}
+    dead = {b.stream.name for b, of in blocks if of and of[0].tier is Tier.UNSATISFIABLE}
     if dead:
         verdict = _without(verdict, dead)
     if verdict.tier is Tier.UNSATISFIABLE:
         return replace(verdict, blocks=tuple(inner))
+    wide = extend_catalog(catalog, verdict.union)
+    kept = {
+        b.stream.name: bound_versions(b.meeting, wide, known)
+        for b in verdict.union.blocks
+        if b.meeting is not None
+    }
+    verdict = refuse_keys(verdict, tuple(kept.values()))
     worst = max((verdict, *inner), key=lambda v: v.tier.rank).tier
     if worst is Tier.UNBOUNDED:
         worst = Tier.UNDECIDED
     names = {block.stream.name for block, _ in blocks}
     own = [d for d in verdict.declarations if d.table not in names]
-    declared = dict.fromkeys([*own, *(d for other in inner for d in other.declarations)])
+    declared = dict.fromkeys(
+        [
+            *own,
+            *(d for other in inner for d in other.declarations),
+            *(d for one in kept.values() for d in one.conditions),
+        ]
+    )
     conditions = dict.fromkeys(
         [
             *(_follows(d) if d.table in names else d for d in verdict.conditions),
             *(d for other in inner for d in other.conditions),
+            *(d for one in kept.values() for d in one.conditions),
         ]
     )
+    if conditions and worst.rank < Tier.CONDITIONALLY_BOUNDED.rank:
+        worst = Tier.CONDITIONALLY_BOUNDED
     return replace(
         verdict,
         tier=worst,
-        bound=_total(verdict, blocks, catalog),
+        bound=_total(verdict, blocks, kept, catalog),
         conditions=tuple(conditions),
         declarations=tuple(declared),
         blocks=tuple(inner),
@@ -83,10 +105,16 @@ def _by_block(
 
 
 def _total(
-    verdict: Verdict, blocks: Sequence[tuple[Block, tuple[Verdict, ...]]], catalog: Catalog
+    verdict: Verdict,
+    blocks: Sequence[tuple[Block, tuple[Verdict, ...]]],
+    kept: Mapping[str, KeptVersions],
+    catalog: Catalog,
 ) -> Bound | None:
     bounds = [verdict.bound]
     for block, others in blocks:
+        if block.meeting is not None:
+            bounds.append(kept[block.stream.name].bound)
+            continue
         bounds += [other.bound for other in others]
         first = others[0]
         if block.absence is not None:

@@ -24,7 +24,7 @@ def refine_plans(verdict: Verdict, catalog: Catalog, statistics: Statistics) -> 
     """
     if not statistics.rows:
         return verdict
-    if verdict.blocks:
+    if verdict.union.blocks or verdict.union.latest:
         return check_query(verdict.union, catalog, statistics=statistics, disprove=False)
     catalog = extend_catalog(catalog, verdict.union)
     if verdict.parts:

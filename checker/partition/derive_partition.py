@@ -1,4 +1,4 @@
-"""By which key a plan is partitionable: theory §14.
+"""By which key a plan is partitionable: theory §16.
 
 A plan is a query over its streams, and answers it whatever rows these have. So rows may be divided
 wherever the answers of the parts are, together, those of the whole:

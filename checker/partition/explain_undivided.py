@@ -77,7 +77,7 @@ def _explain_plan(plan: SynopsisPlan, scene: Scene) -> str:
             for m in form.members
             if m.index in kept
         ]
-        if not set.intersection(*shifts):
+        if shifts and not set.intersection(*shifts):
             return f"the columns of {group.name} differ by a constant"
         return "rows of a stream would be divided by several columns"
     if len(form.members) == 1:

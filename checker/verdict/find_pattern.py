@@ -56,6 +56,8 @@ def find_pattern(union: SpjUnion, catalog: Catalog) -> UpdatePattern:
     if union.aggregation is not None:
         closing = find_closing(union, catalog)
         return UpdatePattern.STR if closing is None else UpdatePattern.MON
+    if union.latest:
+        return UpdatePattern.STR
     if not union.ends:
         return UpdatePattern.MON
     if union.distinct or len(union.disjuncts) != 1:

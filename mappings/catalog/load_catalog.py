@@ -6,6 +6,7 @@ from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_columns import read_columns
 from ontoweir.mappings.catalog.read_rules import check_columns, read_rules
 from ontoweir.mappings.catalog.read_timestamp import read_timestamp
+from ontoweir.mappings.catalog.read_versions import read_versions
 from ontoweir.mappings.catalog.read_views import read_views
 from ontoweir.mappings.model.catalog import (
     Catalog,
@@ -37,8 +38,13 @@ def load_catalog(root: TomlTable) -> Catalog:
     """
     streams_table, relations_table = root.table("streams"), root.table("relations")
     streams = {n: _read_stream(streams_table.table(n)) for n in streams_table.values}
-    relations = {n: _read_relation(relations_table.table(n)) for n in relations_table.values}
-    for name in streams.keys() & relations.keys():
+    changing = [n for n in relations_table.values if "versions" in relations_table.table(n).values]
+    relations = {
+        n: _read_relation(relations_table.table(n))
+        for n in relations_table.values
+        if n not in changing
+    }
+    for name in sorted(streams.keys() & {*relations, *changing}):
         raise relations_table.error(
             name,
             f"{name!r} is both a stream and a relation",
@@ -53,7 +59,8 @@ def load_catalog(root: TomlTable) -> Catalog:
         _check_references(table, section, relations, streams)
         if isinstance(table, Stream):
             _check_lags(table, section, streams)
-    catalog = Catalog(streams, relations, root.lines.file)
+    changed = {n: read_versions(relations_table.table(n), streams) for n in changing}
+    catalog = Catalog({**streams, **changed}, relations, root.lines.file)
     for relation in relations.values():
         if relation.data.view is not None:
             _check_view(relation, relation.data.view, catalog, relations_table)

@@ -127,6 +127,40 @@ class TimeFormat:
     zone: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class VersionsOf:
+    """Of a relation that changes: the `stream` of its versions, the latest of each `key` being its
+    row; `delete`: a column that is true where the key has no row any more; `order`: a column that
+    says which of several versions of a key at one timestamp is the latest."""
+
+    stream: str
+    key: tuple[str, ...]
+    delete: str | None = None
+    order: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """How rows of the stream `base` meet the rows of a relation that changes (`versions`), as of
+    their own time.
+
+    `key`: for each column of its key, a column of `base`, or a constant; `columns`: the names of
+    columns of the relation as columns of the rows that met it.
+    """
+
+    base: str
+    versions: VersionsOf
+    key: "tuple[tuple[str | KeyConstant, str], ...]"
+    columns: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyConstant:
+    """A constant that a column of a key equals."""
+
+    value: Scalar
+
+
 Align: TypeAlias = Literal["error", "floor", "round"]
 """What becomes of a timestamp between two steps: it is refused; it is the step before; it is the
 nearest step, of two the later."""
@@ -146,7 +180,9 @@ class Stream:
     `align`: what becomes of timestamps between two steps;
     `written`: how timestamps are written (None: as their column's type has them; text is ISO 8601,
     whole numbers are microseconds);
-    `lateness_us`: a row comes at most so long (application time) after one with a later timestamp.
+    `lateness_us`: a row comes at most so long (application time) after one with a later timestamp;
+    `versions`: it is a relation that changes, as of every time: it has no rows of its own, and is
+    read at the times of other rows only.
     """
 
     name: str
@@ -166,6 +202,7 @@ class Stream:
     written: TimeFormat | None = None
     unit_us: int | None = None
     lateness_us: int = 0
+    versions: VersionsOf | None = None
 
     @property
     def grid_us(self) -> int:

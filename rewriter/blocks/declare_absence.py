@@ -78,6 +78,7 @@ def declare_absence(
             made = _find_deadlines(query, mine, inner, present=part.present)
             deadlines |= dict.fromkeys(made)
             read |= _compared_times(query, mine)
+            read |= _times_of_versions(query, mine, part.hits)
             _refuse_rounded(query, keys, inner)
         limited.append(replace(part, deadlines=tuple(deadlines)))
     kept = _needed_times(found, times, stamps, wide) | read
@@ -156,7 +157,8 @@ def _refuse_late(table: str, query: SpjQuery, *, present: bool) -> QueryError:
         f"an answer without {table} is never final: a row of {table} may come at any time later",
         why="an answer that is given is never taken back",
         fix=f"limit how much later the rows of {table} are, as in t.ts <= s.ts + INTERVAL '30' "
-        "MINUTE; or look at earlier ones only, as in t.ts <= s.ts",
+        "MINUTE; or look at earlier ones only, as in t.ts <= s.ts; for the latest of each key, say "
+        "of the later row all that is said of the row, and no more",
         source=source,
     )
 
@@ -172,6 +174,15 @@ def _compared_times(query: SpjQuery, stamps: Mapping[str, Attribute]) -> set[str
             continue
         names |= {n for n, a in stamps.items() if a in (c.left, c.right)}
     return names
+
+
+def _times_of_versions(
+    query: SpjQuery, stamps: Mapping[str, Attribute], hits: SpjUnion
+) -> set[str]:
+    """The times of answers at which a part reads relations that change."""
+    met = {block.stream.name for block in hits.blocks if block.meeting is not None}
+    of = {o.alias: o.table for o in query.occurrences}
+    return {n for n, a in stamps.items() if of[a.alias] in met}
 
 
 def _refuse_rounded(query: SpjQuery, keys: Sequence[str], catalog: Catalog) -> None:

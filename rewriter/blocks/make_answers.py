@@ -55,8 +55,10 @@ def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers,
 
 
 def add_blocks(union: SpjUnion, blocks: Sequence[Block]) -> SpjUnion:
-    """A query with those of some queries whose answers it reads."""
+    """A query with those of some queries whose answers it reads, before its own blocks."""
     tables = {o.table for q in union.disjuncts for o in q.occurrences}
     tables |= {name for view in union.views for name in view.tables}
     tables |= {name for name, _ in (*union.buckets, *union.derived)}
-    return replace(union, blocks=tuple(b for b in blocks if b.stream.name in tables))
+    tables |= {b.meeting.base for b in union.blocks if b.meeting is not None}
+    read = [b for b in blocks if b.stream.name in tables]
+    return replace(union, blocks=(*read, *(b for b in union.blocks if b not in read)))

@@ -37,8 +37,8 @@ def split_outer(select: "exp.Select") -> Outer | None:
             continue
         if side != "LEFT" or join.args.get("method"):
             raise SqlRefusal(
-                f"{side} JOIN",
-                why="of outer joins LEFT JOIN is read",
+                f"{side} JOIN beside other joins",
+                why="of three tables and more, LEFT JOIN is read",
                 fix="write LEFT JOIN with the tables in the other order"
                 + (", and a UNION ALL with an ANTI JOIN" if side == "FULL" else ""),
                 line=line_of(join),
@@ -58,6 +58,52 @@ def split_outer(select: "exp.Select") -> Outer | None:
             changed.set("kind", kinds[1])
         return _settle(inner, without, alias)
     return None
+
+
+def turn_outer(select: "exp.Select") -> "exp.Select":
+    """A SELECT over two tables whose RIGHT JOIN is a LEFT JOIN in the other order."""
+    (join, *others) = select.args.get("joins") or (None,)
+    if join is None or others or str(join.args.get("side") or "").upper() != "RIGHT":
+        return select
+    return _swap(select, ("LEFT", None))
+
+
+def split_full(select: "exp.Select") -> "tuple[exp.Select, exp.Select, str, str] | None":
+    """A SELECT over two tables with a FULL JOIN: that with a LEFT JOIN in its place, that of the
+    rows of the second table without a partner, and the aliases of both (None: it has none).
+
+    Raises:
+        SqlRefusal: it has a condition besides, which may be on what is NULL.
+    """
+    (join, *others) = select.args.get("joins") or (None,)
+    if join is None or others or str(join.args.get("side") or "").upper() != "FULL":
+        return None
+    if select.args.get("where") is not None or join.args.get("using"):
+        raise SqlRefusal(
+            "FULL JOIN with WHERE or USING",
+            why="all columns may be NULL, and conditions on these are read of LEFT JOIN only",
+            fix="write it in a subquery of either table, or as two queries with LEFT JOIN",
+            line=line_of(join),
+        )
+    left = select.copy()
+    left.args["joins"][0].set("side", "LEFT")
+    left.args["joins"][0].set("kind", None)
+    first = select.args["from_"].this.alias_or_name
+    return left, _swap(select, ("LEFT", "ANTI")), first, join.this.alias_or_name
+
+
+def _swap(select: "exp.Select", kinds: tuple[str, str | None]) -> "exp.Select":
+    """A SELECT over two tables in the other order, by another join."""
+    from sqlglot import exp
+
+    made = select.copy()
+    join, start = made.args["joins"][0], made.args["from_"]
+    first, second = start.this, join.this
+    side, kind = kinds
+    joined = exp.Join(this=first.copy(), side=side, kind=kind, on=join.args.get("on"))
+    made.set("from_", exp.From(this=second.copy()))
+    made.set("joins", [joined])
+    return made
 
 
 def _settle(inner: "exp.Select", without: "exp.Select", alias: str) -> Outer:

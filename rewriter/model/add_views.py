@@ -6,7 +6,14 @@ from dataclasses import replace
 from ontoweir.mappings.expressions.derive_column import add_derived
 from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Relation, Stream
 from ontoweir.rewriter.model.share_steps import share_steps
-from ontoweir.rewriter.model.spj import Attribute, Occurrence, SpjUnion, View, ViewBranch
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Block,
+    Occurrence,
+    SpjUnion,
+    View,
+    ViewBranch,
+)
 from ontoweir.rewriter.model.weakest_lags import weakest_lags
 
 
@@ -36,8 +43,27 @@ def extend_catalog(catalog: Catalog, union: SpjUnion) -> Catalog:
     if union.blocks:
         made = {block.stream.name: block.stream for block in union.blocks}
         catalog = replace(catalog, streams={**catalog.streams, **made})
+        catalog = _follow_rows(catalog, union.blocks)
     catalog = _add_buckets(add_views(catalog, union.views), union.buckets)
     return add_derived(catalog, union.derived) if union.derived else catalog
+
+
+def _follow_rows(catalog: Catalog, blocks: Sequence[Block]) -> Catalog:
+    """The catalog where what lags behind a stream lags behind its rows with versions, too."""
+    streams = dict(catalog.streams)
+    for block in blocks:
+        if block.meeting is None:
+            continue
+        for name, stream in streams.items():
+            more = [
+                replace(lag, behind=block.stream.name)
+                for lag in stream.lags
+                if lag.behind == block.meeting.base
+            ]
+            if more:
+                lags = tuple(dict.fromkeys((*stream.lags, *more)))
+                streams[name] = replace(stream, lags=lags)
+    return replace(catalog, streams=streams)
 
 
 def _add_buckets(catalog: Catalog, buckets: Sequence[tuple[str, Column]]) -> Catalog:
@@ -53,6 +79,9 @@ def tables_of(union: SpjUnion) -> set[str]:
     """The tables of the catalog that a query reads, those included that its views, and the queries
     that it reads, are made from."""
     names = base_tables({o.table for q in union.disjuncts for o in q.occurrences}, union.views)
+    for block in union.blocks:
+        if block.meeting is not None:
+            names |= {block.meeting.base, block.meeting.versions.stream}
     names -= {block.stream.name for block in union.blocks}
     return names.union(*(tables_of(q) for block in union.blocks for q in block.queries))
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
-from ontoweir.mappings.model.catalog import Column, Relation, Scalar, Stream
+from ontoweir.mappings.model.catalog import Column, Meeting, Relation, Scalar, Stream
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.rewriter.model.aggregation import Aggregation
 
@@ -29,14 +29,7 @@ class Op(StrEnum):
         return _FLIPPED[self]
 
 
-_FLIPPED = {
-    Op.LT: Op.GT,
-    Op.LE: Op.GE,
-    Op.EQ: Op.EQ,
-    Op.GE: Op.LE,
-    Op.GT: Op.LT,
-    Op.NE: Op.NE,
-}
+_FLIPPED = dict(zip(Op, (Op.GT, Op.GE, Op.EQ, Op.LE, Op.LT, Op.NE), strict=True))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -315,8 +308,8 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """Until when something may come that belongs to a row: the earliest of some times of the row
-    (a variable, and how long after it, in µs), and of a time (µs since 1970)."""
+    """Until when something may come that belongs to a row: the earliest of some times of the row (a
+    variable, and how long after it, in µs), and of a time (µs since 1970)."""
 
     after: tuple[tuple[str, int], ...]
     fixed_us: int | None = None
@@ -343,18 +336,21 @@ class Absence:
 @dataclass(frozen=True, slots=True)
 class Block:
     """A query whose answers are final, and the stream that they are for another query, with the
-    time when each is final. `time`: a column of the answers, and how long after it that is, in µs
-    (None: it follows from no column). `absence`: which of its answers count (None: all)."""
+    time when each is final. `time`: a column, and how long after it that is, in µs (None: it
+    follows from none). `absence`: which answers count (None: all). `meeting`: its rows are those of
+    a stream that meet a version; `union` joins them with all earlier ones."""
 
     stream: Stream
     union: "SpjUnion"
     time: tuple[str, int] | None = None
     absence: Absence | None = None
+    meeting: Meeting | None = None
 
     @property
     def queries(self) -> "tuple[SpjUnion, ...]":
-        """All that its rows are made of: the query, and what decides which of its answers count."""
-        return (self.union, *(p.hits for p in (self.absence.parts if self.absence else ())))
+        """All whose answers its rows are made of: the query, and what decides which count."""
+        hits = (p.hits for p in (self.absence.parts if self.absence else ()))
+        return () if self.meeting is not None else (self.union, *hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,6 +383,8 @@ class SpjUnion:
     """The steps of time of a query over streams of different units (None: their unit)."""
     blocks: tuple[Block, ...] = ()
     """The streams that are made of answers of other queries."""
+    latest: tuple[str, ...] = ()
+    """The key, where of answers with one key those with the latest time hold (none: all hold)."""
 
 
 def output_attributes(output: Output) -> tuple[Attribute, ...]:

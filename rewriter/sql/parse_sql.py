@@ -35,6 +35,9 @@ from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
+from ontoweir.rewriter.joins.read_as_of import read_as_of
+from ontoweir.rewriter.joins.read_latest import read_latest
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import (
@@ -62,6 +65,8 @@ from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
 from ontoweir.rewriter.subqueries.merge_subqueries import Answers, merge_subqueries
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
+from ontoweir.rewriter.versions.meet_tables import meet_tables
+from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.views.make_sets import SetMaker
 from ontoweir.rewriter.windows.check_delays import check_delays
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
@@ -99,9 +104,14 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
-        tree = name_aggregates(parse_sql_text(text))
+        latest = read_latest(read_as_of(parse_sql_text(text)), catalog)
+        tree = name_aggregates(latest.tree)
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
-        return reader.read(trees, catalog, name)
+        if latest.key is None:
+            return reader.read(trees, catalog, name)
+        shown = range(len(latest.tree.selects))
+        made = reader.read(trees, catalog, name, nullable=frozenset(shown) - set(latest.key))
+        return replace(made, latest=tuple(made.variables[place] for place in latest.key))
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
@@ -143,14 +153,21 @@ class _Reader:
         return (made.block.stream.name, made.columns), made.catalog
 
     def read(
-        self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str, *, keyed: int | None = None
+        self,
+        trees: "Sequence[exp.Query]",
+        catalog: Catalog,
+        name: str,
+        *,
+        keyed: int | None = None,
+        nullable: frozenset[int] = frozenset(),
     ) -> SpjUnion:
         """A query without subqueries: one tree; or several, whose matches are aggregated, or whose
-        rows are the query's together, of which so many columns (`keyed`) may be NULL."""
+        rows are the query's together, of which so many columns (`keyed`), and those at some places
+        (`nullable`), may be NULL."""
         file = self.file
         parts: list[_Part] = []
         for tree in trees:
-            parts.append(_read_part(tree, catalog, file, keyed=keyed))
+            parts.append(_read_part(tree, catalog, file, keyed=keyed, nullable=nullable))
             catalog = parts[-1].catalog
         part = _unite_parts(parts, catalog, file)
         aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
@@ -182,20 +199,23 @@ class _Reader:
             ends=part.ends,
             begins=part.begins,
             views=tuple(sets.views),
+            blocks=part.meetings,
         )
-        made = add_blocks(made, self.blocks)
+        made = add_blocks(meet_versions(made, sets.catalog), self.blocks)
+        wide = extend_catalog(sets.catalog, made) if made.blocks else sets.catalog
         if keyed is None:
-            refuse_ungrouped(made, part.buckets)
-        check_delays(made, sets.catalog)
-        made = slide_buckets(made, sets.catalog)
-        check_aggregates(made, sets.catalog)
-        return read_group_row(made, sets.catalog, part.trees)
+            refuse_ungrouped(made, made.buckets)
+        check_delays(made, wide)
+        made = slide_buckets(made, wide)
+        check_aggregates(made, wide)
+        return read_group_row(made, wide, part.trees)
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
     """SQL without subqueries, as it is read; `catalog`: with its buckets and derived columns;
-    `buckets` and `derived`: these, by their tables; `ends`, `begins`: as a SpjUnion has them."""
+    `buckets` and `derived`: these, by their tables; `meetings`: rows that meet versions;
+    `ends`, `begins`: as a SpjUnion has them."""
 
     catalog: Catalog
     union: SelectUnion
@@ -206,14 +226,23 @@ class _Part:
     derived: tuple[tuple[str, Expression], ...]
     ends: tuple[str, ...]
     begins: tuple[str, ...]
+    meetings: tuple[Block, ...]
 
 
-def _read_part(tree: "exp.Query", catalog: Catalog, file: str, *, keyed: int | None) -> _Part:
+def _read_part(
+    tree: "exp.Query",
+    catalog: Catalog,
+    file: str,
+    *,
+    keyed: int | None,
+    nullable: frozenset[int],
+) -> _Part:
     """SQL without subqueries.
 
     Raises:
         SqlRefusal: it is outside the language, or names what is not declared.
     """
+    tree, catalog, meetings = meet_tables(tree, catalog)
     windows = read_sql_windows(read_window_tables(tree), catalog)
     tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
     tree, catalog, times = read_sql_times(tree, catalog)
@@ -221,16 +250,16 @@ def _read_part(tree: "exp.Query", catalog: Catalog, file: str, *, keyed: int | N
     tree = expand_variances(tree, catalog)
     tree, catalog, derived = derive_query_columns(tree, catalog)
     tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
-    free = list_nullable(tree, catalog)
+    free = list_nullable(tree, catalog) | nullable
     nulls = keyed is not None or aggregation is not None
     union = read_select_tree(tree, catalog, nulls=nulls, nullable=free)
     shown = len(union.selects[0].projections)
     needed = shown if aggregation is None else len(aggregation.group)
     needed = needed if keyed is None else keyed
-    nullable = frozenset(range(needed)) if nulls else free
+    doubtful = frozenset(range(needed)) if nulls else free
     columns = {(table, column.name) for table, column in buckets}
     disjuncts = tuple(
-        d for s in union.selects for d in _disjuncts(s, file, needed, nullable, columns)
+        d for s in union.selects for d in _disjuncts(s, file, needed, doubtful, columns)
     )
     return _Part(
         catalog,
@@ -242,6 +271,7 @@ def _read_part(tree: "exp.Query", catalog: Catalog, file: str, *, keyed: int | N
         derived,
         windows.ends,
         windows.begins,
+        meetings,
     )
 
 
@@ -268,6 +298,7 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
         disjuncts=tuple(d for part in parts for d in part.disjuncts),
         buckets=tuple(dict.fromkeys(b for part in parts for b in part.buckets)),
         derived=tuple(dict.fromkeys(d for part in parts for d in part.derived)),
+        meetings=tuple({b.stream.name: b for part in parts for b in part.meetings}.values()),
     )
 
 

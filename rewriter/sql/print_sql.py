@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.print_spj import first_axioms
@@ -67,6 +68,13 @@ def print_sql(
         short: short aliases; else those of explanations, for where no comment tells them.
     """
     catalog = extend_catalog(catalog, union)
+    if union.latest:
+        raise QueryError(
+            f"{union.name}, of which the latest rows hold, is not printed as SQL",
+            why="its plan is that of all rows, of which later ones take the place of earlier ones",
+            fix="look at it with --show plan",
+            source=union.source,
+        )
     if union.blocks:
         before = print_blocks(
             union.blocks,

@@ -7,14 +7,17 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.model.catalog import Catalog, KeyConstant, Meeting, Stream
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.spj import (
     Absence,
     Attribute,
     Block,
+    Compare,
     Constant,
     IriOutput,
+    Op,
+    SpjQuery,
     SpjUnion,
     TextColumn,
     View,
@@ -29,6 +32,7 @@ from ontoweir.rewriter.sql.print_condition import (
 )
 from ontoweir.rewriter.sql.print_select import name_column, print_select
 from ontoweir.rewriter.sql.unite_filters import Selection, list_conjuncts
+from ontoweir.rewriter.versions.declare_meeting import ROW, VERSION
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -64,6 +68,9 @@ def print_blocks(
 
     made = []
     for block in blocks:
+        if block.meeting is not None:
+            made.append(_print_met(block, block.meeting, dialect))
+            continue
         if block.time is None and block.absence is None:
             raise QueryError(
                 f"the time when answers of {block.stream.name} are final is not printed as SQL",
@@ -91,6 +98,49 @@ def print_blocks(
         quoted = f'"{name}"' if needs_quotes(name) else name
         made.append(f"{quoted} AS (\n{indent(body, '  ')}\n)")
     return "WITH " + ",\n".join(made) + "\n"
+
+
+def _print_met(block: Block, meeting: Meeting, dialect: str) -> str:
+    """Rows with the version of their own time: the last one of its key that is not later."""
+    from sqlglot import exp
+
+    def named(name: str) -> str:
+        return exp.to_identifier(name, quoted=needs_quotes(name)).sql(dialect=dialect)
+
+    (joined,) = block.union.disjuncts
+    base, updates = (named(o.table) for o in joined.occurrences)
+    of, time = meeting.versions, named(_time_of(joined, VERSION))
+    keys = ", ".join(map(named, of.key))
+    order = ", ".join([time, *([] if of.order is None else [named(of.order)])])
+    shown = [f"{VERSION}.{named(c)} AS {named(n)}" for c, n in meeting.columns]
+    on = []
+    for own, column in meeting.key:
+        literal = exp.convert(own.value).sql(dialect) if isinstance(own, KeyConstant) else None
+        on.append(f"{VERSION}.{named(column)} = {literal or f'{ROW}.{named(str(own))}'}")
+    now = f"{ROW}.{named(_time_of(joined, ROW))}"
+    on.append(f"{VERSION}.{time} <= {now}")
+    on.append(f"({VERSION}.until > {now} OR {VERSION}.until IS NULL)")
+    if of.delete is not None:
+        on.append(f"{VERSION}.{named(of.delete)} IS NOT TRUE")
+    every = f"SELECT *, LEAD({time}) OVER (PARTITION BY {keys} ORDER BY {order}) AS until"
+    lines = [
+        f"SELECT {', '.join([f'{ROW}.*', *shown])}",
+        f"FROM {base} AS {ROW}",
+        "JOIN (",
+        f"  {every}",
+        f"  FROM {updates}",
+        f") AS {VERSION}",
+        f"  ON {' AND '.join(on)}",
+    ]
+    body = "".join(f"  {line}\n" for line in lines)
+    return f"{named(block.stream.name)} AS (\n{body})"
+
+
+def _time_of(joined: SpjQuery, alias: str) -> str:
+    """The timestamp of one of the two that are joined."""
+    (earlier,) = (c for c in joined.conditions if isinstance(c, Compare) and c.op is Op.LE)
+    assert isinstance(earlier.right, Attribute)
+    return next(a.column for a in (earlier.left, earlier.right) if a.alias == alias)
 
 
 def _print_parts(absence: Absence, printed: Callable[[SpjUnion], str]) -> Iterator[str]:

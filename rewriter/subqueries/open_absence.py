@@ -15,7 +15,7 @@ from ontoweir.rewriter.joins.find_absence import (
     has_absence,
 )
 from ontoweir.rewriter.joins.is_set import aggregates
-from ontoweir.rewriter.joins.split_outer import reads, split_outer
+from ontoweir.rewriter.joins.split_outer import reads, split_full, split_outer, turn_outer
 from ontoweir.rewriter.subqueries.column_names import (
     ColumnNames,
     columns_around,
@@ -36,6 +36,12 @@ def open_absence(select: "exp.Select", work: Opening) -> "list[exp.Select]":
     Raises:
         SqlRefusal: what it says is never final, or is outside the language.
     """
+    full = split_full(select)
+    if full is not None:
+        left, right, first, second = full
+        work = replace(work, nullable=work.nullable | {first, second})
+        return [*open_absence(left, work), *_open(right, work, (first,))]
+    select = turn_outer(select)
     outer = split_outer(select)
     if outer is None:
         return _open(select, work, ())

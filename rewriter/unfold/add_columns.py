@@ -11,6 +11,7 @@ from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
 from ontoweir.rewriter.model.query import ConjunctiveQuery, NamedBuckets
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.windows.check_delays import check_delays
 from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
@@ -35,7 +36,8 @@ def add_columns(
     begins = tuple(b.name for b in query.buckets if b.name.startswith(BEGINS))
     listed = list_buckets(sorted(tables), catalog, buckets)
     union = replace(union, buckets=listed, ends=ends, begins=begins)
-    check_delays(union, catalog)
+    union = meet_versions(union, catalog)
+    check_delays(union, extend_catalog(catalog, union))
     if query.computation is not None:
         union = attach_computation(union, extend_catalog(catalog, union), query.computation)
     whole = extend_catalog(catalog, union)

@@ -35,6 +35,8 @@ def choose_emit(union: SpjUnion, wanted: str | None = None) -> Emit:
 
 def default_emit(union: SpjUnion) -> Emit:
     """What fits a query."""
+    if union.latest:
+        return Emit.CHANGES
     if not union.ends:
         return Emit.ANSWERS
     return Emit.CHANGES if union.distinct or union.aggregation is not None else Emit.INTERVALS
@@ -45,6 +47,13 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
     if wanted is None:
         return default_emit(union)
     emit = Emit(wanted)
+    if union.latest and emit not in CHANGING:
+        raise _refuse(
+            union,
+            "the latest row of a key holds until a later one comes, and that is never known",
+            "leave --emit out: changes are written; or ask for the latest of each bucket of time, "
+            "which is final: PARTITION BY key, date_trunc('hour', ts)",
+        )
     if emit in (Emit.ANSWERS, Emit.INTERVALS) and windows and grouped:
         raise _refuse(
             union,
@@ -81,7 +90,9 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
 
 
 def _has_updates(union: SpjUnion) -> bool:
-    """Whether rows of groups take the place of others: no bucket of time makes them final."""
+    """Whether rows take the place of others: of groups, no bucket of time makes them final."""
+    if union.latest:
+        return True
     if union.aggregation is None:
         return False
     buckets = {column.name for _, column in union.buckets}

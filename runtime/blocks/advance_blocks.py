@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.catalog import Meeting, Stream
 from ontoweir.rewriter.model.spj import Absence
 from ontoweir.runtime.blocks.keep_waiting import keep_waiting, waiting_schema
+from ontoweir.runtime.blocks.meet_rows import held_schema, meet_rows
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.engine.advance_rows import advance_rows
@@ -22,14 +23,20 @@ from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.sources.read_chunk import Chunk
 
+NOTHING = pa.table({})
+"""The versions that are known before the first chunk, whose columns are not."""
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedBlock:
-    """Queries whose answers are the rows of `stream`, by `absence` (BlockContext)."""
+    """Queries whose answers are the rows of `stream`, by `absence`; or how rows of `base` meet
+    versions (BlockContext)."""
 
     stream: Stream
     queries: "tuple[PreparedQuery, ...]"
     absence: Absence | None
+    meeting: Meeting | None = None
+    base: Stream | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,8 @@ def prepare_blocks(work: ExecutionContext) -> tuple[PreparedBlock, ...]:
             block.stream,
             tuple(PreparedQuery(q, prepare_plans(q), prepare_blocks(q)) for q in block.queries),
             block.absence,
+            block.meeting,
+            None if block.meeting is None else work.catalog.streams[block.meeting.base],
         )
         for block in work.blocks
     )
@@ -71,14 +80,23 @@ def advance_blocks(
     """
     made, after = dict(admitted), []
     for block, before in zip(blocks, states or [_begin(block) for block in blocks], strict=True):
+        if block.meeting is not None and block.base is not None:
+            rows, updates = made[block.base.name], made[block.meeting.versions.stream]
+            held = before.waiting
+            if held.num_columns == 0:
+                held = held_schema(block.meeting, block.stream, updates).empty_table()
+            met, held = meet_rows(block.meeting, rows, updates, held, block.base)
+            made[block.stream.name] = met
+            after.append(BlockState((), held))
+            continue
         answers, known = [], []
         for query, state in zip(block.queries, before.states, strict=True):
             fed, below = advance_blocks(query.blocks, admitted, chunk, state.blocks)
             state, found = advance_rows(query.work, query.plans, fed, chunk, state)
             answers.append(found)
             known.append(replace(state, blocks=below))
-        rows, waiting = _finish(block, before.waiting, answers, chunk.now_us)
-        made[block.stream.name] = _admit(block.stream, rows)
+        final, waiting = _finish(block, before.waiting, answers, chunk.now_us)
+        made[block.stream.name] = _admit(block.stream, final)
         after.append(BlockState(tuple(known), waiting))
     return made, tuple(after)
 
@@ -100,6 +118,8 @@ def _finish(
 
 
 def _begin(block: PreparedBlock) -> BlockState:
+    if block.meeting is not None:
+        return BlockState((), NOTHING)
     states = []
     for query in block.queries:
         kernels = tuple(KernelState() for _ in query.plans)

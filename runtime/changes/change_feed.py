@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
+from ontoweir.runtime.changes.keep_latest import keep_latest
 from ontoweir.runtime.changes.sliding_groups import OP, change_schema, slide_groups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
@@ -29,7 +30,7 @@ class ChangeFeed:
     (None: there are no updates); `schema`: of the changes; `snapshots`: whenever something changes,
     all that holds is written instead; `sliding`: answers are the matches of which groups of sliding
     windows are made, and changes those of the groups' rows; `delay_us`: how much later than it is
-    found an answer may begin.
+    found an answer may begin; `latest`: the key of which the latest answers hold (none: all do).
     """
 
     variables: tuple[str, ...]
@@ -40,6 +41,7 @@ class ChangeFeed:
     snapshots: bool = False
     sliding: AggregateWork | None = None
     delay_us: int = 0
+    latest: tuple[str, ...] = ()
 
     @property
     def written(self) -> pa.Schema:
@@ -81,7 +83,16 @@ def make_feed(
         for attribute in output_attributes(output)
     }
     delay_us = max((delays[name] for name in begins), default=0)
-    return ChangeFeed(variables, not counted, ends, group, schema, snapshots, delay_us=delay_us)
+    return ChangeFeed(
+        variables,
+        not counted,
+        ends,
+        group,
+        schema,
+        snapshots,
+        delay_us=delay_us,
+        latest=union.latest,
+    )
 
 
 def no_answers(feed: ChangeFeed) -> pa.Table:
@@ -110,6 +121,8 @@ def advance_changes(
         return slide_groups(feed.sliding, held, answers, now)
     if feed.group is not None:
         return _replace_rows(feed, held, answers)
+    if feed.latest:
+        return _replace_latest(feed, held, answers)
     events = _make_events(feed, answers)
     if held is not None and held.num_rows:
         events = pa.concat_tables([held, events])
@@ -226,8 +239,24 @@ def _replace_rows(
     return made.sort_by(keys), whole.take(pa.array(np.sort(order[last])))
 
 
+def _replace_latest(
+    feed: ChangeFeed, held: "pa.Table | None", answers: pa.Table
+) -> "tuple[pa.Table, pa.Table | None]":
+    """Rows that later ones of their key take the place of."""
+    if not answers.num_rows:
+        return feed.schema.empty_table(), held
+    names = [n for n in answers.column_names if n in (*feed.variables, AT, MULTIPLICITY)]
+    before = answers.select(names).slice(0, 0) if held is None else held
+    gone, ends, came, after = keep_latest(before, answers.select(names), feed.latest)
+    begins = came.column(AT).cast(pa.int64()).to_numpy()
+    made = pa.concat_tables([_with_op(feed, gone, "-", ends), _with_op(feed, came, "+", begins)])
+    keys = [(AT, "ascending"), (OP, "descending"), *((n, "ascending") for n in feed.variables)]
+    return made.sort_by(keys), after
+
+
 def _with_op(feed: ChangeFeed, rows: pa.Table, op: str, times: Array) -> pa.Table:
-    columns = {name: rows.column(name) for name in feed.variables}
+    names = [n for n in rows.column_names if n in (*feed.variables, MULTIPLICITY)]
+    columns = {name: rows.column(name) for name in names}
     columns[OP] = pa.array([op] * rows.num_rows, pa.string())
     columns[AT] = pa.array(times).cast(INSTANT)
     return pa.table([columns[n] for n in feed.schema.names], schema=feed.schema)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ontoweir.checker.plans.bound_open_groups import wait_for_matches
-from ontoweir.mappings.model.catalog import Catalog, Column, Stream
+from ontoweir.mappings.model.catalog import Catalog, Column, Meeting, Stream
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, used_views
 from ontoweir.rewriter.model.spj import Absence
@@ -74,6 +74,7 @@ class BlockConfig:
     stream: Stream
     queries: tuple[QueryConfig, ...]
     absence: Absence | None
+    meeting: Meeting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,7 @@ class RunConfig:
                         for number, other in enumerate(block.queries)
                     ),
                     block.absence,
+                    block.meeting,
                 )
                 for block in query.blocks
             ),
@@ -174,7 +176,12 @@ def configure_query(job: QueryJob) -> QueryConfig:
     for plan in job.plans:
         plan_step(plan, catalog)
     blocks = tuple(
-        BlockConfig(block.stream, tuple(map(configure_query, block.queries)), block.absence)
+        BlockConfig(
+            block.stream,
+            tuple(map(configure_query, block.queries)),
+            block.absence,
+            block.meeting,
+        )
         for block in job.blocks
     )
     if job.union.aggregation is None:
@@ -212,6 +219,26 @@ def _list_jobs(jobs: Iterable[QueryJob]) -> Iterator[QueryJob]:
         yield from _list_jobs(other for block in job.blocks for other in block.queries)
 
 
+def _add_met(
+    jobs: Sequence[QueryJob], needed: Mapping[str, set[str]], valued: dict[str, set[str]]
+) -> set[str]:
+    """What is read of rows that have met a version, as what is read of their streams, of which the
+    names are given."""
+    names: set[str] = set()
+    for block in reversed([b for job in _list_jobs(jobs) for b in job.blocks]):
+        if block.meeting is None:
+            continue
+        met, versions = {n: c for c, n in block.meeting.columns}, block.meeting.versions
+        wanted = needed.get(block.stream.name, set()) | valued.get(block.stream.name, set())
+        keys = {of for of, _ in block.meeting.key if isinstance(of, str)}
+        _add(valued, {block.meeting.base: keys | (wanted - met.keys())})
+        held = {met[c] for c in wanted & met.keys()} | {c for _, c in block.meeting.key}
+        held |= {c for c in (versions.delete, versions.order) if c is not None}
+        _add(valued, {versions.stream: held})
+        names |= {block.meeting.base, versions.stream}
+    return names
+
+
 def configure_run(
     jobs: Sequence[QueryJob], catalog: Catalog, verified: Set[str] = frozenset()
 ) -> RunConfig:
@@ -247,6 +274,7 @@ def configure_run(
         for key in job.watched:
             _add(valued, {key.stream: set(key.columns)})
         names |= base_tables(read, views) & catalog.streams.keys()
+    names |= _add_met(jobs, needed, valued) & catalog.streams.keys()
     references = list_references(catalog, sorted(names - verified))
     for reference in references:
         valued.setdefault(reference.stream, set()).add(reference.column)

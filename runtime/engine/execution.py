@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ontoweir.checker.model.plan import SynopsisPlan
-from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.model.catalog import Catalog, Meeting, Stream
 from ontoweir.rewriter.model.spj import Absence, View
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.query_job import WatchedKey
@@ -59,11 +59,13 @@ class ExecutionContext:
 @dataclass(frozen=True, slots=True)
 class BlockContext:
     """Queries whose answers are the rows of `stream`: of the first one those that count by
-    `absence`, whose parts the others are (None: all, and there are no others)."""
+    `absence`, whose parts the others are (None: all, and there are no others). `meeting`: its rows
+    are those of a stream that have met a version instead."""
 
     stream: Stream
     queries: tuple[ExecutionContext, ...]
     absence: Absence | None
+    meeting: Meeting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,8 @@ class ExecutionState:
 @dataclass(frozen=True, slots=True)
 class BlockState:
     """What is carried of queries whose answers are read: their states, and the answers whose
-    timestamp is not over yet, or of which it is not final whether they count."""
+    timestamp is not over yet, or of which it is not final whether they count; or, where rows meet
+    versions, the latest of these."""
 
     states: tuple[ExecutionState, ...]
     waiting: pa.Table

@@ -62,12 +62,13 @@ CODES = {
     "C2": "OW212",
     "C3": "OW213",
     "G1": "OW214",
+    "versions": "OW215",
     "declaration": "OW221",
     "warning": "OW231",
     "mapping": "OW232",
     "refused": "OW241",
     "plan": "OW299",
 }
-"""The code of a violated condition of the lag criterion; of a declared constraint that a verdict
-rests on; of a warning about the input; of a mapping with unbounded columns; of what is refused;
-and of a disjunct without a known plan."""
+"""The code of a violated condition of the lag criterion; of versions of any number of keys; of a
+declared constraint that a verdict rests on; of a warning about the input; of a mapping with
+unbounded columns; of what is refused; and of a disjunct without a known plan."""

@@ -25,6 +25,8 @@ from tests.oracle import (
     test_expressions_in_queries,
     test_having,
     test_keyed_groups,
+    test_latest,
+    test_outer_joins,
     test_sliding_groups,
     test_sql_nulls,
     test_stacked_queries,
@@ -32,6 +34,7 @@ from tests.oracle import (
     test_sums_of_doubles,
     test_units,
     test_variances,
+    test_versions,
     test_windows,
 )
 from tests.sparql_counts import (
@@ -48,6 +51,9 @@ from tests.sparql_counts.compare_answers import Difference, Equal, compare_case
 
 _MODULES = (
     test_absence,
+    test_versions,
+    test_latest,
+    test_outer_joins,
     test_bucket_shapes,
     test_buckets,
     test_expressions_in_queries,

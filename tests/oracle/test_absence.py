@@ -165,9 +165,8 @@ class Finals(Prefixes):
 
     def rows(self, query: Stacked, marker: int) -> Counter[object]:
         known = tuple(n for n in query.names if n not in self.nulls)
-        inner = f"SELECT * FROM ({query.duck}) AS w WHERE " + " AND ".join(
-            f"{n} IS NOT NULL" for n in known
-        )
+        there = " AND ".join(f"{n} IS NOT NULL" for n in known) or "TRUE"
+        inner = f"SELECT * FROM ({query.duck}) AS w WHERE {there}"
         shown = replace(query, duck=inner, names=())
         return super().rows(shown, marker)
 

@@ -48,6 +48,8 @@ _TYPES = {
     "h": "BIGINT",
     "d": "DATE",
     "f": "DOUBLE",
+    "gone": "BOOLEAN",
+    "seq": "BIGINT",
 }
 _COLUMNS = (
     Column("a", IntType(), minimum=-3, maximum=3),

@@ -1,8 +1,9 @@
-"""An intake without Spark: `intake_cycles.py FOLDER SEED SESSIONS [kill]`.
+"""An intake without Spark: `intake_cycles.py FOLDER SEED SESSIONS [kill|cut]`.
 
 Files of three streams arrive. In each session a child process serves some of the queries, in
 batches of the files listed as Spark lists them; some join late, some leave. With `kill`, it kills
-itself somewhere at the disk, and the next session goes on. In the end all are served, to the end,
+itself somewhere at the disk, and the next session goes on. With `cut`, the power goes with it: of
+every file a part is lost that nobody has waited for (fsync). In the end all are served, to the end,
 and every query has the answers of a replay, once.
 """
 
@@ -28,8 +29,9 @@ from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.run.run_options import RunOptions
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
-from ontoweir.runtime.live.intake.intake import Intake, IntakeOptions
-from ontoweir.runtime.live.intake.model import Member
+from ontoweir.runtime.live.intake import table_changes
+from ontoweir.runtime.live.intake.intake import Intake
+from ontoweir.runtime.live.intake.model import IntakeOptions, Member
 from ontoweir.runtime.live.output.sinks.files import FileSink
 from tests.runtime.kill_at import kill_at
 
@@ -242,10 +244,44 @@ def replay(folder: Path, workspace: Workspace, name: str) -> list[Any]:
     return sorted((tuple(row.items()) for row in rows), key=repr)
 
 
+def note_syncs(journal: Path) -> None:
+    """From now on, write down which files are on the disk, and how much of them."""
+    sync, handle = os.fsync, os.open(journal, os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+
+    def noted(file: Any) -> None:
+        sync(file)
+        status = os.fstat(file if isinstance(file, int) else file.fileno())
+        os.write(handle, f"{status.st_ino} {status.st_size} {status.st_mtime_ns}\n".encode())
+
+    os.fsync = noted  # type: ignore[assignment]
+
+
+def cut_power(folder: Path, random: Random) -> None:
+    """Lose what nobody has waited for: the end of each such file, or all of it."""
+    journal = folder / "synced"
+    lines = journal.read_text().splitlines() if journal.exists() else []
+    synced = {(int(i), int(s), int(t)) for i, s, t in map(str.split, lines)}
+    least: dict[int, int] = {}
+    kept: list[str] = []
+    for inode, size, _ in synced:
+        least[inode] = max(size, least.get(inode, 0))
+    for place in ("intake", "out", "registry"):
+        for file in (folder / place).rglob("*"):
+            status = file.stat()
+            mark = (status.st_ino, status.st_size, status.st_mtime_ns)
+            if file.is_file() and mark not in synced:
+                safe = min(least.get(status.st_ino, 0), status.st_size)
+                os.truncate(file, random.randint(safe, status.st_size))
+            status = file.stat()  # what is left is on the disk
+            kept.append(f"{status.st_ino} {status.st_size} {status.st_mtime_ns}\n")
+    journal.write_text("".join(kept))
+
+
 def run_session(folder: Path, seed: int, session: int, names: list[str], kill: int) -> int:
     """A session in a child, which kills itself at the `kill`-th call that changes the disk."""
     child = os.fork()
     if child == 0:
+        note_syncs(folder / "synced")
         if kill:
             kill_at("at-the-disk", kill)
         try:
@@ -263,7 +299,8 @@ def run_session(folder: Path, seed: int, session: int, names: list[str], kill: i
 def main() -> None:
     """Serve in several sessions, then compare."""
     folder, seed, sessions = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    kills = sys.argv[4:] == ["kill"]
+    kills = sys.argv[4:] in (["kill"], ["cut"])
+    table_changes.LARGE = 3  # commits have changes of tables of more rows
     random = Random(seed)
     write_files(folder, random)
     killed = 0
@@ -272,6 +309,8 @@ def main() -> None:
         died = run_session(folder, seed, session, names, random.randint(1, 900) if kills else 0)
         assert died in (0, int(signal.SIGKILL)), died
         killed += died != 0
+        if died and sys.argv[4:] == ["cut"]:
+            cut_power(folder, random)
     assert run_session(folder, seed, -1, list(QUERIES), 0) == 0
     workspace = open_project(folder)
     rows = 0

@@ -31,6 +31,7 @@ class SparkRecorder:
         try:
             if not self.name:
                 self.name = self.spark.metadata.read_text(encoding="utf-8")
+                fresh.append(self.spark.metadata)
             before = self.offsets.get(str(batch - 1))
             if before is None and batch > 0:
                 before = self._offsets(batch - 1)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from ontoweir.runtime.live.checkpoint.state_tables import (
     assemble_state,
     decode_table,
@@ -10,17 +12,35 @@ from ontoweir.runtime.live.checkpoint.state_tables import (
     encode_table,
     list_tables,
 )
+from ontoweir.runtime.live.intake import table_changes
 from ontoweir.runtime.live.intake.model import Lane, Reach, Span
 from ontoweir.runtime.live.intake.save_intake import IntakeCommit
+from ontoweir.runtime.live.intake.table_changes import KeptTable, apply_change, encode_change
 from ontoweir.runtime.live.model.live_job import LiveState
 
+NOTHING: Mapping[str, KeptTable] = {}
 
-def describe_lane(lane: Lane, commit: IntakeCommit) -> dict[str, Any]:
-    """A lane for a commit, which takes in the contents of its tables."""
-    tables = {
-        name: commit.add(encode_table(table)) for name, table in list_tables(lane.state).items()
-    }
-    return {
+
+def describe_lane(
+    lane: Lane, commit: IntakeCommit, before: Mapping[str, KeptTable] = NOTHING
+) -> tuple[dict[str, Any], dict[str, KeptTable]]:
+    """A lane for a commit, which takes in the contents of its tables, of large ones what has
+    changed; and the large ones.
+
+    Args:
+        lane: the lane.
+        commit: what is about to be written.
+        before: the large tables that the commit before has.
+    """
+    tables: dict[str, list[str]] = {}
+    large: dict[str, KeptTable] = {}
+    for name, table in list_tables(lane.state).items():
+        if table.num_rows < table_changes.LARGE:
+            tables[name] = [commit.add(encode_table(table))]
+            continue
+        large[name] = _keep(table, before.get(name), commit)
+        tables[name] = list(large[name].hashes)
+    shown = {
         "members": [[m.id, m.name, m.fingerprint, m.results] for m in lane.members],
         "streams": sorted(lane.streams),
         "batch": lane.state.batch,
@@ -28,6 +48,24 @@ def describe_lane(lane: Lane, commit: IntakeCommit) -> dict[str, Any]:
         "tables": tables,
         **describe_reach(lane),
     }
+    return shown, large
+
+
+def _keep(table: pa.Table, before: KeptTable | None, commit: IntakeCommit) -> KeptTable:
+    if before is not None and not before.is_worn:
+        change = encode_change(before.table, table)
+        if change == b"":
+            return KeptTable(table, before.hashes, before.whole, before.changes)
+        if change is not None:
+            hashes = (*before.hashes, commit.add(change))
+            return KeptTable(table, hashes, before.whole, before.changes + len(change))
+    content = encode_table(table)
+    return KeptTable(table, (commit.add(content),), len(content))
+
+
+def list_hashes(held: Mapping[str, Any]) -> set[str]:
+    """The contents that a lane in a commit refers to."""
+    return {content for hashes in held["tables"].values() for content in hashes}
 
 
 def describe_reach(lane: Lane) -> dict[str, Any]:
@@ -60,5 +98,9 @@ def read_state(held: Mapping[str, Any], read: Callable[[str], bytes]) -> LiveSta
         UsageError: a content is damaged.
         KeyError, ValueError, TypeError: a part is missing, or not as it was written.
     """
-    tables = {name: decode_table(read(found)) for name, found in held["tables"].items()}
+    tables = {}
+    for name, (whole, *changes) in held["tables"].items():
+        tables[name] = decode_table(read(whole))
+        for change in changes:
+            tables[name] = apply_change(tables[name], read(change))
     return assemble_state(held["live"], tables, held["streams"], held["batch"])

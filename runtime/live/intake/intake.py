@@ -7,14 +7,13 @@ by steps between the others', and shares their rows from then on.
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import OntoweirError, RunError
-from ontoweir.runtime.live.arrivals.open_batch import STEP_BYTES, STEP_ROWS
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.arrivals.quarantine_files import quarantine_files
 from ontoweir.runtime.live.checkpoint.commit_record import SparkLog
@@ -22,8 +21,9 @@ from ontoweir.runtime.live.checkpoint.record_spark import SparkRecorder
 from ontoweir.runtime.live.checkpoint.restore_spark import forget_spark, restore_spark
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.checkpoint.state_tables import tabulate_rejects
+from ontoweir.runtime.live.intake.choose_lanes import LaneChooser
 from ontoweir.runtime.live.intake.keep_commits import open_commits, park_lane
-from ontoweir.runtime.live.intake.model import Lane, Member, Reach, merge_lanes
+from ontoweir.runtime.live.intake.model import IntakeOptions, Lane, Member, Reach, merge_lanes
 from ontoweir.runtime.live.intake.open_span import OpenSpan, SpanContext, find_reach, open_span
 from ontoweir.runtime.live.intake.publish_members import Publisher
 from ontoweir.runtime.live.intake.resume_lane import resume_lane
@@ -39,26 +39,6 @@ if TYPE_CHECKING:
 
 _CATCH_UP_ROWS = 100_000
 """About how many rows a query that catches up takes in between two micro-batches."""
-_AT_ONCE = 16
-"""Files in a micro-batch from which on more may be waiting to be listed."""
-_PATIENCE = 64
-"""Micro-batches after which a query begins though more files may be waiting to be listed."""
-
-
-def _ignore(name: str, error: OntoweirError) -> None:
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class IntakeOptions:
-    """How an intake goes. `folder`: of its checkpoint; `step`: about how many rows and bytes are
-    taken in at once; `parts_may_go`: published files may be moved away by who reads them;
-    `on_failed`: is called with the id of a query that has failed, and why."""
-
-    folder: Path
-    step: tuple[int, int] = (STEP_ROWS, STEP_BYTES)
-    parts_may_go: bool = False
-    on_failed: Callable[[str, OntoweirError], None] = field(default=_ignore)
 
 
 class Intake:
@@ -76,11 +56,7 @@ class Intake:
         self.lanes: list[Lane] = []
         self.parked = dict(self.commits.parked)
         self.sources = LiveSources()
-        self.reach = Reach()
-        self.brought: dict[str, int] = {}
-        """How many entries of logs the last micro-batch brought, by stream."""
-        self.waited: dict[str, int] = {}
-        """By the ids of members that have not begun, the micro-batches since they joined."""
+        self.chooser = LaneChooser()
         self.failed: OntoweirError | None = None
         """What ended the intake as a whole."""
         self.mutex, self.closed, self.busy = threading.Lock(), False, 0.0
@@ -99,6 +75,11 @@ class Intake:
     def spark_folder(self) -> SparkFolder:
         """Spark's folder."""
         return SparkFolder(self.options.folder / self.record.spark.folder)
+
+    @property
+    def reach(self) -> Reach:
+        """How far Spark has listed."""
+        return self.chooser.reach
 
     def find(self, id_: str) -> Lane | None:
         """The lane of one member that a query would be alone (None: it does not take part)."""
@@ -142,7 +123,7 @@ class Intake:
         """Where the streams come from, from now on: Spark's query is about to begin."""
         self.sources = sources
         if self.begun:
-            self.reach = find_reach(self.spark_folder, sources, self.record.spark.batch)
+            self.chooser.reach = find_reach(self.spark_folder, sources, self.record.spark.batch)
 
     def go_on_from(self, log: SparkLog, reach: Reach | None, **more: Any) -> None:
         """Commit that Spark goes on from another folder; its query does not run now.
@@ -159,7 +140,7 @@ class Intake:
         with self.mutex:
             self.record = replace(self.record, spark=log, **more)
             if reach is not None:
-                self.reach = reach
+                self.chooser.reach = reach
                 self.lanes = [replace(lane, at=reach) for lane in self.lanes]
                 gap = "it is not known any more which files came since then"
                 self.parked = {i: replace(p, gap=gap) for i, p in self.parked.items()}
@@ -180,7 +161,7 @@ class Intake:
             self.publisher.begin(member, self.commits.number, rows, held, read)
             self.parked.pop(member.id, None)
             self.lanes.append(lane)
-            self.waited[member.id] = 0
+            self.chooser.waited[member.id] = 0
 
     def leave(self, id_: str, *, forget: bool = False) -> None:
         """Let a query take part no more; when this returns, nothing of it is written.
@@ -231,19 +212,19 @@ class Intake:
                 why="Spark's offsets and the state of the queries do not belong together",
                 fix="stop what else runs from this checkpoint, and start again",
             )
-        before, self.reach = self.reach, find_reach(self.spark_folder, self.sources, batch)
-        entries = self.reach.entries.items()
-        self.brought = {s: last - before.entries.get(s, -1) for s, last in entries}
+        reach = find_reach(self.spark_folder, self.sources, batch)
+        self.chooser.note(reach, self.sources, self.spark_folder)
         log, fresh = self.recorder.record(batch)
         self.fresh += fresh
         self.record = replace(self.record, spark=log, sources=self.sources.order)
-        self.waited = {id_: n + 1 for id_, n in self.waited.items()}
-        self.lanes = [replace(x, at=self.reach) if self._is_quiet(x) else x for x in self.lanes]
+        self.lanes = [
+            replace(x, at=self.reach) if self.chooser.is_quiet(x) else x for x in self.lanes
+        ]
         done = False
-        while (lanes := self._next(behind=False)) and not self.closed:
+        while (lanes := self.chooser.choose(self.lanes, behind=False)) and not self.closed:
             self._step(lanes, self.options.step[0])
             done = True
-        if lanes := self._next(behind=True):
+        if lanes := self.chooser.choose(self.lanes, behind=True):
             self._step(lanes, _CATCH_UP_ROWS)
         elif not done:
             self._commit(Stepped(), {})
@@ -261,8 +242,10 @@ class Intake:
             if self.closed or self.failed is not None or not self.begun:
                 return False
             if all_listed:
-                self.waited.clear()
-            lanes = self._next(behind=False) or self._next(behind=True)
+                self.chooser.waited.clear()
+            lanes = self.chooser.choose(self.lanes, behind=False) or self.chooser.choose(
+                self.lanes, behind=True
+            )
             if not lanes:
                 return False
             try:
@@ -271,53 +254,6 @@ class Intake:
                 self.failed = error
                 raise
             return True
-
-    def _next(self, *, behind: bool) -> list[Lane]:
-        """The lanes to advance next, all equally far: those that lack only the last micro-batch,
-        or (`behind`) those that lack most."""
-        chosen: dict[tuple[int, int, int], list[Lane]] = {}
-        for lane in self.lanes:
-            if (lane.at.batch >= self.reach.batch and lane.span is None) or self._waits(lane):
-                continue
-            if behind == (lane.at.batch >= self.reach.batch - 1):
-                continue
-            to = self.reach.batch if lane.span is None else lane.span.to.batch
-            cut = -(1 << 63) if lane.span is None or lane.span.cut_us is None else lane.span.cut_us
-            chosen.setdefault((lane.at.batch, to, cut), []).append(lane)
-        return chosen[min(chosen)] if chosen else []
-
-    def _is_quiet(self, lane: Lane) -> bool:
-        """Whether the last micro-batch brings nothing for a lane that has all before it."""
-        if lane.at.batch < max(0, self.reach.batch - 1) or lane.span is not None:
-            return False
-        if any(stream in lane.job.idle_seconds for stream in lane.streams):
-            return False
-        return not any(self.brought.get(stream) for stream in lane.streams)
-
-    def _waits(self, lane: Lane) -> bool:
-        """Whether a lane does not begin yet, as more files may be waiting to be listed."""
-        if lane.at.batch >= 0 or lane.span is not None:
-            return False
-        if not all(self.reach.entries.get(s) is not None for s in lane.streams):
-            return True  # Spark is about to begin anew, with its streams
-        if all(self.waited.get(m.id, _PATIENCE) >= _PATIENCE for m in lane.members):
-            return False
-        return any(self._is_busy(stream) for stream in lane.streams)
-
-    def _is_busy(self, stream: str) -> bool:
-        number, last = self.sources.numbers[stream], self.reach.entries[stream]
-        if last < 0 or not self.brought.get(stream):
-            return False
-        return self._count(number, last) >= _AT_ONCE
-
-    def _count(self, source: int, entry: int) -> int:
-        """How many files an entry of a source's log has."""
-        file = self.spark_folder.entry_of(source, entry)
-        try:
-            with open(file, "rb") as opened:
-                return sum(1 for _ in opened) - 1
-        except OSError:
-            return 0
 
     def _step(self, lanes: Sequence[Lane], rows: int) -> None:
         """Advance lanes by a step, commit, publish."""
@@ -379,7 +315,7 @@ class Intake:
             for lane in self.lanes
             if lane.at.batch == key[0]
             and (lane.span is None or lane.span.to.batch == key[1])
-            and not self._waits(lane)
+            and not self.chooser.waits(lane)
         ]
         context = SpanContext(self.sources, self.spark_folder, self.spark, self.record.bad)
         self.spans[key] = open_span(together, to, context, staged, step)

@@ -16,7 +16,12 @@ from ontoweir.runtime.live.checkpoint.state_tables import (
     encode_table,
     tabulate_rejects,
 )
-from ontoweir.runtime.live.intake.describe_lane import describe_lane, describe_reach
+from ontoweir.runtime.live.intake.describe_lane import (
+    NOTHING,
+    describe_lane,
+    describe_reach,
+    list_hashes,
+)
 from ontoweir.runtime.live.intake.model import Lane, LastOutput, Member, Parked
 from ontoweir.runtime.live.intake.packs import Packs
 from ontoweir.runtime.live.intake.save_intake import (
@@ -27,11 +32,21 @@ from ontoweir.runtime.live.intake.save_intake import (
     load_commit,
 )
 from ontoweir.runtime.live.intake.step_lanes import Stepped
+from ontoweir.runtime.live.intake.table_changes import KeptTable
 from ontoweir.runtime.live.model.live_job import LiveState
 from ontoweir.runtime.live.output.list_parts import PublishedPart
 from ontoweir.runtime.live.output.publish_commit import PUBLISHED
 
-Saved = tuple[tuple[Member, ...], LiveState, dict[str, Any]]
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A lane as the last commit has it: its members and their state, what is said of it, and its
+    large tables."""
+
+    members: tuple[Member, ...]
+    state: LiveState
+    shown: dict[str, Any]
+    large: dict[str, KeptTable]
 
 
 @dataclass(slots=True)
@@ -45,7 +60,7 @@ class Commits:
     packs: Packs
     parked: dict[str, Parked] = field(default_factory=dict)
     before: Packs | None = None
-    saved: dict[int, Saved] = field(default_factory=dict)
+    saved: dict[str, Saved] = field(default_factory=dict)
     removals: list[Future[None]] = field(default_factory=list)
 
     def commit(
@@ -62,20 +77,22 @@ class Commits:
             RunError: the disk does not take it.
         """
         commit = IntakeCommit(self.number + 1, record)
-        saved: dict[int, Saved] = {}
+        saved: dict[str, Saved] = {}
         shown = []
         for lane in lanes:
-            known = self.saved.get(id(lane.state))
-            if known is None or known[0] != lane.members or known[1] is not lane.state:
-                known = (lane.members, lane.state, describe_lane(lane, commit))
-            saved[id(lane.state)] = known
-            commit.used |= set(known[2]["tables"].values())
-            shown.append({**known[2], **describe_reach(lane)})
+            first = lane.members[0].id
+            known = self.saved.get(first)
+            if known is None or known.members != lane.members or known.state is not lane.state:
+                before = NOTHING if known is None else known.large
+                known = Saved(lane.members, lane.state, *describe_lane(lane, commit, before))
+            saved[first] = known
+            commit.used |= list_hashes(known.shown)
+            shown.append({**known.shown, **describe_reach(lane)})
         commit.lanes = shown
         commit.parked = [_show_parked(p) for p in parked.values()]
         for held in parked.values():
             commit.contents |= held.contents
-            commit.used |= set(held.held["tables"].values())
+            commit.used |= list_hashes(held.held)
             if held.last is not None:
                 commit.used |= {h for h in (held.last.answers, held.last.rejects) if h is not None}
         commit.answers = [
@@ -154,5 +171,5 @@ def park_lane(lane: Lane, gap: str | None = None) -> Parked:
     """A lane of one member as commits have it when that does not run."""
     (member,) = lane.members
     commit = IntakeCommit(-1, CommitRecord(""))
-    held = describe_lane(lane, commit)
+    held, _ = describe_lane(lane, commit)
     return Parked(member.id, member.name, held, gap, commit.contents)

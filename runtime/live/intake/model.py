@@ -1,14 +1,16 @@
 """What an intake carries: lanes of queries, and how far each has come."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from ontoweir.errors import OntoweirError
 from ontoweir.runtime.engine.execution import BlockContext, ExecutionContext
+from ontoweir.runtime.live.arrivals.open_batch import STEP_BYTES, STEP_ROWS
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState, RunningQuery
 from ontoweir.runtime.live.output.sinks.sinks import Sink
 from ontoweir.runtime.pool.text_table import TextTable
@@ -120,6 +122,22 @@ class Parked:
     gap: str | None = None
     contents: Mapping[str, bytes] = field(default_factory=dict)
     last: LastOutput | None = None
+
+
+def _ignore(name: str, error: OntoweirError) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeOptions:
+    """How an intake goes. `folder`: of its checkpoint; `step`: about how many rows and bytes are
+    taken in at once; `parts_may_go`: published files may be moved away by who reads them;
+    `on_failed`: is called with the id of a query that has failed, and why."""
+
+    folder: Path
+    step: tuple[int, int] = (STEP_ROWS, STEP_BYTES)
+    parts_may_go: bool = False
+    on_failed: Callable[[str, OntoweirError], None] = field(default=_ignore)
 
 
 def sign_history(history: History) -> str:

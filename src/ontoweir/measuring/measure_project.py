@@ -93,7 +93,8 @@ def measure_project(
 
 def _list_streams(compiled: Sequence[CompiledQuery], catalog: Catalog) -> list[Stream]:
     read = {name for query in compiled for name in tables_of(query.union)}
-    wanted = [s for n, s in catalog.streams.items() if n in read or not compiled]
+    known = {n: s for n, s in catalog.streams.items() if s.versions is None}
+    wanted = [s for n, s in known.items() if n in read or not compiled]
     if not wanted:
         raise UsageError(
             "there is no stream to measure",

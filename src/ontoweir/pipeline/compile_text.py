@@ -8,6 +8,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.project.project import Project
+from ontoweir.rewriter.absence.find_latest import find_latest
 from ontoweir.rewriter.absence.split_text import SolutionTexts, SplitText, split_text
 from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
 from ontoweir.rewriter.model.query import ConjunctiveQuery
@@ -64,7 +65,7 @@ def compile_text(
 
     solutions = [_compile(one, split, compile_one) for one in split.alternatives]
     known = catalog or workspace.project.catalog
-    union = unite_solutions(
+    union = find_latest(solutions, split.head, known) or unite_solutions(
         name, split.head, solutions, known, distinct=split.distinct, source=split.source
     )
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))

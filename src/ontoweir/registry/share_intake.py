@@ -156,7 +156,8 @@ def open_shared(registry: Path, spark: "SparkSession", options: RunOptions) -> S
         UsageError: its checkpoint is damaged, or of another version.
         RunError: the disk does not take it.
     """
-    from ontoweir.runtime.live.intake.intake import Intake, IntakeOptions
+    from ontoweir.runtime.live.intake.intake import Intake
+    from ontoweir.runtime.live.intake.model import IntakeOptions
     from ontoweir.runtime.live.run_intake import open_intake_run
 
     failed: dict[str, OntoweirError] = {}

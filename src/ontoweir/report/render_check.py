@@ -69,7 +69,7 @@ def render_verdict(
     console.print(line, soft_wrap=True)
     for condition in verdict.conditions:
         console.print(Text(f"  rests on {condition.text}", style="cyan"), soft_wrap=True)
-    if verdict.union.ends:
+    if verdict.union.ends or verdict.union.latest:
         pattern, emit = find_pattern(verdict.union, catalog), default_emit(verdict.union)
         told = {
             Emit.INTERVALS: "each says when it begins and ends (at, until)",

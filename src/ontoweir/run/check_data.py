@@ -56,7 +56,7 @@ class DataCheck:
             else:
                 yield TableViolations(name, self._rows(name).num_rows, True, ())
         for name, stream in self.catalog.streams.items():
-            if name in names:
+            if name in names and stream.versions is None:
                 yield self.find_in(stream)
 
     def count_rejects(self, stream: Stream) -> int:

@@ -11,7 +11,7 @@ from ontoweir.checker.decide.plan_unbounded import plan_unbounded
 from ontoweir.checker.decide.refine_plans import refine_plans
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound
-from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
@@ -221,8 +221,11 @@ def plan_job(verdict: Verdict, catalog: Catalog) -> "QueryJob":
 
     jobs = iter([plan_job(other, catalog) for other in verdict.blocks])
     blocks = tuple(
-        BlockJob(block.stream, tuple(next(jobs) for _ in block.queries), block.absence)
+        BlockJob(
+            block.stream, tuple(next(jobs) for _ in block.queries), block.absence, block.meeting
+        )
         for block in verdict.union.blocks
+        if block.meeting is None or verdict.tier is not Tier.UNSATISFIABLE
     )
     return QueryJob(
         name=verdict.union.name,

@@ -86,7 +86,7 @@ def prepare_run(
 def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     """A query as unfolded, with the functions that it calls, its plans, and those of the queries
     whose answers it reads."""
-    alone = replace(job.union, blocks=())
+    alone = replace(job.union, blocks=(), latest=())
     catalog = extend_catalog(job.catalog, job.union)
     printed = print_sql(alone, catalog, comments=False)
     parts: list[str | bytes] = [name, printed]
@@ -94,9 +94,12 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
         if f"{called}(".lower() in printed.lower():
             parts.append(f"{called} {function.digest}")
     parts += [line for plan in job.plans for line in describe_plan(plan)]
+    parts += [f"the latest by {name}" for name in job.union.latest]
     for block in job.blocks:
         for other in block.queries:
             parts += _describe_job(block.stream.name, other)
+        if block.meeting is not None:
+            parts.append(repr(block.meeting))
         if block.absence is not None:
             known = [(part.deadlines, part.present) for part in block.absence.parts]
             parts.append(repr((block.absence.keys, known)))

@@ -20,7 +20,7 @@ from ontoweir.runtime.live.intake.save_intake import (
 HERE = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.parametrize("kills", ["", "kill"])
+@pytest.mark.parametrize("kills", ["", "kill", "cut"])
 def test_queries_that_join_and_leave_have_a_replays_answers(
     kills: str, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:

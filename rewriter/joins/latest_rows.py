@@ -1,0 +1,109 @@
+"""Rows of which later ones of their key take the place, as SQL reads them."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
+from ontoweir.mappings.sql.read_select import read_from
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+WHY = "of rows with one key, the one with the greatest, or the least, timestamp of a stream is told"
+
+
+@dataclass(frozen=True, slots=True)
+class LatestRows:
+    """A query of rows, of which of each key those with the latest timestamp hold; `key`: the places
+    of the key in SELECT (None: what holds does not change)."""
+
+    tree: "exp.Query"
+    key: tuple[int, ...] | None
+
+
+def read_rows(
+    rows: "exp.Select", catalog: Catalog, place: "exp.Expr"
+) -> tuple[Scope, tuple[str, Stream]]:
+    """The names of a SELECT over tables, and its one stream."""
+    from sqlglot import exp
+
+    if rows.find(exp.Subquery, exp.Exists, exp.With) is not None:
+        raise refuse(place, "a subquery below the latest rows", "write it over tables")
+    scope, _, _ = read_from(rows.copy(), catalog)
+    shown: list[exp.Expr] = []
+    for item in rows.expressions:
+        if not isinstance(item, exp.Star):
+            shown.append(item)
+            continue
+        for alias, table in scope.tables.items():
+            shown += [exp.column(c, alias, quoted=True) for c in column_names(table)]
+    rows.set("expressions", shown)
+    streams = [(a, t) for a, t in scope.tables.items() if isinstance(t, Stream) and not t.versions]
+    alone = not rows.args.get("joins")
+    if len(streams) != 1 or not alone or rows.args.get("group") or rows.args.get("distinct"):
+        raise refuse(
+            place,
+            "the latest of joined rows, or of groups",
+            "write it of the rows of one stream alone",
+        )
+    return scope, streams[0]
+
+
+def require_apart(
+    base: tuple[str, Stream], columns: "list[tuple[str, str] | None]", place: "exp.Expr"
+) -> None:
+    """Raise SqlRefusal where two rows of a key may have one timestamp."""
+    alias, stream = base
+    mine = {c[1] for c in columns if c is not None and c[0] == alias} | {stream.timestamp}
+    if any(set(key) <= mine for key in stream.keys):
+        return
+    listed = ", ".join(f'"{n}"' for n in [*sorted(mine - {stream.timestamp}), stream.timestamp])
+    raise SqlRefusal(
+        f"{place.sql('spark')} may choose among several rows of one timestamp",
+        why="which of them is the first, nobody could say",
+        fix=f"declare keys = [[{listed}]] in [streams.{stream.name}]; or write RANK(), which keeps "
+        "all of them",
+        line=line_of(place),
+    )
+
+
+def replaced(
+    rows: "exp.Select", columns: list[tuple[str, str]], scope: Scope, place: "exp.Expr"
+) -> LatestRows:
+    """Rows that later ones of their key replace."""
+    shown = {
+        of: n
+        for n, e in reversed(list(enumerate(rows.expressions)))
+        if (of := resolve(scope, e.unalias()))
+    }
+    missing = [f"{a}.{c}" for a, c in columns if (a, c) not in shown]
+    if missing or not columns:
+        raise SqlRefusal(
+            f"the latest rows by {', '.join(missing)}, which is not selected"
+            if missing
+            else "the latest row of all",
+            why="the key says which row takes the place of which",
+            fix="select the key too" if missing else "add PARTITION BY, or GROUP BY, a key",
+            line=line_of(place),
+        )
+    return LatestRows(rows, tuple(sorted(shown[c] for c in columns)))
+
+
+def resolve(scope: Scope, tree: "exp.Expr") -> tuple[str, str] | None:
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Column) or isinstance(tree.this, exp.Star):
+        return None
+    try:
+        found = scope.resolve(tree.table or None, tree.name)
+    except SqlRefusal:
+        return None
+    return found.alias, found.column
+
+
+def refuse(tree: "exp.Expr", what: str, fix: str) -> SqlRefusal:
+    return SqlRefusal(
+        f"{what} is outside what is read of latest rows", why=WHY, fix=fix, line=line_of(tree)
+    )

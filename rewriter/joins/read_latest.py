@@ -1,0 +1,261 @@
+"""The latest, and the first, row of each key, as SQL has many phrasings for it."""
+
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.latest_rows import (
+    WHY,
+    LatestRows,
+    read_rows,
+    refuse,
+    replaced,
+    require_apart,
+    resolve,
+)
+from ontoweir.rewriter.joins.read_later import read_later
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
+    """A query with ROW_NUMBER() OVER (PARTITION BY … ORDER BY ts DESC) = 1, RANK, QUALIFY,
+    ARG_MAX(x, ts) or NOT EXISTS (… a later one …) as rows that are replaced by later ones; where
+    the first one is asked for, or that of a bucket of time, as NOT EXISTS.
+
+    Args:
+        tree: the query, whose names are as they were written.
+        catalog: the tables.
+
+    Raises:
+        SqlRefusal: it is beyond that, or which row is the latest is not known.
+    """
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Select):
+        for read in (_read_ranked, _read_greatest, read_later):
+            if (made := read(tree, catalog)) is not None:
+                return made
+    if (window := tree.find(exp.Window)) is not None:
+        raise SqlRefusal(
+            f"{window.sql('spark')}",
+            why="of functions over windows, ROW_NUMBER() and RANK() = 1 are read, in the outermost "
+            f"SELECT or a subquery that is all of its FROM: {WHY}",
+            fix="write QUALIFY ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1",
+            line=line_of(window),
+        )
+    return LatestRows(tree, None)
+
+
+def _read_ranked(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
+    """ROW_NUMBER() or RANK() = 1, in QUALIFY or around a subquery."""
+    from sqlglot import exp
+
+    found = _find_ranked(tree)
+    if found is None:
+        return None
+    flat, window = found
+    rows = flat.copy()
+    scope, base = read_rows(rows, catalog, window)
+    order = window.args.get("order")
+    ordered = order.expressions if order is not None else []
+    keys = list(window.args.get("partition_by") or ())
+    if len(ordered) != 1 or resolve(scope, ordered[0].this) != (base[0], base[1].timestamp):
+        raise refuse(
+            window,
+            f"the order of {window.sql('spark')}",
+            f"order by {base[1].timestamp} alone",
+        )
+    late = bool(ordered[0].args.get("desc"))
+    columns = [resolve(scope, k) for k in keys]
+    if isinstance(window.this, exp.RowNumber):
+        require_apart(base, columns, window)
+    if late and all(columns):
+        return replaced(rows, [c for c in columns if c is not None], scope, window)
+    return LatestRows(_without_other(rows, keys, base, window, late=late), None)
+
+
+def _find_ranked(tree: "exp.Select") -> "tuple[exp.Select, exp.Window] | None":
+    """The rows without their number, and how they are numbered."""
+    from sqlglot import exp
+
+    qualify = tree.args.get("qualify")
+    if qualify is not None:
+        flat = tree.copy()
+        flat.set("qualify", None)
+        window = _equals_one(qualify.this, _named_windows(tree))
+        if window is None:
+            raise refuse(
+                qualify,
+                f"QUALIFY {qualify.this.sql('spark')}",
+                "write QUALIFY ROW_NUMBER() OVER … = 1",
+            )
+        flat.set("expressions", [e for e in flat.expressions if not _is_window(e)])
+        return flat, window
+    start = tree.args.get("from_")
+    inner = None if start is None else start.this
+    if not isinstance(inner, exp.Subquery) or not isinstance(inner.this, exp.Select):
+        return None
+    windows = _named_windows(inner.this)
+    where = tree.args.get("where")
+    if not windows or where is None:
+        return None
+    rest = [c for c in split_conjuncts(where.this) if _equals_one(c, windows) is None]
+    chosen = [w for c in split_conjuncts(where.this) if (w := _equals_one(c, windows))]
+    others = [k for k in ("group", "having", "distinct", "joins") if tree.args.get(k)]
+    if rest or len(chosen) != 1 or others:
+        raise refuse(
+            where,
+            f"{(rest or [tree])[0].sql('spark')} beside the number of a row",
+            "write conditions in the subquery, before rows are numbered, or a query over this one",
+        )
+    flat = inner.this.copy()
+    shown = {e.alias_or_name.lower(): e for e in flat.expressions if not _is_window(e)}
+    starred = [e for e in flat.expressions if e.find(exp.Star)]
+    made: list[exp.Expr] = []
+    for item in tree.expressions:
+        column = item.unalias()
+        if isinstance(column, exp.Star) or (isinstance(column, exp.Column) and column.is_star):
+            made += [e for e in flat.expressions if not _is_window(e)]
+            continue
+        if not isinstance(column, exp.Column):
+            raise refuse(item, item.sql("spark"), "compute in the subquery")
+        of = shown.get(column.name.lower())
+        if of is None and not starred:
+            raise refuse(item, f"the column {column.name!r}", "select it in the subquery")
+        value = exp.column(column.name) if of is None else of.unalias().copy()
+        made.append(exp.alias_(value, item.alias_or_name, quoted=True))
+    flat.set("expressions", made)
+    return flat, chosen[0]
+
+
+def _is_window(item: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    return isinstance(item.unalias(), exp.Window)
+
+
+def _named_windows(select: "exp.Select") -> "dict[str, exp.Window]":
+    from sqlglot import exp
+
+    return {
+        e.alias.lower(): w for e in select.expressions if isinstance(w := e.unalias(), exp.Window)
+    }
+
+
+def _equals_one(condition: "exp.Expr", named: "dict[str, exp.Window]") -> "exp.Window | None":
+    """The window whose number a condition says to be 1."""
+    from sqlglot import exp
+
+    condition = condition.unnest()
+    if not isinstance(condition, (exp.EQ, exp.LTE)):
+        return None
+    number, one = condition.this, condition.expression
+    if not isinstance(one, exp.Literal) or one.is_string or str(one.this) != "1":
+        return None
+    if isinstance(number, exp.Column):
+        number = named.get(number.name.lower(), number)
+    ranks = isinstance(number, exp.Window) and (
+        isinstance(number.this, exp.RowNumber)
+        or (isinstance(number.this, exp.Expr) and number.this.sql().upper() in _RANKS)
+    )
+    return number if ranks else None
+
+
+_RANKS = ("RANK()", "DENSE_RANK()")
+
+
+def _without_other(
+    rows: "exp.Select",
+    keys: "list[exp.Expr]",
+    base: tuple[str, Stream],
+    place: "exp.Expr",
+    *,
+    late: bool,
+) -> "exp.Select":
+    """The rows beside which there is none of their key that is later, or earlier."""
+    from sqlglot import exp
+
+    alias, stream = base
+    other = f"{alias} beside"
+
+    def rename(tree: "exp.Expr") -> "exp.Expr":
+        made = tree.copy()
+        for column in [made] if isinstance(made, exp.Column) else made.find_all(exp.Column):
+            column.set("table", exp.to_identifier(other, quoted=True))
+        return made
+
+    def own(tree: "exp.Expr") -> "exp.Expr":
+        made = tree.copy()
+        for column in [made] if isinstance(made, exp.Column) else made.find_all(exp.Column):
+            column.set("table", exp.to_identifier(alias, quoted=True))
+        return made
+
+    time = exp.column(stream.timestamp)
+    compare = exp.GT if late else exp.LT
+    conditions: list[exp.Expr] = [exp.EQ(this=rename(k), expression=own(k)) for k in keys]
+    conditions.append(compare(this=rename(time), expression=own(time)))
+    if (where := rows.args.get("where")) is not None:
+        conditions.append(rename(where.this))
+    table = exp.Table(this=exp.to_identifier(stream.name, quoted=True))
+    table.set("alias", exp.TableAlias(this=exp.to_identifier(other, quoted=True)))
+    inner = exp.select("1").from_(table).where(*conditions)
+    return rows.copy().where(exp.Not(this=exp.Exists(this=inner)), copy=False)
+
+
+def _read_greatest(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
+    """ARG_MAX(x, ts) GROUP BY key."""
+    from sqlglot import exp
+
+    calls = [e.unalias() for e in tree.expressions if isinstance(e.unalias(), exp.ArgMax)]
+    if not calls:
+        return None
+    rows = tree.copy()
+    for key in ("group", "having"):
+        rows.set(key, None)
+    first = calls[0]
+    scope, base = read_rows(rows, catalog, first)
+    time = base[0], base[1].timestamp
+    group = tree.args.get("group")
+    keys = list(group.expressions) if group is not None else []
+    made: list[exp.Expr] = []
+    there: dict[tuple[str, str], exp.Expr] = {}
+    for item in tree.expressions:
+        inner, name = item.unalias(), item.alias_or_name or item.sql("spark")
+        greatest = isinstance(inner, exp.Max) and resolve(scope, inner.this) == time
+        if isinstance(inner, exp.ArgMax) and resolve(scope, inner.expression) == time:
+            value = inner.this
+            of = resolve(scope, value)
+            if of is None:
+                raise refuse(item, inner.sql("spark"), "write ARG_MAX of a column")
+            there[of] = value
+        elif greatest:
+            value = inner.this
+        elif isinstance(inner, exp.Column):
+            value = inner
+        else:
+            raise refuse(
+                item,
+                f"{inner.sql('spark')} beside ARG_MAX",
+                f"write ARG_MAX(x, {time[1]}), MAX({time[1]}) and the key, and other aggregates in "
+                "another query",
+            )
+        made.append(exp.alias_(value.copy(), name, quoted=True))
+    if tree.args.get("having"):
+        raise refuse(first, "HAVING beside ARG_MAX", "leave it out")
+    if len(there) > 1:
+        raise refuse(
+            first,
+            "ARG_MAX of several columns, each of which passes over rows where it is NULL",
+            "write QUALIFY ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1, which shows "
+            "the latest row",
+        )
+    columns = [resolve(scope, k) for k in keys]
+    require_apart(base, columns, first)
+    rows.set("expressions", made)
+    for value in there.values():
+        rows.where(exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null())), copy=False)
+    return replaced(rows, [c for c in columns if c is not None], scope, first)

@@ -1,0 +1,70 @@
+"""Phrasings of the latest row of each key, and what is beyond them."""
+
+from dataclasses import replace
+
+import pytest
+
+from ontoweir.errors import QueryError
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.windows.choose_emit import choose_emit
+from tests.oracle.test_sql_nulls import CATALOG
+
+KEYED = replace(CATALOG.streams["s"], keys=(("h", "ts"),))
+WORLD = replace(CATALOG, streams={**CATALOG.streams, "s": KEYED})
+RANKED = "SELECT h, a, RANK() OVER (PARTITION BY h ORDER BY ts DESC) AS n FROM s"
+LATER = "NOT EXISTS (SELECT 1 FROM s y WHERE x.h = y.h AND x.ts < y.ts"
+NUMBERED = "ROW_NUMBER() OVER (PARTITION BY g ORDER BY ts DESC)"
+DESC = "(PARTITION BY h ORDER BY ts DESC)"
+
+
+@pytest.mark.parametrize(
+    ("text", "latest"),
+    [
+        (f"SELECT h, a FROM s QUALIFY ROW_NUMBER() OVER {DESC} = 1", ("h",)),
+        (f"SELECT h AS k, ROW_NUMBER() OVER {DESC} AS n FROM s QUALIFY n <= 1", ("k",)),
+        (f"SELECT * FROM s QUALIFY RANK() OVER {DESC} = 1", ("h",)),
+        (
+            f"SELECT w.h, w.b FROM (SELECT *, RANK() OVER {DESC} AS n FROM s) AS w WHERE n = 1",
+            ("h",),
+        ),
+        (
+            "SELECT h, g FROM t QUALIFY RANK() OVER (PARTITION BY g, h ORDER BY ts DESC) = 1",
+            ("h", "g"),
+        ),
+        ("SELECT h, MAX_BY(a, ts) AS v FROM s GROUP BY h", ("h",)),
+        (f"SELECT x.h FROM s x WHERE x.a > 0 AND {LATER} AND y.a > 0)", ("h",)),
+    ],
+)
+def test_read(text: str, latest: tuple[str, ...]) -> None:
+    assert parse_sql(text, WORLD, name="q", file="q.sql").latest == latest
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"SELECT g FROM s QUALIFY ROW_NUMBER() OVER {DESC} = 1", "s.h, which is not selected"),
+        (f"SELECT g FROM s QUALIFY {NUMBERED} = 1", "several rows of one timestamp"),
+        ("SELECT a FROM s QUALIFY RANK() OVER (ORDER BY ts DESC) = 1", "the latest row of all"),
+        (f"SELECT h FROM s QUALIFY RANK() OVER {DESC.replace('ts', 'a')} = 1", "the order of"),
+        (f"SELECT h FROM s QUALIFY RANK() OVER {DESC} = 2", "QUALIFY RANK()"),
+        (f"SELECT h, SUM(a) OVER {DESC} AS n FROM s", "of functions over windows"),
+        (f"SELECT h FROM ({RANKED}) AS w WHERE n = 1 AND a = 2", "beside the number of a row"),
+        (f"SELECT s.h FROM s, r QUALIFY RANK() OVER {DESC} = 1", "joined rows"),
+        ("SELECT h, ARG_MAX(a, ts) AS v, COUNT(*) AS n FROM s GROUP BY h", "beside ARG_MAX"),
+        ("SELECT h, MAX_BY(a, ts) AS v, MAX_BY(b, ts) AS w FROM s GROUP BY h", "several columns"),
+        (f"SELECT x.h FROM s x WHERE {LATER} AND y.a > 0)", "is never final"),
+        (f"SELECT x.h FROM t x WHERE {LATER})", "is never final"),
+        (f"WITH w AS ({RANKED}) SELECT h FROM w", "of functions over windows"),
+    ],
+)
+def test_refused(text: str, message: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse_sql(text, WORLD, name="q", file="q.sql")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("emit", ["answers", "intervals"])
+def test_what_is_replaced_is_no_answer(emit: str) -> None:
+    text = f"SELECT h, a FROM s QUALIFY ROW_NUMBER() OVER {DESC} = 1"
+    with pytest.raises(QueryError, match="holds until a later one comes"):
+        choose_emit(parse_sql(text, WORLD, name="q", file="q.sql"), emit)
