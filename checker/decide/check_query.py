@@ -16,13 +16,13 @@ from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.normalise.relax_chains import relax_chains
 from ontoweir.checker.normalise.simplify_union import simplify_union
-from ontoweir.checker.partition.derive_partition import derive_partition
 from ontoweir.checker.plans.bound_open_groups import bound_open_groups
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.sizes.bound_open_steps import bound_open_steps
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.checker.split.split_by_keys import split_by_keys
+from ontoweir.checker.verdict.add_partition import add_partition
 from ontoweir.checker.verdict.verdict import (
     Bounded,
     DisjunctVerdict,
@@ -78,6 +78,7 @@ def check_query(
     with watching(watch):
         known = statistics or Statistics()
         verdict = _check_blocks(union, catalog, known, timed, disprove, size)
+        verdict = add_partition(verdict, catalog)
     if union.latest:
         verdict = bound_latest(verdict, catalog, known)
     waiting = bound_open_steps(union, catalog) if timed else ()
@@ -94,24 +95,7 @@ def _check_blocks(
     disprove: bool,
     size: int,
 ) -> Verdict:
-    """The verdict, without the rows that wait for earlier ones; and how rows can be divided."""
-    verdict = _check_whole(union, catalog, known, timed, disprove, size)
-    if not verdict.plans:
-        return verdict
-    watched = [(d.table, d.columns) for d in verdict.conditions if d.kind == "key"]
-    divided = derive_partition(verdict.union, catalog, verdict.plans, watched)
-    return replace(verdict, partition=divided)
-
-
-def _check_whole(
-    union: SpjUnion,
-    catalog: Catalog,
-    known: Statistics,
-    timed: bool,
-    disprove: bool,
-    size: int,
-) -> Verdict:
-    """The verdict alone."""
+    """The verdict, without the rows that wait for earlier ones."""
     inner = [
         _check_blocks(query, catalog, known, timed, False, size)
         for block in union.blocks
