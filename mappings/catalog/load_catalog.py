@@ -1,5 +1,6 @@
 """Builds the catalog from the `[streams.*]` and `[relations.*]` sections of the project file."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 from ontoweir.mappings.catalog.check_view import check_view
@@ -10,6 +11,7 @@ from ontoweir.mappings.catalog.read_versions import read_versions
 from ontoweir.mappings.catalog.read_views import read_views
 from ontoweir.mappings.model.catalog import (
     Catalog,
+    Column,
     DataSource,
     Reference,
     Relation,
@@ -106,9 +108,11 @@ def _read_stream(table: TomlTable) -> Stream:
                 why="it holds the timestamp, which is read once",
                 fix="remove it from columns",
             )
+    data = _read_source(table.table("source"), static=False)
+    _check_paths(table, data, columns)
     return Stream(
         name=table.path[-1],
-        data=_read_source(table.table("source"), static=False),
+        data=data,
         timestamp=time.column,
         step_us=time.step_us,
         max_per_timestamp=table.count("max_per_timestamp", least=1),
@@ -130,9 +134,11 @@ def _read_relation(table: TomlTable) -> Relation:
     table.refuse_unknown(_RELATION)
     table.need("source", '{ format = "csv", path = "…" }')
     columns = read_columns(table)
+    data = _read_source(table.table("source"), static=True)
+    _check_paths(table, data, columns)
     return Relation(
         name=table.path[-1],
-        data=_read_source(table.table("source"), static=True),
+        data=data,
         columns=columns,
         keys=_read_keys(table, [c.name for c in columns]),
         references=_read_references(table, [c.name for c in columns]),
@@ -142,7 +148,7 @@ def _read_relation(table: TomlTable) -> Relation:
 
 
 def _read_source(table: TomlTable, *, static: bool) -> DataSource:
-    known = ("format", "path", "options", "sort", "view")
+    known = ("format", "path", "options", "sort", "view", "unnest")
     table.refuse_unknown(known if static else (*known, "keep"))
     view, kind, path = table.text("view"), table.text("format"), table.text("path")
     if view is not None and (not static or kind is not None or path is not None):
@@ -173,7 +179,31 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
             "to be sorted",
             fix="remove keep",
         )
-    return DataSource(kind or "view", path, options, view, sort, keep)
+    unnest = table.text("unnest")
+    if unnest is not None and (kind != "json" or not all(unnest.split("."))):
+        raise table.error(
+            "unnest",
+            f"[{table.name()}] has unnest = {unnest!r}",
+            why="it names an array in JSON lines, by names with dots",
+            fix='write format = "json", and unnest = "values"'
+            if kind != "json"
+            else 'write it as "values", or "reading.values"',
+        )
+    return DataSource(kind or "view", path, options, view, sort, keep, unnest)
+
+
+def _check_paths(table: TomlTable, data: DataSource, columns: Sequence[Column]) -> None:
+    """Raise CatalogError for a column by a path where the data is no JSON lines."""
+    for column in columns:
+        if column.path is None or data.format == "json":
+            continue
+        declared = table.table("columns").table(column.name)
+        raise declared.error(
+            "from",
+            f"column {column.name!r} is from {column.path!r}, where the data is {data.format}",
+            why="a path leads into JSON lines",
+            fix='write format = "json" in the source, or remove from',
+        )
 
 
 def _option(table: TomlTable, key: str) -> str:

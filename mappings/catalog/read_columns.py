@@ -40,7 +40,7 @@ def read_column(columns: TomlTable, name: str) -> Column:
     options = TomlTable({}, (*columns.path, name), columns.lines)
     if isinstance(value, dict):
         table = options = columns.table(name)
-        options.refuse_unknown(("type", "min", "max", "enum"))
+        options.refuse_unknown(("type", "min", "max", "enum", "from"))
         options.need("type", '"int"')
     spelled = options.text("type") if isinstance(value, dict) else columns.text(name)
     kind = parse_column_type(spelled or "")
@@ -68,7 +68,10 @@ def read_column(columns: TomlTable, name: str) -> Column:
         enum = tuple(_constant(options, "enum", v, spelled or "") for v in options.items("enum"))
         if not enum:
             raise options.wrong("enum", "a list with at least one value")
-    return Column(name, kind, low, high, enum, options.lines.place(*options.path))
+    path = options.text("from")
+    if path is not None and not all(path.split(".")):
+        raise options.wrong("from", 'names with dots, such as "device.id"')
+    return Column(name, kind, low, high, enum, options.lines.place(*options.path), path=path)
 
 
 def _bound(options: TomlTable, key: str, *, kind_name: str) -> Scalar | None:

@@ -61,7 +61,8 @@ Scalar: TypeAlias = int | Decimal | float | str | bool
 class Column:
     """A column; `minimum`, `maximum` (inclusive) and `enum` are domains that ingestion enforces.
     `bucket`: it is not in the data, but says in which bucket of time a row lies; `expression`: it
-    is not in the data, but computed from other columns of the row."""
+    is not in the data, but computed from other columns of the row; `path`: in JSON lines, the names
+    that lead to it, with dots (None: its own name)."""
 
     name: str
     type: ColumnType
@@ -71,6 +72,7 @@ class Column:
     source: Source | None = None
     bucket: TimeBucket | None = None
     expression: Expression | None = None
+    path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,8 @@ class DataSource:
     """Sort the history by timestamp before replaying it (otherwise going backwards is an error)."""
     keep: bool = False
     """Keep what is made of local files, as Parquet beside the project, for the next replay."""
+    unnest: str | None = None
+    """In JSON lines, the names that lead to an array, with dots: each of its elements is a row."""
 
 
 ANSWERS = DataSource("answers", None)

@@ -19,6 +19,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.runtime.columnar.convert_column import convert_column
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.pool.string_pool import StringPool
@@ -106,7 +107,7 @@ def _wrong_type(
     column: "pa.Array", kind: ColumnType, name: str, error: pa.ArrowException
 ) -> DataError:
     return DataError(
-        f"column {name} holds {column.type}, which is not {type(kind).__name__}",
+        f"column {name} holds {column.type}, which is not {name_column_type(kind)}",
         why=str(error).splitlines()[0],
         fix="declare the type the data has, or correct the data",
     )

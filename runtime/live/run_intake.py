@@ -12,6 +12,7 @@ from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.open_sources import open_sources
 from ontoweir.runtime.live.arrivals.plan_sources import plan_sources
 from ontoweir.runtime.live.arrivals.read_stream import LISTING, is_listed
+from ontoweir.runtime.live.await_live import java_gone
 from ontoweir.runtime.live.checkpoint.remap_spark import remap_spark
 from ontoweir.runtime.live.checkpoint.restore_spark import TICKS
 from ontoweir.runtime.live.checkpoint.rotate_spark import MANY, count_entries, rotate_spark
@@ -130,6 +131,7 @@ class IntakeRun:
         Raises:
             OntoweirError: the error that ended it.
         """
+        from py4j.protocol import Py4JError
         from pyspark.errors import StreamingQueryException
 
         if self.query is None:
@@ -139,6 +141,8 @@ class IntakeRun:
             return bool(self.query.awaitTermination(0.01))  # type: ignore[arg-type]  # takes parts
         except StreamingQueryException as error:
             raise self._explain(error) from None
+        except (Py4JError, ConnectionError, EOFError) as error:
+            raise java_gone(error) from None
 
     def _explain(self, error: Exception) -> OntoweirError:
         if self.intake.failed is not None:

@@ -40,7 +40,7 @@ def in_process(work: ExecutionContext, watch: RejectWatch | None = None) -> Iter
             raise  # whoever read the answers has enough of them
         except (OSError, MemoryError, pa.ArrowException) as error:
             raise RunError(
-                f"the replay failed: {type(error).__name__}: {str(error)[:300]}",
+                f"the replay failed: {str(error)[:300] or 'memory is short'}",
                 why="a short history is replayed in this process, which reads and writes files",
                 fix="make room, or restore what is missing, and start again",
             ) from error

@@ -17,6 +17,7 @@ from ontoweir.mappings.model.catalog import (
     DateType,
     DecimalType,
     IntType,
+    Relation,
     Stream,
     TimestampType,
 )
@@ -316,8 +317,21 @@ def _check_types(
             raise wrong_type(name, there, kind, path)
 
 
+def refuse_nested(table: Stream | Relation) -> None:
+    """Raise DataError for columns by a path, where Spark is to read them."""
+    if table.data.unnest is not None or any(c.path is not None for c in table.columns):
+        raise DataError(
+            f"Spark is to read {table.name}, which has columns from paths, or unnest",
+            why="they are read in this process, of JSON lines in local files",
+            fix="read local files, or write the members as columns where the data is made",
+            source=table.source,
+        )
+
+
 def refuse_written(stream: Stream) -> None:
-    """Raise DataError for timestamps in a format, where Spark is to read them."""
+    """Raise DataError for timestamps in a format, or columns by a path, where Spark is to read
+    them."""
+    refuse_nested(stream)
     if stream.written is not None:
         raise DataError(
             f"Spark is to read {stream.name}, whose timestamps have a format, zone or from",

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from ontoweir.errors import CatalogError, DataError, Source
 from ontoweir.mappings.model.catalog import Catalog, FloatType, Relation
+from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.runtime.columnar.check_domain import arrow_type, check_domain
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.sources.read_source import (
@@ -31,6 +32,7 @@ from ontoweir.runtime.sources.read_source import (
     locate_source,
     missing_column,
     read_source,
+    refuse_nested,
     unreadable,
 )
 from ontoweir.runtime.spark.explain_java import java_errors
@@ -190,6 +192,7 @@ class _Loader:
             return _check(relation, rows, source)
 
         if view is None:
+            refuse_nested(relation)
             wanted = WantedColumns(relation.columns)
             frame = read_source(self.session, relation.data, place, wanted, home=self.home)
         else:
@@ -251,7 +254,7 @@ def _check(relation: Relation, table: pa.Table, source: Source | None) -> pa.Tab
                 relation,
                 row,
                 source,
-                f"{name} is not {type(kind.type).__name__ if kind else 'of its type'}",
+                f"{name} is not {name_column_type(kind.type) if kind else 'of its type'}",
                 "the catalog declares the column's type",
             )
         table = table.drop_columns([BAD])

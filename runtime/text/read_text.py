@@ -20,6 +20,7 @@ from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 from ontoweir.runtime.text.read_ahead import read_ahead
 from ontoweir.runtime.text.read_csv import open_csv, read_csv
 from ontoweir.runtime.text.read_json import CORRUPT, check_options, read_json
+from ontoweir.runtime.text.read_nested import read_nested
 from ontoweir.runtime.times.read_times import read_times
 
 
@@ -58,7 +59,8 @@ def read_text_rows(
             case "csv":
                 tables = _read_csv(data, file, types, constants, spare)
             case "json":
-                tables = _read_json(data, file, types, constants)
+                paths = {c.name: c.path for c in columns if c.path is not None}
+                tables = _read_json(data, file, types, constants, paths)
             case _:
                 raise NotPlain
         for table in read_ahead(tables):
@@ -96,9 +98,14 @@ def _read_json(
     file: str,
     types: Mapping[str, ColumnType],
     constants: Mapping[str, str | None],
+    paths: Mapping[str, str],
 ) -> Iterator[pa.Table]:
-    """What a folder's name says holds, whatever is in the file."""
+    """What a folder's name says holds, whatever is in the file; `paths`: by column, where that is
+    no member of its name."""
     check_options(data)
+    if paths or data.unnest is not None:
+        members = {n: paths.get(n, n) for n in types if n not in constants}
+        return read_nested(file, members, data.unnest)
     return read_json(file, [n for n in types if n not in constants], types)
 
 

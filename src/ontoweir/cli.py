@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Sequence
 
 from ontoweir import __version__
-from ontoweir.commands.common.arguments import ArgumentParser
+from ontoweir.commands.common.arguments import ArgumentParser, settle_input, settle_project
 from ontoweir.commands.design.check import add_check
 from ontoweir.commands.design.explain import add_explain
 from ontoweir.commands.design.materialize import add_materialize
@@ -71,6 +71,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(1_000_000)  # queries are small: collecting often only costs start-up time
     try:
         args = make_parser().parse_args(arguments)
+        settle_project(args)
+        settle_input(args)
         code: int = args.run(args)
         sys.stdout.flush()
         return code
@@ -111,7 +113,8 @@ def _is_for_users(record: logging.LogRecord) -> bool:
 def run_program() -> int:
     """The installed program: `main`, after which the process ends at once."""
     code = main()
-    gc.freeze()  # looking through what is left, once more, would only cost time
+    if "duckdb" not in sys.modules:  # which says what is left
+        gc.freeze()  # looking through what is left, once more, would only cost time
     return code
 
 

@@ -277,9 +277,9 @@ class Intake:
         for stream, paths in span.name_bad().items():
             bad[stream] = tuple(dict.fromkeys((*bad.get(stream, ()), *paths)))
         self._commit(stepped, bad)
-        if high is None:
-            span.close()
-            self.spans = {k: s for k, s in self.spans.items() if s is not span}
+        used = {(x.at.batch, x.span.to.batch) for x in self.lanes if x.span is not None}
+        for key in self.spans.keys() - used:
+            self.spans.pop(key).close()
         self.worked += time.perf_counter() - begun
 
     def _settle(self, lanes: Sequence[Lane], stepped: Stepped) -> None:
@@ -317,7 +317,8 @@ class Intake:
             and (lane.span is None or lane.span.to.batch == key[1])
             and not self.chooser.waits(lane)
         ]
-        context = SpanContext(self.sources, self.spark_folder, self.spark, self.record.bad)
+        passed = self.record.bad if lanes[0].span is not None else {}
+        context = SpanContext(self.sources, self.spark_folder, self.spark, passed)
         self.spans[key] = open_span(together, to, context, staged, step)
         return self.spans[key]
 

@@ -61,12 +61,17 @@ class OpenSpan:
         }
 
     def name_bad(self) -> dict[str, list[str]]:
-        """The files that cannot be read, by stream."""
+        """The files that cannot be read and go into quarantine, by stream: of other streams they
+        fail who reads them, and are read again when they are mended."""
         named: dict[str, list[str]] = {}
         for held in self.opened.values():
-            for stream, bad in held.bad.items():
-                if bad:
-                    named.setdefault(stream, []).extend(b.file for b in bad)
+            (history,) = held.histories
+            name = history.stream.name
+            if history.stream.on_bad_file == "stop":
+                continue
+            for bad in held.bad[name]:
+                if "://" not in bad.file:
+                    named.setdefault(name, []).append(bad.file)
         return named
 
     def describe(self) -> dict[str, Any]:

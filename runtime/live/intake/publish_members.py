@@ -13,7 +13,7 @@ from ontoweir.runtime.live.checkpoint.restore_spark import unwritable
 from ontoweir.runtime.live.checkpoint.state_tables import decode_table
 from ontoweir.runtime.live.intake.model import LastOutput, Member, Parked
 from ontoweir.runtime.live.output.check_parts import check_parts
-from ontoweir.runtime.live.output.list_parts import PublishedPart
+from ontoweir.runtime.live.output.list_parts import PartList, PublishedPart
 from ontoweir.runtime.live.output.note_sent import check_sent, note_sent
 from ontoweir.runtime.live.output.publish_commit import PUBLISHED, REJECTS
 from ontoweir.runtime.live.output.sinks.files import FileSink
@@ -39,6 +39,12 @@ class Publisher:
     parts_may_go: bool = False
     checked: set[str] = field(default_factory=set)
     """Members whose output was found as they left it, since the intake was opened."""
+    _listed: dict[str, list[PublishedPart]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for part in self.writer.parts.parts:
+            self._listed.setdefault(part.place, []).append(part)
+        self.writer.parts.parts = ()
 
     def begin(
         self,
@@ -73,7 +79,8 @@ class Publisher:
             return
         if member.sink.irrevocable:
             check_sent(member.place, self.writer.run, last)
-        alone = PartWriter(self.writer.run, self.writer.parts, places)
+        mine = tuple(p for place in places for p in self._listed.pop(place, ()))
+        alone = PartWriter(self.writer.run, PartList(self.writer.parts.file, parts=mine), places)
         drop_future(alone, folders, last)
         again = None if held is None else held.last
         names = [] if again is None else [f"part-{again.number:012d}.{f.format}" for f in folders]

@@ -58,6 +58,8 @@ def write_reference(reference: Reference) -> str:
 
 def _entries(column: Column) -> dict[str, str]:
     entries = {"type": _toml(name_column_type(column.type))}
+    if column.path is not None:
+        entries["from"] = _toml(column.path)
     if column.minimum is not None:
         entries["min"] = _toml(column.minimum)
     if column.maximum is not None:

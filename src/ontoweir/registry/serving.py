@@ -113,6 +113,9 @@ def serve_registry(
             if server.shared is not None:
                 server.shared.forget_others()
                 server.shared.go_on(_PAUSE)
+                if server.shared.dead:  # another begins with the next entry
+                    server.shared.stop()
+                    server.shared = None
             over = [_follow(r, server, on_event) for r in list(server.running.values())]
             if options.once and all(over):
                 break

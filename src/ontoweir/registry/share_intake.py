@@ -28,7 +28,9 @@ _QUIET = 0.5
 @dataclass(slots=True)
 class SharedEntries:
     """`entries`: those that take part, by their ids; `shown`: of each the state that its status
-    shows, and until when the intake had worked then (seconds); `streams`: the catalog's."""
+    shows, and until when the intake had worked then (seconds); `streams`: the catalog's;
+    `failed`: entries that have just failed, by their ids; `dead`: all have, and another intake
+    takes the place of this one."""
 
     registry: Path
     run: "IntakeRun"
@@ -37,6 +39,7 @@ class SharedEntries:
     shown: dict[str, tuple["LiveState", float]] = field(default_factory=dict)
     streams: dict[str, "Stream"] = field(default_factory=dict)
     failed: dict[str, OntoweirError] = field(default_factory=dict)
+    dead: bool = False
 
     def join(self, running: RunningEntry, streams: "Mapping[str, Stream]") -> None:
         """Let an entry take part; it has been prepared."""
@@ -73,31 +76,40 @@ class SharedEntries:
 
     def go_on(self, seconds: float) -> None:
         """See to it that Spark lists what the entries read, and let those that are behind catch up,
-        for about so many seconds."""
-        run = self.run
+        for about so many seconds. An error that ends all is in their status; `dead` then."""
+        from ontoweir.runtime.live.await_live import notice_gone
+
         if not self.entries:
             return
         try:
-            if run.query is None or run.intake.lacking:
-                run.begin(self.streams)
-            run.rotate(self.streams)
-            over = run.is_over()
-            until = time.monotonic() + seconds
-            while time.monotonic() < until:
-                quiet = time.monotonic() - run.intake.busy > _QUIET
-                if not (over or quiet) or not run.intake.catch_up(all_listed=True):
-                    break
-            if over and self.options.once and run.intake.is_even:
-                self._end_all(None)
+            over = self._advance(seconds)
         except OntoweirError as error:
             self._end_all(error)
-        for id_, failure in list(self.failed.items()):
-            running = self.entries.pop(id_, None)
-            self.failed.pop(id_)
-            if running is not None:
-                end_entry(running, failure)
-        for running in list(self.entries.values()):
-            self.show(running)
+        except Exception as error:
+            gone = notice_gone(error)
+            if gone is None:
+                raise
+            self._end_all(gone)
+        else:
+            self._end_failed()
+            for running in list(self.entries.values()):
+                self.show(running)
+            if over and self.options.once and self.run.intake.is_even:
+                self._end_all(None)
+
+    def _advance(self, seconds: float) -> bool:
+        """Whether Spark has listed all that it is to list."""
+        run = self.run
+        if run.query is None or run.intake.lacking:
+            run.begin(self.streams)
+        run.rotate(self.streams)
+        over = run.is_over()
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            quiet = time.monotonic() - run.intake.busy > _QUIET
+            if not (over or quiet) or not run.intake.catch_up(all_listed=True):
+                break
+        return over
 
     def stop(self) -> None:
         """Stop all; when this returns, nothing of them writes any more."""
@@ -106,7 +118,16 @@ class SharedEntries:
         self.run.intake.close()
         self._end_all(self.run.intake.failed)
 
+    def _end_failed(self) -> None:
+        for id_, failure in list(self.failed.items()):
+            running = self.entries.pop(id_, None)
+            self.failed.pop(id_)
+            if running is not None:
+                end_entry(running, failure)
+
     def _end_all(self, error: OntoweirError | None) -> None:
+        self.dead = error is not None
+        self._end_failed()
         for running in self.entries.values():
             self.show(running)
             end_entry(running, error)

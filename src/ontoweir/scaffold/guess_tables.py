@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _HINTS = ("ts", "time", "timestamp", "datetime", "date_time", "event_time", "resulttime", "date")
+_DAY = len("2026-01-05")
 _SEEN = 200
 """So many values say how times are written."""
 _KEYS = 3
@@ -52,16 +53,19 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
     relations: dict[str, Relation] = {}
     reasons = []
     for sample in samples:
-        source = DataSource(sample.format, str(sample.path), sample.options)
+        source = DataSource(sample.format, str(sample.path), sample.options, unnest=sample.unnest)
+        paths = dict(sample.paths)
         found = _find_time(sample)
         if found is None:
-            columns = tuple(Column(n, t) for n, t in sample.types)
+            columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types)
             others = {n.lower() for s in samples if s is not sample for n, _ in s.types}
             keys = _find_keys(sample, others)
             relations[sample.name] = Relation(sample.name, source, columns, keys)
             continue
         time, written, why = found
-        columns = tuple(Column(n, t) for n, t in sample.types if n != time)
+        columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types if n != time)
+        if time in paths:  # what is nested is read by its format
+            written = TimeFormat("iso" if written is None else written.format, (paths[time],))
         streams[sample.name] = Stream(
             sample.name, source, time, 1, None, columns, align="error", written=written
         )
@@ -107,13 +111,15 @@ def _read_times(
     if isinstance(kind, TimestampType | DateType):
         times, timed = decode_times(column)
         return (times.tolist(), None, "it holds times") if timed.all() else None
-    if not isinstance(kind, StringType | IntType | FloatType) or _rank(name) == 99:
+    if not isinstance(kind, StringType | IntType | FloatType):
         return None
     texts = [str(v) for v in column.slice(0, _SEEN).to_pylist()]
-    if isinstance(kind, StringType):
+    if isinstance(kind, StringType) and all(len(t) >= _DAY for t in texts):
         times, timed = decode_times(column)
         if timed.all():
             return times.tolist(), None, "its texts are times of ISO 8601"
+    if _rank(name) == 99:
+        return None
     form = suggest_format(texts)
     if form is None:
         return None

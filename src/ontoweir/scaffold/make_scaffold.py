@@ -3,7 +3,7 @@
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,14 @@ from typing import Any
 from ontoweir.errors import OntoweirError, UsageError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
+from ontoweir.scaffold.export_database import SUFFIXES, export_database
 from ontoweir.scaffold.guess_tables import guess_tables
-from ontoweir.scaffold.measure_guessed import Evidence, measure_guessed
+from ontoweir.scaffold.measure_guessed import (
+    DECLARED,
+    Evidence,
+    measure_guessed,
+    trust_declared,
+)
 from ontoweir.scaffold.read_sample import read_sample
 from ontoweir.scaffold.write_catalog import write_catalog
 from ontoweir.scaffold.write_queries import write_queries
@@ -27,7 +33,7 @@ class Scaffold:
     """The files of a project, by their paths in it; its streams, relations and queries, by name;
     `left_out`: columns that are not understood."""
 
-    files: Mapping[str, str]
+    files: Mapping[str, str | bytes]
     streams: tuple[str, ...]
     relations: tuple[str, ...]
     queries: tuple[str, ...]
@@ -35,17 +41,73 @@ class Scaffold:
 
 
 def make_scaffold(paths: Sequence[Path], name: str) -> Scaffold:
-    """A project over files.
+    """A project over files; the tables of databases are files of the project.
 
     Args:
-        paths: local files, or folders of such, a table each.
+        paths: local files, or folders of such, a table each; or files of databases; or SQL that
+            creates tables, whose data is to come.
         name: of the project.
 
     Raises:
         UsageError: a file is not there, two tables have one name, or none has a time.
         DataError: a file is not what its name says.
     """
-    samples = [read_sample(path) for path in paths]
+    written = [p for p in paths if p.suffix.lower() == ".sql"]
+    if written:
+        if len(written) < len(paths):
+            raise UsageError(
+                "SQL and data are named together",
+                why="of SQL a project declares tables without data",
+                fix="name the one or the other",
+            )
+        from ontoweir.scaffold.read_ddl import read_ddl  # brings sqlglot
+
+        declared = read_ddl(written)
+        evidence = trust_declared(declared.catalog)
+        made = _write(evidence, declared.reasons, declared.left_out, paths, name)
+        catalog = _mark_declared(str(made.files["ontoweir.toml"]))
+        return replace(made, files={**made.files, "ontoweir.toml": catalog})
+    with tempfile.TemporaryDirectory(prefix="ontoweir-init-") as folder:
+        place = Path(folder).resolve()
+        tables = [t for p in paths for t in _list_tables(p, place)]
+        made = _make(tables, paths, name)
+        inside = {t: f"data/{t.name}" for t in tables if place in t.parents}
+        files = {n: _rename(text, inside) for n, text in made.files.items()}
+        copied = {name: table.read_bytes() for table, name in inside.items()}
+    return replace(made, files={**files, **copied})
+
+
+def _mark_declared(catalog: str) -> str:
+    """The text of a catalog that says what nothing was seen of."""
+    for seen, declared in (
+        ("made of data at hand. What is marked `seen` was measured: correct it.", "made of SQL."),
+        (f"# seen: {DECLARED}", "# as declared in SQL"),
+        ("# seen: no value twice", "# as declared in SQL"),
+        ("# seen: no data yet", "# a guess"),
+        (" goes on from row to row: it is declared as a timestamp", " is declared as a timestamp"),
+        ("no column of it is a time that goes on", "no column of it is a timestamp"),
+    ):
+        catalog = catalog.replace(seen, declared)
+    return catalog
+
+
+def _list_tables(path: Path, folder: Path) -> Sequence[Path]:
+    """The files of a path's tables: those of a database are written to a folder."""
+    if path.suffix.lower() in SUFFIXES and not path.is_dir():
+        return export_database(path, folder)
+    return [path]
+
+
+def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
+    """A text with the paths that files have in the project."""
+    assert isinstance(text, str)
+    for table, name in inside.items():
+        text = text.replace(str(table), name)
+    return text
+
+
+def _make(tables: Sequence[Path], paths: Sequence[Path], name: str) -> Scaffold:
+    samples = [read_sample(path) for path in tables]
     names = [sample.name for sample in samples]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
@@ -55,18 +117,36 @@ def make_scaffold(paths: Sequence[Path], name: str) -> Scaffold:
             fix="rename one of the files",
         )
     guessed = guess_tables(samples)
+    left_out = tuple(f"{s.name}.{column}" for s in samples for column in s.left_out)
     if not guessed.catalog.streams:
-        raise UsageError(
-            f"no table of {', '.join(str(p) for p in paths)} has a time that goes on",
-            why="a stream has a column of times that, row by row, seldom go back",
-            fix="name a file with one: times, texts of ISO 8601, or numbers since 1970 in a column "
-            "called ts, time or date",
-        )
+        raise _no_stream(paths)
     evidence = measure_guessed(guessed.catalog, _spark)
+    return _write(evidence, guessed.reasons, left_out, paths, name)
+
+
+def _no_stream(paths: Sequence[Path]) -> UsageError:
+    return UsageError(
+        f"no table of {', '.join(str(p) for p in paths)} has a time that goes on",
+        why="a stream has a column of times that, row by row, seldom go back",
+        fix="name a file with one: times, texts of ISO 8601, or numbers since 1970 in a column "
+        "called ts, time or date",
+    )
+
+
+def _write(
+    evidence: Evidence,
+    reasons: Sequence[tuple[str, str]],
+    left_out: tuple[str, ...],
+    paths: Sequence[Path],
+    name: str,
+) -> Scaffold:
+    """The files of a project over tables."""
+    if not evidence.catalog.streams:
+        raise _no_stream(paths)
     title = re.sub(r"[^A-Za-z0-9-]+", "-", name).strip("-").lower() or "project"
     base = f"http://{title}.example/"
     files = {
-        "ontoweir.toml": write_catalog(evidence, guessed.reasons, name),
+        "ontoweir.toml": write_catalog(evidence, reasons, name),
         "ontology.ttl": write_ontology(evidence.catalog, base),
         "mapping.r2rml.ttl": write_mapping(evidence.catalog, base),
     }
@@ -84,7 +164,7 @@ def make_scaffold(paths: Sequence[Path], name: str) -> Scaffold:
         tuple(evidence.catalog.streams),
         tuple(evidence.catalog.relations),
         tuple(queries),
-        tuple(f"{s.name}.{column}" for s in samples for column in s.left_out),
+        left_out,
     )
 
 
@@ -121,6 +201,9 @@ def _write_readme(name: str, evidence: Evidence, queries: Mapping[str, str]) -> 
     lines.append("| `mapping.r2rml.ttl` | which rows and columns these are |")
     lines += [f"| `queries/{n}.rq` | {t.splitlines()[0][2:]} |" for n, t in queries.items()]
     for stream, measured in evidence.measured:
+        if not measured.rows:
+            lines += ["", f"Put the data of `{stream}` into `data/{stream}.parquet`."]
+            continue
         lines += ["", f"`{stream}` has {measured.rows:,} rows."]
     return "\n".join(lines) + "\n"
 

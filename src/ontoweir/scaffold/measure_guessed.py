@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.mappings.model.catalog import Catalog, Column, Stream, StringType
+from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, Stream, StringType
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.measuring.declared import (
     AddCluster,
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _SECOND = 1_000_000
 UNITS_US = tuple(n * _SECOND for n in (86_400, 3_600, 1_800, 900, 600, 300, 60, 30, 15, 10, 5, 1))
 """The units of time that a stream is given, the greatest that fits."""
+DECLARED = "declared, not seen"
+"""The evidence of what has no data."""
 _FEW = 20
 """So many texts are taken for all that there are."""
 
@@ -53,6 +55,10 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     units = []
     for name, stream in catalog.streams.items():
         streams[name], why = _choose_unit(stream, found[name].step_us)
+        if _is_shuffled(found[name]):
+            sorted_rows = replace(streams[name].data, sort=True)
+            streams[name] = replace(streams[name], data=sorted_rows)
+            why += "; its rows are in another order, and are sorted"
         units.append((name, why))
     catalog = replace(catalog, streams=streams)
     again = [s for s in streams.values() if s.align != "error"]
@@ -60,6 +66,9 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     seen: list[tuple[Declared, str]] = []
     for name, stream in streams.items():
         proposed = [p for p in propose_declarations(stream, found[name]) if _is_safe(p)]
+        proposed = [p for p in proposed if not _is_number(p.declared, stream)]
+        if stream.data.sort:
+            proposed = [p for p in proposed if not isinstance(p.declared, SetLateness)]
         keys = [p for p in proposed if isinstance(p.declared, AddKey)]
         keys.sort(key=lambda p: not _has_time(p.declared, stream))  # a run enforces those
         for one in proposed:
@@ -69,8 +78,37 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     return Evidence(catalog, tuple(units), tuple(seen), tuple(found.items()))
 
 
+def trust_declared(catalog: Catalog) -> Evidence:
+    """What is declared of tables without data, which has yet to be seen."""
+    from ontoweir.runtime.measure.measured import MeasuredLateness, MeasuredStream
+
+    late = MeasuredLateness((0,), (0,), True)
+    nothing = MeasuredStream(0, 0, None, None, None, late, 0, None, {}, (), (), {})
+    seen: list[tuple[Declared, str]] = []
+    for name, stream in catalog.streams.items():
+        seen += [(AddKey(name, key), DECLARED) for key in stream.keys[:1]]
+        seen += [(AddReference(name, r), DECLARED) for r in stream.references[:1]]
+    units = tuple((name, "no data yet") for name in catalog.streams)
+    return Evidence(catalog, units, tuple(seen), tuple((n, nothing) for n in catalog.streams))
+
+
 def _has_time(declared: Declared, stream: Stream) -> bool:
     return isinstance(declared, AddKey) and stream.timestamp in declared.columns
+
+
+def _is_shuffled(measured: "MeasuredStream") -> bool:
+    """Whether rows come so late that they are not in an order of time at all: by a tenth of it."""
+    if measured.first_us is None or measured.last_us is None:
+        return False
+    return 10 * measured.lateness.greatest_us > measured.last_us - measured.first_us
+
+
+def _is_number(declared: Declared, stream: Stream) -> bool:
+    """Whether a key is a number with a fraction: what is measured repeats, sooner or later."""
+    if not isinstance(declared, AddKey):
+        return False
+    columns = (stream.column(name) for name in declared.columns)
+    return any(c is not None and isinstance(c.type, DecimalType) for c in columns)
 
 
 def _choose_unit(stream: Stream, step_us: int | None) -> tuple[Stream, str]:

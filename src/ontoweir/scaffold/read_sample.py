@@ -1,7 +1,9 @@
 """Read the beginning of a file of data, with the types that its values seem to have."""
 
-import re
+import csv
+from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,19 +19,23 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.scaffold.flatten_rows import flatten_rows, make_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS = 50_000
 """So many rows are looked at."""
+_NULLS = {"NA", "N/A", "NULL", "null", "None", "nan", "NaN", "-", "?"}
+"""Texts that stand for what is missing."""
 Options: TypeAlias = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
     """The beginning of a table: `name`: for the catalog, of the file's; `rows`: its columns that
-    have a type of ours, `types`: which; `left_out`: the others, which are nested."""
+    have a type of ours, `types`: which; `left_out`: the others, which are nested; `paths`: of JSON
+    lines, by column, the names that lead to what is nested; `unnest`: to an array of objects."""
 
     name: str
     path: Path
@@ -38,6 +44,8 @@ class Sample:
     rows: "pa.Table"
     types: tuple[tuple[str, ColumnType], ...]
     left_out: tuple[str, ...]
+    paths: tuple[tuple[str, str], ...] = ()
+    unnest: str | None = None
 
 
 def read_sample(path: Path) -> Sample:
@@ -55,7 +63,8 @@ def read_sample(path: Path) -> Sample:
     file = _find_file(path)
     form = FORMATS[file.suffix.lower()]
     try:
-        rows = _read(file, form)
+        null = _find_null(file) if form == "csv" else None
+        rows = _read(file, form, null)
     except (OSError, pa.ArrowException) as error:
         raise DataError(
             f"{file} cannot be read: {str(error).splitlines()[0]}",
@@ -63,20 +72,21 @@ def read_sample(path: Path) -> Sample:
             fix="rename it, or correct it",
             source=Source(str(file)),
         ) from error
+    paths: dict[str, str] = {}
+    unnest = None
+    if form == "jsonl":
+        rows, paths, unnest = flatten_rows(rows)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = tuple((name, kind) for name, kind in types if kind is not None)
     options: Options = (("header", "true"),) if form == "csv" else ()
+    if null is not None:
+        options = (*options, ("nullValue", null))
     left_out = tuple(name for name, kind in types if kind is None)
     rows = rows.select([name for name, _ in known])
     name = make_name(path.name.partition(".")[0])
     reader = "json" if form == "jsonl" else form
-    return Sample(name, path.absolute(), reader, options, rows, known, left_out)
-
-
-def make_name(text: str) -> str:
-    """A text as a name that is plain in TOML, SQL and IRIs."""
-    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
-    return name if name and not name[0].isdigit() else f"t_{name}"
+    nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
+    return Sample(name, path.absolute(), reader, options, rows, known, left_out, nested, unnest)
 
 
 def _find_file(path: Path) -> Path:
@@ -92,7 +102,16 @@ def _find_file(path: Path) -> Path:
     return files[0]
 
 
-def _read(file: Path, form: FileFormat) -> "pa.Table":
+def _find_null(file: Path) -> str | None:
+    """The text that stands for what is missing, beside the empty one (None: there is none)."""
+    counts: Counter[str] = Counter()
+    with file.open(newline="", encoding="utf-8", errors="replace") as opened:
+        for row in islice(csv.reader(opened), ROWS):
+            counts.update(cell for cell in row if cell in _NULLS)
+    return max(counts, key=lambda text: counts[text]) if counts else None
+
+
+def _read(file: Path, form: FileFormat, null: str | None) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.csv as pcsv
     import pyarrow.json as pjson
@@ -100,7 +119,9 @@ def _read(file: Path, form: FileFormat) -> "pa.Table":
 
     match form:
         case "csv":
-            with pcsv.open_csv(file) as reader:
+            given = ["", *([] if null is None else [null])]
+            convert = pcsv.ConvertOptions(null_values=given, strings_can_be_null=True)
+            with pcsv.open_csv(file, convert_options=convert) as reader:
                 return pa.Table.from_batches([next(iter(reader))]).slice(0, ROWS)
         case "jsonl":
             return pjson.read_json(file).slice(0, ROWS)

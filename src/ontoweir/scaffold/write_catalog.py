@@ -58,6 +58,8 @@ def _stream(
     ]
     if stream.written is not None:
         entries.append(f"format = {_quote(stream.written.format)}")
+        if stream.written.columns != (stream.timestamp,):
+            entries.append(f"from = {_list(stream.written.columns)}")
     if stream.align != "error":
         entries.append(f"align = {_quote(stream.align)}")
     if stream.lateness_us:
@@ -109,6 +111,10 @@ def _evidence(seen: Sequence[tuple[Declared, str]], kind: type[Declared]) -> lis
 
 def _source(data: DataSource) -> str:
     entries = [f"format = {_quote(data.format)}", f"path = {_quote(str(data.path))}"]
+    if data.sort:
+        entries.append("sort = true")
+    if data.unnest is not None:
+        entries.append(f"unnest = {_quote(data.unnest)}")
     if data.options:
         options = ", ".join(f"{name} = {_quote(value)}" for name, value in data.options)
         entries.append(f"options = {{ {options} }}")
@@ -117,9 +123,12 @@ def _source(data: DataSource) -> str:
 
 def _type(column: Column) -> str:
     kind = _quote(name_column_type(column.type))
-    if column.enum is None:
-        return kind
-    return f"{{ type = {kind}, enum = {_list([str(v) for v in column.enum])} }}"
+    told = "" if column.path is None else f", from = {_quote(column.path)}"
+    if column.enum is not None:
+        told += f", enum = {_list([str(v) for v in column.enum])}"
+    ends = [("min", column.minimum), ("max", column.maximum)]
+    told += "".join(f", {key} = {value}" for key, value in ends if value is not None)
+    return f"{{ type = {kind}{told} }}" if told else kind
 
 
 def _key(name: str) -> str:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ontoweir.scaffold.read_sample import make_name
+from ontoweir.scaffold.flatten_rows import make_name
 from ontoweir.scaffold.write_terms import class_of, property_of
 from tests.ontoweir.conftest import Run
 

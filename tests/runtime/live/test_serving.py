@@ -334,3 +334,50 @@ def test_files_that_are_gone_are_forgotten(spark: SparkSession, tmp_path: Path) 
     assert found == replayed(tmp_path, workspace, compiled[0], spark)
     register(tmp_path, "better", replace=True)
     assert serve(tmp_path, spark)["queries"]["better"]["tuples"] == 120
+
+
+def test_a_file_that_cannot_be_read_fails_who_reads_it(spark: SparkSession, tmp_path: Path) -> None:
+    """Who does not read it goes on; mended, the others go on where they were."""
+    write_history(tmp_path, 0, 2)
+    workspace, compiled = open_queries(tmp_path, ["matches"])
+    register(tmp_path, "matches")
+    register(tmp_path, "only", "SELECT s.k FROM s WHERE s.a > 50")
+    serve(tmp_path, spark)
+    write_history(tmp_path, 2, 3)
+    whole = (tmp_path / "u" / "002.parquet").read_bytes()
+    (tmp_path / "u" / "002.parquet").write_bytes(whole[:100])
+    with pytest.raises(RunError, match=r"1 of 2 .* matches: .*002.parquet of u cannot be taken in"):
+        serve(tmp_path, spark)
+    assert status(tmp_path, "matches")["state"] == "failed"
+    assert status(tmp_path, "matches")["tuples"] == 60
+    assert (status(tmp_path, "only")["state"], status(tmp_path, "only")["tuples"]) == (
+        "stopped",
+        45,
+    )
+    (tmp_path / "u" / "002.parquet").write_bytes(whole)
+    assert serve(tmp_path, spark)["queries"]["matches"]["tuples"] == 90
+    found = read_output(tmp_path / "out", "matches")
+    assert found == replayed(tmp_path, workspace, compiled[0], spark)
+
+
+def test_a_file_in_quarantine_is_counted_by_each_query(spark: SparkSession, tmp_path: Path) -> None:
+    """Also by one that was away when the file was moved."""
+    write_history(tmp_path, 0, 2)
+    open_queries(tmp_path, ["matches"])
+    toml = tmp_path / "ontoweir.toml"
+    quarantine = '[streams.u]\non_bad_file = "quarantine"\n'
+    toml.write_text(toml.read_text().replace("[streams.u]\n", quarantine))
+    register(tmp_path, "matches")
+    register(tmp_path, "better")
+    serve(tmp_path, spark)
+    drop_query(tmp_path / "registry", "better")
+    write_history(tmp_path, 2, 4)
+    (tmp_path / "u" / "002.parquet").write_bytes(b"PAR1")
+    assert serve(tmp_path, spark)["queries"]["matches"]["rejected"] == 1
+    assert not (tmp_path / "u" / "002.parquet").exists()
+    moved = tmp_path / "registry" / ".intake" / "quarantine" / "u" / "002.parquet"
+    assert moved.read_bytes() == b"PAR1"
+    register(tmp_path, "better")
+    queries = serve(tmp_path, spark)["queries"]
+    assert [queries[n]["rejected"] for n in ("matches", "better")] == [1, 1]
+    assert [queries[n]["tuples"] for n in ("matches", "better")] == [105, 105]

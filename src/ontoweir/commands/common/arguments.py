@@ -12,6 +12,9 @@ from typing import NoReturn, TextIO
 from ontoweir.errors import Source, UsageError
 from ontoweir.files.find_output import STDOUT, StreamOutput, find_output, require_folder
 
+PROJECT_FILE = "ontoweir.toml"
+"""As ontoweir.project has it, which takes longer to import."""
+
 
 class ArgumentParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, like all others."""
@@ -47,7 +50,13 @@ def add_project_arguments(command: argparse.ArgumentParser) -> None:
         "project",
         nargs="?",
         default=".",
-        help="the project's folder or file (default: the current folder)",
+        help="the project's folder or file (default: the current folder, or the nearest above it)",
+    )
+    command.add_argument(
+        "--project",
+        dest="named_project",
+        metavar="PROJECT",
+        help="the same, as an option",
     )
     command.add_argument(
         "--set",
@@ -79,6 +88,60 @@ def add_project_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--verbose", "-v", action="store_true", help="more detail, and the time of each step"
     )
+
+
+def settle_project(args: argparse.Namespace) -> None:
+    """Let `args.project` be the project that is meant: of `--project`, or else the one that is
+    named; where none is, the nearest folder with a project file, from the current one upward.
+
+    Raises:
+        UsageError: two are named.
+    """
+    named = getattr(args, "named_project", None)
+    if named is not None:
+        if args.project not in (".", named):
+            raise UsageError(
+                f"two projects are named, {args.project} and {named}",
+                why="--project is the same as the project after the command",
+                fix="leave one of them out",
+            )
+        args.project = named
+    if getattr(args, "project", None) != "." or Path(PROJECT_FILE).is_file():
+        return
+    here = Path.cwd()
+    above = next((p for p in here.parents if (p / PROJECT_FILE).is_file()), None)
+    if above is not None:
+        args.project = os.path.relpath(above, here)
+
+
+def settle_input(args: argparse.Namespace) -> None:
+    """Let `--sql -` be a file: what standard input has, which may be read more than once.
+
+    Raises:
+        UsageError: it has no text.
+    """
+    if getattr(args, "sql", None) != "-":
+        return
+    import atexit
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="ontoweir-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    try:
+        text = "" if sys.stdin is None else sys.stdin.read()
+    except UnicodeDecodeError:
+        text = ""
+    if not text.strip():
+        raise UsageError(
+            "standard input has no query",
+            why="--sql - reads it there",
+            fix="pipe the text of a query in, or name a file",
+            source=Source("--sql"),
+        )
+    file = Path(folder, "stdin.sql")
+    file.write_text(text, encoding="utf-8")
+    args.sql = str(file)
 
 
 def add_registry_argument(command: argparse.ArgumentParser) -> None:

@@ -12,6 +12,7 @@ from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import list_refused, report_refusals
 from ontoweir.commands.design.check_mappings import check_mappings
 from ontoweir.commands.design.data_option import add_data, read_sample
+from ontoweir.commands.design.fix_query import add_fix, fix_query
 from ontoweir.errors import (
     CatalogError,
     MappingError,
@@ -95,6 +96,12 @@ def add_check(commands: Any) -> None:
         "10 and 3; 0: no limit)",
     )
     add_data(check)
+    add_fix(check)
+    check.add_argument(
+        "--watch",
+        action="store_true",
+        help="check again whenever a text of the project changes, until Ctrl-C",
+    )
     check.set_defaults(run=_check)
 
 
@@ -110,6 +117,23 @@ def _read_seconds(text: str) -> float:
 
 
 def _check(args: argparse.Namespace) -> int:
+    if not args.watch:
+        return _check_once(args)
+    from ontoweir.commands.common.watch_files import watch_files
+
+    def run() -> int:
+        try:
+            return _check_once(args)
+        except OntoweirError as error:
+            print(error, file=sys.stderr)
+            return error.exit_code
+
+    project = Path(args.project)
+    texts = [project if project.is_dir() else project.parent]
+    return watch_files(run, texts if args.sql is None else [*texts, Path(args.sql)])
+
+
+def _check_once(args: argparse.Namespace) -> int:
     try:
         return _check_all(args)
     except (CatalogError, OntologyError, MappingError, QueryError) as error:
@@ -139,6 +163,10 @@ def _check_all(args: argparse.Namespace) -> int:
             fix="leave one of them out",
         )
     project = load_project(Path(args.project), overrides=args.set)
+    if args.fix is not None:
+        workspace, warnings = _open(args, project)
+        warnings.release()
+        return fix_query(args, workspace)
     if args.sql is None:
         if args.data is None:
             require_queries(project)

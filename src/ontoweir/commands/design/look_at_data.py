@@ -113,9 +113,10 @@ def _count_rejects(
             if column and column.enum is not None:
                 return repair
             declared.add(change.stream)
-    if not declared & check.catalog.streams.keys():
+    own = {n for n, s in check.catalog.streams.items() if s.versions is None}
+    if not declared & own:
         return repair
-    counts = (check.count_rejects(catalog.streams[n]) for n in declared if n in catalog.streams)
+    counts = (check.count_rejects(catalog.streams[n]) for n in declared & own)
     return replace(repair, rejects=sum(counts))
 
 

@@ -19,10 +19,10 @@ def add_list(commands: Any) -> None:
         "project",
         nargs="?",
         default=".",
-        help="the project's folder or file (default: the current folder)",
+        help="the project's folder or file (default: the current folder, or the nearest above it)",
     )
     command.add_argument(
-        "--project", dest="named", help="the same, as an option like that of `status`"
+        "--project", dest="named_project", metavar="PROJECT", help="the same, as an option"
     )
     add_registry_argument(command)
     command.add_argument("--format", choices=("text", "json"), default="text")
@@ -40,7 +40,7 @@ def _list(args: argparse.Namespace) -> int:
     from ontoweir.registry.list_entries import list_entries
     from ontoweir.registry.registry_entry import summarise_bound
 
-    registry = find_registry(args.registry, find_root(args.named or args.project))
+    registry = find_registry(args.registry, find_root(args.project))
     statuses = [read_status(registry, entry) for entry in list_entries(registry)]
     if args.format == "json":
         print(json.dumps([{name: status[name] for name in _FIELDS} for status in statuses]))

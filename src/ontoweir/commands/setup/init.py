@@ -3,6 +3,7 @@
 import argparse
 import json
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,19 @@ def add_init(commands: Any) -> None:
         "init",
         help="create a small project that runs, to be edited; or one over data of your own",
         epilog="examples: `ontoweir init my-project && ontoweir check my-project`; "
-        "`ontoweir init my-project --from readings.csv --from sensors.csv`",
+        "`ontoweir init my-project --from readings.csv sensors.csv`",
     )
     init.add_argument("folder", metavar="DIR", help="a new folder, or an empty one")
     init.add_argument(
         "--from",
         dest="data",
-        action="append",
+        nargs="+",
+        action="extend",
         default=[],
         metavar="FILE",
-        help="a table of the project: CSV with a header, Parquet or JSON lines, or a folder of "
-        "such; may be repeated",
+        help="tables of the project: CSV with a header, Parquet or JSON lines, or folders of "
+        "such; a file of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; or SQL "
+        "that creates tables (.sql), whose data is to come",
     )
     init.add_argument("--quiet", "-q", action="store_true", help="print nothing")
     init.add_argument("--format", choices=("text", "json"), default="text")
@@ -47,12 +50,14 @@ def _init(args: argparse.Namespace) -> int:
     made_of = None
     if args.data:
         made_of = make_scaffold([Path(p) for p in args.data], folder.absolute().name)
+    files: Mapping[str, str | bytes]
     files = dict(list_project_files()) if made_of is None else made_of.files
     try:
         with write_folder(folder.absolute()) as made:
             for name, text in files.items():
                 (made / name).parent.mkdir(exist_ok=True)
-                (made / name).write_text(text, encoding="utf-8")
+                content = text.encode("utf-8") if isinstance(text, str) else text
+                (made / name).write_bytes(content)
     except OSError as error:
         raise UsageError(
             f"cannot create {folder}: {error.strerror or error}",
@@ -68,7 +73,9 @@ def _init(args: argparse.Namespace) -> int:
             f"{folder / 'README.md'} says what to try"
         )
         if made_of.left_out:
-            print(f"  left out, as they are nested: {', '.join(made_of.left_out)}")
+            declared = any(str(p).lower().endswith(".sql") for p in args.data)
+            why = "their types are not known" if declared else "they are nested"
+            print(f"  left out, as {why}: {', '.join(made_of.left_out)}")
         print(f"  next: ontoweir check {shlex.quote(str(folder))}")
     elif not args.quiet:
         print(f"{folder}: a project of rooms and sensors; {folder / 'README.md'} says what to try")

@@ -1,0 +1,57 @@
+"""Flatten what is nested in JSON lines into columns, each with the path that leads to it."""
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def flatten_rows(rows: "pa.Table") -> "tuple[pa.Table, dict[str, str], str | None]":
+    """The members of objects as columns of their own; the path of each, by its name; and the path
+    of the array whose elements are rows (None: none is, or there are several arrays of objects).
+
+    Args:
+        rows: as Arrow reads JSON lines.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = _spread(rows)
+    arrays = [
+        f.name for f in table.schema if pa.types.is_list(f.type) and _is_object(f.type.value_type)
+    ]
+    unnest = arrays[0] if len(arrays) == 1 else None
+    if unnest is not None:
+        lists = table.column(unnest).combine_chunks()
+        table = table.take(pc.list_parent_indices(lists)).set_column(
+            table.column_names.index(unnest), unnest, pc.list_flatten(lists)
+        )
+        table = _spread(table)
+    names: dict[str, str] = {}
+    for path in table.column_names:
+        name = path if path in rows.column_names else make_name(path)
+        while name in names:
+            name += "_"
+        names[name] = path
+    paths = {n: p for n, p in names.items() if p not in rows.column_names}
+    return table.rename_columns(list(names)), paths, unnest
+
+
+def make_name(text: str) -> str:
+    """A text as a name that is plain in TOML, SQL and IRIs."""
+    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
+    return name if name and not name[0].isdigit() else f"t_{name}"
+
+
+def _spread(table: "pa.Table") -> "pa.Table":
+    """Objects as columns of their members, with dots, all the way down."""
+    while any(_is_object(f.type) for f in table.schema):
+        table = table.flatten()
+    return table
+
+
+def _is_object(kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_struct(kind))

@@ -1,0 +1,91 @@
+"""`ontoweir init --from` of SQL: tables as they are declared, whose data is to come."""
+
+import tomllib
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.ontoweir.conftest import Run
+
+SQL = """\
+CREATE TABLE sensors (
+  id INTEGER PRIMARY KEY, room VARCHAR(20) NOT NULL, kind TEXT CHECK (kind IN ('hall', 'lab')));
+CREATE TABLE IF NOT EXISTS "plant".readings (
+  sensor INT REFERENCES sensors, seen TIMESTAMP NOT NULL,
+  celsius NUMERIC(5,2) CHECK (celsius BETWEEN -40 AND 60), ok BOOLEAN, x DOUBLE PRECISION,
+  note JSON, grade SMALLINT CHECK (grade >= 1 AND grade <= 9),
+  PRIMARY KEY (sensor, seen),
+  CONSTRAINT where_it_stands FOREIGN KEY (sensor) REFERENCES sensors (id)
+);
+CREATE INDEX by_time ON readings (seen);
+INSERT INTO sensors VALUES (1, 'a', 'hall');
+"""
+
+
+def test_what_is_declared(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "plant.sql").write_text(SQL)
+    project = tmp_path / "plant"
+    ran = run("init", project, "--from", tmp_path / "plant.sql")
+    assert ran.code == 0, ran.err
+    assert "1 stream (readings), 1 relation (sensors), 3 queries" in ran.out
+    assert "left out, as their types are not known: readings.note" in ran.out
+    text = (project / "ontoweir.toml").read_text()
+    declared = tomllib.loads(text)
+    stream = declared["streams"]["readings"]
+    assert stream["timestamp"] == {"column": "seen", "unit": "1 second"}
+    assert stream["keys"] == [["sensor", "seen"]]
+    assert stream["references"] == [{"columns": ["sensor"], "relation": "sensors", "to": ["id"]}]
+    assert stream["columns"] == {
+        "sensor": "int",
+        "celsius": {"type": "decimal(5,2)", "min": -40, "max": 60},
+        "ok": "boolean",
+        "x": "double",
+        "grade": {"type": "int", "min": 1, "max": 9},
+    }
+    relation = declared["relations"]["sensors"]
+    assert relation["keys"] == [["id"]]
+    assert relation["columns"]["kind"] == {"type": "string", "enum": ["hall", "lab"]}
+    assert "seen:" not in text  # nothing was
+    assert run("check", project, "--fail-on", "undecided", "-q").code == 0
+    assert "there is no data for" in run("show", "readings-above", project).err
+
+
+def test_the_data_comes_later(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "plant.sql").write_text(SQL)
+    project = tmp_path / "plant"
+    assert run("init", project, "--from", tmp_path / "plant.sql", "-q").code == 0
+    (project / "data").mkdir()
+    sensors = {"id": [1, 2], "room": ["a", "b"], "kind": ["hall", "lab"]}
+    pq.write_table(pa.table(sensors), project / "data" / "sensors.parquet")
+    readings = {
+        "sensor": pa.array([1, 2, 2]),
+        "seen": pa.array([0, 1, 2], pa.int64()).cast(pa.timestamp("s")),
+        "celsius": pa.array([1, 2, 3]),
+        "ok": pa.array([True, None, False]),
+        "x": pa.array([1.0, 2.0, 3.0]),
+        "grade": pa.array([1, 5, 10]),
+    }
+    pq.write_table(pa.table(readings), project / "data" / "readings.parquet")
+    ran = run("check", project, "--data", "-q")
+    assert ran.code == 1
+    assert "data  sensors: what is declared is true of 2 rows" in ran.out
+    assert "readings.grade is outside its declared domain: 1 row" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("CREATE TABLE t (a INT;", "it is not SQL that is known"),
+        ("SELECT 1", "no table is created"),
+        ("CREATE TABLE t (a INT)", "has a time that goes on"),
+    ],
+)
+def test_what_is_refused(run: Run, tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "t.sql"
+    file.write_text(text)
+    ran = run("init", tmp_path / "p", "--from", file)
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+    assert not (tmp_path / "p").exists()

@@ -1,0 +1,43 @@
+"""`ontoweir init --from` of data as others write it: what is missing, rows in another order."""
+
+import tomllib
+from pathlib import Path
+
+from tests.ontoweir.conftest import Run
+
+
+def _init(run: Run, folder: Path, text: str) -> dict[str, object]:
+    (folder / "trade.csv").write_text(text)
+    ran = run("init", folder / "p", "--from", folder / "trade.csv")
+    assert ran.code == 0, ran.err
+    assert run("check", folder / "p", "--data", "-q").code == 0
+    stream: dict[str, object] = tomllib.loads((folder / "p" / "ontoweir.toml").read_text())[
+        "streams"
+    ]["trade"]
+    return stream
+
+
+def test_a_text_for_what_is_missing(run: Run, tmp_path: Path) -> None:
+    rows = [f"{'NA' if n % 7 == 0 else n},{n / 2},2026-01-01T00:{n:02}:00" for n in range(60)]
+    stream = _init(run, tmp_path, "\n".join(["count,price,ts", *rows]) + "\n")
+    source = stream["source"]
+    assert isinstance(source, dict)
+    assert source["options"] == {"header": "true", "nullValue": "NA"}
+    assert stream["columns"] == {"count": "int", "price": "double"}
+
+
+def test_blocks_that_each_begin_anew_are_sorted(run: Run, tmp_path: Path) -> None:
+    rows = [
+        f"{symbol},{month} 1 {year},{year % 100}"
+        for symbol in ("one", "two", "three")
+        for year in range(2000, 2010)
+        for month in ("Jan", "Feb", "Mar")
+    ]
+    stream = _init(run, tmp_path, "\n".join(["symbol,date,price", *rows]) + "\n")
+    source = stream["source"]
+    assert isinstance(source, dict)
+    assert source["sort"] is True
+    assert stream["timestamp"] == {"column": "date", "unit": "1 day", "format": "%b %d %Y"}
+    assert stream["keys"] == [["symbol", "date"]]
+    shown = run("show", "trade-above", tmp_path / "p", "--format", "csv", "-q")
+    assert shown.code == 0, shown.err
