@@ -22,6 +22,7 @@ from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.sizes.bound_open_steps import bound_open_steps
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.checker.split.split_by_keys import split_by_keys
+from ontoweir.checker.verdict.add_partition import add_partition
 from ontoweir.checker.verdict.verdict import (
     Bounded,
     DisjunctVerdict,
@@ -77,6 +78,7 @@ def check_query(
     with watching(watch):
         known = statistics or Statistics()
         verdict = _check_blocks(union, catalog, known, timed, disprove, size)
+        verdict = add_partition(verdict, catalog)
     if union.latest:
         verdict = bound_latest(verdict, catalog, known)
     waiting = bound_open_steps(union, catalog) if timed else ()

@@ -3,6 +3,8 @@
 from html import escape
 from typing import TYPE_CHECKING
 
+from ontoweir.checker.partition.partition import show_partition
+
 if TYPE_CHECKING:
     from ontoweir.checker.verdict.verdict import Verdict
 
@@ -45,6 +47,8 @@ def show_verdict_html(verdict: "Verdict") -> str:
     if verdict.conditions:
         items = "".join(f"<li>{escape(c.text)}</li>" for c in verdict.conditions)
         parts.append(f"rests on <ul>{items}</ul>")
+    if verdict.partition is not None:
+        parts.append(escape(show_partition(verdict.partition)))
     reasons: dict[tuple[str, str, str], None] = {}
     for disjunct in verdict.disjuncts:
         for d in getattr(disjunct, "because", ()):

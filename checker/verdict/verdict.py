@@ -8,6 +8,7 @@ from typing import TypeAlias
 from ontoweir.checker.model.criterion import CriterionResult
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.plan import Bound, SynopsisPlan
+from ontoweir.checker.partition.partition import Partition
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.checker.verdict.show_verdict import show_verdict, show_verdict_html
 from ontoweir.checker.witness.witness import Witness
@@ -139,6 +140,8 @@ class Verdict:
     queries of each."""
     waiting: tuple[Bound, ...] = ()
     """What of the bound are rows of streams that wait because earlier ones may still come."""
+    partition: Partition | None = None
+    """By which columns rows can be divided (None: there is no plan)."""
 
     def __repr__(self) -> str:
         return show_verdict(self)

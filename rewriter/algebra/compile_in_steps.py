@@ -25,15 +25,22 @@ def compile_in_steps(compile_: Callable[[Catalog], SpjUnion], catalog: Catalog) 
 
 def _count_in(union: SpjUnion, step_us: int) -> SpjUnion:
     """The query in steps, with the queries that it reads."""
-    blocks = tuple(replace(b, union=_count_in(b.union, step_us)) for b in union.blocks)
-    return replace(union, step_us=step_us, blocks=blocks)
+    blocks = []
+    for block in union.blocks:
+        absence = block.absence
+        if absence is not None:
+            parts = (replace(p, hits=_count_in(p.hits, step_us)) for p in absence.parts)
+            absence = replace(absence, parts=tuple(parts))
+        blocks.append(replace(block, union=_count_in(block.union, step_us), absence=absence))
+    return replace(union, step_us=step_us, blocks=tuple(blocks))
 
 
 def _refuse_units(union: SpjUnion, catalog: Catalog) -> None:
     """Raise UnitsDiffer for streams of different units that are joined, in the query or in those
     that it reads; or whose matches are in the same groups, which are final together."""
     for block in union.blocks:
-        _refuse_units(block.union, extend_catalog(catalog, block.union))
+        for inner in (block.union, *block.queries):
+            _refuse_units(inner, extend_catalog(catalog, inner))
     read = [{o.table for o in query.occurrences} for query in union.disjuncts]
     if union.aggregation is not None and read:
         read = [set.union(*read)]

@@ -37,7 +37,7 @@ def unite_answers(results: Sequence[PlanResults], schema: pa.Schema, distinct: b
         return tables[0]
     variables = [n for n in schema.names if n not in (AT, MULTIPLICITY)]
     whole = pa.concat_tables([schema.empty_table(), *tables])
-    return _in_order(whole, (AT, *variables))
+    return in_order(whole, (AT, *variables))
 
 
 def _unite(results: Sequence[PlanResults], schema: pa.Schema, distinct: bool) -> pa.Table:
@@ -59,7 +59,7 @@ def _unite(results: Sequence[PlanResults], schema: pa.Schema, distinct: bool) ->
         summed = merged.aggregate([(MULTIPLICITY, "sum")])
         summed = summed.rename_columns([*variables, AT, MULTIPLICITY])
         whole = summed.select(schema.names).cast(schema)
-    return _in_order(whole, (AT, *variables))
+    return in_order(whole, (AT, *variables))
 
 
 def _leave_out_unseen(table: pa.Table) -> pa.Table:
@@ -71,8 +71,8 @@ def _leave_out_unseen(table: pa.Table) -> pa.Table:
     return table if pc.all(seen).as_py() is not False else table.filter(seen)
 
 
-def _in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
-    """The rows in order of some columns; kernels often give them so."""
+def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
+    """Rows in the order of some columns, ascending; kernels often give them so."""
     tied = np.ones(max(table.num_rows - 1, 0), dtype=np.bool_)
     for name in names:
         column = table.column(name)

@@ -6,9 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ontoweir.errors import RunError
-from ontoweir.runtime.live.model.live_errors import stopped
-from ontoweir.runtime.spark.start_java import last_words
+from ontoweir.runtime.live.model.live_errors import JavaGone, java_gone, stopped
 
 if TYPE_CHECKING:
     from ontoweir.runtime.live.run_live import LiveRun
@@ -57,24 +55,6 @@ def wait_live(run: "LiveRun", seconds: float, mask: Callable[[str], str] = str) 
         raise stopped(mask(lines[0][:300])) from None
     except (Py4JError, ConnectionError, EOFError) as error:
         raise java_gone(error) from None
-
-
-class JavaGone(RunError):
-    """The Java process shared by all runs of a session has ended."""
-
-
-def java_gone(error: BaseException) -> JavaGone:
-    """The error of a run whose Java process has ended, with what that said last."""
-    said = last_words()
-    memory = "OutOfMemoryError" in said
-    return JavaGone(
-        "Spark stopped the run: its Java process has gone"
-        + (f" ({said[:200]})" if said else f" ({type(error).__name__})"),
-        why="what was committed is intact",
-        fix="give it more memory (--spark spark.driver.memory=4g), and start again"
-        if memory
-        else "see Spark's log, and the system's, for the cause, and start again",
-    )
 
 
 def notice_gone(error: BaseException) -> JavaGone | None:

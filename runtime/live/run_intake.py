@@ -12,13 +12,12 @@ from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.open_sources import open_sources
 from ontoweir.runtime.live.arrivals.plan_sources import plan_sources
 from ontoweir.runtime.live.arrivals.read_stream import LISTING, is_listed
-from ontoweir.runtime.live.await_live import java_gone
 from ontoweir.runtime.live.checkpoint.remap_spark import remap_spark
 from ontoweir.runtime.live.checkpoint.restore_spark import TICKS
 from ontoweir.runtime.live.checkpoint.rotate_spark import MANY, count_entries, rotate_spark
 from ontoweir.runtime.live.intake.intake import Intake
 from ontoweir.runtime.live.intake.model import Reach
-from ontoweir.runtime.live.model.live_errors import stopped
+from ontoweir.runtime.live.model.live_errors import java_gone, stopped
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spark.call_without_rows import call_without_rows

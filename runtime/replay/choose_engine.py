@@ -1,8 +1,10 @@
-"""Where a history is replayed: in this process, or by Spark's tasks side by side.
+"""Where a history is replayed: in this process, by Spark's tasks side by side, or by processes
+among which rows are divided by key.
 
-Both run the same code. Spark divides the work among its cores, but has to be started, and every
-pass that finds where ranges begin reads what it needs again. So an estimate decides: the time that
-this process takes for the first rows, and what follows from it for all.
+All run the same code. Spark divides the work among its cores, but has to be started, and every pass
+that finds where ranges begin reads what it needs again; ranges exchange states, which have to be
+small. Processes that divide rows by key exchange nothing, but each reads all rows. So an estimate
+decides: the time that this process takes for the first rows, and what follows from it for all.
 """
 
 import os
@@ -12,12 +14,13 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from ontoweir.errors import OntoweirError
+from ontoweir.errors import OntoweirError, QueryError
 from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.kernel.tables_of_size import count_levels
+from ontoweir.runtime.replay.parts.division import Division
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
 from ontoweir.runtime.replay.ranges.scan_ranges import begin_range
@@ -39,12 +42,37 @@ WORTH = 1_000_000
 """Fewer rows are never worth Spark: this process takes about what Spark takes to start."""
 
 
+PROCESS_STARTS = 1.0
+"""Seconds that a process takes that replays a part of the rows: it starts, and loads modules."""
+MOST_PARTS = 8
+"""Among more processes rows are never divided by key: each of them reads all."""
+LARGE = 100_000
+"""Rows of state from which on it is worth to divide them by key; fewer fit every process, and what
+ranges of time exchange is little."""
+EXCHANGED = 1e-6
+"""Seconds that a row of state takes that ranges of time exchange, for each range."""
+
+Divide: TypeAlias = Callable[[int], Division | str]
+"""How rows are divided among so many processes, or half a sentence on why they are not."""
+
+
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """Whether Spark's tasks replay, and why."""
+    """Whether Spark's tasks replay, or processes among which rows are divided (None: this one),
+    and why."""
 
     spark: bool
     because: str
+    division: Division | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Estimate:
+    """Seconds that this process takes for all rows: `seconds`; of the work of its processors the
+    share that is done once more in every process that reads all rows: `read`."""
+
+    seconds: float
+    read: float
 
 
 def choose_engine(
@@ -53,15 +81,26 @@ def choose_engine(
     *,
     spark: "Callable[[], SparkSession]",
     unbounded: bool,
+    divide: Divide,
 ) -> EngineChoice:
     """Where to replay: as asked for, else where it is estimated to end earlier.
 
     Args:
         work: the query and its history.
-        request: `engine`, and the ranges that are wanted.
+        request: `engine`, `parts`, and the ranges that are wanted.
         spark: gives the session. It is started to know its cores where a cluster is named.
         unbounded: the query is not bounded: one range replays it.
+        divide: how rows can be divided by key.
+
+    Raises:
+        QueryError: it was asked for to divide rows that cannot be divided.
     """
+    if request.parts is not None and request.parts > 1:
+        return EngineChoice(
+            spark=False,
+            because=f"rows are divided by key among {request.parts} processes, as it was asked for",
+            division=_require(divide(request.parts), work.name),
+        )
     if request.engine != "auto" or request.ranges is not None:
         return EngineChoice(spark=request.engine != "driver", because="as it was asked for")
     rows = sum(h.rows for h in work.histories)
@@ -73,22 +112,66 @@ def choose_engine(
         return EngineChoice(spark=False, because=because)
     if rows < WORTH or rows < 2 * request.rows_per_range:
         return EngineChoice(spark=False, because=f"history has only {rows:,} rows")
-    if request.text_here and find_spec("pyspark") is None:
-        return EngineChoice(spark=False, because="pyspark is not installed")
+    return _compare(work, request, rows, spark, divide)
+
+
+def _require(division: Division | str, name: str) -> Division:
+    if isinstance(division, Division):
+        return division
+    raise QueryError(
+        f"the rows of {name} cannot be divided by key: {division}",
+        why="processes among which rows are divided do not exchange them",
+        fix="leave out --parts; `ontoweir check --verbose` says by what rows can be divided",
+    )
+
+
+def _compare(
+    work: ExecutionContext,
+    request: ReplayRequest,
+    rows: int,
+    spark: "Callable[[], SparkSession]",
+    divide: Divide,
+) -> EngineChoice:
+    """What is estimated to end earliest."""
+    without = request.text_here and find_spec("pyspark") is None
     cores, start = _look(spark, cluster=not request.text_here)
+    large = work.bound is None or work.bound >= LARGE
+    parts = min(cores, MOST_PARTS) if large and request.text_here and request.parts is None else 1
+    division = divide(parts) if parts > 1 else "its state is small, or there is one core"
+    if without and isinstance(division, str):
+        return EngineChoice(spark=False, because="pyspark is not installed")
     here = _estimate(work, max(rows // SAMPLE, 1))
     if here is None:
         return EngineChoice(spark=False, because="its first rows are not valid")
+    told = [f"about {here.seconds:.1f} s in this process"]
+    ways: list[tuple[float, bool, Division | None]] = [(here.seconds, False, None)]
+    if not without:
+        there = _by_ranges(work, here.seconds, min(cores, rows // max(request.rows_per_range, 1)))
+        ways.append((start + there, True, None))
+        of = f", {start:g} s of them for its start" if start else ""
+        told.append(f"{start + there:.1f} s by Spark with {cores} cores{of}")
+    if isinstance(division, Division):
+        share = max((parts * here.read + 1 - here.read) / cores, here.read, (1 - here.read) / parts)
+        apart = PROCESS_STARTS + here.seconds * share / max(here.read, 1 - here.read)
+        ways.append((apart, False, division))
+        told.append(f"{apart:.1f} s with rows divided by key among {parts} processes")
+    _, by_spark, chosen = min(ways, key=lambda way: way[0])
+    because = f"{', '.join(told)}; from the first {rows // SAMPLE:,} of {rows:,} rows"
+    if isinstance(division, str) and large and parts > 1:
+        because += f"; rows are not divided by key: {division}"
+    return EngineChoice(by_spark, because, chosen)
+
+
+def _by_ranges(work: ExecutionContext, here: float, ranges: int) -> float:
+    """Seconds that Spark's tasks take for ranges of time, where this process takes `here`."""
     # two ranges need no pass of their own to find where they begin
-    ranges = min(cores, rows // max(request.rows_per_range, 1))
     passes = 1 + (count_levels(work.plans) if ranges > 2 else 1)
-    there = start + passes * (SPARK_JOB + here * SHARE / max(ranges, 1))
-    return EngineChoice(
-        spark=there < here,
-        because=f"about {here:.1f} s in this process, {there:.1f} s by Spark with {cores} cores"
-        + (f", {start:g} s of them for its start" if start else "")
-        + f"; from the first {rows // SAMPLE:,} of {rows:,} rows",
-    )
+    seconds = passes * (SPARK_JOB + here * SHARE / max(ranges, 1))
+    if work.bound is None or work.bound >= LARGE:
+        rows = sum(h.rows for h in work.histories)
+        held = rows if work.bound is None else min(rows, work.bound)
+        seconds += (passes - 1) * ranges * held * EXCHANGED
+    return seconds
 
 
 def _look(spark: "Callable[[], SparkSession]", *, cluster: bool) -> tuple[int, float]:
@@ -106,29 +189,36 @@ def _is_started() -> bool:
     return known is not None and known.SparkSession.getActiveSession() is not None
 
 
-def _estimate(work: ExecutionContext, rows: int) -> float | None:
-    """The seconds that this process takes for all rows, from the first ones (None: they have an
-    error, which the replay reports)."""
+def _estimate(work: ExecutionContext, rows: int) -> _Estimate | None:
+    """What this process takes for all rows, from the first ones (None: they have an error, which
+    the replay reports)."""
     total = sum(h.rows for h in work.histories)
     try:
         prepared = prepare_work(work)
-        begun = time.perf_counter()
-        done = _replay_first(prepared, rows)
-        return (time.perf_counter() - begun) * total / max(done, 1)
+        begun, used = time.perf_counter(), time.process_time()
+        done, advanced, chunks = _replay_first(prepared, rows)
+        seconds = (time.perf_counter() - begun) * total / max(done, 1)
     except OntoweirError:
         return None
+    # when the last chunk was advanced, one more had been read
+    read = max(time.process_time() - used - advanced, 0.0) * chunks / (chunks + 1)
+    return _Estimate(seconds, read / max(read + advanced, 1e-9))
 
 
-def _replay_first(prepared: PreparedWork, rows: int) -> int:
-    """Replay about so many rows, and forget the answers; how many they were."""
+def _replay_first(prepared: PreparedWork, rows: int) -> tuple[int, float, int]:
+    """Replay about so many rows, and forget the answers; how many they were, how many seconds of a
+    processor all took but reading and admitting them, and in how many chunks they came."""
     work = replace(prepared.work, rows_per_chunk=min(rows, prepared.work.rows_per_chunk))
-    state, done = begin_range(work, None), 0
+    state, done, advanced, number = begin_range(work, None), 0, 0.0, 0
     with closing(
         read_chunks(work, work.histories, prepared.checks, state.cursors, work.span)
     ) as chunks:
         for chunk, admitted in chunks:
+            begun = time.thread_time()
             state, _ = advance_rows(work, prepared.plans, admitted, chunk, state)
+            advanced += time.thread_time() - begun
             done += sum(a.read for a in admitted.values())
+            number += 1
             if done >= rows:
                 break
-    return done
+    return done, advanced, number

@@ -25,6 +25,8 @@ from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.replay.choose_engine import EngineChoice, choose_engine
 from ontoweir.runtime.replay.keep_last import LastRows
 from ontoweir.runtime.replay.open_history import StagingArea, open_history, reads_here
+from ontoweir.runtime.replay.parts.plan_division import plan_division
+from ontoweir.runtime.replay.parts.scan_parts import scan_parts
 from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, plan_ranges
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks, Scanned, ScanOutput, scan_ranges
 from ontoweir.runtime.replay.refuse_rejects import refuse_rejects
@@ -129,6 +131,7 @@ def replay_history(
         one_range_because=scanned.reason,
         engine="spark" if choice.spark else "driver",
         engine_because=choice.because,
+        parts=1 if choice.division is None else choice.division.parts,
     )
 
 
@@ -162,12 +165,18 @@ def _replay(
 ) -> tuple[EngineChoice, Scanned]:
     """Write the answers of the one query of a run, without the commit."""
     job = config.queries[0].job
-    choice = choose_engine(work, request, spark=area.spark, unbounded=job.unbounded)
+    groups, feed = work.aggregates, feed_of(config.queries[0])
+    choice = choose_engine(
+        work,
+        request,
+        spark=area.spark,
+        unbounded=job.unbounded,
+        divide=lambda parts: plan_division(job, work, parts, changing=feed is not None),
+    )
     ranges = Ranges((), f"it is replayed in this process: {choice.because}")
     if choice.spark:
         ranges = _cut(work, area.spark, request, unbounded=job.unbounded)
     last: LastRows | ChangeRows | None = None
-    groups, feed = work.aggregates, feed_of(config.queries[0])
     if request.final and has_updates(groups):
         assert groups is not None
         whole = not groups.aggregation.group
@@ -181,12 +190,17 @@ def _replay(
     again = writer.schema != work.schema or (work.distinct and len(ranges) > 1) or last is not None
     work = dataclasses.replace(work, parquet=request.format == "parquet" and not again)
     watch = None
-    if request.verification is not None and not choice.spark and area.span == (None, None):
+    whole_here = not choice.spark and choice.division is None and area.span == (None, None)
+    if request.verification is not None and whole_here:
         watch = RejectWatch()
-    with _runner(work, area.spark() if choice.spark else None, area.folder, watch) as run:
-        sink = writer if last is None else last
-        output = ScanOutput(area.folder, sink, request.expand and feed is None)
-        scanned = scan_ranges(work, ranges, run, output, area.progress)
+    sink = writer if last is None else last
+    output = ScanOutput(area.folder, sink, request.expand and feed is None)
+    if choice.division is not None:
+        scanned = scan_parts(work, choice.division, output, area.progress)
+    else:
+        spark = area.spark() if choice.spark else None
+        with _runner(work, spark, area.folder, watch) as run:
+            scanned = scan_ranges(work, ranges, run, output, area.progress)
     match last:
         case LastRows():
             last.finish()

@@ -30,6 +30,8 @@ class ReplayRequest:
             many rows.
         ranges: how many ranges Spark replays at most (None: as many as it has cores).
         engine: what replays (`choose_engine`).
+        parts: among how many processes of this machine rows are divided by key (None: as many as
+            are estimated to be worth it; 1: none but this one).
         verification: what is known of the streams' files, and where more is kept (None: nothing).
         most_rejected: a replay that rejects half of a stream's rows for one reason is a result;
             else it is an error, and nothing is written.
@@ -47,6 +49,7 @@ class ReplayRequest:
     rows_per_range: int = 2_000_000
     ranges: int | None = None
     engine: Engine = "auto"
+    parts: int | None = None
     verification: Verification | None = None
     most_rejected: bool = True
     rejects: Path | None = None

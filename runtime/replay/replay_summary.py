@@ -13,11 +13,13 @@ class ReplaySummary:
 
     `markers`: distinct timestamps; `tuples`: rows read in the replayed span, those rejected
     included; `results`: rows written; `state_rows_max`: the most state rows after any chunk (with
-    SELECT DISTINCT and several ranges, without answers that ranges before have emitted);
+    SELECT DISTINCT and several ranges, without answers that ranges before have emitted; of rows
+    divided by key, those of the part that has most);
     `late`: tuples that came later than their stream declares, which are among the rejected ones,
     and `late_rows`: how late, by stream; `rejected`: tuples not admitted, by reason; `ranges`: of
     how many ranges of time, each a Spark task; `one_range_because`: why there was only one;
-    `engine`: what replayed, and `engine_because`: why.
+    `engine`: what replayed, and `engine_because`: why; `parts`: among how many processes rows were
+    divided by key.
     """
 
     markers: int
@@ -34,6 +36,7 @@ class ReplaySummary:
     one_range_because: str | None = None
     engine: Engine = "driver"
     engine_because: str | None = None
+    parts: int = 1
 
     @property
     def rejected_total(self) -> int:

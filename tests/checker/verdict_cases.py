@@ -2,14 +2,15 @@
 
 A case is a query, `sql`, over a catalog, `toml`, and `verdict`, a block of `key: value` lines:
 `verdict`, `tier`, `rows`, `bound`, `because` (codes), `rests on` (declarations), `pattern` and
-`emit` (how answers change, and how they are told), `rows as changes`, and one line for each
-criterion: `lag`, `[S] Th. 1`, `[S] Th. 2`, `[A] Th. 5.6`, `[A] Th. 8.6` … (`holds` or `fails
-C1, C2`). `model: arrival` decides without timestamps.
+`emit` (how answers change, and how they are told), `rows as changes`, `partition` (by what rows
+can be divided), and one line for each criterion: `lag`, `[S] Th. 1`, `[S] Th. 2`, `[A] Th. 5.6`,
+`[A] Th. 8.6` … (`holds` or `fails C1, C2`). `model: arrival` decides without timestamps.
 """
 
 from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.model.criterion import CriterionResult
+from ontoweir.checker.partition.partition import show_partition
 from ontoweir.checker.verdict.find_pattern import find_pattern
 from ontoweir.checker.verdict.verdict import Bounded, Failing, Verdict
 from ontoweir.checker.witness.witness import Witness
@@ -61,6 +62,7 @@ def _describe(verdict: Verdict) -> dict[str, str]:
         "witness": "yes" if isinstance(verdict.witness, Witness) else "no",
         "rests on": "; ".join(d.text for d in verdict.conditions) or "nothing",
         "because": ", ".join(codes) or "nothing",
+        "partition": "none" if verdict.partition is None else show_partition(verdict.partition),
     }
     failed: dict[str, dict[str, None]] = {}
     for _, criterion in list_criteria(verdict):  # it holds where it does of every disjunct

@@ -40,16 +40,23 @@ def make_world(random: Random) -> tuple[Catalog, tuple[str, ...]]:
 
 
 def make_rows(random: Random, key: tuple[str, ...]) -> Tables:
+    """Data with few keys, of which there are many rows."""
     data: Tables = make_data(random)
+    few: dict[str, list[Any]] = {"h": [0, 1, None], "g": ["x", "y", None], "a": [-1, 0, None]}
     columns, rows = data["s"]
+    rows = [row for row in rows * 3 if random.random() < 0.7][:18]
     seen: set[Any] = set()
     kept = []
     for row in rows:
-        at = tuple(row[columns.index(c)] for c in (*key, "ts"))
+        cells = dict(zip(columns, row, strict=True))
+        for column in key:
+            cells[column] = random.choices(few[column], [6, 6, 1])[0]
+        cells["ts"] = random.randrange(MARKERS)
+        at = tuple(cells[c] for c in (*key, "ts"))
         if at not in seen or None in at:
             seen.add(at)
-            kept.append(row)
-    data["s"] = columns, kept
+            kept.append(tuple(cells[c] for c in columns))
+    data["s"] = columns, sorted(kept, key=lambda row: row[-1])
     return data
 
 

@@ -175,7 +175,12 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
     spark: Any = object()  # reads nothing here
     workspace = open_project(folder)
     failed: dict[str, Any] = {}
-    options = IntakeOptions(folder / "intake", (40, 1 << 20), on_failed=failed.__setitem__)
+    options = IntakeOptions(
+        folder / "intake",
+        (40, 1 << 20),
+        random.choice([300, 1 << 20]),
+        on_failed=failed.__setitem__,
+    )
     intake = Intake(options, spark)
     intake.restore(ticks=False)
     lister = Lister(folder, intake, random.choice([1, 2, 20]))

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 _COLLECTED = 4 << 20
 """Bytes of files up to which Spark hands their rows over; of more, it writes them."""
+_HELD = 64 << 20
+"""Bytes of rows of text files that are held at once; the files after those are written, too."""
 _NO_OBJECT = "is not a JSON object"
 _NOT_READING = LISTING - {"recursivefilelookup"}
 
@@ -102,9 +104,13 @@ def open_arrivals(
                 bad.append(BadFile(file.path, error))
         return portions, bad
     left: list[ArrivedFile] = []
+    held = 0
     for number, file in enumerate(files):
         try:
-            portions += _open_text(history, file, folder / f"text-{number}.parquet")
+            spool = folder / f"text-{number}.parquet"
+            opened = _open_text(history, file, spool, _HELD - held)
+            held += sum(portion.size for portion in opened if not spool.exists())
+            portions += opened
         except NotPlain:
             left.append(file)
         except DataError as error:
@@ -143,8 +149,9 @@ def _open_parquet(history: History, file: ArrivedFile) -> Iterator[Portion]:
         )
 
 
-def _open_text(history: History, file: ArrivedFile, spool: Path) -> list[Portion]:
-    """The rows of a local text file: of a large one, row groups of what is written to `spool`.
+def _open_text(history: History, file: ArrivedFile, spool: Path, most: int) -> list[Portion]:
+    """The rows of a local text file: of a large one, or one of more than `most` bytes, row groups
+    of what is written to `spool`.
 
     Raises:
         NotPlain: Spark has to read it.
@@ -166,7 +173,7 @@ def _open_text(history: History, file: ArrivedFile, spool: Path) -> list[Portion
     )
     tables = map(_mark_faults, rows_of)
     times = {file.path: file.modified}
-    if size <= _COLLECTED and not _is_packed([file.path]):
+    if size <= min(_COLLECTED, most) and not _is_packed([file.path]):
         held = [_mark(_name_file(rows, file.path), times) for rows in tables]
         return [_hold(file.path, pa.concat_tables(held))] if held else []
     try:

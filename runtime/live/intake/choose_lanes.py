@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
@@ -42,16 +43,16 @@ class LaneChooser:
 
     def choose(self, lanes: Sequence[Lane], *, behind: bool) -> list[Lane]:
         """The lanes to advance next, all equally far: those that lack only the last micro-batch,
-        or (`behind`) those that lack most."""
-        chosen: dict[tuple[int, int, int], list[Lane]] = {}
+        or (`behind`) those that lack most, or all."""
+        chosen: dict[Any, list[Lane]] = {}
         for lane in lanes:
             if (lane.at.batch >= self.reach.batch and lane.span is None) or self.waits(lane):
                 continue
-            if behind == (lane.at.batch >= self.reach.batch - 1):
+            if behind != (lane.at.batch < max(0, self.reach.batch - 1)):
                 continue
-            to = self.reach.batch if lane.span is None else lane.span.to.batch
+            to = self.reach if lane.span is None else lane.span.to
             cut = None if lane.span is None else lane.span.cut_us
-            key = (lane.at.batch, to, _FIRST if cut is None else cut)
+            key = (lane.at.key, lane.span is not None, to.key, _FIRST if cut is None else cut)
             chosen.setdefault(key, []).append(lane)
         return chosen[min(chosen)] if chosen else []
 
@@ -65,7 +66,7 @@ class LaneChooser:
 
     def waits(self, lane: Lane) -> bool:
         """Whether a lane does not begin yet, as more files may be waiting to be listed."""
-        if lane.at.batch >= 0 or lane.span is not None:
+        if lane.begun:
             return False
         if not lane.streams <= self.reach.entries.keys():
             return True  # Spark is about to begin anew, with its streams

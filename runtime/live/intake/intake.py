@@ -23,8 +23,21 @@ from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.checkpoint.state_tables import tabulate_rejects
 from ontoweir.runtime.live.intake.choose_lanes import LaneChooser
 from ontoweir.runtime.live.intake.keep_commits import open_commits, park_lane
-from ontoweir.runtime.live.intake.model import IntakeOptions, Lane, Member, Reach, merge_lanes
-from ontoweir.runtime.live.intake.open_span import OpenSpan, SpanContext, find_reach, open_span
+from ontoweir.runtime.live.intake.model import (
+    IntakeOptions,
+    Lane,
+    Member,
+    Reach,
+    ReachKey,
+    merge_lanes,
+)
+from ontoweir.runtime.live.intake.open_span import (
+    OpenSpan,
+    SpanContext,
+    find_reach,
+    limit_reach,
+    open_span,
+)
 from ontoweir.runtime.live.intake.publish_members import Publisher
 from ontoweir.runtime.live.intake.resume_lane import SOURCE_GONE, cannot_go_on, resume_lane
 from ontoweir.runtime.live.intake.step_lanes import Arrived, Stepped, step_lanes
@@ -62,7 +75,9 @@ class Intake:
         self.mutex, self.closed, self.busy = threading.Lock(), False, 0.0
         self.worked = 0.0
         """Seconds that steps have taken."""
-        self.spans: dict[tuple[int, int], OpenSpan] = {}
+        self.spans: dict[tuple[ReachKey, ReachKey], OpenSpan] = {}
+        self.opened = 0
+        """How many spans have been opened."""
         self.watch = FileWatch()
         self.fresh: list[Path] = []
         self.recorder = SparkRecorder(self.spark_folder)
@@ -201,7 +216,7 @@ class Intake:
     def _park(self, lane: Lane) -> None:
         (member,) = lane.members
         self.publisher.end(member)
-        if lane.at.batch >= 0 or lane.span is not None:
+        if lane.begun:
             self.parked[member.id] = park_lane(lane)
 
     def take(self, frame: "DataFrame | None", batch: int) -> None:
@@ -275,7 +290,7 @@ class Intake:
     def _step(self, lanes: Sequence[Lane], rows: int) -> None:
         """Advance lanes by a step, commit, publish."""
         begun = time.perf_counter()
-        to = self.reach if lanes[0].span is None else lanes[0].span.to
+        to = self._aim(lanes) if lanes[0].span is None else lanes[0].span.to
         low = None if lanes[0].span is None else lanes[0].span.cut_us
         span = self._open(lanes, to, rows)
         high = next((c for c in span.cuts if low is None or c > low), None)
@@ -296,7 +311,7 @@ class Intake:
         for stream, paths in span.name_bad().items():
             bad[stream] = tuple(dict.fromkeys((*bad.get(stream, ()), *paths)))
         self._commit(stepped, bad)
-        used = {(x.at.batch, x.span.to.batch) for x in self.lanes if x.span is not None}
+        used = {(x.at.key, x.span.to.key) for x in self.lanes if x.span is not None}
         for key in self.spans.keys() - used:
             self.spans.pop(key).close()
         self.worked += time.perf_counter() - begun
@@ -318,22 +333,31 @@ class Intake:
                 kept.append(lane)
         self.lanes = kept
 
+    def _aim(self, lanes: Sequence[Lane]) -> Reach:
+        """Up to where lanes that are equally far take arrivals in at once."""
+        if lanes[0].at.batch >= max(0, self.reach.batch - 1):
+            return self.reach
+        context = SpanContext(self.sources, self.spark_folder, self.spark, {})
+        return limit_reach(lanes, self.reach, context, self.options.text)
+
     def _open(self, lanes: Sequence[Lane], to: Reach, rows: int) -> OpenSpan:
         """The files of a span, opened for all lanes."""
-        key = (lanes[0].at.batch, to.batch)
+        at = lanes[0].at
+        key = (at.key, to.key)
         wanted = {read for lane in lanes for read in lane.reads.values()}
         known = self.spans.get(key)
         if known is not None and wanted <= known.opened.keys():
             return known
         if known is not None:
             known.close()
-        staged = self.options.folder / "staged" / f"{key[0]}-{key[1]}"
+        self.opened += 1
+        staged = self.options.folder / "staged" / str(self.opened)
         step = (rows, self.options.step[1])
         together = [
             lane
             for lane in self.lanes
-            if lane.at.batch == key[0]
-            and (lane.span is None or lane.span.to.batch == key[1])
+            if lane.at == at
+            and (lane.span is None or lane.span.to == to)
             and not self.chooser.waits(lane)
         ]
         passed = self.record.bad if lanes[0].span is not None else {}

@@ -16,6 +16,8 @@ from ontoweir.runtime.live.output.sinks.sinks import Sink
 from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.sources.history import History
 
+ReachKey = tuple[int, tuple[tuple[str, int], ...]]
+
 
 @dataclass(frozen=True, slots=True)
 class Reach:
@@ -24,6 +26,11 @@ class Reach:
 
     batch: int = -1
     entries: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def key(self) -> ReachKey:
+        """It as a key."""
+        return self.batch, tuple(sorted(self.entries.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +76,11 @@ class Lane:
     state: LiveState
     at: Reach = Reach()
     span: Span | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has taken anything in."""
+        return self.at != Reach() or self.span is not None
 
     @property
     def job(self) -> LiveJob:
@@ -142,11 +154,13 @@ def _ignore(name: str, error: OntoweirError) -> None:
 @dataclass(frozen=True, slots=True)
 class IntakeOptions:
     """How an intake goes. `folder`: of its checkpoint; `step`: about how many rows and bytes are
-    taken in at once; `parts_may_go`: published files may be moved away by who reads them;
+    taken in at once; `text`: about how many bytes of files of text a query that catches
+    up opens at once; `parts_may_go`: published files may be moved away by who reads them;
     `on_failed`: is called with the id of a query that has failed, and why."""
 
     folder: Path
     step: tuple[int, int] = (STEP_ROWS, STEP_BYTES)
+    text: int = 512 << 20
     parts_may_go: bool = False
     on_failed: Callable[[str, OntoweirError], None] = field(default=_ignore)
 

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -141,18 +141,70 @@ def list_logged(folder: SparkFolder, source: int, since: int, to: int) -> tuple[
     Raises:
         RunError: Spark's log is not as expected.
     """
-    found: list[ArrivedFile] = []
+    found = [file for _, file in _read_logged(folder, source, since, to)]
+    return tuple(sorted(found, key=lambda f: (f.modified, f.path)))
+
+
+def _read_logged(
+    folder: SparkFolder, source: int, since: int, to: int
+) -> Iterator[tuple[int, ArrivedFile]]:
+    """The files that a source has logged after an entry, up to another, with their entries."""
     place = folder.sources / str(source)
     try:
         for log in _logs_in_use(folder, source) if to > since else ():
             for line in read_entries(place / log):
                 entry = json.loads(line)
-                if since < int(entry["batchId"]) <= to:
-                    path = entry["path"]
-                    found.append(ArrivedFile(path, local_path(path), int(entry["timestamp"])))
+                number, path = int(entry["batchId"]), entry["path"]
+                if since < number <= to:
+                    yield number, ArrivedFile(path, local_path(path), int(entry["timestamp"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise _unknown(place, error) from error
-    return tuple(sorted(found, key=lambda f: (f.modified, f.path)))
+
+
+def limit_reach(lanes: Sequence[Lane], to: Reach, context: "SpanContext", most: int) -> Reach:
+    """Up to where lanes that are equally far take arrivals in at once: as far as is asked, or until
+    the files of text on the way, which are read whole when they are opened, have `most` bytes. In
+    the order of the files' modification times, and always a part of the way.
+
+    Raises:
+        RunError: Spark's log is not as expected.
+    """
+    since = lanes[0].at
+    streams = {h.stream.name: h.stream for lane in lanes for h in lane.histories}
+    logged: list[tuple[int, str, int, int]] = []
+    for name, stream in streams.items():
+        text = stream.data.format != "parquet"
+        span = (since.entries.get(name, -1), to.entries.get(name, -1))
+        sizes: dict[int, tuple[int, int]] = {}
+        for entry, file in _read_logged(context.folder, context.sources.numbers[name], *span):
+            first, size = sizes.get(entry, (file.modified, 0))
+            more = _measure(file) if text else 0
+            sizes[entry] = (min(first, file.modified), size + more)
+        logged += [(first, name, entry, size) for entry, (first, size) in sizes.items()]
+    if sum(size for *_, size in logged) <= most:
+        return to
+    entries, taken = dict(since.entries), 0
+    ends: dict[str, int] = {}
+    for _, name, entry, size in sorted(logged):
+        taken += size
+        entries.setdefault(name, -1)
+        if taken > most and taken > size:
+            ends[name] = min(entry, ends.get(name, entry))
+        else:
+            entries[name] = max(entry, entries[name])
+    for name, end in ends.items():  # entries are taken in their order
+        entries[name] = min(entries[name], end - 1)
+    if all(entries[name] <= since.entries.get(name, -1) for _, name, _, _ in logged):
+        one = min(logged)[1]
+        entries[one] = min(entry for _, name, entry, _ in logged if name == one)
+    return Reach(since.batch, entries)
+
+
+def _measure(file: ArrivedFile) -> int:
+    try:
+        return os.path.getsize(file.path)
+    except OSError:
+        return 0
 
 
 def _logs_in_use(folder: SparkFolder, source: int) -> list[str]:

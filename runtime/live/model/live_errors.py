@@ -2,6 +2,7 @@
 
 from ontoweir.errors import DataError, RunError, Source
 from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.spark.start_java import last_words
 
 
 class Stopped(RunError):
@@ -25,4 +26,22 @@ def stopped(what: str) -> RunError:
         f"Spark stopped the run: {what}",
         why="what was committed is intact",
         fix="see Spark's log for the cause, and start again",
+    )
+
+
+class JavaGone(RunError):
+    """The Java process shared by all runs of a session has ended."""
+
+
+def java_gone(error: BaseException) -> JavaGone:
+    """The error of a run whose Java process has ended, with what that said last."""
+    said = last_words()
+    memory = "OutOfMemoryError" in said
+    return JavaGone(
+        "Spark stopped the run: its Java process has gone"
+        + (f" ({said[:200]})" if said else f" ({type(error).__name__})"),
+        why="what was committed is intact",
+        fix="give it more memory (--spark spark.driver.memory=4g), and start again"
+        if memory
+        else "see Spark's log, and the system's, for the cause, and start again",
     )

@@ -144,8 +144,7 @@ class OpenProject:
             verdict = self.workspace.check(compiled)
             mended: tuple[DescribedRepair, ...] = ()
             if verdict.plans is None:
-                given = query if "{" in query else None
-                mended = self.workspace.repair(compiled, text=given)
+                mended = self.workspace.repair(compiled, text=query if "{" in query else None)
         text = StringIO()
         render_verdict(
             verdict,
@@ -183,6 +182,7 @@ class OpenProject:
         final: bool = False,
         emit: Literal["answers", "intervals", "changes", "snapshots"] | None = None,
         engine: "Engine" = "auto",
+        parts: int | None = None,
         allow_unbounded: bool = False,
         progress: bool | None = None,
     ) -> Answers:
@@ -196,6 +196,7 @@ class OpenProject:
             final: for an aggregate, only the last row of each group, not one for every update.
             emit: updates, intervals of windows, changes (+ and -), or snapshots (default: as fits).
             engine: this process ("driver"), Spark's tasks ("spark"), or what would end earlier.
+            parts: among how many processes rows are divided by key (None: as estimated).
             allow_unbounded: run an unbounded query, in memory that grows with the history.
             progress: show a bar, in a notebook or on stderr (default: in notebooks).
 
@@ -205,39 +206,35 @@ class OpenProject:
             RunError: the replay failed while running; no file is half written.
         """
         from ontoweir.project.read_moment import check_span, read_moment
-        from ontoweir.run.replay_query import (
-            ReplayOptions,
-            check_output,
-            choose_format,
-            convert_answers,
-            replay_query,
-        )
+        from ontoweir.run import replay_query as replaying
 
         first, last = read_moment(start, "start"), read_moment(stop, "stop")
         check_span(first, last, "start", "stop")
         wanted = None if output is None else Path(output)
-        form = "parquet" if wanted is None else choose_format(wanted)
-        # what is read again later is Parquet, which loses nothing
-        folder = make_folder() if wanted is None or form != "parquet" else None
+        form = "parquet" if wanted is None else replaying.choose_format(wanted)
+        folder = make_folder() if wanted is None or form != "parquet" else None  # loses nothing
         file = folder.path / "answers.parquet" if folder is not None else Path(output or "")
         with self._names():
             compiled = self._compile(query)
-            options = ReplayOptions(
+            options = replaying.ReplayOptions(
                 output=file,
                 start=first,
                 stop=last,
                 final=final,
                 emit=emit,
                 engine=engine,
+                parts=parts,
                 allow_unbounded=allow_unbounded,
                 progress=in_notebook() if progress is None else progress,
             )
             if wanted is not None:
-                check_output(wanted, form)
+                replaying.check_output(wanted, form)
                 refuse_inputs(self.workspace.project, wanted)
-            summary = replay_query(self.workspace, compiled, options, self.views or self.spark)
+            summary = replaying.replay_query(
+                self.workspace, compiled, options, self.views or self.spark
+            )
             if wanted is not None and form != "parquet":
-                convert_answers(file, wanted, form)
+                replaying.convert_answers(file, wanted, form)
         if (rejects := describe_rejects(summary)) is not None:
             warnings.warn(f"{compiled.name}: {rejects}", OntoweirWarning, stacklevel=2)
         return Answers(compiled.union, file, summary, self.spark, folder)

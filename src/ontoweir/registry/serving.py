@@ -48,6 +48,23 @@ class _Server:
         else:
             stop_entry(running)
 
+    def go_on(self) -> None:
+        """Let the entries that share an intake go on, for about as long as the pause is."""
+        if self.shared is None:
+            return
+        self.shared.forget_others()
+        self.shared.go_on(_PAUSE)
+        if self.shared.dead:  # another begins with the next entry
+            self.shared.stop()
+            self.shared = None
+
+    def close(self) -> None:
+        """Stop all entries."""
+        if self.shared is not None:
+            self.shared.stop()
+        for running in self.running.values():
+            stop_entry(running)
+
 
 def serve_registry(
     open_workspace: Callable[[], Workspace],
@@ -81,7 +98,7 @@ def serve_registry(
         UsageError: another process serves this registry; or the session is one of Spark Connect.
         RunError: an entry failed.
     """
-    from ontoweir.runtime.live.await_live import JavaGone
+    from ontoweir.runtime.live.model.live_errors import JavaGone
     from ontoweir.runtime.spark.refuse_connect import refuse_connect
 
     begun = time.perf_counter()
@@ -110,12 +127,7 @@ def serve_registry(
                 if name not in server.running:
                     session = session or open_session(options, None)
                     _start(server, workspaces, registry, entry, session, options, on_event)
-            if server.shared is not None:
-                server.shared.forget_others()
-                server.shared.go_on(_PAUSE)
-                if server.shared.dead:  # another begins with the next entry
-                    server.shared.stop()
-                    server.shared = None
+            server.go_on()
             over = [_follow(r, server, on_event) for r in list(server.running.values())]
             if options.once and all(over):
                 break
@@ -125,10 +137,7 @@ def serve_registry(
     except KeyboardInterrupt:
         pass
     finally:
-        if server.shared is not None:
-            server.shared.stop()
-        for running in server.running.values():
-            stop_entry(running)
+        server.close()
         lock.release()
     return _summarise(server, options, time.perf_counter() - begun)
 

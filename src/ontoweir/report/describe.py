@@ -1,10 +1,17 @@
 """Verdicts, plans and witnesses as JSON (the fields of the interface contract)."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, assert_never
 
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.model.criterion import CriterionResult
+from ontoweir.checker.partition.partition import (
+    ByAnything,
+    ByKey,
+    NotDivided,
+    Partition,
+    show_partition,
+)
 from ontoweir.checker.verdict.explain_union import explain_union
 from ontoweir.checker.verdict.find_pattern import find_pattern
 from ontoweir.checker.verdict.verdict import (
@@ -46,12 +53,30 @@ def describe_verdict(
             "formula": "∞" if bound is None else bound.formula,
         },
         "conditions": [d.text for d in verdict.conditions],
+        "partition": _partition(verdict.partition),
         "blame": None if blame is None else _reason(blame),
         "disjuncts": [_disjunct(verdict, d, catalog) for d in verdict.disjuncts],
         "witness": None if verdict.witness is None else _witness(verdict.witness),
         "repairs": [_repair(r) for r in repairs],
         "reads": [describe_verdict(inner, catalog) for inner in verdict.blocks],
     }
+
+
+def _partition(partition: Partition | None) -> dict[str, Any] | None:
+    """By which columns rows can be divided among parts, or why they cannot."""
+    if partition is None:
+        return None
+    described: dict[str, Any] = {"shown": show_partition(partition), "divides": True}
+    match partition:
+        case ByKey(columns=columns, whole=whole, free=free):
+            described["by"] = [{"stream": s, "column": c} for s, c in columns]
+            return described | {"whole": list(whole), "free": list(free)}
+        case ByAnything():
+            return described | {"by": []}
+        case NotDivided(why=why):
+            return described | {"divides": False, "why": why}
+        case _:
+            assert_never(partition)
 
 
 def _repair(repair: DescribedRepair) -> dict[str, Any]:

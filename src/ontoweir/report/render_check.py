@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ontoweir.checker.explain.explain_bounded import explain_bounded
+from ontoweir.checker.partition.partition import show_partition
 from ontoweir.checker.verdict.explain_union import explain_union
 from ontoweir.checker.verdict.find_pattern import find_pattern
 from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict, list_blocks
@@ -50,7 +51,8 @@ def render_verdict(
         catalog: the project's catalog.
         repairs: the repairs of the query.
         width: the width of the longest query name.
-        verbose: also print every criterion, and the reasons of a bounded query.
+        verbose: also print every criterion, by what rows can be divided, and the reasons of a
+            bounded query.
     """
     catalog = extend_catalog(catalog, verdict.union)
     style = _STYLE.get(verdict.tier, "bold green")
@@ -82,6 +84,9 @@ def render_verdict(
     if verbose:
         for one in (verdict, *list_blocks(verdict)):
             _render_criteria(one, console)
+            if one.partition is not None:
+                by = Text(f"  {show_partition(one.partition)}", style="dim")
+                console.print(by, soft_wrap=True)
             _render_plans(one, console, extend_catalog(catalog, one.union))
     shown: set[tuple[str, str, Source | None]] = set()
     for disjunct in (d for one in (verdict, *list_blocks(verdict)) for d in one.disjuncts):

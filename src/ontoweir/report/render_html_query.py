@@ -7,6 +7,7 @@ from pathlib import Path
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.explain.explain_values import labels_of
 from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.partition.partition import show_partition
 from ontoweir.checker.verdict.explain_union import explain_union
 from ontoweir.checker.verdict.verdict import (
     Bounded,
@@ -69,6 +70,8 @@ def render_query(
     if verdict.conditions:
         items = "".join(f"<li>{escape(c.text)}{_place(c.source)}</li>" for c in verdict.conditions)
         parts.append(f"<p>It rests on what the catalog declares:</p><ul>{items}</ul>")
+    if verdict.partition is not None:
+        parts.append(f"<p>{escape(_capital(show_partition(verdict.partition)))}.</p>")
     blame = explain_union(verdict)
     if blame is not None:
         parts.append(f'<div class="tree"><ul>{_reason(blame)}</ul></div>')
@@ -292,3 +295,7 @@ def _disjunct(verdict: Verdict, disjunct: DisjunctVerdict, number: int, catalog:
         "<h3>Streams in time</h3><p class=soft>The earlier above.</p>"
         f'<div class="wide">{dependency}</div>{comparison}</details>'
     )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -46,6 +46,8 @@ class ReplayOptions:
     """Of an aggregate query, the last row of each group alone."""
     engine: "Engine" = "auto"
     """What replays: this process (`driver`), Spark's tasks, or what is estimated to end earlier."""
+    parts: int | None = None
+    """Among how many processes rows are divided by key (None: as estimated)."""
     verify: bool = False
     """Hold all rows to what is declared, also of files that were held to it before."""
     rejects: Path | None = None
@@ -68,6 +70,12 @@ def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayO
         raise UsageError(
             f"--final with --emit {options.emit or Emit.CHANGES}",
             why="the last rows are what the changes lead to",
+            fix="leave one of them out",
+        )
+    if options.engine != "auto" and (options.parts or 1) > 1:
+        raise UsageError(
+            f"--parts {options.parts} with --engine {options.engine}",
+            why="processes of this machine replay the parts, neither this one alone nor Spark",
             fix="leave one of them out",
         )
     refuse_inputs(workspace.project, options.output)
@@ -209,16 +217,7 @@ def replay_query(
         verification=verification,
     )
     (job,), statics = prepared.jobs, prepared.statics
-    if options.final and compiled.union.aggregation is None:
-        workspace.on_warning(
-            f"--final changes nothing for {compiled.name}: it is not an aggregate, and each of its "
-            "answers is final when it is reported"
-        )
-    if job.unbounded:
-        workspace.on_warning(
-            f"{compiled.name} is not known to be bounded: its memory and time may grow with the "
-            "history"
-        )
+    _warn(workspace, compiled, final=options.final, unbounded=job.unbounded)
     request = ReplayRequest(
         options.output,
         options.format,
@@ -228,6 +227,7 @@ def replay_query(
         final=options.final,
         text_here=here,
         engine=options.engine,
+        parts=options.parts,
         verification=verification,
         most_rejected=False,
         rejects=options.rejects,
@@ -235,6 +235,20 @@ def replay_query(
     with show_replay(compiled.name) if options.progress else nullcontext() as progress:
         summary = replay_history(job, request, spark=session, progress=progress, statics=statics)
     return {**_as_json(summary), "spark_start_seconds": round(sum(starting), 3)}
+
+
+def _warn(workspace: Workspace, compiled: CompiledQuery, *, final: bool, unbounded: bool) -> None:
+    """What may not be what was meant."""
+    if final and compiled.union.aggregation is None:
+        workspace.on_warning(
+            f"--final changes nothing for {compiled.name}: it is not an aggregate, and each of its "
+            "answers is final when it is reported"
+        )
+    if unbounded:
+        workspace.on_warning(
+            f"{compiled.name} is not known to be bounded: its memory and time may grow with the "
+            "history"
+        )
 
 
 def _identify(
@@ -274,8 +288,8 @@ def _is_cluster(settings: Mapping[str, str], spark: "SparkSession | None") -> bo
 
 def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
     """The fields of the interface contract; `rejects` says why tuples were rejected, `ranges` how
-    many Spark tasks shared the history, `one_range_because` why it was one, and `engine_because`
-    why `engine` replayed it."""
+    many Spark tasks shared the history, `one_range_because` why it was one, `parts` among how many
+    processes rows were divided by key, and `engine_because` why `engine` replayed it so."""
     return {
         "markers": summary.markers,
         "tuples": summary.tuples,
@@ -290,6 +304,7 @@ def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
         "late_rows": {n: late.describe() for n, late in summary.late_rows.items()},
         "ranges": summary.ranges,
         "one_range_because": summary.one_range_because,
+        "parts": summary.parts,
         "engine": summary.engine,
         "engine_because": summary.engine_because,
     }

@@ -98,7 +98,7 @@ def test_the_faster_engine_is_chosen(
     starts: float, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By an estimate from the first rows, which is shown; answers are the same."""
-    job = make_sql_job(SQL, write_history(tmp_path, 1))
+    job = make_sql_job(SQL, write_history(tmp_path, 1), bound=1_000)
     monkeypatch.setattr(choose_engine, "WORTH", 0)
     monkeypatch.setattr(choose_engine, "SPARK_STARTS", starts)
     monkeypatch.setattr(choose_engine, "SPARK_JOB", 0.0)

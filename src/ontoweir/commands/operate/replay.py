@@ -18,6 +18,9 @@ from ontoweir.commands.common.report_refusals import (
 from ontoweir.commands.common.warn_rejects import warn_rejects
 from ontoweir.run.run_options import add_emit
 
+MOST_PARTS = 64
+"""Each process reads all rows."""
+
 if TYPE_CHECKING:
     from ontoweir.pipeline.pipeline import CompiledQuery
 
@@ -67,6 +70,13 @@ def add_replay(commands: Any) -> None:
         "estimated to end earlier; --verbose shows the estimate",
     )
     replay.add_argument(
+        "--parts",
+        type=_count,
+        metavar="N",
+        help="divide rows by key among N processes of this machine (default: as estimated, where "
+        "the state may be large)",
+    )
+    replay.add_argument(
         "--verify",
         action="store_true",
         help="hold every row to what is declared, also of files that a replay has verified before",
@@ -111,6 +121,7 @@ def _replay(args: argparse.Namespace) -> int:
         progress=not args.quiet,
         engine=args.engine,
         verify=args.verify,
+        parts=args.parts,
         emit=args.emit,
         rejects=None if args.rejects is None else Path(args.rejects),
     )
@@ -126,10 +137,19 @@ def _replay(args: argparse.Namespace) -> int:
     return report_skipped(workspace)
 
 
+def _count(text: str) -> int:
+    """A number of processes."""
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_PARTS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MOST_PARTS}")
+    return int(text)
+
+
 def _print_engine(summary: dict[str, Any]) -> None:
     """What replayed, in how many ranges, and why."""
     why, count = summary["one_range_because"], summary["ranges"]
     place = "by Spark" if summary["engine"] == "spark" else "in this process"
+    if summary["parts"] > 1:
+        place = f"by {summary['parts']} processes"
     print(f"  replayed {place}: {summary['engine_because']}")
     if summary["engine"] == "spark":
         reason = "" if why is None else f": {why}"
