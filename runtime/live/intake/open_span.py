@@ -47,7 +47,7 @@ class OpenSpan:
     opened: dict[str, OpenBatch]
     cuts: tuple[int, ...]
     passed: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    _files: dict[str, bytes] | None = None
+    _files: dict[str, list[list[Any]]] | None = None
 
     def read(self, low: int | None, high: int | None) -> dict[str, dict[str, pa.Table]]:
         """The rows of a step, by sign_history and stream."""
@@ -79,13 +79,19 @@ class OpenSpan:
         return named
 
     def files(self) -> Mapping[str, bytes]:
-        """What the files are, by stream: JSON of OpenBatch.describe."""
+        """What the files are that can be read, as far as is known, by stream: JSON of
+        OpenBatch.describe. Those that cannot may go into quarantine, or be mended."""
         if self._files is None:
-            shown: dict[str, Any] = {}
+            self._files = {}
             for held in self.opened.values():
-                shown = {**held.describe(), **shown}
-            self._files = {name: json.dumps(found).encode() for name, found in shown.items()}
-        return self._files
+                self._files = {**held.describe(), **self._files}
+        bad = {
+            b.file for held in self.opened.values() for found in held.bad.values() for b in found
+        }
+        return {
+            name: json.dumps([f for f in found if f[0] not in bad]).encode()
+            for name, found in self._files.items()
+        }
 
     def check_same(self, lane: Lane) -> None:
         """A lane that has taken in a part of the span goes on with the same files.

@@ -1,5 +1,6 @@
 """Files that change, and sources that go, while queries of an intake are on the way."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,10 +10,14 @@ from typing import Any
 
 import pytest
 
-from ontoweir.errors import OntoweirError, UsageError
+from ontoweir.errors import DataError, OntoweirError, UsageError
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
+from ontoweir.runtime.live.arrivals.open_batch import OpenBatch
+from ontoweir.runtime.live.arrivals.read_arrivals import BadFile
 from ontoweir.runtime.live.intake.intake import Intake
-from ontoweir.runtime.live.intake.model import IntakeOptions, merge_lanes
+from ontoweir.runtime.live.intake.model import IntakeOptions, Reach, merge_lanes
+from ontoweir.runtime.live.intake.open_span import OpenSpan
 from ontoweir.runtime.live.run_intake import IntakeRun
 from tests.runtime.intake_cycles import (
     FORMATS,
@@ -162,3 +167,14 @@ def test_a_source_that_has_come_and_brought_nothing_keeps_none_behind(tmp_path: 
         intake.chooser.reach = replace(reach, entries={**reach.entries, "w": -1})
         assert intake.is_even
     intake.close()
+
+
+def test_a_file_that_cannot_be_read_is_not_one_that_was_begun(tmp_path: Path) -> None:
+    """It may go into quarantine, or be mended, while the others are on the way."""
+    broken, good = tmp_path / "broken.parquet", tmp_path / "good.parquet"
+    files = [ArrivedFile(str(f), str(f), 1) for f in (broken, good)]
+    held = OpenBatch((), {"s": files}, {}, {}, tmp_path)
+    span = OpenSpan(-1, Reach(0, {"s": 0}), {"read": held}, ())
+    assert [f[0] for f in json.loads(span.files()["s"])] == [str(broken), str(good)]
+    held.bad["s"] = [BadFile(str(broken), DataError("it is broken", why="-", fix="-"))]
+    assert [f[0] for f in json.loads(span.files()["s"])] == [str(good)]
