@@ -254,7 +254,7 @@ def open_span(
             known = context.passed.get(name, ())
             chosen = select_files(history, context.sources, logged[span])
             files[name] = [f for f in chosen if f.path not in known]
-            if since.batch < 0:  # whoever begins now finds what is there now
+            if since == Reach():  # whoever begins now finds what is there now
                 files[name] = [f for f in files[name] if _is_there(f)]
         mine: Mapping[str, Sequence[ArrivedFile]] = {name: files[name]}
         opened[key] = open_files([history], mine, context.spark, staged / str(place))
