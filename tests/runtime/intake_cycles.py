@@ -40,10 +40,15 @@ STREAM = """
 source = {{ format = "{2}", path = "{1}/{0}"{3} }}
 timestamp = {{ column = "ts", unit = "1 second" }}
 max_per_timestamp = 50
+{4}
 [streams.{0}.columns]
 k = {{ type = "int", min = 0, max = 4 }}
 a = "int"
 note = "string"
+"""
+RELATION = """
+[relations.p]
+versions = { stream = "v", key = ["k"] }
 """
 FORMATS = {"s": "parquet", "u": "parquet", "v": "csv"}
 QUERIES = {
@@ -58,6 +63,7 @@ QUERIES = {
     "GROUP BY date_trunc('hour', ts), k",
     "alone": "SELECT u.k, u.note FROM u WHERE NOT EXISTS (SELECT 1 FROM v WHERE v.k = u.k "
     "AND v.ts > u.ts AND v.ts <= u.ts + INTERVAL '10' MINUTE)",
+    "valued": "SELECT s.k, p.a FROM s JOIN p FOR SYSTEM_TIME AS OF s.ts ON p.k = s.k",
     "again": "SELECT s.k, u.a FROM s, u WHERE s.ts < u.ts AND s.k = u.k",
 }
 END = 8 * 3600 + 700
@@ -67,7 +73,8 @@ def write_files(folder: Path, random: Random) -> dict[str, list[Path]]:
     """The files of each stream, in the order of their times, beside where they will arrive."""
     files: dict[str, list[Path]] = {}
     for name, form in FORMATS.items():
-        times = sorted(random.randrange(0, END, 7) for _ in range(random.randint(30, 120)))
+        chosen = random.sample if name == "v" else random.choices  # of v no two at a time
+        times = sorted(chosen(range(0, END, 7), k=random.randint(30, 120)))
         times.append(END)  # the last marker: what is before it is finished
         cuts = sorted({0, len(times), *(random.randrange(len(times)) for _ in range(9))})
         (folder / f"{name}.staged").mkdir(parents=True)
@@ -98,8 +105,9 @@ def open_project(folder: Path) -> Workspace:
     text = ""
     for name, form in FORMATS.items():
         options = ', options = { header = "true" }' if form == "csv" else ""
-        text += STREAM.format(name, folder, form, options)
-    (folder / "ontoweir.toml").write_text(text)
+        keys = 'keys = [["k", "ts"]]' if name == "v" else ""
+        text += STREAM.format(name, folder, form, options, keys)
+    (folder / "ontoweir.toml").write_text(text + RELATION)
     for name, sql in QUERIES.items():
         (folder / f"{name}.sql").write_text(sql)
     return Workspace(load_project(folder, environ={}))
@@ -231,7 +239,8 @@ def count_bad(folder: Path, name: str) -> int:
     """The rows of a query's streams that break what is declared, before the last timestamp."""
     found = 0
     for stream, form in FORMATS.items():
-        if f"{stream}." in QUERIES[name] or f"FROM {stream} " in QUERIES[name]:
+        read = f"{stream}." in QUERIES[name] or f"FROM {stream} " in QUERIES[name]
+        if read or (name, stream) == ("valued", "v"):
             for file in (folder / stream).iterdir():
                 table = pcsv.read_csv(file) if form == "csv" else pq.read_table(file)
                 times = table["ts"].cast(pa.timestamp("us")).cast(pa.int64()).to_pylist()

@@ -5,6 +5,7 @@ their answers. A query that joins goes on where it was, or begins with what is t
 by steps between the others', and shares their rows from then on.
 """
 
+import shutil
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -64,6 +65,7 @@ class Intake:
 
     def __init__(self, options: IntakeOptions, spark: "SparkSession") -> None:
         self.options, self.spark = options, spark
+        shutil.rmtree(options.folder / "staged", ignore_errors=True)  # of a process that was killed
         self.commits = open_commits(options.folder / "commits")
         self.record = self.commits.record
         self.lanes: list[Lane] = []
