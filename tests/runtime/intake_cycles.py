@@ -64,8 +64,7 @@ QUERIES = {
     "alone": "SELECT u.k, u.note FROM u WHERE NOT EXISTS (SELECT 1 FROM v WHERE v.k = u.k "
     "AND v.ts > u.ts AND v.ts <= u.ts + INTERVAL '10' MINUTE)",
     "valued": "SELECT s.k, p.a FROM s JOIN p FOR SYSTEM_TIME AS OF s.ts ON p.k = s.k",
-    "latest": "SELECT k, a FROM v "
-    "QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) = 1",
+    "latest": "SELECT k, a FROM v QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) = 1",
     "again": "SELECT s.k, u.a FROM s, u WHERE s.ts < u.ts AND s.k = u.k",
 }
 END = 8 * 3600 + 700

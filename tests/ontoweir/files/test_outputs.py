@@ -393,6 +393,7 @@ REPLACES = {
     "drop_query.py": "an entry of the registry",
     "start_entry.py": "files of an entry, under names of our own",
     "save_state.py": "a commit of the checkpoint",
+    "save_intake.py": "a commit of the intake",
     "replace_file.py": "files of our own: of checkpoints, the registry, parts, metrics",
     "quarantine_files.py": "a free name is chosen",
     "plan_sources.py": "a file of the checkpoint",
