@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.arrivals.find_horizon import find_horizon
-from ontoweir.runtime.live.arrivals.ingest import FILE, MODIFIED
+from ontoweir.runtime.live.arrivals.ingest import list_delivered
 from ontoweir.runtime.live.arrivals.list_partitions import list_partitions, list_waiting
 from ontoweir.runtime.live.arrivals.open_batch import OpenBatch, compare_files, list_bad, open_batch
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
@@ -332,14 +331,7 @@ class BatchProcessor:
         that waits in files which come later. `taken`: the files of this micro-batch, all rows of
         which are there with its last step."""
         name = history.stream.name
-        known = self.state.files.get(name)
-        modified = None if known is None else known.modified
-        delivered = set() if known is None else set(known.latest)
-        if rows is not None and rows.num_rows and MODIFIED in rows.column_names:
-            mine = set(pc.unique(rows.column(FILE)).to_pylist())
-            latest = pc.max(rows.column(MODIFIED)).as_py()
-            delivered = mine | (delivered if latest == modified else set())
-            modified = latest if modified is None else max(latest, modified)
+        modified, delivered = list_delivered(self.state.files.get(name), rows)
         if modified is None:
             return frozenset(), None
         if last:

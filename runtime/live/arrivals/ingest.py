@@ -150,6 +150,20 @@ def _follow_files(rows: pa.Table, time: str, before: FileGroup | None) -> FileGr
     return group
 
 
+def list_delivered(known: FileGroup | None, rows: "pa.Table | None") -> tuple[int | None, set[str]]:
+    """When the files that a stream has delivered last were modified (ms since 1970; None: none
+    has), and which of that time are delivered: by what is known of them, and rows of a step."""
+    modified = None if known is None else known.modified
+    delivered = set() if known is None else set(known.latest)
+    if rows is None or not rows.num_rows or MODIFIED not in rows.column_names:
+        return modified, delivered
+    mine = set(pc.unique(rows.column(FILE)).to_pylist())
+    latest = pc.max(rows.column(MODIFIED)).as_py()
+    if latest == modified:
+        mine |= delivered
+    return latest if modified is None else max(latest, modified), mine
+
+
 def _reached(group: FileGroup, peers: Collection[str]) -> int | None:
     missing = [path for path in peers if path not in group.latest]
     first = min(missing, default=None)

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ontoweir.runtime.live.arrivals.find_horizon import find_horizon
-from ontoweir.runtime.live.arrivals.ingest import FILE, MODIFIED
+from ontoweir.runtime.live.arrivals.ingest import list_delivered
 from ontoweir.runtime.live.arrivals.list_partitions import list_waiting
 from ontoweir.runtime.live.intake.model import Lane
 from ontoweir.runtime.live.intake.open_span import OpenSpan
@@ -78,13 +77,7 @@ class FileWatch:
         that waits in files which come later. `taken`: the files of this span, all rows of which are
         there with its last step."""
         name = history.stream.name
-        modified = None if known is None else known.modified
-        delivered = set() if known is None else set(known.latest)
-        if rows is not None and rows.num_rows and MODIFIED in rows.column_names:
-            mine = set(pc.unique(rows.column(FILE)).to_pylist())
-            latest = pc.max(rows.column(MODIFIED)).as_py()
-            delivered = mine | (delivered if latest == modified else set())
-            modified = latest if modified is None else max(latest, modified)
+        modified, delivered = list_delivered(known, rows)
         if modified is None:
             return frozenset(), None
         if last:
