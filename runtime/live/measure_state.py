@@ -37,18 +37,18 @@ def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisS
         for table in prepared.plan.tables:
             if not table.stored:
                 continue
-            frame = kernel.tables.get(table.members)
-            columns = () if frame is None else tuple(frame.columns.values())
+            held = kernel.stored.get(table.members)
+            columns = _columns(table) if held is None else len(held.names)
             bound = table.bound.rows
             rest = None if rest is None or bound is None else rest - bound
             sizes.append(
                 SynopsisSize(
                     (f"{number + 1}: " if several else "") + _title(prepared.plan, table),
                     tuple(prepared.plan.form.members[i].alias for i in sorted(table.members)),
-                    0 if frame is None else frame.rows,
-                    sum(c.nbytes for c in columns),
+                    0 if held is None else held.rows,
+                    0 if held is None else held.nbytes,
                     bound,
-                    None if bound is None else bound * _NUMBER * (len(columns) or _columns(table)),
+                    None if bound is None else bound * _NUMBER * columns,
                     table.bound.formula,
                 )
             )

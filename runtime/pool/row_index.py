@@ -34,7 +34,7 @@ class RowIndex:
         least one column, and their number is always the same."""
         if not self._columns:
             self._columns = [column[:0] for column in columns]
-        hashes = _hash_rows(columns)
+        hashes = hash_words(columns)
 
         def same(rows: Codes | None, places: Codes) -> NDArray[np.bool_]:
             equal = np.ones(len(places), dtype=np.bool_)
@@ -52,7 +52,8 @@ class RowIndex:
         return places
 
 
-def _hash_rows(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.uint64]:
+def hash_words(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.uint64]:
+    """A number for each row of whole numbers, equal where rows are; of at least one column."""
     hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
         hashes ^= column.view(np.uint64)
