@@ -90,10 +90,7 @@ def open_job(case: Case, kind: str, keys: int, folder: Path) -> LiveJob:
     text = "[project]\nqueries = []\n"
     for name in ("calls", "answers"):
         text += STREAM.format(name=name, kind="string" if kind == "text" else "int")
-    if kind != "text":
-        text = text.replace('"int" }', f'"int", min = 0, max = {keys - 1} }}', 2)
-    else:
-        text = text.replace('"string" }', f'"string", max_distinct = {keys} }}')
+    text = text.replace('"int" }', f'"int", min = 0, max = {keys - 1} }}')
     (folder / "ontoweir.toml").write_text(text)
     (folder / "q.sql").write_text(case.sql.replace("{w}", str(keys // PER_SECOND)))
     workspace = Workspace(load_project(folder))

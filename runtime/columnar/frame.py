@@ -71,6 +71,10 @@ class Frame:
     def __getitem__(self, name: Name) -> Array:
         return self.columns[name]
 
+    def column(self, name: Name) -> Array:
+        """A column."""
+        return self.columns[name]
+
     @property
     def names(self) -> list[Name]:
         """The names of the columns."""

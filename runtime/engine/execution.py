@@ -11,6 +11,7 @@ from ontoweir.rewriter.model.spj import Absence, View
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.query_job import WatchedKey
 from ontoweir.runtime.ingest.list_references import EnforcedReference
+from ontoweir.runtime.kept.kernel_state import CodedTexts
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.sources.history import Cursor, History
@@ -70,16 +71,22 @@ class BlockContext:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionState:
-    """What is carried from task to task: `texts`, per plan, are strings that its state uses."""
+    """What is carried from task to task: `strings`, per plan, are those that its state uses, or
+    where they are found."""
 
     cursors: Mapping[str, Cursor]
     kernels: tuple[KernelState, ...]
-    texts: "tuple[pa.LargeStringArray, ...]"
+    strings: "tuple[pa.LargeStringArray | CodedTexts, ...]"
     groups: GroupState
     changes: "pa.Table | None" = None
     """Of answers written as changes, those that are still to come (advance_changes)."""
     blocks: "tuple[BlockState, ...]" = ()
     """Of the queries whose answers it reads (none: they have not begun)."""
+
+    @property
+    def texts(self) -> "tuple[pa.LargeStringArray, ...]":
+        """Per plan, the strings that its state uses, by the codes in the kernel's `tables`."""
+        return tuple(s.texts if isinstance(s, CodedTexts) else s for s in self.strings)
 
     @property
     def rows(self) -> int:

@@ -121,6 +121,11 @@ class KeptRows:
             self._frame = Frame(self.rows, columns)
         return self._frame
 
+    def column(self, name: Name) -> Array:
+        """A column of all rows, which is not to be kept: it changes with the rows."""
+        column: Array = self._root().columns[name][: self.rows]
+        return column
+
     def take(self, places: Array) -> Frame:
         """The rows at some places."""
         return self._root().take(places)

@@ -6,8 +6,7 @@ key, started from the state carried in; a partner inside a window is the differe
 sums, or, where its own timestamp or a frontier is still needed, its rows in the window.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from ontoweir.runtime.columnar.frame import (
     pair_up,
 )
 from ontoweir.runtime.kept.kept_rows import KeptRows, are_few
+from ontoweir.runtime.kept.kernel_state import KernelState as KernelState
 from ontoweir.runtime.kernel.apply_join_predicates import apply_join_predicates
 from ontoweir.runtime.kernel.asof_join import join_single_matches, look_up_best, look_up_sums
 from ontoweir.runtime.kernel.compact_table import compact_kept, compact_table, merging_columns
@@ -46,41 +46,6 @@ _MAX_PAIRS = 1 << 21
 """Rows of new matches that wait to be condensed."""
 _FEW = 4
 """Where what is kept is one row for so many new ones, the best of these are found by themselves."""
-
-
-@dataclass(frozen=True, slots=True)
-class KernelState:
-    """What is carried from chunk to chunk: the rows of every stored table, as a frame, or where
-    chunks touch few of them, so that these are found."""
-
-    stored: Mapping[Members, Frame | KeptRows] = field(default_factory=dict)
-
-    @property
-    def tables(self) -> Mapping[Members, Frame]:
-        """The rows of every stored table, in any order."""
-        return _Frames(self.stored)
-
-    @property
-    def rows(self) -> int:
-        """All rows held."""
-        return sum(held.rows for held in self.stored.values())
-
-
-class _Frames(Mapping[Members, Frame]):
-    """Frames that are made where they are asked for."""
-
-    def __init__(self, stored: Mapping[Members, Frame | KeptRows]) -> None:
-        self._stored = stored
-
-    def __getitem__(self, members: Members) -> Frame:
-        held = self._stored[members]
-        return held if isinstance(held, Frame) else held.frame()
-
-    def __iter__(self) -> Iterator[Members]:
-        return iter(self._stored)
-
-    def __len__(self) -> int:
-        return len(self._stored)
 
 
 class _Chunk:
