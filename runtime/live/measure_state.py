@@ -59,8 +59,8 @@ def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisS
         formula = "groups, and the values that medians count"
         sizes.append(SynopsisSize("groups", (), state.groups.rows, size, rest, limit, formula))
     if query.feed is not None:
-        held = state.changes
-        rows, size = (0, 0) if held is None else (held.num_rows, held.nbytes)
+        to_come = state.to_come
+        rows, size = (0, 0) if to_come is None else (to_come.num_rows, to_come.nbytes)
         formula = "what holds, until it ends"
         sizes.append(SynopsisSize("changes to come", (), rows, size, None, None, formula))
     return tuple(sizes)

@@ -30,7 +30,7 @@ from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Frame
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_statics import Arrival, encode_static, used_columns
 from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
-from ontoweir.runtime.kernel import kernel
+from ontoweir.runtime.kept import kept_rows
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel
 from ontoweir.runtime.pool.string_pool import StringPool
 
@@ -50,7 +50,8 @@ _ARROW = {
 def few_touched() -> Iterator[None]:
     """However small the state is, only those rows of it are looked at that a chunk touches."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "are_few", lambda rows, of: True)
+        patch.setattr(kept_rows, "_SMALL", 0)
+        patch.setattr(kept_rows, "_FEW", 0)
         yield
 
 
