@@ -9,6 +9,9 @@ from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.kept.hash_rows import hash_rows
 from ontoweir.runtime.pool.hash_texts import hash_texts
 
+_NULL = 0x1E3779B97F4A7C15
+"""Stands for NULL, as no other value does that is frequent."""
+
 
 def hash_columns(table: pa.Table) -> Array:
     """A number for each row; NULL equals NULL, -0.0 equals 0.0, and what is not a number itself and
@@ -43,4 +46,4 @@ def _encode(column: "pa.Array") -> list[Array]:
     if not column.null_count:
         return words
     there = column.is_valid().to_numpy(zero_copy_only=False)
-    return [np.where(there, w, 0) for w in words]
+    return [np.where(there, w, _NULL) for w in words]

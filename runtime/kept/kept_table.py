@@ -57,8 +57,11 @@ class KeptTable:
 
     def _describe(self, table: pa.Table, start: int) -> Frame:
         """What finds rows, the first of which has a number."""
+        keys = np.zeros(table.num_rows, dtype=np.int64)
+        if self.names:
+            keys = hash_columns(table.select(list(self.names))).view(np.int64)
         columns = {
-            _KEY: hash_columns(table.select(list(self.names))).view(np.int64),
+            _KEY: keys,
             SLOT: start + np.arange(table.num_rows),
         }
         if self._when is not None:
@@ -93,7 +96,9 @@ class KeptTable:
 
     def find(self, wanted: pa.Table) -> Array:
         """The places, in order, of all rows that are equal to one of those wanted in the columns
-        that rows are found by; of other rows few."""
+        that rows are found by (without any: all rows); of other rows few."""
+        if not self.names:
+            return np.arange(self.num_rows if wanted.num_rows else 0)
         fields = [self.schema.field(name) for name in self.names]
         columns = [wanted.column(f.name).cast(f.type) for f in fields]
         hashes = hash_columns(pa.table(columns, schema=pa.schema(fields)))
