@@ -125,7 +125,10 @@ def main() -> None:
         for engine in ("driver", "spark"):
             command = [sys.executable, "-c", _RUN, str(folder), engine, str(given.parts)]
             ran = subprocess.run(
-                [*command, str(Path(__file__).parent)], check=True, stdout=subprocess.PIPE, text=True
+                [*command, str(Path(__file__).parent)],
+                check=True,
+                stdout=subprocess.PIPE,
+                text=True,
             )
             told = json.loads(ran.stdout.strip().splitlines()[-1])
             lines = (folder / engine / "out" / "metrics.jsonl").read_text().splitlines()
