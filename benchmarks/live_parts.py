@@ -42,13 +42,6 @@ grade = {{ type = "int", min = 0, max = 9 }}
 QUERY = """SELECT r.sensor, r.level FROM calibrations c, readings r
 WHERE c.sensor = r.sensor AND c.ts < r.ts AND c.grade < r.level"""
 _DAY = 86_400
-_RUN = """
-import json, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[4])
-from live_parts import run_engine
-run_engine(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
-"""
 
 
 def write_project(folder: Path, keys: int, rows: int, rounds: int) -> None:
@@ -72,7 +65,7 @@ def _write(
     rows: int,
     sensors: "np.ndarray[tuple[int], np.dtype[np.int64]]",
     name: str,
-) -> None:  # noqa: E501
+) -> None:
     file.parent.mkdir(exist_ok=True)
     times = (start + np.arange(rows) * (_DAY - 1) // rows) * 1_000_000
     values = (np.arange(rows) * 7) % 10
@@ -117,16 +110,19 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--parts", type=int, default=2)
+    parser.add_argument("--run", nargs=2, metavar=("FOLDER", "ENGINE"), help=argparse.SUPPRESS)
     given = parser.parse_args()
+    if given.run:
+        run_engine(Path(given.run[0]), given.run[1], given.parts)
+        return
     folder = Path(tempfile.mkdtemp(prefix="live-parts-"))
     try:
         write_project(folder, given.keys, given.rows, given.rounds)
         answers = []
         for engine in ("driver", "spark"):
-            command = [sys.executable, "-c", _RUN, str(folder), engine, str(given.parts)]
-            ran = subprocess.run(
-                [*command, str(Path(__file__).parent)], check=True, stdout=subprocess.PIPE, text=True
-            )
+            command = [sys.executable, __file__, "--run", str(folder), engine]
+            command += ["--parts", str(given.parts)]
+            ran = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
             told = json.loads(ran.stdout.strip().splitlines()[-1])
             lines = (folder / engine / "out" / "metrics.jsonl").read_text().splitlines()
             records = [json.loads(line) for line in lines]
@@ -151,10 +147,9 @@ def main() -> None:
 def _digest(files: Path) -> tuple[int, int]:
     """How many rows there are, and a hash of them as a bag."""
     found = duckdb.sql(
-        f"SELECT count(*), sum(hash(sensor, level, at)::HUGEINT) FROM read_parquet('{files}')"
-    ).fetchone()
-    assert found is not None
-    return int(found[0]), int(found[1])
+        f"SELECT count(*), sum(hash(sensor, level, \"at\")::HUGEINT) FROM read_parquet('{files}')"
+    ).fetchall()
+    return int(found[0][0]), int(found[0][1])
 
 
 if __name__ == "__main__":
