@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
 from tests.oracle.random_queries import STYLES, Case
@@ -51,6 +52,7 @@ def _kept(state: LiveState) -> list[Any]:
     tables = [
         sorted(zip(*(frame[n].tolist() for n in sorted(frame.columns)), strict=True), key=repr)
         for query in state.queries
+        if isinstance(query, ExecutionState)
         for kernel in query.kernels
         for _, frame in sorted(kernel.tables.items(), key=lambda entry: sorted(entry[0]))
     ]
