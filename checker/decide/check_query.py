@@ -14,9 +14,10 @@ from ontoweir.checker.decide.share_waits import share_waits
 from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
-from ontoweir.checker.normalise.relax_chains import relax_chains
+from ontoweir.checker.normalise.reduce_union import reduce_union
 from ontoweir.checker.normalise.simplify_union import simplify_union
-from ontoweir.checker.plans.bound_open_groups import bound_open_groups
+from ontoweir.checker.plans.bound_closed_groups import bound_closed_groups, bound_open_values
+from ontoweir.checker.plans.bound_open_groups import bound_open_groups, wait_for_matches
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.sizes.bound_open_steps import bound_open_steps
@@ -32,22 +33,16 @@ from ontoweir.checker.verdict.verdict import (
     Verdict,
 )
 from ontoweir.checker.witness.witness import Witness
-from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.algebra.contain_spj import is_contained
 from ontoweir.rewriter.buckets.find_closing import Closing, close_by_time, find_closing
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation
-from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
+from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, phase, watching
-from ontoweir.rewriter.passes.remove_redundant_occurrences import remove_redundant_occurrences
 from ontoweir.rewriter.views.expand_views import expand_unions
 
 MAX_EXPANDED = 400
 """A query that is not bounded over views is decided as so many disjuncts over their branches."""
-
-MAX_STEPS = 20_000
-"""How long redundant occurrences are looked for: a query with all of them is decided, too."""
 
 
 def check_query(
@@ -206,7 +201,9 @@ def _check_aggregates(
     best: list[tuple[DisjunctChecker, PartVerdict]] = []
     for split in split_by_keys(union, catalog):
         decided = [_decide_part(part, catalog, known, timed, size, union) for part in split]
-        if not best or _count_failing(decided) < _count_failing(best):
+        # rows that are final when values are closed are so only where that suffices
+        fewer = not best or _is_closed(best) or _count_failing(decided) < _count_failing(best)
+        if fewer and not (best and _is_closed(decided) and _count_failing(decided)):
             best = decided
         if not _count_failing(best):
             break
@@ -217,7 +214,7 @@ def _check_aggregates(
             witness, disjuncts = checker.disprove(verdict.disjuncts)
             verdict = replace(verdict, disjuncts=disjuncts)
         parts.append(verdict)
-    across = zip(*(p.disjuncts for p in parts), strict=True)
+    across = zip(*(p.disjuncts for p in parts if not p.part.watches), strict=True)
     worst = tuple(max(of, key=lambda d: d.tier.rank) for of in across)
     bound = _aggregate_bound(union, parts, find_closing(union, catalog), catalog)
     return _verdict(union, catalog, worst, tuple(parts), bound, witness)
@@ -241,6 +238,11 @@ def _decide_part(
             decided.append(checker.decide(query))
             done(number)
     return checker, PartVerdict(part, tuple(decided))
+
+
+def _is_closed(decided: list[tuple[DisjunctChecker, PartVerdict]]) -> bool:
+    """Whether a rule closes the groups."""
+    return any(verdict.part.watches for _, verdict in decided)
 
 
 def _count_failing(decided: list[tuple[DisjunctChecker, PartVerdict]]) -> int:
@@ -275,35 +277,6 @@ def _verdict(
         witness=witness,
         parts=parts,
     )
-
-
-def reduce_union(union: SpjUnion, catalog: Catalog) -> SpjUnion:
-    """A set query without redundant occurrences, then without contained disjuncts ([A] 8.1).
-
-    Parts of aggregates keep their disjuncts: another one may give a group, but not its minimum.
-    """
-    reduced = [_without_redundant(q, catalog) for q in union.disjuncts]
-    reduced = [relax_chains(q, catalog) for q in reduced]
-    if any(query.folds is not None for query in reduced):
-        return replace(union, disjuncts=tuple(reduced))
-    kept: list[SpjQuery] = []
-    for query in reduced:
-        try:
-            if any(is_contained(query, other, catalog) for other in kept):
-                continue
-            kept = [other for other in kept if not is_contained(other, query, catalog)]
-        except QueryError:  # too long a search: it stays
-            pass
-        kept.append(query)
-    return replace(union, disjuncts=tuple(kept))
-
-
-def _without_redundant(query: SpjQuery, catalog: Catalog) -> SpjQuery:
-    """Without redundant occurrences, where they are found in good time."""
-    try:
-        return remove_redundant_occurrences(query, catalog, limit=MAX_STEPS)
-    except QueryError:
-        return query
 
 
 def bound_union(
@@ -342,6 +315,9 @@ def _aggregate_bound(
         if bound is None:
             return None
         bounds.append(bound)
+        if decided.part.watches:
+            bounds.append(_bound_watched(whole, catalog))
+            continue
         for plan in () if decided.part.once else decided.plans:
             if union.ends:
                 bounds.append(bound_leaving(decided.part, plan.form, union.ends, catalog))
@@ -349,6 +325,9 @@ def _aggregate_bound(
             if closing is not None:
                 group = aggregation.group if decided is whole else None
                 bounds += _bound_open(plan.form, decided, closing, catalog, group)
+                continue
+            if plan.form.query.closed is not None:
+                bounds += _bound_closed(plan.form, decided, catalog, is_whole=decided is whole)
                 continue
             if decided is whole:
                 bounds.append(_bound_whole_groups(plan.form, aggregation))
@@ -377,6 +356,30 @@ def _bound_open(
     if decided.part.aggregates[0].function.holistic:
         names = decided.part.union.variables
         yield bound_open_groups(form, classes(names), closing.bucket, stream.step_us)
+
+
+def _bound_closed(
+    form: NormalForm, decided: PartVerdict, catalog: Catalog, *, is_whole: bool
+) -> Iterator[Bound]:
+    """Of a query whose groups a rule closes: its groups (`is_whole`; else counted before), and the
+    values that medians and distinct counts keep of them."""
+    outputs = dict(form.query.outputs)
+
+    def classes(names: Sequence[str]) -> list[int]:
+        return [form.class_of[a] for n in names for a in output_attributes(outputs[n])]
+
+    if is_whole:
+        yield bound_closed_groups(form, classes(decided.part.group), catalog)
+    if decided.part.aggregates[0].function.holistic:
+        yield bound_closed_groups(form, classes(decided.part.union.variables), catalog)
+
+
+def _bound_watched(whole: PartVerdict, catalog: Catalog) -> Bound:
+    """The values that are open, of a query whose groups a rule closes."""
+    forms = [plan.form for plan in whole.plans]
+    wait = max((wait_for_matches(form) for form in forms), default=0)
+    closed = next((form.query.closed for form in forms if form.query.closed is not None), None)
+    return Bound(0, "0") if closed is None else bound_open_values(closed, wait, catalog)
 
 
 def _bound_whole_groups(form: NormalForm, aggregation: Aggregation) -> Bound:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
-from ontoweir.checker.decide.check_query import reduce_union
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
+from ontoweir.checker.normalise.reduce_union import reduce_union
 from ontoweir.checker.normalise.simplify_union import simplify_union
 from ontoweir.checker.split.split_by_keys import split_by_keys
 from ontoweir.mappings.model.catalog import Catalog

@@ -38,6 +38,8 @@ from ontoweir.runtime.engine.count_emitted import count_emitted, count_own
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import drop_known, merge_group_deltas
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plans
+from ontoweir.runtime.groups.bucket_closing import BucketClosing
+from ontoweir.runtime.groups.value_closing import ValueClosing
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
@@ -246,7 +248,7 @@ def _replay(
             state, fresh = advance_parts(work, plans, admitted, chunk, state)
             assert work.aggregates is not None
             matches = merge_group_deltas(work.aggregates, matches, fresh)
-            if work.aggregates.closing is not None:
+            if isinstance(work.aggregates.closing, BucketClosing):
                 closes = work.aggregates.closing
                 matches = drop_final(work.aggregates, closes, matches, chunk.now_us)
             file = part_file(task.folder, task.index, parts)
@@ -291,6 +293,7 @@ def _group(
     """The answers of a range: the groups of a chunk after those of the chunk before."""
     assert work.aggregates is not None
     closes = work.aggregates.closing
+    assert not isinstance(closes, ValueClosing)  # history is in one range (plan_ranges)
     if closes is None:
         groups = known_groups(work.aggregates, task.before, begun=task.begun)
     else:
