@@ -9,8 +9,8 @@ from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates, split_once
 from ontoweir.mappings.model.catalog import Catalog, FloatType
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.buckets.find_closed_values import find_closed_groups, watching
 from ontoweir.rewriter.buckets.find_closing import find_closing
+from ontoweir.rewriter.groups.find_closed_groups import find_closed_groups, watching
 from ontoweir.rewriter.groups.stays_true import stays_true
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjQuery, SpjUnion

@@ -3,8 +3,8 @@
 from ontoweir.errors import QueryError
 from ontoweir.mappings.expressions.write_expression import write_expression
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.buckets.find_closed_values import find_closed_groups
 from ontoweir.rewriter.buckets.find_closing import find_closing
+from ontoweir.rewriter.groups.find_closed_groups import find_closed_groups
 from ontoweir.rewriter.groups.stays_true import stays_true
 from ontoweir.rewriter.model.spj import SpjUnion
 

@@ -1,7 +1,7 @@
 """Random streams whose values a rule closes, and queries over them, evaluated row by row."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -109,7 +109,7 @@ def make_closing_case(random: Random, rule: ClosingRule | None = None) -> Closin
     ]
     shown = tuple(random.sample(every, k=random.randint(1, 4)))
     page, buy = _make_rows(random), _make_rows(random)
-    return ClosingCase(
+    case = ClosingCase(
         rule,
         page,
         tuple((k, kind, ts) for k, kind, _, _, ts in buy),
@@ -120,6 +120,13 @@ def make_closing_case(random: Random, rule: ClosingRule | None = None) -> Closin
         shown,
         random.choice([None, None, None, 1, 3]),
     )
+    if random.random() < 0.3:
+        return case
+    kept: list[tuple[Any, ...]] = []
+    for row in page:  # those that keep the rule
+        if keeps_rule(replace(case, page=(*kept, row))):
+            kept.append(row)
+    return replace(case, page=tuple(kept))
 
 
 def _make_rows(random: Random) -> tuple[tuple[Any, ...], ...]:

@@ -2,6 +2,7 @@
 streams that keep the rule, and on streams that break it."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -72,17 +73,7 @@ def compare(random: Random, case: ClosingCase) -> None:
 def _unruled(case: ClosingCase) -> ClosingCase:
     """The case in which nothing is closed before all rows have come."""
     rule = ClosingRule(("k",), gap_us=2 * MARKERS - (case.wait or 0))
-    return ClosingCase(
-        rule,
-        case.page,
-        case.buy,
-        case.wait,
-        case.before,
-        case.group,
-        case.where,
-        case.shown,
-        case.most,
-    )
+    return replace(case, rule=rule)
 
 
 @given(SEEDS)

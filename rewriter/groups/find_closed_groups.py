@@ -111,12 +111,16 @@ def _find_place(
             named = next((v for v in group if tells(outputs[v], one)), None)
             if named is None:
                 break
-            there = Attribute(WATCHED, column)
-            found.append((named, map_output(outputs[named], lambda _, to=there: to)))
+            found.append((named, _rename(outputs[named], Attribute(WATCHED, column))))
         else:
             mine = tuple(Attribute(occurrence.alias, column) for column in rule.columns)
             return mine, tuple(found)
     return None
+
+
+def _rename(output: Output, to: Attribute) -> Output:
+    """A term that is made of another attribute."""
+    return map_output(output, lambda _: to)
 
 
 def _watch(union: SpjUnion, stream: Stream, rule: ClosingRule, shown: _Shown) -> SpjUnion:
