@@ -33,9 +33,7 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     if closing is not None:
         yield split_aggregates(union, closing=closing.attributes, floats=floats)
         return
-    for found in find_closed_groups(union, catalog):
-        watch = AggregatePart((watching(),), found.watch, group=found.variables, watches=True)
-        yield (*split_aggregates(union, floats=floats, closed=found.queries), watch)
+    yield from split_closed(union, catalog)
     if not union.ends and _needs_final_rows(union, catalog):
         return
     yield split_aggregates(union, floats=floats)
@@ -59,6 +57,15 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
             union = marked
     if names:
         yield split_aggregates(union, names, floats=floats)
+
+
+def split_closed(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[AggregatePart, ...]]:
+    """The ways to split an aggregate query in parts whose groups are forgotten when a rule closes
+    their values. The last part watches these."""
+    floats = list_floats(union, catalog)
+    for found in find_closed_groups(union, catalog):
+        watch = AggregatePart((watching(),), found.watch, group=found.variables, watches=True)
+        yield (*split_aggregates(union, floats=floats, closed=found.queries), watch)
 
 
 def _needs_final_rows(union: SpjUnion, catalog: Catalog) -> bool:

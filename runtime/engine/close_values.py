@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.frame import LONG_AGO, Array
 from ontoweir.runtime.engine.aggregate_chunk import (
     AggregateWork,
     MatchBatch,
@@ -41,15 +41,18 @@ def advance_values(
     waves = _divide(closing, tables[:-1], followed, state)
     answers = []
     for turn, mine in enumerate(waves):
-        state = add_matches(inner, mine, state)
+        known, state = state.count, add_matches(inner, mine, state)
+        if closing.at_once and state.count > known:
+            answers.append(finish_groups(inner, _found(inner, mine, state, known)))
         if turn == len(followed.turns) or state.keys is None or not state.count:
             continue
         keys = state.keys.select(list(closing.variables))
         at = _look_up(followed.turns[turn], _find(followed, keys))
         over = at < NEVER
         if over.any():
-            ended = count_distinct(inner, select_groups(state, np.flatnonzero(over)))
-            answers.append(finish_groups(inner, replace(ended, changed=at[over])))
+            if not closing.at_once:
+                ended = count_distinct(inner, select_groups(state, np.flatnonzero(over)))
+                answers.append(finish_groups(inner, replace(ended, changed=at[over])))
             state = select_groups(state, np.flatnonzero(~over))
     state = forget_texts(replace(state, open=followed.open))
     if len(answers) > 1:  # only where rows break the rule: others are final once
@@ -99,6 +102,20 @@ def _divide(
                 numbers = {name: column[mine] for name, column in batch.numbers.items()}
                 waves[turn][part].append(MatchBatch(batch.rows.take(pa.array(mine)), numbers))
     return waves
+
+
+def _found(work: AggregateWork, tables: PartRows, state: GroupState, known: int) -> GroupState:
+    """The groups, those that are new with the time of their first match."""
+    changed = np.full(state.count, LONG_AGO, dtype=np.int64)
+    changed[known:] = NEVER
+    for batches in tables:
+        for batch in batches:
+            keys = code_columns(batch.rows.select(list(work.aggregation.group)), state.texts)
+            places = add_groups(state, keys, keys.num_rows)[1]
+            at = batch.rows.column(AT).cast(pa.int64()).to_numpy()
+            fresh = places >= known
+            np.minimum.at(changed, places[fresh], at[fresh])
+    return replace(state, changed=changed)
 
 
 def _find(followed: Followed, keys: pa.Table) -> Array:

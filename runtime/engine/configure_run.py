@@ -8,6 +8,7 @@ import pyarrow as pa
 from ontoweir.checker.plans.bound_open_groups import wait_for_matches
 from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Meeting, Stream
 from ontoweir.rewriter.buckets.find_closing import find_closing
+from ontoweir.rewriter.groups.group_answers import group_answers
 from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, used_views
 from ontoweir.rewriter.model.spj import Absence
 from ontoweir.rewriter.windows.choose_emit import CHANGING
@@ -185,9 +186,11 @@ def configure_query(job: QueryJob) -> QueryConfig:
         )
         for block in job.blocks
     )
-    if job.union.aggregation is None:
+    if job.union.aggregation is None and not job.parts:
         schema = result_schema(job.union, catalog)
         return QueryConfig(job, schema, job.union.distinct, None, blocks)
+    if job.union.aggregation is None:  # a set whose answers are forgotten when values are closed
+        job = replace(job, union=group_answers(job.union))
     # groups are distinct as they are; SELECT DISTINCT says nothing of the matches they count
     closing = _find_closing(job, catalog)
     aggregates = plan_aggregates(job.union, job.parts, catalog, closing)
@@ -207,7 +210,8 @@ def _find_closing(job: QueryJob, catalog: Catalog) -> BucketClosing | ValueClosi
     closed = next((form.query.closed for form in forms if form.query.closed is not None), None)
     if watched is not None:
         rule = ClosingRule(()) if closed is None else closed.rule
-        return ValueClosing(watched.group, wait * step, rule.gap_us, rule.rows)
+        at_once = not job.union.aggregation.aggregates if job.union.aggregation else False
+        return ValueClosing(watched.group, wait * step, rule.gap_us, rule.rows, at_once)
     found = find_closing(job.union, catalog)
     assert found is not None  # split_by_keys found it
     wait_us = wait * step + found.bucket.behind_us

@@ -30,12 +30,14 @@ class ValueClosing:
         gap_us: it is closed so long after its last row.
         rows: it is closed when more rows than that have come in later steps; of neither, by the row
             that says so.
+        at_once: a group is answered when it is found, and forgotten when it is final.
     """
 
     variables: tuple[str, ...]
     wait_us: int
     gap_us: int | None = None
     rows: int | None = None
+    at_once: bool = False
 
 
 class Followed(NamedTuple):

@@ -29,7 +29,8 @@ class ClosingCase:
 
     `wait`: how long after a row of page its matches may come (None: there is no other stream);
     `before`: how long before; `where`: the least cost of rows that count; `shown`: the columns of
-    SELECT beside the group, each with its aggregate; `most`: HAVING COUNT(*) is not more.
+    SELECT beside the group, each with its aggregate (none: SELECT DISTINCT); `most`: HAVING
+    COUNT(*) is not more.
     """
 
     rule: ClosingRule
@@ -72,6 +73,9 @@ class ClosingCase:
                 else "p.ts <= b.ts",
             ]
         source = "page p" if self.wait is None else "page p, buy b"
+        if not self.shown:
+            where = " AND ".join(conditions)
+            return f"SELECT DISTINCT {', '.join(selected)} FROM {source} WHERE {where}"
         having = "" if self.most is None else f" HAVING COUNT(*) <= {self.most}"
         return (
             f"SELECT {', '.join(selected)} FROM {source} WHERE {' AND '.join(conditions)} "
@@ -107,7 +111,7 @@ def make_closing_case(random: Random, rule: ClosingRule | None = None) -> Closin
         ("z", "MAX(p.cost)"),
         ("d", "COUNT(DISTINCT p.kind)"),
     ]
-    shown = tuple(random.sample(every, k=random.randint(1, 4)))
+    shown = tuple(random.sample(every, k=random.choice([0, 1, 2, 3, 4])))
     page, buy = _make_rows(random), _make_rows(random)
     case = ClosingCase(
         rule,
@@ -172,7 +176,11 @@ def list_ends(case: ClosingCase, value: str, upto: int) -> list[int]:
 
 
 def evaluate(case: ClosingCase, upto: int) -> Iterator[tuple[Any, ...]]:
-    """The rows of groups that are final once a time is over: (group, aggregates, at)."""
+    """The rows of groups that are final once a time is over: (group, aggregates, at); of a set,
+    those that are found, when they first are."""
+    if not case.shown:
+        yield from _list_found(case, upto)
+        return
     groups: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for row, time in _list_matches(case, upto):
         ends = list_ends(case, row[0], upto)
@@ -183,6 +191,16 @@ def evaluate(case: ClosingCase, upto: int) -> Iterator[tuple[Any, ...]]:
     for (key, at), rows in groups.items():
         if case.most is None or len(rows) <= case.most:
             yield (*key, *(_aggregate(text, rows) for _, text in case.shown), at)
+
+
+def _list_found(case: ClosingCase, upto: int) -> Iterator[tuple[Any, ...]]:
+    found: dict[tuple[Any, ...], int] = {}
+    for row, time in _list_matches(case, upto):
+        turn = sum(end < time for end in list_ends(case, row[0], upto))
+        key = (*(row[PAGE.index(name[2:])] for name in case.group), turn)
+        found[key] = min(time, found.get(key, time))
+    for key, at in found.items():
+        yield (*key[:-1], at)
 
 
 def _list_matches(case: ClosingCase, upto: int) -> Iterator[tuple[tuple[Any, ...], int]]:

@@ -70,7 +70,10 @@ def render_verdict(
     for condition in verdict.conditions:
         console.print(Text(f"  rests on {condition.text}", style="cyan"), soft_wrap=True)
     if verdict.union.ends or verdict.union.latest:
-        pattern, emit = find_pattern(verdict.union, catalog), default_emit(verdict.union)
+        pattern, emit = (
+            find_pattern(verdict.union, catalog, closed=verdict.closes_values),
+            default_emit(verdict.union),
+        )
         told = {
             Emit.INTERVALS: "each says when it begins and ends (at, until)",
             Emit.CHANGES: "they are written as they begin (+) and end (-)",
