@@ -9,6 +9,7 @@ from ontoweir.checker.decide.list_disjoint import list_disjoint
 from ontoweir.checker.decide.needs_fewer_declarations import needs_fewer_declarations
 from ontoweir.checker.decide.relax_versions import relax_versions
 from ontoweir.checker.decide.share_waits import share_waits
+from ontoweir.checker.explain.explain_nulls import explain_nulls
 from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
@@ -232,12 +233,14 @@ def _check_aggregates(
         if union.aggregation.shows_rows and disprove and witness is None and not checker.is_special:
             witness, disjuncts = checker.disprove(verdict.disjuncts)
             verdict = replace(verdict, disjuncts=disjuncts)
-        if open_for:  # why the rule does not help says more than that it is needed
-            disjuncts = tuple(
-                replace(d, because=open_for) if isinstance(d, Failing) else d
-                for d in verdict.disjuncts
-            )
-            verdict = replace(verdict, disjuncts=disjuncts)
+        # why a rule does not help says more than that something is needed
+        disjuncts = tuple(
+            replace(d, because=open_for or explain_nulls(union, d.because, catalog))
+            if isinstance(d, Failing)
+            else d
+            for d in verdict.disjuncts
+        )
+        verdict = replace(verdict, disjuncts=disjuncts)
         parts.append(verdict)
     across = zip(*(p.disjuncts for p in parts if not p.part.watches), strict=True)
     worst = tuple(max(of, key=lambda d: d.tier.rank) for of in across)

@@ -186,21 +186,25 @@ def configure_query(job: QueryJob) -> QueryConfig:
         )
         for block in job.blocks
     )
-    if job.union.aggregation is None and not job.parts:
+    aggregation = job.union.aggregation
+    if aggregation is None and not job.parts:
         schema = result_schema(job.union, catalog)
         return QueryConfig(job, schema, job.union.distinct, None, blocks)
-    if job.union.aggregation is None:  # a set whose answers are forgotten when values are closed
+    if aggregation is None:  # a set whose answers are forgotten when their values are closed
         job = replace(job, union=group_answers(job.union))
     # groups are distinct as they are; SELECT DISTINCT says nothing of the matches they count
-    closing = _find_closing(job, catalog)
+    closing = _find_closing(job, catalog, at_once=aggregation is None)
     aggregates = plan_aggregates(job.union, job.parts, catalog, closing)
-    if job.emit in CHANGING and closing is None and not job.union.aggregation.group:
+    if aggregation and job.emit in CHANGING and closing is None and not aggregation.group:
         aggregates = replace(aggregates, begins=True)
     return QueryConfig(job, aggregates.answers, False, aggregates, blocks)
 
 
-def _find_closing(job: QueryJob, catalog: Catalog) -> BucketClosing | ValueClosing | None:
-    """When the groups of an aggregate query are final (None: never)."""
+def _find_closing(
+    job: QueryJob, catalog: Catalog, *, at_once: bool
+) -> BucketClosing | ValueClosing | None:
+    """When the groups of an aggregate query are final (None: never). `at_once`: they are answers,
+    told when they are found."""
     if job.union.ends or not any(part.closes for part, _ in job.parts):
         return None
     step = plan_step(job.plans[0], catalog)
@@ -210,7 +214,6 @@ def _find_closing(job: QueryJob, catalog: Catalog) -> BucketClosing | ValueClosi
     closed = next((form.query.closed for form in forms if form.query.closed is not None), None)
     if watched is not None:
         rule = ClosingRule(()) if closed is None else closed.rule
-        at_once = not job.union.aggregation.aggregates if job.union.aggregation else False
         return ValueClosing(watched.group, wait * step, rule.gap_us, rule.rows, at_once)
     found = find_closing(job.union, catalog)
     assert found is not None  # split_by_keys found it
