@@ -7,7 +7,7 @@ from itertools import combinations
 from ontoweir.checker.model.criterion import CriterionResult, Failure
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.normalise.breakpoints import break_at, overlap_unequal
-from ontoweir.rewriter.model.spj import Compare, FoldFunction, Op, output_attributes
+from ontoweir.rewriter.model.spj import Attribute, Compare, FoldFunction, Op, output_attributes
 
 FOLDED = -1
 """In the place of a class: the partner outside of a value whose minimum or maximum is kept."""
@@ -176,7 +176,7 @@ def _open_unbounded(form: NormalForm) -> list[Failure]:
         return []
     outputs = dict(form.query.outputs)
     kept = {form.class_of[a] for name in closed.kept for a in output_attributes(outputs[name])}
-    told = {form.class_of[a] for a in closed.attributes}
+    told = {form.class_of[Attribute(closed.alias, c)] for c in closed.rule.columns}
     named = ", ".join(closed.rule.columns)
     return [
         Failure(

@@ -9,7 +9,8 @@ from ontoweir.checker.plans.bound_standing import least_bound
 from ontoweir.checker.plans.bound_table import bound_groups, bound_keys
 from ontoweir.checker.sizes.size_key import Factor
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.model.spj import ClosedValues
+from ontoweir.rewriter.model.aggregation import ClosedValues
+from ontoweir.rewriter.model.spj import Attribute
 
 
 def bound_closed_groups(form: NormalForm, values: Iterable[int], catalog: Catalog) -> Bound:
@@ -24,7 +25,7 @@ def bound_closed_groups(form: NormalForm, values: Iterable[int], catalog: Catalo
     closed = form.query.closed
     assert closed is not None
     distinct = list(dict.fromkeys(values))
-    given = {form.class_of[a] for a in closed.attributes}
+    given = {form.class_of[Attribute(closed.alias, c)] for c in closed.rule.columns}
     factor = _count_open(closed, wait_for_matches(form), catalog)
     keys = [Key(v) for v in distinct if v not in given]
     return least_bound([bound_keys(form, keys, given, [factor]), bound_groups(form, distinct)])

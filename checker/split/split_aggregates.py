@@ -13,10 +13,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
-from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, ClosedValues
 from ontoweir.rewriter.model.spj import (
     Attribute,
-    ClosedValues,
     Fold,
     FoldFunction,
     LiteralOutput,
@@ -127,7 +126,7 @@ def split_aggregates(
         ends = (output_attributes(dict(q.outputs)[union.ends[0]]) for q in union.disjuncts)
         closing = [first for first, *_ in ends]
     if closed:
-        closing = [one.attributes[0] for one in closed]
+        closing = [Attribute(one.alias, one.rule.columns[0]) for one in closed]
     if closing:
         queries = zip(union.disjuncts, closing, strict=True)
         union = replace(union, disjuncts=tuple(replace(q, closing=c) for q, c in queries))

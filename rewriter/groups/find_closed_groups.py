@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from ontoweir.mappings.model.catalog import BooleanType, Catalog, ClosingRule, Stream
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types, map_output
-from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, ClosedValues
 from ontoweir.rewriter.model.spj import (
     Attribute,
-    ClosedValues,
     Compare,
     Condition,
     Constant,
@@ -75,7 +74,7 @@ def find_closed_groups(union: SpjUnion, catalog: Catalog) -> Iterator[ClosedGrou
         shown = known[0][1]
         yield ClosedGroups(
             tuple(variable for variable, _ in shown),
-            tuple(ClosedValues(name, rule, attributes) for attributes, _ in known),
+            tuple(ClosedValues(name, rule, alias) for alias, _ in known),
             _watch(union, stream, rule, shown),
         )
 
@@ -85,9 +84,9 @@ _Shown = tuple[tuple[str, Output], ...]
 
 def _find_place(
     query: SpjQuery, group: tuple[str, ...], stream: Stream, rule: ClosingRule, catalog: Catalog
-) -> tuple[tuple[Attribute, ...], _Shown] | None:
-    """Where an occurrence of a stream has the columns of a rule that the group shows, and how:
-    terms of watched rows (None: nowhere)."""
+) -> tuple[str, _Shown] | None:
+    """Which occurrence of a stream has the columns of a rule that the group shows, and how: as
+    terms of watched rows (None: none)."""
     outputs, types = dict(query.outputs), Types(catalog, query.occurrences)
     classes = EqualityClasses(query.occurrences, query.conditions)
 
@@ -113,8 +112,7 @@ def _find_place(
                 break
             found.append((named, _rename(outputs[named], Attribute(WATCHED, column))))
         else:
-            mine = tuple(Attribute(occurrence.alias, column) for column in rule.columns)
-            return mine, tuple(found)
+            return occurrence.alias, tuple(found)
     return None
 
 

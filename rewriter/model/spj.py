@@ -9,16 +9,9 @@ from typing import TypeAlias
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
-from ontoweir.mappings.model.catalog import (
-    ClosingRule,
-    Column,
-    Meeting,
-    Relation,
-    Scalar,
-    Stream,
-)
+from ontoweir.mappings.model.catalog import Column, Meeting, Relation, Scalar, Stream
 from ontoweir.mappings.model.expression import Expression
-from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.aggregation import Aggregation, ClosedValues
 
 
 class Op(StrEnum):
@@ -204,17 +197,6 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class ClosedValues:
-    """A rule of `stream` by which groups are final: `attributes` hold the rule's columns; `kept`:
-    the outputs whose values are kept of a group until then."""
-
-    stream: str
-    rule: ClosingRule
-    attributes: tuple[Attribute, ...]
-    kept: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class SpjQuery:
     """One SPJ query. Attributes used in `outputs` are guaranteed not NULL by `conditions`
     (NotNull, or any comparison), but for the arguments of aggregates in SQL: each aggregate takes
@@ -235,7 +217,6 @@ class SpjQuery:
     closing: Attribute | None = None
     """The bucket of time by which groups are final, and forgotten; or the first of `closed`."""
     closed: ClosedValues | None = None
-    """The rule by which groups are final, and forgotten, that are of no bucket."""
     added: str | None = None
     """An output that is only added up: it tells no groups apart."""
 

@@ -90,6 +90,11 @@ class AggregateWork:
     """Whether, without GROUP BY, there is a row from the first timestamp on, over nothing."""
 
     @property
+    def bucket(self) -> BucketClosing | None:
+        """The bucket of time by which groups are final (None: there is none)."""
+        return self.closing if isinstance(self.closing, BucketClosing) else None
+
+    @property
     def functions(self) -> Mapping[str, Aggregate]:
         """By name, the aggregates as the parts have them: where a key says that values never
         repeat, COUNT DISTINCT is COUNT."""

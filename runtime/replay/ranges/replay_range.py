@@ -16,9 +16,11 @@ from typing import Any, TypeAlias, assert_never
 
 import pyarrow as pa
 
-from ontoweir.errors import OntoweirError, RunError, Source
+from ontoweir.errors import OntoweirError, RunError
 from ontoweir.files.replace_file import replace_file, replacing
 from ontoweir.runtime.blocks.advance_blocks import PreparedBlock, advance_blocks, prepare_blocks
+from ontoweir.runtime.division.store_statics import open_statics
+from ontoweir.runtime.division.task_failure import TaskFailure, describe_failure
 from ontoweir.runtime.engine.advance_rows import (
     advance_level,
     advance_parts,
@@ -38,12 +40,9 @@ from ontoweir.runtime.engine.count_emitted import count_emitted, count_own
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import drop_known, merge_group_deltas
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plans
-from ontoweir.runtime.groups.bucket_closing import BucketClosing
-from ontoweir.runtime.groups.value_closing import ValueClosing
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
-from ontoweir.runtime.replay.ranges.store_statics import open_statics
 from ontoweir.runtime.replay.ranges.write_behind import write_behind
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.write_results import write_part
@@ -119,17 +118,6 @@ class RangeOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class RangeFailure:
-    """The error that a task ended with: its class, and its parts."""
-
-    kind: type[OntoweirError]
-    what: str
-    why: str
-    fix: str
-    source: Source | None
-
-
-@dataclass(frozen=True, slots=True)
 class PreparedWork:
     """What all tasks of a run begin with: its plans, with static data encoded, and the references
     that it enforces, by stream; `watch`: is shown which rows of history are rejected;
@@ -158,7 +146,7 @@ _prepared: dict[str, PreparedWork] = {}
 
 
 def replay_range(key: str, packed: Any, task: bytes) -> bytes:
-    """Run one task; errors of ours come back as values (RangeFailure).
+    """Run one task; errors of ours come back as values (TaskFailure).
 
     Args:
         key: the run.
@@ -171,9 +159,7 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
             _prepared[key] = prepare_work(open_statics(pickle.loads(packed.value)))
         outcome = run_task(_prepared[key], pickle.loads(task), lambda: None)
     except OntoweirError as error:
-        return pickle.dumps(
-            RangeFailure(type(error), error.what, error.why, error.fix, error.source)
-        )
+        return pickle.dumps(describe_failure(error))
     return pickle.dumps(outcome)
 
 
@@ -189,10 +175,10 @@ def unpack_outcome(packed: bytes) -> RangeOutcome:
     Raises:
         OntoweirError: the task ended with it.
     """
-    outcome: RangeOutcome | RangeFailure = pickle.loads(packed)
+    outcome: RangeOutcome | TaskFailure = pickle.loads(packed)
     if isinstance(outcome, RangeOutcome):
         return outcome
-    raise outcome.kind(outcome.what, why=outcome.why, fix=outcome.fix, source=outcome.source)
+    raise outcome.error
 
 
 def part_file(folder: str, index: int, part: int) -> Path:
@@ -248,8 +234,8 @@ def _replay(
             state, fresh = advance_parts(work, plans, admitted, chunk, state)
             assert work.aggregates is not None
             matches = merge_group_deltas(work.aggregates, matches, fresh)
-            if isinstance(work.aggregates.closing, BucketClosing):
-                closes = work.aggregates.closing
+            if work.aggregates.bucket is not None:
+                closes = work.aggregates.bucket
                 matches = drop_final(work.aggregates, closes, matches, chunk.now_us)
             file = part_file(task.folder, task.index, parts)
             rest = state.rows - count_own(work, state)
@@ -292,8 +278,7 @@ def _group(
 ) -> RangeOutcome:
     """The answers of a range: the groups of a chunk after those of the chunk before."""
     assert work.aggregates is not None
-    closes = work.aggregates.closing
-    assert not isinstance(closes, ValueClosing)  # history is in one range (plan_ranges)
+    closes = work.aggregates.bucket  # where a rule closes values, there is one range (_cut)
     if closes is None:
         groups = known_groups(work.aggregates, task.before, begun=task.begun)
     else:

@@ -26,7 +26,6 @@ from ontoweir.runtime.engine.close_groups import drop_final
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import merge_group_deltas
 from ontoweir.runtime.engine.prepare_plan import prepare_plans
-from ontoweir.runtime.groups.bucket_closing import BucketClosing
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.kernel.tables_of_size import ALL_SIZES, count_levels, level_streams
 from ontoweir.runtime.pool.string_pool import no_texts
@@ -189,8 +188,8 @@ class _Scan:
             tasks.append(GroupTask(outcome.index, place, parts, before, folder, closed, begun))
             begun = begun or outcome.progress.markers > 0
             before = merge_group_deltas(self.work.aggregates, before, outcome.matches)
-            closing, now = self.work.aggregates.closing, outcome.progress.now_us
-            if isinstance(closing, BucketClosing) and now is not None:
+            closing, now = self.work.aggregates.bucket, outcome.progress.now_us
+            if closing is not None and now is not None:
                 before = drop_final(self.work.aggregates, closing, before, now)
                 closed = now
         grouped = self._run(tasks, folder, collector)
