@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryListener
 
     from ontoweir.runtime.live.output.sinks.memory import MemorySink
+    from ontoweir.runtime.live.parts.divide_queries import LiveEngine
 
 MAX_WAITING = 10_000_000
 ALARM = 1_000_000
@@ -28,7 +29,9 @@ class RunOptions:
     `most_waiting`: rows that may wait for a marker; `listeners`: of Spark's progress;
     `allow_unbounded`: run queries that are not bounded too; `alarm`: warn when a query without a
     bound holds so many rows; `parts_may_go`: published files may be moved away by who reads them;
-    `emit`: what is written of answers (None: what fits each query).
+    `emit`: what is written of answers (None: what fits each query);
+    `engine`: where the states of queries are: in the driver, divided among Spark's executors, or as
+    their bounds say; `parts`: into how many each is divided.
     """
 
     checkpoint: Path | None
@@ -46,6 +49,8 @@ class RunOptions:
     alarm: int = ALARM
     parts_may_go: bool = False
     emit: str | None = None
+    engine: "LiveEngine" = "auto"
+    parts: int | None = None
 
 
 def add_run_options(run: argparse.ArgumentParser) -> None:
@@ -76,6 +81,19 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         help="a property of Spark, e.g. spark.jars.packages=…",
     )
     add_emit(run)
+    run.add_argument(
+        "--engine",
+        choices=("auto", "driver", "spark"),
+        default="auto",
+        help="where the state of queries is kept: in the driver, or divided by key among Spark's "
+        "executors (default: auto, by their bounds and this machine's memory)",
+    )
+    run.add_argument(
+        "--parts",
+        type=row_count,
+        metavar="N",
+        help="divide the state of each query that can be by key into so many parts",
+    )
     run.add_argument(
         "--most-waiting",
         type=int,
@@ -143,6 +161,8 @@ def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
         alarm=given.alarm,
         parts_may_go=given.parts_may_go,
         emit=given.emit,
+        engine=given.engine,
+        parts=given.parts,
     )
 
 
