@@ -126,15 +126,13 @@ def advance_rows(
     begins = first_time(work, admitted)
     if work.aggregates.sliding:
         return state, _list_matches(work.aggregates, parts, begins)
-    closing = work.aggregates.closing
+    now, closing = chunk.now_us, work.aggregates.closing
     match closing:
         case None:
             answers, groups = advance_groups(work.aggregates, parts, state.groups, begins)
         case BucketClosing():
-            now = chunk.now_us
             answers, groups = advance_closing(work.aggregates, closing, parts, state.groups, now)
         case ValueClosing():
-            now = chunk.now_us
             answers, groups = advance_values(work.aggregates, closing, parts, state.groups, now)
         case _:
             assert_never(closing)

@@ -52,7 +52,8 @@ def test_rules_that_close_values(tmp_path: Path) -> None:
     catalog = make_catalog(
         tmp_path,
         _toml(
-            'clustered = [{ columns = ["k"], gap = "1 hour" }, { columns = ["k", "a"], rows = 5 }]\n'
+            'clustered = [{ columns = ["k"], gap = "1 hour" }, '
+            '{ columns = ["k", "a"], rows = 5 }]\n'
             'closed_by = { columns = ["k"], column = "done", max_open = 9 }'
         )
         + 'done = "boolean"\n',
