@@ -55,7 +55,7 @@ def propose_changes(
         changes.update(dict.fromkeys(_times(form, catalog)))
         changes.update(dict.fromkeys(_variables(form, union)))
         changes.update(dict.fromkeys(_groups(form, union)))
-        changes.update(dict.fromkeys(_gaps(form, union, catalog)))
+        changes.update(dict.fromkeys(_gaps(form, union, declared)))
     if union.aggregation is None:
         changes[SetDistinct(not union.distinct)] = None
     return tuple(sorted(changes, key=rank_change))
