@@ -19,7 +19,7 @@ from tests.runtime.harness import make_catalog
 KINDS = pa.string(), pa.int64(), pa.int64(), pa.bool_()
 
 
-def _is_late(rule: ClosingRule, rows: tuple[Any, ...], row: Any) -> bool:
+def _is_late(rule: ClosingRule, rows: tuple[Any, ...], row: tuple[Any, ...]) -> bool:
     """By the rows of the same value in earlier steps, or in its own."""
     mine = [r for r in rows if r[0] == row[0] and r[4] <= row[4] and r is not row]
     if rule.ends is not None:
@@ -33,10 +33,11 @@ def _is_late(rule: ClosingRule, rows: tuple[Any, ...], row: Any) -> bool:
     if rule.gap_us is not None:
         return bool(row[4] - last > rule.gap_us)
     assert rule.rows is not None
-    return sum(last < r[4] < row[4] for r in rows if r[0] is not None) > rule.rows
+    between = [r for r in rows if r[0] is not None and last < r[4] < row[4]]
+    return len(between) > rule.rows
 
 
-def _first_of_step(rows: tuple[Any, ...], row: Any) -> bool:
+def _first_of_step(rows: tuple[Any, ...], row: tuple[Any, ...]) -> bool:
     """Whether it is the first of its value in its step: others there come with it."""
     return next(r for r in rows if r[0] == row[0] and r[4] == row[4]) is row
 
