@@ -170,9 +170,9 @@ def _never_final(form: NormalForm) -> list[Failure]:
 
 def _open_unbounded(form: NormalForm) -> list[Failure]:
     """G1 for groups that a rule closes: a value may stay open for ever, so that what is kept of it
-    must be bounded. What the value determines is."""
+    must be bounded; but not where all its rows lie within a span."""
     closed = form.query.closed
-    if closed is None:
+    if closed is None or closed.rule.span_us is not None:
         return []
     outputs = dict(form.query.outputs)
     kept = {form.class_of[a] for name in closed.kept for a in output_attributes(outputs[name])}

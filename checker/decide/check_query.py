@@ -193,9 +193,10 @@ def _check_closed_set(
     union: SpjUnion, catalog: Catalog, known: Statistics, timed: bool, size: int
 ) -> Verdict | None:
     """The verdict on a set query of which an answer is forgotten when the values that it shows are
-    closed by a rule (None: that is not enough)."""
+    closed by a rule (None: that is not enough). Spans are conditions of its joins: matches beyond
+    them are no answers, and one that is told is not told again."""
     grouped = group_answers(union)
-    for split in split_closed(grouped, catalog):
+    for split in split_closed(grouped, catalog, spans=False):
         decided = [_decide_part(part, catalog, known, timed, size, grouped) for part in split]
         if not _count_failing(decided):
             parts = tuple(verdict for _, verdict in decided)

@@ -47,7 +47,7 @@ def _is_closed(union: SpjUnion, catalog: Catalog, timed: bool) -> bool:
     """Whether answers of a set are forgotten when their values are closed."""
     return any(
         not list(_lacking([part.union for part in split], catalog, timed, whole=False))
-        for split in split_closed(group_answers(union), catalog)
+        for split in split_closed(group_answers(union), catalog, spans=False)
     )
 
 

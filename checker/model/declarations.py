@@ -113,6 +113,9 @@ def lag_declaration(stream: str, lag: Lag) -> Declaration:
 
 def closing_declaration(stream: str, rule: ClosingRule) -> Declaration:
     """When a stream's values are closed, as what a verdict may rest on ([B] CA; punctuations)."""
+    if rule.span_us is not None:
+        lag = Lag(stream, rule.columns, rule.columns, rule.span_us, rule.source)
+        return lag_declaration(stream, lag)
     named = ", ".join(rule.columns)
     if rule.gap_us is not None:
         gap = show_duration(rule.gap_us)

@@ -27,6 +27,11 @@ def bound_closed_groups(form: NormalForm, values: Iterable[int], catalog: Catalo
     distinct = list(dict.fromkeys(values))
     given = {form.class_of[Attribute(closed.alias, c)] for c in closed.rule.columns}
     factor = _count_open(closed, wait_for_matches(form), catalog)
+    if closed.rule.span_us is not None:  # then the rows of open values are as few
+        near = next(m.index for m in form.members if m.alias == closed.alias)
+        given = {c.index for c in form.classes if near in c.members}
+        one = form.rates[near]
+        factor = _count_open(closed, wait_for_matches(form), catalog, one)
     keys = [Key(v) for v in distinct if v not in given]
     return least_bound([bound_keys(form, keys, given, [factor]), bound_groups(form, distinct)])
 
@@ -37,14 +42,18 @@ def bound_open_values(closed: ClosedValues, wait: int, catalog: Catalog) -> Boun
     return Bound(factor.size, factor.formula)
 
 
-def _count_open(closed: ClosedValues, wait: int, catalog: Catalog) -> Factor:
+def _count_open(
+    closed: ClosedValues, wait: int, catalog: Catalog, rows: int | None = None
+) -> Factor:
     """V: what the rule leaves open after a finished step, and what has come in the steps for which
-    matches are waited for."""
+    matches are waited for; `rows`: the most of a timestamp, with what is folded into them, where
+    these are counted."""
     stream, rule = catalog.streams[closed.stream], closed.rule
-    rate, named = stream.max_per_timestamp, f"R({stream.name})"
-    shown = f"open {', '.join(rule.columns)}"
-    if rule.gap_us is not None:
-        steps = -(-(rule.gap_us + wait * stream.step_us) // stream.grid_us) + 1
+    rate = stream.max_per_timestamp if rows is None else rows
+    named, shown = f"R({stream.name})", f"open {', '.join(rule.columns)}"
+    far = rule.gap_us if rule.span_us is None else rule.span_us
+    if far is not None:
+        steps = -(-(far + wait * stream.step_us) // stream.grid_us) + 1
         size = None if rate is None else rate * steps
         return Factor(size, f"{named} · {steps} steps of {shown}")
     steps = -(-wait * stream.step_us // stream.grid_us) + 1

@@ -33,12 +33,14 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     if closing is not None:
         yield split_aggregates(union, closing=closing.attributes, floats=floats)
         return
-    yield from split_closed(union, catalog)
+    yield from split_closed(union, catalog, spans=False)
     if not union.ends and _needs_final_rows(union, catalog):
+        yield from split_closed(union, catalog, spans=True)
         return
     yield split_aggregates(union, floats=floats)
     if union.ends:
         return
+    yield from split_closed(union, catalog, spans=True)
     group = union.aggregation.group
     # without GROUP BY there is a row before the match, too
     if group and (marked := _mark(union, group, catalog)) is not None:
@@ -59,11 +61,13 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
         yield split_aggregates(union, names, floats=floats)
 
 
-def split_closed(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[AggregatePart, ...]]:
+def split_closed(
+    union: SpjUnion, catalog: Catalog, *, spans: bool | None = None
+) -> Iterator[tuple[AggregatePart, ...]]:
     """The ways to split an aggregate query in parts whose groups are forgotten when a rule closes
-    their values. The last part watches these."""
+    their values (`spans`: as of find_closed_groups). The last part watches these."""
     floats = list_floats(union, catalog)
-    for found in find_closed_groups(union, catalog):
+    for found in find_closed_groups(union, catalog, spans=spans):
         watch = AggregatePart((watching(),), found.watch, group=found.variables, watches=True)
         yield (*split_aggregates(union, floats=floats, closed=found.queries), watch)
 

@@ -122,7 +122,8 @@ class ClosingRule:
     """When a value of `columns` is closed: no further row of the stream has it. By exactly one of
     `gap_us`: two consecutive rows with a value are at most so far apart in time; `rows`: at most so
     many rows with other values come between them, in steps that lie between theirs; `ends`: the row
-    in which this column is true is the last one, and at most `most_open` values are without it.
+    in which this column is true is the last one, and at most `most_open` values are without it;
+    `span_us`: a lag of the stream behind itself says that all rows with a value lie within it.
 
     [B] CA(k) counts rows; a gap is a session's; `ends` is a punctuation. It bounds how many values
     are open at once, not how long one is."""
@@ -132,6 +133,7 @@ class ClosingRule:
     rows: int | None = None
     ends: str | None = None
     most_open: int | None = None
+    span_us: int | None = None
     source: Source | None = None
 
 

@@ -46,13 +46,16 @@ class ClosedGroups:
         return self.queries[0].rule
 
 
-def find_closed_groups(union: SpjUnion, catalog: Catalog) -> Iterator[ClosedGroups]:
+def find_closed_groups(
+    union: SpjUnion, catalog: Catalog, *, spans: bool | None = None
+) -> Iterator[ClosedGroups]:
     """What closes the groups of a query whose rows have no end: rules of one stream whose columns
     the group shows, in all disjuncts as the same terms.
 
     Args:
         union: an aggregate query.
         catalog: with its views and buckets (`extend_catalog`).
+        spans: only rules by a span, or only others (None: both).
     """
     assert union.aggregation is not None
     if union.ends or union.aggregation.panes is not None or not union.disjuncts:
@@ -62,7 +65,8 @@ def find_closed_groups(union: SpjUnion, catalog: Catalog) -> Iterator[ClosedGrou
         (stream.name, rule): None
         for o in first.occurrences
         if (stream := catalog.streams.get(o.table)) is not None
-        for rule in stream.closing
+        for rule in list_closing(stream)
+        if spans in (None, rule.span_us is not None)
     }
     for name, rule in rules:
         stream = catalog.streams[name]
@@ -77,6 +81,16 @@ def find_closed_groups(union: SpjUnion, catalog: Catalog) -> Iterator[ClosedGrou
             tuple(ClosedValues(name, rule, alias) for alias, _ in known),
             _watch(union, stream, rule, shown),
         )
+
+
+def list_closing(stream: Stream) -> tuple[ClosingRule, ...]:
+    """The rules that close values of a stream, by a span those of rows that agree on columns."""
+    spans = (
+        ClosingRule(lag.columns, span_us=lag.within_us, source=lag.source)
+        for lag in stream.lags
+        if lag.behind == stream.name and lag.columns == lag.to
+    )
+    return (*stream.closing, *spans)
 
 
 _Shown = tuple[tuple[str, Output], ...]

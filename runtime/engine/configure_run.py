@@ -214,7 +214,9 @@ def _find_closing(
     closed = next((form.query.closed for form in forms if form.query.closed is not None), None)
     if watched is not None:
         rule = ClosingRule(()) if closed is None else closed.rule
-        return ValueClosing(watched.group, wait * step, rule.gap_us, rule.rows, at_once)
+        return ValueClosing(
+            watched.group, wait * step, rule.gap_us, rule.rows, rule.span_us, at_once
+        )
     found = find_closing(job.union, catalog)
     assert found is not None  # split_by_keys found it
     wait_us = wait * step + found.bucket.behind_us

@@ -15,7 +15,7 @@ NEVER = 1 << 62
 
 _TIME: Measure = (MeasureKind.MAX, "time")
 """Of an open value: by a gap, its last row's time; by rows, when it was closed, if it is; else when
-its groups are final. In µs."""
+its groups are final, as far as is known. In µs."""
 _SINCE: Measure = (MeasureKind.WEIGHT, "since")
 """Of an open value by rows: how many came in later steps than its last one."""
 
@@ -28,8 +28,8 @@ class ValueClosing:
         variables: the group's columns with the values.
         wait_us: how long after a value is closed matches of its rows may come.
         gap_us: it is closed so long after its last row.
-        rows: it is closed when more rows than that have come in later steps; of neither, by the row
-            that says so.
+        rows: it is closed when more rows than that have come in later steps.
+        span_us: it is closed so long after its first row; of none, by the row that says so.
         at_once: a group is answered when it is found, and forgotten when it is final.
     """
 
@@ -37,6 +37,7 @@ class ValueClosing:
     wait_us: int
     gap_us: int | None = None
     rows: int | None = None
+    span_us: int | None = None
     at_once: bool = False
 
 
@@ -87,6 +88,8 @@ def follow_values(
         ends = _by_gap(before, places, at, closing.gap_us + closing.wait_us, until)
     elif closing.rows is not None:
         ends = _by_rows(closing, before, places, (at, weights), until)
+    elif closing.span_us is not None:
+        ends = _by_span(before, places, at, (closing.span_us, closing.wait_us), until)
     else:
         ends = _by_ends(before, places, at, closing.wait_us, until)
     turns = []
@@ -172,6 +175,40 @@ def _by_rows(
     return _Ends(place[over], final[over], place[left], {_TIME: closed[left], _SINCE: rest})
 
 
+def _by_span(
+    before: GroupState, places: Array, at: Array, after: tuple[int, int], now: int
+) -> _Ends:
+    """A value is closed a span after its first row. A row that comes while matches are waited for
+    breaks the rule, and prolongs the wait."""
+    span, wait = after
+    final = np.full(int(max(before.count, places.max(initial=-1) + 1)), -NEVER, dtype=np.int64)
+    final[: before.count] = _times(before)
+    found: list[tuple[Array, Array]] = []
+    mine = np.arange(before.count)
+    while True:
+        while (more := (at <= final[places]) & (at + wait > final[places])).any():
+            np.maximum.at(final, places[more], at[more] + wait)
+        found.append((mine, final[mine]))
+        rest = at > final[places]
+        if not rest.any():
+            return _settle(found, now)
+        places, at = places[rest], at[rest]
+        first = np.full(len(final), NEVER, dtype=np.int64)
+        np.minimum.at(first, places, at)
+        mine = np.unique(places)
+        final[mine] = first[mine] + span + wait
+
+
+def _settle(found: list[tuple[Array, Array]], now: int) -> _Ends:
+    """The times that are over, and those that are not; `found`: places, and the next time each."""
+    place = np.concatenate([p for p, _ in found])
+    time = np.concatenate([t for _, t in found])
+    order = np.lexsort((time, place))
+    place, time = place[order], time[order]
+    over = time <= now
+    return _Ends(place[over], time[over], place[~over], {_TIME: time[~over]})
+
+
 def _by_ends(before: GroupState, places: Array, at: Array, wait: int, now: int) -> _Ends:
     """A value is closed by the first row that says so; others while matches are waited for say
     nothing new."""
@@ -188,9 +225,4 @@ def _by_ends(before: GroupState, places: Array, at: Array, wait: int, now: int) 
         mine = np.unique(places)
         final[mine] = first[mine] + wait
         found.append((mine, final[mine]))
-    place = np.concatenate([p for p, _ in found])
-    time = np.concatenate([t for _, t in found])
-    order = np.lexsort((time, place))
-    place, time = place[order], time[order]
-    over = time <= now
-    return _Ends(place[over], time[over], place[~over], {_TIME: time[~over]})
+    return _settle(found, now)

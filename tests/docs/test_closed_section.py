@@ -48,6 +48,7 @@ def test_the_answer_is_that_of_the_page(tmp_path: Path) -> None:
     [
         ("", "2 · R(page) · 31 steps of open session"),
         ("rows", "2 · ((500 + R(page)) open session)"),
+        ("within", "2 · R(page) · 121 steps of open session"),
         ("closed_by", "2 · ((10000 + R(page)) open session)"),
     ],
 )
@@ -55,6 +56,8 @@ def test_every_rule_bounds_the_query(rule: str, bound: str, tmp_path: Path) -> N
     toml, declared = block("toml"), 'clustered = [{ columns = ["session"], gap = "30 minutes" }]'
     if rule == "rows":
         toml = toml.replace('gap = "30 minutes"', "rows = 500")
+    if rule == "within":
+        toml = toml.replace('gap = "30 minutes"', 'within = "2 hours"')
     if rule == "closed_by":
         (said,) = re.findall(r"`(closed_by = .*?)` \|", SECTION)
         toml = toml.replace(declared, said) + 'is_last = "boolean"\n'

@@ -13,6 +13,7 @@ from ontoweir.mappings.model.catalog import (
     Column,
     DataSource,
     IntType,
+    Lag,
     Stream,
     StringType,
 )
@@ -45,6 +46,10 @@ class ClosingCase:
 
     @property
     def catalog(self) -> Catalog:
+        span = self.rule.span_us
+        ruled: Any = {"closing": (self.rule,)}
+        if span is not None:
+            ruled = {"lags": (Lag("page", ("k",), ("k",), span),)}
         kind = Column("kind", IntType(), 0, 2)
         columns = Column("k", StringType()), kind, Column("cost", IntType())
         page = Stream(
@@ -54,7 +59,7 @@ class ClosingCase:
             1,
             3,
             (*columns, Column("last", BooleanType())),
-            closing=(self.rule,),
+            **ruled,
         )
         buy = Stream("buy", NOTHING, "ts", 1, 3, (Column("k", StringType()), kind))
         return Catalog({"page": page, "buy": buy})
@@ -98,10 +103,13 @@ def make_closing_case(random: Random, rule: ClosingRule | None = None) -> Closin
             ClosingRule(("k",), gap_us=gap),
             ClosingRule(("k",), rows=rows),
             ClosingRule(("k",), ends="last", most_open=40),
+            ClosingRule(("k",), span_us=gap),
         ]
     )
     wait = random.choice([None, None, 0, 1, 3])
     group = random.choice([("p.k",), ("p.k",), ("p.k", "p.kind")])
+    if rule.span_us is not None and random.random() < 0.3:
+        group = ("p.k", "p.cost")  # any number of values: rows of a value are few
     if wait is not None and random.random() < 0.3:
         group = ("b.k", *group[1:])
     every = [
@@ -111,7 +119,8 @@ def make_closing_case(random: Random, rule: ClosingRule | None = None) -> Closin
         ("z", "MAX(p.cost)"),
         ("d", "COUNT(DISTINCT p.kind)"),
     ]
-    shown = tuple(random.sample(every, k=random.choice([0, 1, 2, 3, 4])))
+    least = 0 if rule.span_us is None else 1  # no rule by a span forgets answers of a set
+    shown = tuple(random.sample(every, k=random.randint(least, 4)))
     page, buy = _make_rows(random), _make_rows(random)
     case = ClosingCase(
         rule,
@@ -159,6 +168,8 @@ def list_ends(case: ClosingCase, value: str, upto: int) -> list[int]:
             if not found or time > found[-1]:
                 found.append(time + wait)
         return [f for f in found if f <= upto]
+    if rule.span_us is not None:
+        return [f for f in _list_spans(mine, rule.span_us, wait) if f <= upto]
     for time, following in pairwise([*mine, NEVER]):
         if rule.gap_us is not None:
             final = time + rule.gap_us + wait
@@ -172,6 +183,15 @@ def list_ends(case: ClosingCase, value: str, upto: int) -> list[int]:
             final = steps[0] + wait if steps else NEVER
         if final < following and final <= upto:
             found.append(final)
+    return found
+
+
+def _list_spans(times: list[int], span: int, wait: int) -> list[int]:
+    found: list[int] = []
+    for time in times:
+        if not found or time > found[-1]:
+            found.append(time + span + wait)
+        found[-1] = max(found[-1], time + wait)
     return found
 
 
@@ -239,6 +259,8 @@ def keeps_rule(case: ClosingCase) -> bool:
             if ends and times[-1] > min(ends):
                 return False
             continue
+        if rule.span_us is not None and times[-1] - times[0] > rule.span_us:
+            return False
         for first, second in pairwise(times):
             if rule.gap_us is not None and second - first > rule.gap_us:
                 return False

@@ -126,3 +126,23 @@ def test_rows_without_a_value_are_named(tmp_path: Path) -> None:
 )
 def test_no_witness_breaks_a_rule(sql: str, verdict: str, rule: str, tmp_path: Path) -> None:
     assert decide(sql, rule, tmp_path).name == verdict
+
+
+@pytest.mark.parametrize(
+    ("sql", "bound"),
+    [
+        ("SELECT k, COUNT(*) AS n FROM page WHERE k IS NOT NULL GROUP BY k", 2 * 33),
+        ("SELECT k, url, COUNT(*) AS n FROM page WHERE k > '' AND url > '' GROUP BY k, url", 66),
+        ("SELECT k, COUNT(*) AS n FROM page WHERE k > '' GROUP BY k HAVING COUNT(*) < 3", 66),
+        ("SELECT k, COUNT(*) AS n FROM page WHERE k IN ('a', 'b') GROUP BY k", 2),
+        ("SELECT DISTINCT k FROM page WHERE k IS NOT NULL", None),
+    ],
+)
+def test_a_span_closes_groups_that_nothing_else_bounds(
+    sql: str, bound: int | None, tmp_path: Path
+) -> None:
+    verdict = decide(sql, GAP.replace("gap", "within"), tmp_path)
+    assert (None if verdict.bound is None else verdict.bound.rows) == bound, verdict
+    if bound == 66:
+        assert [c.kind for c in verdict.conditions] == ["lag"]
+    assert verdict.closes_values is (bound == 66)
