@@ -198,7 +198,7 @@ def _advance_plans(
     texts_of_groups = state.groups.texts if grouped else None
     encoded = _encoder(work, plans, admitted, state.groups)
     for index, prepared in enumerate(plans):
-        pool, before = open_pool(prepared, state.texts[index], state.kernels[index])
+        pool, before = open_pool(prepared, state.strings[index], state.kernels[index])
         part, schema, several = _part_of(work, index)
         most = None
         closes = work.aggregates is not None and work.aggregates.closing is not None
@@ -215,7 +215,7 @@ def _advance_plans(
             if said is not None and said.rows:
                 old = _render(work, prepared, said, pool, schema, texts_of_groups)
         answered.append(PlanResults(prepared.plan, prepared.injective, results, table, old))
-        after, kept = close_pool(prepared, after, pool, state.groups.texts.texts)
+        after, kept = close_pool(prepared, after, pool, state.groups.texts)
         kernels.append(after)
         texts.append(kept)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups), answered
@@ -263,14 +263,14 @@ def advance_level(
 ) -> ExecutionState:
     """Advance only the partial matches of `level` streams (ALL_SIZES: of any number), and what they
     are made of."""
-    kernels, texts = list(state.kernels), list(state.texts)
+    kernels, texts = list(state.kernels), list(state.strings)
     admitted = _share_steps(admitted, work.catalog)
     encoded = _encoder(work, plans, admitted, state.groups)
     for index, prepared in enumerate(plans):
         tables = tables_of_size(prepared.plan, level)
         if not tables or chunk.now_us is None:
             continue
-        pool, before = open_pool(prepared, state.texts[index], state.kernels[index])
+        pool, before = open_pool(prepared, state.strings[index], state.kernels[index])
         members = members_of(tables)
         batches = _batches(work, prepared, encoded, pool, members)
         now = chunk.now_us // prepared.step_us
@@ -278,7 +278,7 @@ def advance_level(
             after = advance_tables(prepared.plan, tables, before, batches, now)
         except TooGreat as error:
             raise _dated(error, prepared.step_us, chunk.now_us) from None
-        kernels[index], texts[index] = close_pool(prepared, after, pool, state.groups.texts.texts)
+        kernels[index], texts[index] = close_pool(prepared, after, pool, state.groups.texts)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups)
 
 

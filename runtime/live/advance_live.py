@@ -126,8 +126,8 @@ def advance_live(
         made, table = advance_rows(query.work, query.plans, fed, chunk, before)
         made = replace(made, blocks=below)
         if query.feed is not None:
-            table, held = advance_feed(query.feed, before.changes, table, limit)
-            made = replace(made, changes=held)
+            table, held = advance_feed(query.feed, before.to_come, table, limit)
+            made = replace(made, to_come=held)
         check_bounds(query, made)
         states.append(made)
         answers.append(table)

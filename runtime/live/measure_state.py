@@ -74,15 +74,13 @@ def _count(query: RunningQuery, state: ExecutionState) -> Iterator[tuple[int, in
     for prepared, kernel in zip(query.plans, state.kernels, strict=True):
         for table in prepared.plan.tables:
             if table.stored:
-                frame = kernel.tables.get(table.members)
-                columns = () if frame is None else tuple(frame.columns.values())
-                rows = 0 if frame is None else frame.rows
-                yield rows, sum(c.nbytes for c in columns), len(columns)
+                held = kernel.stored.get(table.members)
+                yield (0, 0, 0) if held is None else (held.rows, held.nbytes, len(held.names))
     if query.work.aggregates is not None:
         yield state.groups.rows, _bytes_of_groups(state.groups), 0
     if query.feed is not None:
-        held = state.changes
-        yield (0, 0, 0) if held is None else (held.num_rows, held.nbytes, 0)
+        changes = state.to_come
+        yield (0, 0, 0) if changes is None else (changes.num_rows, changes.nbytes, 0)
 
 
 def _count_parts(state: DividedState) -> Iterator[tuple[int, int, int]]:

@@ -138,7 +138,7 @@ def assemble_part(tables: Mapping[str, pa.Table], plans: int) -> ExecutionState:
     """
     state = _assemble_query(_PART, [[]] * plans, [], tables)
     texts = (tables[f"texts-{n}"].column(_TEXT) for n in range(plans))
-    return replace(state, texts=tuple(flatten(t).cast(TEXT) for t in texts))
+    return replace(state, strings=tuple(flatten(t).cast(TEXT) for t in texts))
 
 
 def _read_part(held: Mapping[str, Any]) -> PartState:

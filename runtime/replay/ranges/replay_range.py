@@ -354,10 +354,10 @@ def _list_sizes(work: ExecutionContext, state: ExecutionState) -> list[str]:
     sizes = []
     for plan, kernel in zip(work.plans, state.kernels, strict=True):
         for table in plan.tables:
-            frame = kernel.tables.get(table.members)
-            if frame is not None:
+            held = kernel.stored.get(table.members)
+            if held is not None:
                 names = ", ".join(plan.form.members[i].alias for i in sorted(table.members))
-                sizes.append(f"{{{names}}} {frame.rows} of {table.bound.rows}")
+                sizes.append(f"{{{names}}} {held.rows} of {table.bound.rows}")
     if state.groups.rows:
         sizes.append(f"groups {state.groups.rows}")
     return sizes

@@ -28,7 +28,8 @@ class RunOptions:
     `metrics`: their folder (default: `output`); `spark`: properties of the session to start;
     `most_waiting`: rows that may wait for a marker; `listeners`: of Spark's progress;
     `allow_unbounded`: run queries that are not bounded too; `alarm`: warn when a query without a
-    bound holds so many rows; `parts_may_go`: published files may be moved away by who reads them;
+    bound holds so many rows; `alarm_share`: warn when a query holds this share of its bound;
+    `parts_may_go`: published files may be moved away by who reads them;
     `emit`: what is written of answers (None: what fits each query);
     `engine`: where the states of queries are: in the driver, divided among Spark's executors, or as
     their bounds say; `parts`: into how many each is divided.
@@ -47,6 +48,7 @@ class RunOptions:
     listeners: tuple["StreamingQueryListener", ...] = ()
     allow_unbounded: bool = False
     alarm: int = ALARM
+    alarm_share: float | None = None
     parts_may_go: bool = False
     emit: str | None = None
     engine: "LiveEngine" = "auto"
@@ -120,6 +122,12 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         help="warn when a query without a bound holds so many, and whenever they have doubled "
         f"(default: {ALARM:,})",
     )
+    run.add_argument(
+        "--alarm-share",
+        type=_share,
+        metavar="SHARE",
+        help="warn when a query holds this share of its bound, e.g. 0.9 (default: never)",
+    )
 
 
 def add_emit(command: argparse.ArgumentParser) -> None:
@@ -138,6 +146,14 @@ def row_count(text: str) -> int:
     if rows < 1:
         raise ValueError
     return rows
+
+
+def _share(text: str) -> float:
+    """A number above 0, at most 1."""
+    share = float(text)
+    if not 0 < share <= 1:
+        raise ValueError
+    return share
 
 
 def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
@@ -159,6 +175,7 @@ def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
         most_waiting=given.most_waiting,
         allow_unbounded=given.allow_unbounded,
         alarm=given.alarm,
+        alarm_share=given.alarm_share,
         parts_may_go=given.parts_may_go,
         emit=given.emit,
         engine=given.engine,

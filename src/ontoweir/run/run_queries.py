@@ -58,7 +58,8 @@ def run_queries(
     sink = open_sink(options)
     session = open_session(options, spark)
     prepared = prepare_run(workspace, compiled, verdicts, session, options)
-    record = _SessionRecord(StateAlarm(options.alarm, workspace.on_warning), options.progress)
+    alarm = StateAlarm(options.alarm, options.alarm_share, workspace.on_warning)
+    record = _SessionRecord(alarm, options.progress)
     live = LiveOptions(
         checkpoint=checkpoint,
         output=options.output,
