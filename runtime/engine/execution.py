@@ -10,6 +10,7 @@ from ontoweir.mappings.model.catalog import Catalog, Meeting, Stream
 from ontoweir.rewriter.model.spj import Absence, View
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.query_job import WatchedKey
+from ontoweir.runtime.groups.value_closing import ValueClosing
 from ontoweir.runtime.ingest.list_references import EnforcedReference
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.kept.kernel_state import CodedTexts
@@ -56,6 +57,11 @@ class ExecutionContext:
 
     parquet: bool = False
     """Whether tasks write their answers as the output has them, which is put together of them."""
+
+
+def closes_values(work: ExecutionContext) -> bool:
+    """Whether a rule closes the values by which groups are final."""
+    return work.aggregates is not None and isinstance(work.aggregates.closing, ValueClosing)
 
 
 @dataclass(frozen=True, slots=True)
