@@ -63,7 +63,8 @@ def divide_queries(
         asked = known if known is not None and known > 1 else wanted.parts or max(2, wanted.cores)
         division: Division | str = "one part was asked for"
         if asked > 1:
-            division = plan_division(mine, query.work, asked, changing=query.feed is not None)
+            apart = replace(mine, watched=())  # keys over whole streams are watched in the driver
+            division = plan_division(apart, query.work, asked, changing=query.feed is not None)
         if isinstance(division, str):
             told[query.name] = f"in the driver: {division}"
             continue

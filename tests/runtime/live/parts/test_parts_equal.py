@@ -6,13 +6,17 @@ Parts run in this process; test_spark_parts.py gives them to Spark.
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import pyarrow as pa
 import pytest
 from hypothesis import event, given
 
+from ontoweir.errors import DataError
+from ontoweir.runtime.engine.query_job import WatchedKey
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.checkpoint import table_changes
 from ontoweir.runtime.live.checkpoint.state_tables import (
@@ -22,13 +26,16 @@ from ontoweir.runtime.live.checkpoint.state_tables import (
     encode_table,
     list_tables,
 )
+from ontoweir.runtime.live.make_live_job import make_live_job
 from ontoweir.runtime.live.measure_state import measure_state
 from ontoweir.runtime.live.model.divided_state import DividedState
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
 from ontoweir.runtime.live.parts import run_part as tasks
 from ontoweir.runtime.live.parts.part_files import drop_files
+from ontoweir.runtime.sources.read_source import BAD
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import STYLES, Case
+from tests.runtime.harness import make_catalog, make_sql_job
 from tests.runtime.live_cases import cut_arrivals
 from tests.runtime.parts_here import divide, tied_case
 
@@ -104,3 +111,36 @@ def _compare(random: Random, case: Case, job: LiveJob, divided: LiveJob, folder:
         _forget(random, folder, several)
         if random.random() < 0.2:
             several = _stop_and_start(several, divided)
+
+
+TOML = """
+[streams.s]
+source = { format = "parquet", path = "s" }
+timestamp = { column = "ts", unit = "1 second" }
+max_per_timestamp = 3
+[streams.s.columns]
+k = { type = "int", min = 0, max = 99 }
+i = "int"
+"""
+
+
+def test_keys_over_whole_streams_are_watched(tmp_path: Path) -> None:
+    """In the driver, where all rows come by: repeats of a key may be in different parts."""
+    catalog = make_catalog(tmp_path, TOML)
+    query = make_sql_job("SELECT DISTINCT s.k FROM s", catalog)
+    query = replace(query, name="q", watched=(WatchedKey("s", ("i",)),))
+    job = make_live_job([query], catalog, {}, {})
+    divided = divide(job, query, 2, tmp_path / "parts")
+    assert divided is not None
+    state = begin_live(divided)
+
+    def rows(second: int, keys: list[int], numbers: list[int]) -> dict[str, pa.Table]:
+        times = pa.array([second * 1_000_000] * len(keys), pa.int64())
+        bad = pa.nulls(len(keys), pa.string())
+        return {"s": pa.table({"ts": times, "k": keys, "i": numbers, BAD: bad})}
+
+    for second, numbers in enumerate(([1, 2, 3], [11, 12, 13])):
+        state = advance_live(divided, state, rows(second, [2, 3, 4], numbers), 0.0).state
+    state = advance_live(divided, state, rows(5, [7, 8], [2, 40]), 0.0).state
+    with pytest.raises(DataError, match=r"s repeats its key \(i\): i = 2"):
+        advance_live(divided, state, rows(6, [9], [50]), 0.0)
