@@ -15,6 +15,9 @@ _SPARE = 1 << 12
 _FEW, _SMALL = 16, 1 << 13
 """One row of so many is few; less rows than these are looked at whole."""
 
+_MANY = 4
+"""Where more than one row of so many is looked up, all are."""
+
 _Column: TypeAlias = tuple[Name, "np.dtype[Any]"]
 """A column, and the type in which its numbers are compared with others."""
 
@@ -84,7 +87,8 @@ class KeptRows:
     States that follow one another share one store, which the last one owns; one before it has the
     rows that were in the places of others, and finds its own again by way of those after it, by
     copying (Baker, Shallow binding makes functional arrays fast, 1991). So going on from the last
-    state costs no copy, and going back to an earlier one, as after an error, is safe.
+    state costs no copy, and going back to an earlier one, as after an error, is safe. Who keeps an
+    earlier state keeps with it what has changed since.
     """
 
     __slots__ = ("_after", "_frame", "_store", "_undo", "rows")
@@ -136,7 +140,7 @@ class KeptRows:
         store = self._root()
         if not names:
             return np.arange(self.rows)
-        columns = tuple((n, _kind(store.columns[n], wanted[n])) for n in names)
+        columns = self._columns(names, wanted)
         hashes = np.unique(_hash(wanted, columns))
         places = np.unique(store.index(columns).find(hashes))
         places = places[: np.searchsorted(places, self.rows)]
@@ -146,6 +150,21 @@ class KeptRows:
         at = np.minimum(np.searchsorted(hashes, mine), len(hashes) - 1)
         found: Array = places[hashes[at] == mine]
         return found
+
+    def look_up(self, names: Sequence[Name], wanted: Frame) -> Frame:
+        """The rows that are equal in some columns to one of those wanted, and some others: all,
+        where those are many."""
+        columns = self._columns(names, wanted)
+        if not columns:
+            return self.frame()
+        hashes = np.unique(_hash(wanted, columns))
+        if self._root().index(columns).count(hashes) * _MANY > self.rows:
+            return self.frame()
+        return self.take(self.find(names, wanted))
+
+    def _columns(self, names: Sequence[Name], wanted: Frame) -> tuple[_Column, ...]:
+        held = self._root().columns
+        return tuple((n, _kind(held[n], wanted[n])) for n in names)
 
     def due(self, now: int, when: When) -> Array:
         """The places, in order, of the rows that are due by now; `when`: always the same."""

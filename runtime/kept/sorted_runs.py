@@ -46,6 +46,14 @@ class SortedRuns:
             found.append(places[expand(start, stop - start)[1]])
         return np.concatenate(found)
 
+    def count(self, numbers: Array) -> int:
+        """How many entries have one of some distinct numbers."""
+        found = 0
+        for mine, _ in self._runs:
+            found += int(np.searchsorted(mine, numbers, side="right").sum())
+            found -= int(np.searchsorted(mine, numbers, side="left").sum())
+        return found
+
     def up_to(self, number: int) -> Array:
         """The places of all entries whose number is not greater; places may repeat."""
         found = [np.zeros(0, dtype=np.int64)]

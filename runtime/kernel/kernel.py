@@ -228,7 +228,7 @@ class _Chunk:
             return held
         if not names or not are_few(wanted.rows, held.rows):
             return held.frame()
-        return held.take(held.find(names, wanted))
+        return held.look_up(names, wanted)
 
     # -- novelty and state -------------------------------------------------------------------
 

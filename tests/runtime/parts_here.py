@@ -15,6 +15,7 @@ from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.live.parts.divide_queries import PartsWanted, divide_queries
+from ontoweir.runtime.live.parts.part_task import list_histories
 from ontoweir.runtime.live.parts.run_part import run_part
 from tests.oracle.random_queries import Case, make_case
 from tests.oracle.test_aggregates_against_oracle import make_aggregates
@@ -50,7 +51,8 @@ def divide(job: LiveJob, query: QueryJob, parts: int, folder: Path) -> LiveJob |
     divided, _ = divide_queries(job, [query], wanted)
     if not divided.placements:
         return None
-    work = replace(divided.queries[0].work, watched=())
+    work = divided.queries[0].work
+    work = replace(work, watched=(), histories=list_histories(work))
     packed = {"q": SimpleNamespace(value=pickle.dumps(work))}
     run = uuid.uuid4().hex
 

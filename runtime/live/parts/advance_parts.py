@@ -15,6 +15,7 @@ from ontoweir.runtime.live.parts.part_task import (
     PartTask,
     decode_stream,
     encode_rows,
+    list_histories,
     unpack_outcome,
 )
 
@@ -72,9 +73,12 @@ def _make_tasks(
         rows = admitted[key.stream]
         stream = work.catalog.streams[key.stream]
         watch_keys(work.watch or work.key, stream, [key.columns], rows.steps.all(), rows.table)
-    parts = divide_rows(placement.division, job.histories, admitted)
+    histories = list_histories(work)
+    parts = divide_rows(placement.division, histories, admitted)
     shared: dict[str, bytes] = {
-        name: encode_rows(admitted[name]) for name in placement.division.whole if name in admitted
+        h.stream.name: encode_rows(admitted[h.stream.name])
+        for h in histories
+        if h.stream.name in placement.division.whole
     }
     return [
         PartTask(

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from ontoweir.rewriter.model.add_views import base_tables
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.division.task_failure import TaskFailure
+from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.live.model.divided_state import PartState
 from ontoweir.runtime.sources.history import History
@@ -50,6 +52,12 @@ def unpack_outcome(packed: bytes) -> PartOutcome:
     if isinstance(outcome, TaskFailure):
         raise outcome.error
     return outcome
+
+
+def list_histories(work: ExecutionContext) -> tuple[History, ...]:
+    """The streams that a query reads, of all that run."""
+    read = base_tables({m.stream for p in work.plans for m in p.form.members}, work.views)
+    return tuple(h for h in work.histories if h.stream.name in read)
 
 
 def encode_rows(admitted: Admitted) -> bytes:

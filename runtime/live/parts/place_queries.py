@@ -25,6 +25,12 @@ class PlacedJob:
     job: LiveJob
     told: dict[str, str]
 
+    @property
+    def identity(self) -> str:
+        """What decides in which part rows are (empty: no state is divided)."""
+        placed = self.job.placements.items()
+        return "\n".join(f"{name} {p.division.identity}" for name, p in sorted(placed))
+
 
 @contextmanager
 def place_queries(

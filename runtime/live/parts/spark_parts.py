@@ -11,6 +11,7 @@ from ontoweir.errors import RunError
 from ontoweir.runtime.division.store_statics import store_statics
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.live.parts.part_task import list_histories
 from ontoweir.runtime.live.parts.run_part import run_part
 from ontoweir.runtime.spark.explain_java import describe_cause
 
@@ -64,4 +65,4 @@ class SparkParts:
 
 def _pack(work: ExecutionContext, folder: Path) -> ExecutionContext:
     """A query as tasks get it: keys over whole streams are watched in the driver."""
-    return store_statics(replace(work, watched=()), folder)
+    return store_statics(replace(work, watched=(), histories=list_histories(work)), folder)

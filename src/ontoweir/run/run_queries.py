@@ -50,6 +50,7 @@ def run_queries(
         )
     verdicts = _decide(workspace, compiled, options)
     from ontoweir.runtime.live.await_live import await_live, stop_live
+    from ontoweir.runtime.live.checkpoint.save_state import hash_parts
     from ontoweir.runtime.live.live_options import LiveOptions
     from ontoweir.runtime.live.output.redact_run import redact_run
     from ontoweir.runtime.live.parts.place_queries import place_queries
@@ -85,7 +86,10 @@ def run_queries(
     try:
         with placing as placed:
             job = placed.job
-            running = run_live(job, prepared.fingerprint, session, live)
+            fingerprint = prepared.fingerprint
+            if placed.identity:
+                fingerprint = hash_parts([fingerprint, placed.identity])
+            running = run_live(job, fingerprint, session, live)
             try:
                 await_live(running, stop, mask=lambda text: redact_run(text, job, sink))
             except KeyboardInterrupt:

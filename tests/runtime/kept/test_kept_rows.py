@@ -52,6 +52,10 @@ def test_every_state_keeps_its_rows(seed: int) -> None:
         assert found == [
             n for n, row in enumerate(_rows(kept.frame())) if _pick(row, names) in keys
         ]
+        seen = [_pick(row, names) for row in _rows(kept.look_up(names, _frame(wanted)))]
+        assert [key for key in seen if key in keys] == [
+            _pick(_rows(kept.frame())[n], names) for n in found
+        ]
         later = now + random.randrange(3)
         due = kept.due(later, _when).tolist()
         assert due == [n for n, row in enumerate(_rows(kept.frame())) if row[2] + 5 <= later]
