@@ -72,7 +72,8 @@ def _make_tasks(
     for key in work.watched:  # where all rows come by
         rows = admitted[key.stream]
         stream = work.catalog.streams[key.stream]
-        watch_keys(work.watch or work.key, stream, [key.columns], rows.steps.all(), rows.table)
+        steps = rows.steps.counted_in(stream.step_us).all()
+        watch_keys(f"{work.watch or work.key}/parts", stream, [key.columns], steps, rows.table)
     histories = list_histories(work)
     parts = divide_rows(placement.division, histories, admitted)
     shared: dict[str, bytes] = {

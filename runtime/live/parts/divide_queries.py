@@ -12,7 +12,7 @@ from ontoweir.runtime.division.unite_parts import list_order
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.kernel.kernel import KernelState
-from ontoweir.runtime.live.measure_state import measure_state
+from ontoweir.runtime.live.measure_state import SynopsisSize, measure_state
 from ontoweir.runtime.live.model.divided_state import Placement
 from ontoweir.runtime.live.model.live_job import LiveJob, RunningQuery
 from ontoweir.runtime.live.parts.widen_bounds import widen_bounds
@@ -23,6 +23,8 @@ LiveEngine: TypeAlias = Literal["auto", "driver", "spark"]
 _SHARE = 0.25
 """Where the bound of a query's state is more than this share of the machine's memory, its rows are
 divided."""
+_NUMBER = 8
+"""Bytes of a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def _choose(query: RunningQuery, wanted: PartsWanted, known: int | None) -> tupl
     if wanted.engine == "spark" or wanted.parts is not None:
         return True, "as it was asked for"
     nothing = ExecutionState({}, tuple(KernelState() for _ in query.plans), (), GroupState())
-    sizes = [size.bound_bytes for size in measure_state(query, nothing)]
+    sizes = [_bound_bytes(query, size) for size in measure_state(query, nothing)]
     bounds = [size for size in sizes if size is not None]
     if not sizes or len(bounds) < len(sizes):
         return False, "no bound of its bytes is known"
@@ -111,3 +113,10 @@ def _choose(query: RunningQuery, wanted: PartsWanted, known: int | None) -> tupl
     return share > _SHARE, (
         f"its bound is {sum(bounds) / 1e6:,.1f} MB, {share:.0%} of this machine's memory"
     )
+
+
+def _bound_bytes(query: RunningQuery, size: SynopsisSize) -> int | None:
+    """The bytes that a synopsis may have; of groups, which have none yet, as of their answers."""
+    if size.bound_bytes is not None or size.bound_rows is None:
+        return size.bound_bytes
+    return size.bound_rows * _NUMBER * len(query.schema)
