@@ -56,7 +56,9 @@ def advance_values(
             state = select_groups(state, np.flatnonzero(~over))
     state = forget_texts(replace(state, open=followed.open))
     if len(answers) > 1:  # only where rows break the rule: others are final once
-        return pa.concat_tables(answers).sort_by(AT), state
+        shown = [name for name in work.aggregation.row if name in work.answers.names]
+        order = [(name, "ascending") for name in (AT, *shown)]
+        return pa.concat_tables(answers).sort_by(order), state
     return answers[0] if answers else work.answers.empty_table(), state
 
 

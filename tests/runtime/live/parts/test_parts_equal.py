@@ -89,10 +89,13 @@ def test_parts_equal_the_driver(style: str, seed: int) -> None:
             return
         local = Path(place) / "local" if random.random() < 0.5 else None
         with changes_of(random.choice([1, 3, 1 << 16]), local):
-            _compare(random, case, job, divided, folder)
+            compare_divided(random, case, job, divided, folder)
 
 
-def _compare(random: Random, case: Case, job: LiveJob, divided: LiveJob, folder: Path) -> None:
+def compare_divided(
+    random: Random, case: Case, job: LiveJob, divided: LiveJob, folder: Path
+) -> None:
+    """Assert that a divided run answers as one that is not."""
     one, several = begin_live(job), begin_live(divided)
     assert isinstance(several.queries[0], DividedState)
     streams = {h.stream.name for h in job.histories}
