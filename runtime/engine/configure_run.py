@@ -203,8 +203,7 @@ def _find_closing(job: QueryJob, catalog: Catalog) -> BucketClosing | None:
     assert found is not None  # split_by_keys found it
     step = plan_step(job.plans[0], catalog)
     wait = max(wait_for_matches(plan.form) for plan in job.plans)
-    wait_us = wait * step + found.bucket.behind_us
-    return BucketClosing(found.variable, found.bucket, wait_us, step)
+    return BucketClosing(found.variable, found.bucket, wait * step, step, found.grid_us)
 
 
 def _add(needed: dict[str, set[str]], more: Mapping[str, set[str]]) -> None:
