@@ -277,7 +277,7 @@ def _limit_groups(
     included; or as tuples lie in a bucket."""
     if not apart:
         return None
-    sizes = [_count_values(c) for c in columns]
+    sizes = [count_values(c) for c in columns]
     product: int | None = 1
     for size in sizes:
         product = None if product is None or size is None else product * (size + 1)
@@ -287,7 +287,7 @@ def _limit_groups(
     return min(known, default=None)
 
 
-def _count_values(column: Column) -> int | None:
+def count_values(column: Column) -> int | None:
     """How many values a column may have, where they are few for certain."""
     if column.enum is not None:
         return len(column.enum)

@@ -14,7 +14,6 @@ from ontoweir.mappings.model.time_bucket import (
 )
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, SpjQuery, SpjUnion
 
-
 _DAY_US = 86_400_000_000
 
 

@@ -35,6 +35,7 @@ from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
+from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
 from ontoweir.rewriter.joins.read_latest import read_latest
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -62,7 +63,8 @@ from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
-from ontoweir.rewriter.subqueries.merge_subqueries import Answers, merge_subqueries
+from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
+from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.versions.meet_tables import meet_tables
@@ -135,8 +137,10 @@ class _Reader:
         self.blocks: list[Block] = []
 
     def read_answers(self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str) -> Answers:
-        """An aggregate query whose answers are read, as a stream of the catalog."""
-        answers, block = make_answers(self.read(trees, catalog, name), name, catalog)
+        """A query whose answers are read, as a stream of the catalog."""
+        keyed = None if aggregates(trees[0]) else len(trees[0].selects)
+        made = self.read(trees, catalog, name, keyed=keyed)
+        answers, block = make_answers(made, name, catalog)
         self.blocks.append(block)
         return answers
 

@@ -77,7 +77,7 @@ def print_sql(
         )
     if union.blocks:
         before = print_blocks(
-            union.blocks,
+            union,
             lambda inner: print_sql(
                 inner, catalog, dialect=dialect, comments=comments, short=short
             ),

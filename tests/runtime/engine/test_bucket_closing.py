@@ -43,7 +43,7 @@ def test_a_group_is_final_when_no_step_to_come_lies_before(
 def test_a_group_of_final_answers_waits_for_no_time_at_which_none_come(
     step: int, grid: int, width: int, behind: int, wait: int, now: int
 ) -> None:
-    """Answers of hours, each final when it ends: a day is over with its last hour, not one later."""
+    """Answers of hours, each final when it ends: a day is over with its last hour."""
     grid, lag = grid * step, wait * step
     buckets = FixedBuckets(width * grid)
     closing = BucketClosing("b", TimeBucket(buckets, behind_us=behind), lag, step, grid)
