@@ -17,10 +17,10 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias
 
 from ontoweir.errors import OntoweirError, QueryError
+from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.kernel.tables_of_size import count_levels
-from ontoweir.runtime.replay.parts.division import Division
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
 from ontoweir.runtime.replay.ranges.scan_ranges import begin_range

@@ -18,6 +18,7 @@ from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.progress.replay_progress import ProgressListener
 from ontoweir.runtime.changes.change_rows import ChangeRows
 from ontoweir.runtime.changes.feed_of import feed_of, has_updates
+from ontoweir.runtime.division.plan_division import plan_division
 from ontoweir.runtime.engine.configure_run import RunConfig, configure_run
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.query_job import QueryJob
@@ -25,7 +26,6 @@ from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.replay.choose_engine import EngineChoice, choose_engine
 from ontoweir.runtime.replay.keep_last import LastRows
 from ontoweir.runtime.replay.open_history import StagingArea, open_history, reads_here
-from ontoweir.runtime.replay.parts.plan_division import plan_division
 from ontoweir.runtime.replay.parts.scan_parts import scan_parts
 from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, plan_ranges
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks, Scanned, ScanOutput, scan_ranges

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ontoweir.errors import RunError
+from ontoweir.runtime.division.store_statics import store_statics
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
@@ -24,7 +25,6 @@ from ontoweir.runtime.replay.ranges.replay_range import (
     unpack_outcome,
 )
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
-from ontoweir.runtime.replay.ranges.store_statics import store_statics
 from ontoweir.runtime.replay.run_ranges import await_job
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import OntoweirError, RunError
+from ontoweir.runtime.division.store_statics import store_statics
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
@@ -16,7 +17,6 @@ from ontoweir.runtime.replay.ranges.replay_range import (
     unpack_outcome,
 )
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
-from ontoweir.runtime.replay.ranges.store_statics import store_statics
 from ontoweir.runtime.spark.explain_java import describe_cause
 
 if TYPE_CHECKING:

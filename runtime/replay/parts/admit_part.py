@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.columnar.steps import Steps
+from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts, ReferenceCheck, admit_rows
-from ontoweir.runtime.replay.parts.division import Division
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Chunk, Slice
 

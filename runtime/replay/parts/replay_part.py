@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from ontoweir.files.replace_file import replace_file, replacing
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
+from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.aggregate_chunk import finish_groups
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.replay.parts.admit_part import admit_part
-from ontoweir.runtime.replay.parts.division import Division
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, check_bound
 from ontoweir.runtime.replay.ranges.scan_ranges import begin_range

@@ -11,12 +11,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from ontoweir.errors import OntoweirError, RunError
+from ontoweir.runtime.division.division import Division
+from ontoweir.runtime.division.store_statics import open_statics, store_statics
+from ontoweir.runtime.division.task_failure import TaskFailure, describe_failure
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.replay.keep_pages import keep_pages
-from ontoweir.runtime.replay.parts.division import Division
 from ontoweir.runtime.replay.parts.replay_part import replay_part
-from ontoweir.runtime.replay.ranges.replay_range import RangeFailure, prepare_work
-from ontoweir.runtime.replay.ranges.store_statics import open_statics, store_statics
+from ontoweir.runtime.replay.ranges.replay_range import prepare_work
 
 _PAUSE = 0.02
 """Seconds between two looks at what other processes have written."""
@@ -89,7 +90,7 @@ def run_child(folder: str, part: int) -> None:
         work, division = pickle.loads(_work_file(place).read_bytes())
         replay_part(prepare_work(open_statics(work)), division, part, place, on_chunk)
     except OntoweirError as error:
-        failure = RangeFailure(type(error), error.what, error.why, error.fix, error.source)
+        failure = describe_failure(error)
         scratch = _failure_file(place, part).with_suffix(".writing")
         scratch.write_bytes(pickle.dumps(failure))
         scratch.rename(_failure_file(place, part))
@@ -121,10 +122,8 @@ def _check(children: "Sequence[subprocess.Popen[bytes]]", folder: Path) -> None:
             continue
         failed = _failure_file(folder, part)
         if failed.exists():
-            failure: RangeFailure = pickle.loads(failed.read_bytes())
-            raise failure.kind(
-                failure.what, why=failure.why, fix=failure.fix, source=failure.source
-            )
+            failure: TaskFailure = pickle.loads(failed.read_bytes())
+            raise failure.error
         lines = _log_file(folder, part).read_text(errors="replace").strip().splitlines()
         raise RunError(
             f"a process that replays a part of the history ended with {code}: "

@@ -8,9 +8,9 @@ import pyarrow as pa
 
 from ontoweir.errors import OntoweirError
 from ontoweir.progress.replay_progress import ProgressListener
+from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.replay.parts.collect_chunks import ChunkCollector
-from ontoweir.runtime.replay.parts.division import Division
 from ontoweir.runtime.replay.parts.run_processes import run_processes
 from ontoweir.runtime.replay.ranges.plan_ranges import Ranges
 from ontoweir.runtime.replay.ranges.scan_ranges import Scanned, ScanOutput, scan_ranges

@@ -16,9 +16,11 @@ from typing import Any, TypeAlias, assert_never
 
 import pyarrow as pa
 
-from ontoweir.errors import OntoweirError, RunError, Source
+from ontoweir.errors import OntoweirError, RunError
 from ontoweir.files.replace_file import replace_file, replacing
 from ontoweir.runtime.blocks.advance_blocks import PreparedBlock, advance_blocks, prepare_blocks
+from ontoweir.runtime.division.store_statics import open_statics
+from ontoweir.runtime.division.task_failure import TaskFailure, describe_failure
 from ontoweir.runtime.engine.advance_rows import (
     advance_level,
     advance_parts,
@@ -41,7 +43,6 @@ from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plans
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
-from ontoweir.runtime.replay.ranges.store_statics import open_statics
 from ontoweir.runtime.replay.ranges.write_behind import write_behind
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.write_results import write_part
@@ -117,17 +118,6 @@ class RangeOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class RangeFailure:
-    """The error that a task ended with: its class, and its parts."""
-
-    kind: type[OntoweirError]
-    what: str
-    why: str
-    fix: str
-    source: Source | None
-
-
-@dataclass(frozen=True, slots=True)
 class PreparedWork:
     """What all tasks of a run begin with: its plans, with static data encoded, and the references
     that it enforces, by stream; `watch`: is shown which rows of history are rejected;
@@ -156,7 +146,7 @@ _prepared: dict[str, PreparedWork] = {}
 
 
 def replay_range(key: str, packed: Any, task: bytes) -> bytes:
-    """Run one task; errors of ours come back as values (RangeFailure).
+    """Run one task; errors of ours come back as values (TaskFailure).
 
     Args:
         key: the run.
@@ -169,9 +159,7 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
             _prepared[key] = prepare_work(open_statics(pickle.loads(packed.value)))
         outcome = run_task(_prepared[key], pickle.loads(task), lambda: None)
     except OntoweirError as error:
-        return pickle.dumps(
-            RangeFailure(type(error), error.what, error.why, error.fix, error.source)
-        )
+        return pickle.dumps(describe_failure(error))
     return pickle.dumps(outcome)
 
 
@@ -187,10 +175,10 @@ def unpack_outcome(packed: bytes) -> RangeOutcome:
     Raises:
         OntoweirError: the task ended with it.
     """
-    outcome: RangeOutcome | RangeFailure = pickle.loads(packed)
+    outcome: RangeOutcome | TaskFailure = pickle.loads(packed)
     if isinstance(outcome, RangeOutcome):
         return outcome
-    raise outcome.kind(outcome.what, why=outcome.why, fix=outcome.fix, source=outcome.source)
+    raise outcome.error
 
 
 def part_file(folder: str, index: int, part: int) -> Path:

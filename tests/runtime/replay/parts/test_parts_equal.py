@@ -22,11 +22,11 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.query_job import QueryJob, WatchedKey
 from ontoweir.runtime.replay import choose_engine
 from ontoweir.runtime.replay.parts import scan_parts
-from ontoweir.runtime.replay.parts.division import Division
 from ontoweir.runtime.replay.parts.replay_part import replay_part
 from ontoweir.runtime.replay.ranges.replay_range import prepare_work
 from ontoweir.runtime.replay.replay import replay_history

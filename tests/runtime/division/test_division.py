@@ -17,7 +17,7 @@ from ontoweir.mappings.model.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.runtime.replay.parts.division import Division
+from ontoweir.runtime.division.division import Division
 
 PARTS = (2, 3, 4, 7)
 

@@ -6,9 +6,9 @@ from ontoweir.checker.partition.derive_partition import derive_partition
 from ontoweir.checker.partition.partition import ByAnything, ByKey, NotDivided, Partition
 from ontoweir.mappings.model.catalog import DecimalType
 from ontoweir.rewriter.algebra.is_injective import term_kind
+from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.query_job import QueryJob
-from ontoweir.runtime.replay.parts.division import Division
 
 
 def derive_division(job: QueryJob) -> Partition:

@@ -1,0 +1,61 @@
+"""Rows that were admitted, divided into parts."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.steps import Steps
+from ontoweir.runtime.division.division import Division
+from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.sources.history import History
+
+
+def divide_rows(
+    division: Division, histories: Sequence[History], admitted: Mapping[str, Admitted]
+) -> list[dict[str, Admitted]]:
+    """The rows of each part, in order of time; those of streams that all parts see are in each.
+
+    Raises:
+        DataError: the values of a column that divides a stream are of another type than declared.
+    """
+    parts: list[dict[str, Admitted]] = [{} for _ in range(division.parts)]
+    for history in histories:
+        name = history.stream.name
+        rows = admitted[name]
+        shared = [rows] * division.parts if name in division.whole else None
+        for part, mine in enumerate(shared or _divide(division, history, rows)):
+            parts[part][name] = mine
+    return parts
+
+
+def _divide(division: Division, history: History, rows: Admitted) -> list[Admitted]:
+    """A stream's rows by part: they are sorted by it once, and cut."""
+    place = _find(division, history, rows)
+    order = np.argsort(place, kind="stable")
+    ends = np.searchsorted(place[order], np.arange(division.parts + 1))
+    times, table = rows.times[order], rows.table.take(pa.array(order))
+    divided = []
+    for start, stop in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        mine = times[start:stop]
+        divided.append(
+            Admitted(
+                Steps(mine, rows.steps.step_us),
+                mine,
+                table.slice(start, stop - start),
+                stop - start,
+                {},
+                filled=rows.filled,
+            )
+        )
+    return divided
+
+
+def _find(division: Division, history: History, rows: Admitted) -> Array:
+    """The part of each row."""
+    column = division.columns.get(history.stream.name)
+    if column is None:
+        anywhere: Array = np.arange(len(rows.times)) % division.parts
+        return anywhere
+    return division.place(history.stream, rows.table.column(column)).astype(np.int64)
