@@ -344,7 +344,8 @@ def _aggregate_bound(
         bounds.append(bound)
         for plan in () if decided.part.once else decided.plans:
             if union.ends:
-                bounds.append(bound_leaving(decided.part, plan.form, union.ends, catalog))
+                late, part = bool(union.begins), decided.part
+                bounds.append(bound_leaving(part, plan.form, union.ends, catalog, late=late))
                 continue
             if closing is not None:
                 group = aggregation.group if decided is whole else None

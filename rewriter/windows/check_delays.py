@@ -15,7 +15,7 @@ def check_delays(union: SpjUnion, catalog: Catalog) -> None:
     """
     if not union.begins:
         return
-    if union.aggregation is not None:
+    if union.aggregation is not None and not union.ends:
         raise _refuse(
             union,
             "a delay under an aggregate",
