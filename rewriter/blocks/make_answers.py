@@ -65,4 +65,11 @@ def add_blocks(union: SpjUnion, blocks: Sequence[Block]) -> SpjUnion:
     tables |= {name for name, _ in (*union.buckets, *union.derived)}
     tables |= {b.meeting.base for b in union.blocks if b.meeting is not None}
     read = [b for b in blocks if b.stream.name in tables]
-    return replace(union, blocks=(*read, *(b for b in union.blocks if b not in read)))
+    own = (
+        b
+        if b.meeting is not None or not b.union.begins
+        else replace(b, union=add_blocks(b.union, blocks))  # late rows of answers
+        for b in union.blocks
+        if b not in read
+    )
+    return replace(union, blocks=(*read, *own))

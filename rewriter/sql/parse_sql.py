@@ -32,6 +32,7 @@ from ontoweir.rewriter.blocks.make_absence import make_absence
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
+from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
@@ -70,7 +71,6 @@ from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse
 from ontoweir.rewriter.versions.meet_tables import meet_tables
 from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.views.make_sets import SetMaker
-from ontoweir.rewriter.windows.check_delays import check_delays
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
 from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
 from ontoweir.rewriter.windows.read_window_tables import read_window_tables
@@ -139,8 +139,7 @@ class _Reader:
     def read_answers(self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str) -> Answers:
         """A query whose answers are read, as a stream of the catalog."""
         keyed = None if aggregates(trees[0]) else len(trees[0].selects)
-        made = self.read(trees, catalog, name, keyed=keyed)
-        answers, block = make_answers(made, name, catalog)
+        answers, block = make_answers(self.read(trees, catalog, name, keyed=keyed), name, catalog)
         self.blocks.append(block)
         return answers
 
@@ -209,7 +208,8 @@ class _Reader:
         wide = extend_catalog(sets.catalog, made) if made.blocks else sets.catalog
         if keyed is None:
             refuse_ungrouped(made, made.buckets)
-        check_delays(made, wide)
+        made = delay_rows(made, wide) if keyed is None else made
+        wide = extend_catalog(sets.catalog, made) if made.blocks else wide
         made = slide_buckets(made, wide)
         check_aggregates(made, wide)
         return read_group_row(made, wide, part.trees)

@@ -101,9 +101,7 @@ def print_sql(
     matches = _print_matches(union, selections, catalog, _Style(dialect, comments, short))
     if union.aggregation is None:
         return matches
-    return aggregate_matches(
-        matches, union.aggregation, union.ends, union.begins, dialect=dialect
-    )
+    return aggregate_matches(matches, union.aggregation, union.ends, union.begins, dialect=dialect)
 
 
 def _print_matches(

@@ -75,5 +75,5 @@ def _count(feed: ChangeFeed, held: "pa.Table | None") -> int:
     if held is None:
         return 0
     if feed.sliding is None or feed.delay_us:
-        return held.num_rows
+        return int(held.num_rows)
     return count_leaving(held)
