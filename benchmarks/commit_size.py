@@ -27,7 +27,7 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.prepare_live_run import check_live, prepare_run
 from ontoweir.run.run_options import RunOptions
-from ontoweir.runtime.live.intake import table_changes
+from ontoweir.runtime.live.checkpoint import table_changes
 from ontoweir.runtime.live.intake.intake import Intake
 from ontoweir.runtime.live.intake.keep_commits import Commits
 from ontoweir.runtime.live.intake.model import IntakeOptions, Member

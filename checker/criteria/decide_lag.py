@@ -7,7 +7,7 @@ from itertools import combinations
 from ontoweir.checker.model.criterion import CriterionResult, Failure
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.normalise.breakpoints import break_at, overlap_unequal
-from ontoweir.rewriter.model.spj import Compare, FoldFunction, Op, output_attributes
+from ontoweir.rewriter.model.spj import Attribute, Compare, FoldFunction, Op, output_attributes
 
 FOLDED = -1
 """In the place of a class: the partner outside of a value whose minimum or maximum is kept."""
@@ -31,6 +31,7 @@ def decide_lag(form: NormalForm) -> CriterionResult:
     if form.query.closing is not None:
         # groups are forgotten: what tells them apart may be unbounded where E1 allows it
         failures += _never_final(form) if not failures else []
+        failures += _open_unbounded(form) if not failures else []
     elif form.folds is not None and not form.distinct:
         told = _telling(form)
         failures = [f for f in failures if f.condition != "E1" or f.value not in told]
@@ -164,6 +165,31 @@ def _never_final(form: NormalForm) -> list[Failure]:
             group.index,
             (near, far),
         )
+    ]
+
+
+def _open_unbounded(form: NormalForm) -> list[Failure]:
+    """G1 for groups that a rule closes: a value may stay open for ever, so that what is kept of it
+    must be bounded; but not where all its rows lie within a span."""
+    closed = form.query.closed
+    if closed is None or closed.rule.span_us is not None:
+        return []
+    outputs = dict(form.query.outputs)
+    kept = {form.class_of[a] for name in closed.kept for a in output_attributes(outputs[name])}
+    told = {form.class_of[Attribute(closed.alias, c)] for c in closed.rule.columns}
+    named = ", ".join(closed.rule.columns)
+    return [
+        Failure(
+            "G1",
+            f"{c.name} tells groups or counted values apart and is unbounded: while a value of "
+            f"{named} is open, a number would have to be kept for every value of {c.name}",
+            f"bound {c.name} (declare a range, an enumeration or a reference), or group by {named} "
+            "and something bounded",
+            c.index,
+            tuple(sorted(c.members)),
+        )
+        for c in form.classes
+        if c.index in kept - told and not c.domain.finite
     ]
 
 

@@ -1,28 +1,26 @@
 """Decide a query before anything runs: verdict, tier, bound, plan, or witness."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ontoweir.checker.decide.bound_latest import bound_latest
-from ontoweir.checker.decide.bound_leaving import bound_leaving
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
 from ontoweir.checker.decide.join_blocks import join_blocks
 from ontoweir.checker.decide.list_disjoint import list_disjoint
 from ontoweir.checker.decide.needs_fewer_declarations import needs_fewer_declarations
 from ontoweir.checker.decide.relax_versions import relax_versions
 from ontoweir.checker.decide.share_waits import share_waits
+from ontoweir.checker.explain.explain_nulls import explain_nulls
 from ontoweir.checker.model.declarations import Declaration, list_declarations
-from ontoweir.checker.model.normal_form import NormalForm, Statistics
+from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
-from ontoweir.checker.normalise.relax_chains import relax_chains
+from ontoweir.checker.normalise.reduce_union import reduce_union
 from ontoweir.checker.normalise.simplify_union import simplify_union
-from ontoweir.checker.plans.bound_open_groups import bound_open_groups
-from ontoweir.checker.plans.bound_standing import bound_standing
-from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.sizes.bound_open_steps import bound_open_steps
 from ontoweir.checker.split.split_aggregates import AggregatePart
-from ontoweir.checker.split.split_by_keys import split_by_keys
+from ontoweir.checker.split.split_by_keys import split_by_keys, split_closed
 from ontoweir.checker.verdict.add_partition import add_partition
+from ontoweir.checker.verdict.bound_aggregates import bound_aggregates
+from ontoweir.checker.verdict.bound_union import bound_union
 from ontoweir.checker.verdict.verdict import (
     Bounded,
     DisjunctVerdict,
@@ -32,22 +30,17 @@ from ontoweir.checker.verdict.verdict import (
     Verdict,
 )
 from ontoweir.checker.witness.witness import Witness
-from ontoweir.errors import QueryError
+from ontoweir.diagnostics import Diagnostic
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.algebra.contain_spj import is_contained
-from ontoweir.rewriter.buckets.find_closing import Closing, close_by_time, find_closing
+from ontoweir.rewriter.buckets.find_closing import close_by_time, find_closing
+from ontoweir.rewriter.groups.group_answers import group_answers
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.aggregation import Aggregation
-from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, output_attributes
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, phase, watching
-from ontoweir.rewriter.passes.remove_redundant_occurrences import remove_redundant_occurrences
 from ontoweir.rewriter.views.expand_views import expand_unions
 
 MAX_EXPANDED = 400
 """A query that is not bounded over views is decided as so many disjuncts over their branches."""
-
-MAX_STEPS = 20_000
-"""How long redundant occurrences are looked for: a query with all of them is decided, too."""
 
 
 def check_query(
@@ -184,12 +177,32 @@ def _check_plain(
         for number, query in enumerate(union.disjuncts, 1):
             decided += checker.decide_parts(query)
             done(number)
+    if union.distinct and any(isinstance(d, Failing) for d in decided):
+        closed = _check_closed_set(union, catalog, known, timed, size)
+        if closed is not None:
+            return closed
     disjuncts = share_waits(decided, catalog)
     union = replace(union, disjuncts=tuple(d.query for d in disjuncts))
     witness = None
     if disprove and not checker.is_special:
         witness, disjuncts = checker.disprove(disjuncts)
     return _verdict(union, catalog, disjuncts, (), bound_union(union, disjuncts, catalog), witness)
+
+
+def _check_closed_set(
+    union: SpjUnion, catalog: Catalog, known: Statistics, timed: bool, size: int
+) -> Verdict | None:
+    """The verdict on a set query of which an answer is forgotten when the values that it shows are
+    closed by a rule (None: that is not enough). Spans are conditions of its joins: matches beyond
+    them are no answers, and one that is told is not told again."""
+    grouped = group_answers(union)
+    for split in split_closed(grouped, catalog, spans=False):
+        decided = [_decide_part(part, catalog, known, timed, size, grouped) for part in split]
+        if not _count_failing(decided):
+            parts = tuple(verdict for _, verdict in decided)
+            bound = bound_aggregates(grouped, parts, None, catalog)
+            return _verdict(union, catalog, parts[0].disjuncts, parts, bound, None)
+    return None
 
 
 def _check_aggregates(
@@ -204,9 +217,14 @@ def _check_aggregates(
     parts: list[PartVerdict] = []
     witness: Witness | None = None
     best: list[tuple[DisjunctChecker, PartVerdict]] = []
+    open_for: tuple[Diagnostic, ...] = ()
     for split in split_by_keys(union, catalog):
         decided = [_decide_part(part, catalog, known, timed, size, union) for part in split]
-        if not best or _count_failing(decided) < _count_failing(best):
+        # rows that are final when values are closed are so only where that suffices
+        if _is_closed(decided):
+            open_for = open_for or _why_open(decided)
+        fewer = not best or _is_closed(best) or _count_failing(decided) < _count_failing(best)
+        if fewer and not (best and _is_closed(decided) and _count_failing(decided)):
             best = decided
         if not _count_failing(best):
             break
@@ -216,10 +234,18 @@ def _check_aggregates(
         if union.aggregation.shows_rows and disprove and witness is None and not checker.is_special:
             witness, disjuncts = checker.disprove(verdict.disjuncts)
             verdict = replace(verdict, disjuncts=disjuncts)
+        # why a rule does not help says more than that something is needed
+        disjuncts = tuple(
+            replace(d, because=open_for or explain_nulls(union, d.because, catalog))
+            if isinstance(d, Failing)
+            else d
+            for d in verdict.disjuncts
+        )
+        verdict = replace(verdict, disjuncts=disjuncts)
         parts.append(verdict)
-    across = zip(*(p.disjuncts for p in parts), strict=True)
+    across = zip(*(p.disjuncts for p in parts if not p.part.watches), strict=True)
     worst = tuple(max(of, key=lambda d: d.tier.rank) for of in across)
-    bound = _aggregate_bound(union, parts, find_closing(union, catalog), catalog)
+    bound = bound_aggregates(union, parts, find_closing(union, catalog), catalog)
     return _verdict(union, catalog, worst, tuple(parts), bound, witness)
 
 
@@ -241,6 +267,17 @@ def _decide_part(
             decided.append(checker.decide(query))
             done(number)
     return checker, PartVerdict(part, tuple(decided))
+
+
+def _why_open(decided: list[tuple[DisjunctChecker, PartVerdict]]) -> tuple[Diagnostic, ...]:
+    """Why closed values are not enough, of the first part where they are not."""
+    failing = (d for _, v in decided for d in v.disjuncts if isinstance(d, Failing))
+    return next((d.because for d in failing), ())
+
+
+def _is_closed(decided: list[tuple[DisjunctChecker, PartVerdict]]) -> bool:
+    """Whether a rule closes the groups."""
+    return any(verdict.part.watches for _, verdict in decided)
 
 
 def _count_failing(decided: list[tuple[DisjunctChecker, PartVerdict]]) -> int:
@@ -275,115 +312,3 @@ def _verdict(
         witness=witness,
         parts=parts,
     )
-
-
-def reduce_union(union: SpjUnion, catalog: Catalog) -> SpjUnion:
-    """A set query without redundant occurrences, then without contained disjuncts ([A] 8.1).
-
-    Parts of aggregates keep their disjuncts: another one may give a group, but not its minimum.
-    """
-    reduced = [_without_redundant(q, catalog) for q in union.disjuncts]
-    reduced = [relax_chains(q, catalog) for q in reduced]
-    if any(query.folds is not None for query in reduced):
-        return replace(union, disjuncts=tuple(reduced))
-    kept: list[SpjQuery] = []
-    for query in reduced:
-        try:
-            if any(is_contained(query, other, catalog) for other in kept):
-                continue
-            kept = [other for other in kept if not is_contained(other, query, catalog)]
-        except QueryError:  # too long a search: it stays
-            pass
-        kept.append(query)
-    return replace(union, disjuncts=tuple(kept))
-
-
-def _without_redundant(query: SpjQuery, catalog: Catalog) -> SpjQuery:
-    """Without redundant occurrences, where they are found in good time."""
-    try:
-        return remove_redundant_occurrences(query, catalog, limit=MAX_STEPS)
-    except QueryError:
-        return query
-
-
-def bound_union(
-    union: SpjUnion, disjuncts: tuple[DisjunctVerdict, ...], catalog: Catalog
-) -> Bound | None:
-    """The bound of a union: the sum, and once more the results of DISTINCT across disjuncts, and of
-    DISTINCT over windows, whose ends are told."""
-    if any(isinstance(d, Failing) for d in disjuncts):
-        return None
-    plans = [d.plan for d in disjuncts if isinstance(d, Bounded)]
-    bounds = [t.bound for p in plans for t in p.tables if t.stored]
-    if union.distinct and len(plans) > 1 and not union.ends:
-        bounds += [p.tables[-1].bound for p in plans]
-    if union.distinct and union.ends:
-        once = not union.begins  # else every end, and what is still to begin, is kept
-        bounds += [bound_standing(p.form, union.ends, catalog, distinct=once) for p in plans]
-    return total_bound(bounds)
-
-
-def _aggregate_bound(
-    union: SpjUnion,
-    parts: Sequence[PartVerdict],
-    closing: Closing | None,
-    catalog: Catalog,
-) -> Bound | None:
-    """What the parts keep, the current answer (one row a group), and what medians are made of; of
-    sliding windows, what is to leave the groups again."""
-    aggregation = union.aggregation
-    assert aggregation is not None
-    bounds: list[Bound] = []
-    whole = next(p for p in parts if p.part.over is None)
-    if union.ends and not aggregation.group:
-        bounds.append(Bound(1, "1"))  # a row that there always is
-    for decided in parts:
-        bound = bound_union(decided.part.union, decided.disjuncts, catalog)
-        if bound is None:
-            return None
-        bounds.append(bound)
-        for plan in () if decided.part.once else decided.plans:
-            if union.ends:
-                late, part = bool(union.begins), decided.part
-                bounds.append(bound_leaving(part, plan.form, union.ends, catalog, late=late))
-                continue
-            if closing is not None:
-                group = aggregation.group if decided is whole else None
-                bounds += _bound_open(plan.form, decided, closing, catalog, group)
-                continue
-            if decided is whole:
-                bounds.append(_bound_whole_groups(plan.form, aggregation))
-            if decided.part.aggregates[0].function.ranks:
-                bounds.append(plan.tables[-1].bound)
-    return total_bound(bounds)
-
-
-def _bound_open(
-    form: NormalForm,
-    decided: PartVerdict,
-    closing: Closing,
-    catalog: Catalog,
-    group: Sequence[str] | None,
-) -> Iterator[Bound]:
-    """Of a query whose groups a bucket closes: its groups (None: counted before), and the values
-    that medians and distinct counts keep of them."""
-    stream = catalog.streams[next(m.stream for m in form.members)]
-    outputs = dict(form.query.outputs)
-
-    def classes(names: Sequence[str]) -> list[int]:
-        return [form.class_of[a] for n in names for a in output_attributes(outputs[n])]
-
-    if group is not None:
-        yield bound_open_groups(form, classes(group), closing.bucket, stream.step_us)
-    if decided.part.aggregates[0].function.holistic:
-        names = decided.part.union.variables
-        yield bound_open_groups(form, classes(names), closing.bucket, stream.step_us)
-
-
-def _bound_whole_groups(form: NormalForm, aggregation: Aggregation) -> Bound:
-    """A bound on the groups of a disjunct; those of static data are finitely many."""
-    if aggregation.group and not form.members:
-        return Bound(None, "groups of static data")
-    outputs = dict(form.query.outputs)
-    group = [a for v in aggregation.group for a in output_attributes(outputs[v])]
-    return bound_groups(form, (form.class_of[a] for a in group))

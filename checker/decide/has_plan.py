@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
-from ontoweir.checker.decide.check_query import reduce_union
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
+from ontoweir.checker.normalise.reduce_union import reduce_union
 from ontoweir.checker.normalise.simplify_union import simplify_union
-from ontoweir.checker.split.split_by_keys import split_by_keys
+from ontoweir.checker.split.split_by_keys import split_by_keys, split_closed
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.buckets.find_closing import close_by_time
+from ontoweir.rewriter.groups.group_answers import group_answers
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 
@@ -30,7 +31,9 @@ def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[Norma
     catalog = extend_catalog(catalog, union)
     union = simplify_union(union, catalog)
     if union.aggregation is None:
-        yield from _lacking([union], catalog, timed, whole=True)
+        lacking = list(_lacking([union], catalog, timed, whole=True))
+        if not lacking or not union.distinct or not _is_closed(union, catalog, timed):
+            yield from lacking
         return
     forms: list[list[NormalForm]] = []
     for split in split_by_keys(union, catalog):
@@ -38,6 +41,14 @@ def _undecided(union: SpjUnion, catalog: Catalog, timed: bool) -> Iterator[Norma
         if not forms[-1]:
             return
     yield from min(forms, key=len)
+
+
+def _is_closed(union: SpjUnion, catalog: Catalog, timed: bool) -> bool:
+    """Whether answers of a set are forgotten when their values are closed."""
+    return any(
+        not list(_lacking([part.union for part in split], catalog, timed, whole=False))
+        for split in split_closed(group_answers(union), catalog, spans=False)
+    )
 
 
 def _lacking(

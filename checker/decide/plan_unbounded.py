@@ -7,10 +7,10 @@ citations 17): the answers are the same, and the state grows with the streams.
 from dataclasses import dataclass, replace
 
 from ontoweir.checker.criteria.decide_lag import decide_lag
-from ontoweir.checker.decide.check_query import reduce_union
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.normalise.normalise_query import normalise_query
+from ontoweir.checker.normalise.reduce_union import reduce_union
 from ontoweir.checker.plans.make_plan import make_plan
 from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates
 from ontoweir.checker.split.split_by_keys import list_floats

@@ -3,12 +3,13 @@ them: without its tiers, conditions and criteria, which the schema alone has dec
 
 from dataclasses import replace
 
-from ontoweir.checker.decide.check_query import bound_union, check_query
+from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.decide.share_waits import share_waits
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import SynopsisPlan, total_bound
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.plans.choose_plan import choose_plan
+from ontoweir.checker.verdict.bound_union import bound_union
 from ontoweir.checker.verdict.verdict import Bounded, DisjunctVerdict, Unsatisfiable, Verdict
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog

@@ -5,7 +5,15 @@ from typing import assert_never
 
 from ontoweir.errors import Source
 from ontoweir.mappings.expressions.derive_column import read_columns
-from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Reference, Relation, Stream
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    ClosingRule,
+    Column,
+    Lag,
+    Reference,
+    Relation,
+    Stream,
+)
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.mappings.model.show_values import show_values
 from ontoweir.rewriter.algebra.list_lags import list_lags
@@ -23,8 +31,8 @@ from ontoweir.rewriter.model.spj import (
 @dataclass(frozen=True, slots=True)
 class Declaration:
     """A declared constraint that a verdict may rest on: a column's domain ("domain"), a reference
-    ("reference"), a lag ("lag"), a key without the timestamp ("key"), the size of a static relation
-    ("max_rows")."""
+    ("reference"), a lag ("lag"), when a value is closed ("closing"), a key without the timestamp
+    ("key"), the size of a static relation ("max_rows")."""
 
     kind: str
     table: str
@@ -58,6 +66,8 @@ def list_declarations(query: SpjQuery, catalog: Catalog) -> tuple[Declaration, .
                     declarations[reference_declaration(stream, reference)] = None
                     relations[reference.relation] = None
         declarations.update((key_declaration(stream, key), None) for key in keys)
+    if query.closed is not None:
+        declarations[closing_declaration(query.closed.stream, query.closed.rule)] = None
     for name, lag, _ in list_lags(query, catalog):
         declarations[lag_declaration(name, lag)] = None
     for name in relations:
@@ -99,6 +109,28 @@ def lag_declaration(stream: str, lag: Lag) -> Declaration:
     columns = ", ".join(f"{a} = {lag.behind}.{b}" for a, b in zip(lag.columns, lag.to, strict=True))
     text = f"{stream} follows {lag.behind} on {columns} within {show_duration(lag.within_us)}"
     return Declaration("lag", stream, lag.columns, text, lag.source)
+
+
+def closing_declaration(stream: str, rule: ClosingRule) -> Declaration:
+    """When a stream's values are closed, as what a verdict may rest on ([B] CA; punctuations)."""
+    if rule.span_us is not None:
+        lag = Lag(stream, rule.columns, rule.columns, rule.span_us, rule.source)
+        return lag_declaration(stream, lag)
+    named = ", ".join(rule.columns)
+    if rule.gap_us is not None:
+        gap = show_duration(rule.gap_us)
+        text = f"consecutive rows of {stream} with one {named} lie within {gap}"
+    elif rule.rows is not None:
+        text = (
+            f"at most {rule.rows} rows of {stream} come between two consecutive ones with one "
+            f"{named}"
+        )
+    else:
+        text = (
+            f"the row of {stream} in which {rule.ends} is true is the last with its {named}, and "
+            f"at most {rule.most_open} are open"
+        )
+    return Declaration("closing", stream, rule.columns, text, rule.source)
 
 
 def domain_declaration(stream: Stream, column: Column) -> Declaration:

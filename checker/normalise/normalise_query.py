@@ -9,7 +9,11 @@ from ontoweir.checker.model.constraint_graph import (
     ConstraintGraph,
     irredundant_limits,
 )
-from ontoweir.checker.model.declarations import Declaration, lag_declaration
+from ontoweir.checker.model.declarations import (
+    Declaration,
+    closing_declaration,
+    lag_declaration,
+)
 from ontoweir.checker.model.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.model.normal_form import (
     FoldedValue,
@@ -54,6 +58,9 @@ def normalise_query(
     Raises:
         QueryError: a comparison mixes types, or a column is unknown.
     """
+    closed = query.closed
+    if closed is not None and not use(closing_declaration(closed.stream, closed.rule)):
+        query = replace(query, closing=None, closed=None)
     lags = (
         (lag_declaration(name, lag), comparison)
         for name, lag, comparison in list_lags(query, catalog)

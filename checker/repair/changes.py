@@ -8,6 +8,7 @@ from typing import TypeAlias, assert_never
 
 from ontoweir.mappings.model.catalog import (
     Catalog,
+    ClosingRule,
     Column,
     DateType,
     DecimalType,
@@ -28,6 +29,8 @@ DAYS = 10_958
 FIRST_DAY = date(2000, 1, 1)
 VALUES = ("value 1", "value 2", "value 3")
 SCALE = 2
+GAP_US = 30 * 60 * 1_000_000
+"""The gap of a session that is tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,15 @@ class DeclareKey:
 
     stream: str
     columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareGap:
+    """Declare that consecutive rows of a stream with one value of a column are near each other, as
+    those of a session are."""
+
+    stream: str
+    column: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +112,7 @@ Change: TypeAlias = (
     DeclareKey
     | DeclareDomain
     | DeclareReference
+    | DeclareGap
     | AddWindow
     | AddOrder
     | DropVariable
@@ -126,7 +139,7 @@ def rank_change(change: Change) -> int:
             return 2
         case AddOrder() | DeclareKey():
             return 3
-        case DeclareDomain():
+        case DeclareDomain() | DeclareGap():
             return 4
         case DropVariable():
             return 5
@@ -146,7 +159,7 @@ def name_times(query: SpjQuery, catalog: Catalog) -> dict[str, str]:
 def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog]:
     """The union and the catalog after a change."""
     match change:
-        case DeclareDomain() | DeclareReference() | DeclareKey():
+        case DeclareDomain() | DeclareReference() | DeclareKey() | DeclareGap():
             changed = _declare(change, catalog)
             if isinstance(change, DeclareKey):
                 whole = extend_catalog(changed, union)
@@ -172,7 +185,9 @@ def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[Spj
             assert_never(change)
 
 
-def _declare(change: DeclareDomain | DeclareReference | DeclareKey, catalog: Catalog) -> Catalog:
+def _declare(
+    change: DeclareDomain | DeclareReference | DeclareKey | DeclareGap, catalog: Catalog
+) -> Catalog:
     """The catalog with a declaration more."""
     match change:
         case DeclareDomain(stream=name, column=column, start=start):
@@ -189,6 +204,11 @@ def _declare(change: DeclareDomain | DeclareReference | DeclareKey, catalog: Cat
         case DeclareKey(stream=name, columns=key):
             stream = catalog.streams[name]
             return _with(catalog, replace(stream, keys=(*stream.keys, key)))
+        case DeclareGap(stream=name, column=column):
+            stream = catalog.streams[name]
+            gap = -(-GAP_US // stream.grid_us) * stream.grid_us
+            rule = ClosingRule((column,), gap_us=gap, source=stream.source)
+            return _with(catalog, replace(stream, closing=(*stream.closing, rule)))
         case _:
             assert_never(change)
 

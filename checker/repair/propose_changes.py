@@ -12,6 +12,7 @@ from ontoweir.checker.repair.changes import (
     AddWindow,
     Change,
     DeclareDomain,
+    DeclareGap,
     DeclareKey,
     DeclareReference,
     DropGroup,
@@ -21,7 +22,15 @@ from ontoweir.checker.repair.changes import (
     rank_change,
 )
 from ontoweir.mappings.expressions.derive_column import read_columns
-from ontoweir.mappings.model.catalog import BooleanType, Catalog, Column, Stream, TimestampType
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    Catalog,
+    Column,
+    IntType,
+    Stream,
+    StringType,
+    TimestampType,
+)
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import Attribute, SpjUnion, View, output_attributes
 from ontoweir.rewriter.views.find_origins import find_origins
@@ -46,6 +55,7 @@ def propose_changes(
         changes.update(dict.fromkeys(_times(form, catalog)))
         changes.update(dict.fromkeys(_variables(form, union)))
         changes.update(dict.fromkeys(_groups(form, union)))
+        changes.update(dict.fromkeys(_gaps(form, union, declared)))
     if union.aggregation is None:
         changes[SetDistinct(not union.distinct)] = None
     return tuple(sorted(changes, key=rank_change))
@@ -71,6 +81,26 @@ def _columns(
                     if not isinstance(column.type, BooleanType | TimestampType):
                         yield DeclareDomain(stream.name, column.name, start)
                     yield from _references(stream, column, catalog)
+
+
+def _gaps(form: NormalForm, union: SpjUnion, catalog: Catalog) -> Iterator[Change]:
+    """A gap for the values of a stream by which groups, or answers that are told once, differ. That
+    is likely of names that no other table knows, such as a session's."""
+    if union.ends or (union.aggregation is None and not union.distinct):
+        return
+    names = union.variables if union.aggregation is None else union.aggregation.group
+    outputs = dict(form.query.outputs)
+    tables = {o.alias: o.table for o in form.query.occurrences}
+    for attribute in (a for n in names if n in outputs for a in output_attributes(outputs[n])):
+        stream = catalog.streams.get(tables[attribute.alias])
+        column = None if stream is None else stream.column(attribute.column)
+        if stream is None or column is None or form.classes[form.class_of[attribute]].domain.finite:
+            continue
+        plain = column.bucket is None and column.expression is None
+        known = any(rule.columns == (column.name,) for rule in stream.closing)
+        key = any(set(k) <= {column.name} for k in stream.keys)
+        if plain and not known and not key and isinstance(column.type, StringType | IntType):
+            yield DeclareGap(stream.name, column.name)
 
 
 def _start(form: NormalForm, group: ValueClass, attribute: Attribute) -> int:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
-from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, ClosedValues
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Fold,
@@ -36,7 +36,8 @@ class AggregatePart:
     arguments of the others are its queries' folds. `over`: the argument that has a value in its
     matches, and may have none in others (None: its matches are all there are). `once`: a group has
     at most one match, by a key; the union's variables are then the group's and all arguments whose
-    values matter, and nothing is folded. `group`: the variables of the query's groups.
+    values matter, and nothing is folded. `group`: the variables of the query's groups. `watches`:
+    its matches are no group's, but the rows that say which values are closed.
     """
 
     aggregates: tuple[Aggregate, ...]
@@ -44,6 +45,7 @@ class AggregatePart:
     over: str | None = None
     once: bool = False
     group: tuple[str, ...] = ()
+    watches: bool = False
 
     @property
     def added(self) -> str | None:
@@ -86,6 +88,7 @@ def split_aggregates(
     unrepeated: Collection[str] = (),
     closing: Sequence[Attribute] = (),
     floats: Collection[str] = (),
+    closed: Sequence[ClosedValues] = (),
 ) -> tuple[AggregatePart, ...]:
     """The parts of an aggregate query, in the order of their first aggregates.
 
@@ -93,6 +96,7 @@ def split_aggregates(
     `closing`: of every disjunct, the bucket of time by which groups are final and forgotten. Every
     part then has all matches, as what would tell which ones it has seen could not be forgotten. So
     has every part of sliding windows, with when each leaves them, and begins to be shown.
+    `closed`: of every disjunct, the rule by which groups are final instead.
     `floats`: arguments that are floats. Matches bring their values one by one to SUM and AVG, which
     add them exactly; no partial match has a sum of them.
     """
@@ -121,9 +125,14 @@ def split_aggregates(
     if union.ends:
         ends = (output_attributes(dict(q.outputs)[union.ends[0]]) for q in union.disjuncts)
         closing = [first for first, *_ in ends]
+    if closed:
+        closing = [Attribute(one.alias, one.rule.columns[0]) for one in closed]
     if closing:
         queries = zip(union.disjuncts, closing, strict=True)
         union = replace(union, disjuncts=tuple(replace(q, closing=c) for q, c in queries))
+    if closed:
+        both = zip(union.disjuncts, closed, strict=True)
+        union = replace(union, disjuncts=tuple(replace(q, closed=c) for q, c in both))
     return tuple(
         AggregatePart(
             tuple(members),
@@ -198,6 +207,12 @@ def _part(
     if (kept or added) and first.argument is not None:
         variables = tuple(dict.fromkeys((*group, first.argument)))
     queries = [q if over is None else _present(q, over) for q in union.disjuncts]
+    # of what tells groups apart, and of values that are counted one by one, each is kept
+    counted = variables if first.function.holistic else group
+    queries = [
+        q if q.closed is None else replace(q, closed=replace(q.closed, kept=counted))
+        for q in queries
+    ]
     return SpjUnion(
         name=union.name,
         variables=variables,

@@ -10,6 +10,8 @@ from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggrega
 from ontoweir.mappings.model.catalog import Catalog, FloatType
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.buckets.find_closing import find_closing
+from ontoweir.rewriter.groups.find_closed_groups import find_closed_groups, watching
+from ontoweir.rewriter.groups.stays_true import stays_true
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjQuery, SpjUnion
 
@@ -22,16 +24,23 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     of COUNT(DISTINCT …), every match brings a new value: it is COUNT. The keys that this needs are
     marked as those by which occurrences are one row (`SpjQuery.merged`): verdicts rest on them.
     Groups by a bucket of time are forgotten anyway, when it is over; those of sliding windows, when
-    rows leave them.
+    rows leave them. Groups by values that a rule closes are forgotten when they are closed, if that
+    makes the query bounded: that is tried first, and is the only way where HAVING looks at rows
+    that updates could take back.
     """
     assert union.aggregation is not None
     closing, floats = find_closing(union, catalog), list_floats(union, catalog)
     if closing is not None:
         yield split_aggregates(union, closing=closing.attributes, floats=floats)
         return
+    yield from split_closed(union, catalog, spans=False)
+    if not union.ends and _needs_final_rows(union, catalog):
+        yield from split_closed(union, catalog, spans=True)
+        return
     yield split_aggregates(union, floats=floats)
     if union.ends:
         return
+    yield from split_closed(union, catalog, spans=True)
     group = union.aggregation.group
     # without GROUP BY there is a row before the match, too
     if group and (marked := _mark(union, group, catalog)) is not None:
@@ -50,6 +59,24 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
             union = marked
     if names:
         yield split_aggregates(union, names, floats=floats)
+
+
+def split_closed(
+    union: SpjUnion, catalog: Catalog, *, spans: bool | None = None
+) -> Iterator[tuple[AggregatePart, ...]]:
+    """The ways to split an aggregate query in parts whose groups are forgotten when a rule closes
+    their values (`spans`: as of find_closed_groups). The last part watches these."""
+    floats = list_floats(union, catalog)
+    for found in find_closed_groups(union, catalog, spans=spans):
+        watch = AggregatePart((watching(),), found.watch, group=found.variables, watches=True)
+        yield (*split_aggregates(union, floats=floats, closed=found.queries), watch)
+
+
+def _needs_final_rows(union: SpjUnion, catalog: Catalog) -> bool:
+    """Whether HAVING may let a row through that a later one takes back."""
+    assert union.aggregation is not None
+    having = union.aggregation.having
+    return having is not None and bool(union.disjuncts) and not stays_true(having, union, catalog)
 
 
 def list_floats(union: SpjUnion, catalog: Catalog) -> frozenset[str]:

@@ -42,18 +42,22 @@ def find_node_pattern(form: NormalForm, table: SynopsisTable) -> UpdatePattern:
     return UpdatePattern.WKS
 
 
-def find_pattern(union: SpjUnion, catalog: Catalog) -> UpdatePattern:
+def find_pattern(union: SpjUnion, catalog: Catalog, *, closed: bool = False) -> UpdatePattern:
     """The update pattern of a query.
 
     A window is WKS, and a join of windows WK ([G], rules 1 to 3); what is shown for ever is MON,
-    and so are groups by a bucket of time, which are final. Groups without one, and those of sliding
-    windows, are STR: a row takes the place of the one before (rule 4; theory, section 11).
+    and so are groups by a bucket of time, or of values that a rule closes, which are final. Groups
+    without one, and those of sliding windows, are STR: a row takes the place of the one before
+    (rule 4; theory, section 11).
 
     Args:
         union: the query.
         catalog: with its views and buckets.
+        closed: a rule closes the values of its groups (Verdict.closes_values).
     """
     if union.aggregation is not None:
+        if closed:
+            return UpdatePattern.MON
         closing = find_closing(union, catalog)
         return UpdatePattern.STR if closing is None else UpdatePattern.MON
     if union.latest:

@@ -155,6 +155,11 @@ class Verdict:
         return name_tier(self.tier)
 
     @property
+    def closes_values(self) -> bool:
+        """Whether its groups, or its answers, are forgotten when a rule closes their values."""
+        return any(part.part.watches for part in self.parts)
+
+    @property
     def plans(self) -> tuple[SynopsisPlan, ...] | None:
         """One plan per satisfiable disjunct (part after part, for aggregates), if the query is
         bounded; else None."""

@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from ontoweir.checker.witness.keeps_closing import keeps_closing
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import (
     Catalog,
@@ -21,8 +22,8 @@ def is_legal(witness: Witness, catalog: Catalog) -> bool:
     """Whether its rows are of their types, and keep everything declared, with every suffix.
 
     What is declared holds over the whole of it: keys over the whole stream, `max_rows`, R, lags,
-    references, domains, a stream's start. Fewer optional tuples break nothing more, as nothing
-    refers to a stream's tuple.
+    references, domains, a stream's start, and when values are closed. Fewer optional tuples break
+    nothing more, as nothing refers to a stream's tuple.
     """
     prefix = [*witness.fixed, *witness.optional]
     return all(_is_legal(catalog, [*prefix, *suffix]) for suffix in witness.suffixes)
@@ -37,6 +38,7 @@ def _is_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> bool:
         and _keeps_keys(catalog.table(name), mine)
         and _keeps_references(catalog.table(name), mine, by_table)
         and _keeps_lags(catalog, name, mine, by_table)
+        and (name not in catalog.streams or keeps_closing(catalog.streams[name], mine))
         and all(
             _in_domain(dict(r.values)[column.name], column)
             for column in catalog.table(name).columns

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from ontoweir.mappings.catalog.check_view import check_view
+from ontoweir.mappings.catalog.read_closing import read_closing
 from ontoweir.mappings.catalog.read_columns import read_columns
 from ontoweir.mappings.catalog.read_rules import check_columns, read_rules
 from ontoweir.mappings.catalog.read_timestamp import read_timestamp
@@ -27,7 +28,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal
 _COMMON = ("source", "keys", "references", "columns")
 _STREAM = (
     *("source", "timestamp", "max_per_timestamp", "keys", "references", "lags", "columns"),
-    *("clustered", "on_bad_file"),
+    *("clustered", "closed_by", "on_bad_file"),
 )
 _RELATION = (*_COMMON, "max_rows")
 
@@ -127,6 +128,7 @@ def _read_stream(table: TomlTable) -> Stream:
         align=time.align,
         written=time.written,
         lateness_us=time.lateness_us,
+        closing=read_closing(table, columns, time.step_us),
     )
 
 

@@ -46,7 +46,7 @@ def _read_lags(table: TomlTable, known: list[str], step_us: int) -> list[Lag]:
                 why="a lag is between rows that are joined column by column",
                 fix="list as many columns as to",
             )
-        within = _read_within(entry, step_us)
+        within = read_span(entry, "within", step_us)
         place = table.lines.place(*table.path, "lags")
         lags.append(Lag(entry.text("behind") or "", columns, to, within, place))
     return lags
@@ -60,29 +60,57 @@ def _read_clusters(table: TomlTable, known: list[str], step_us: int) -> list[Lag
         if not isinstance(item, dict):
             raise table.wrong("clustered", "a list of tables { columns, within }")
         entry = TomlTable(item, (*table.path, "clustered"), table.lines)
-        entry.refuse_unknown(("columns", "within"))
-        entry.need("columns", '["session"]')
-        entry.need("within", '"2 hours"')
-        columns = entry.texts("columns")
-        check_columns(entry, "columns", columns, known, name)
-        if not columns:
-            raise entry.error(
-                "columns",
-                "clustered names no columns",
-                why="it is of rows that agree on columns",
-                fix='write columns = ["session"]',
-            )
+        if "within" not in entry.values:  # read_closing reads it
+            continue
+        columns = read_clustered(entry, known)
         place = table.lines.place(*table.path, "clustered")
-        found.append(Lag(name, columns, columns, _read_within(entry, step_us), place))
+        within = read_span(entry, "within", step_us)
+        found.append(Lag(name, columns, columns, within, place))
     return found
 
 
-def _read_within(entry: TomlTable, step_us: int) -> int:
-    text = entry.text("within") or ""
+def read_clustered(entry: TomlTable, known: list[str]) -> tuple[str, ...]:
+    """The columns of a rule on rows that agree on them.
+
+    Raises:
+        CatalogError: there are none, or one is not declared; or another key is unknown, or there is
+            not exactly one that says how far such rows are apart.
+    """
+    how = ("within", "gap", "rows")
+    entry.refuse_unknown(("columns", *how))
+    entry.need("columns", '["session"]')
+    columns = entry.texts("columns")
+    check_columns(entry, "columns", columns, known, entry.path[-2])
+    if not columns:
+        raise entry.error(
+            "columns",
+            f"{entry.path[-1]} names no columns",
+            why="it is of rows that agree on columns",
+            fix='write columns = ["session"]',
+        )
+    said = [key for key in how if key in entry.values]
+    if len(said) != 1:
+        raise entry.error(
+            None if not said else said[-1],
+            f"clustered on {', '.join(columns)} has {' and '.join(said) or 'no limit'}",
+            why="one key says how far rows that agree are apart: within (the first from the last), "
+            "gap (one from the next), or rows (others between one and the next)",
+            fix='write gap = "30 minutes", within = "2 hours", or rows = 500',
+        )
+    return columns
+
+
+def read_span(entry: TomlTable, key: str, step_us: int) -> int:
+    """A duration of whole steps, in µs.
+
+    Raises:
+        CatalogError: it is none.
+    """
+    text = entry.text(key) or ""
     within = parse_duration(text)
     if within is None or within < 0 or within % step_us:
         raise entry.error(
-            "within",
+            key,
             f"{text!r} is not a whole number of the stream's steps",
             why="time is counted in steps of the stream's unit",
             fix='write a duration that is a multiple of the unit, e.g. "1 hour"',

@@ -118,6 +118,26 @@ class Lag:
 
 
 @dataclass(frozen=True, slots=True)
+class ClosingRule:
+    """When a value of `columns` is closed: no further row of the stream has it. By exactly one of
+    `gap_us`: two consecutive rows with a value are at most so far apart in time; `rows`: at most so
+    many rows with other values come between them, in steps that lie between theirs; `ends`: the row
+    in which this column is true is the last one, and at most `most_open` values are without it;
+    `span_us`: a lag of the stream behind itself says that all rows with a value lie within it.
+
+    [B] CA(k) counts rows; a gap is a session's; `ends` is a punctuation. It bounds how many values
+    are open at once, not how long one is."""
+
+    columns: tuple[str, ...]
+    gap_us: int | None = None
+    rows: int | None = None
+    ends: str | None = None
+    most_open: int | None = None
+    span_us: int | None = None
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TimeFormat:
     """How timestamps are written where their column does not hold them as such.
 
@@ -186,7 +206,8 @@ class Stream:
     whole numbers are microseconds);
     `lateness_us`: a row comes at most so long (application time) after one with a later timestamp;
     `versions`: it is a relation that changes, as of every time: it has no rows of its own, and is
-    read at the times of other rows only.
+    read at the times of other rows only;
+    `closing`: when values of columns are closed.
     """
 
     name: str
@@ -207,6 +228,7 @@ class Stream:
     unit_us: int | None = None
     lateness_us: int = 0
     versions: VersionsOf | None = None
+    closing: tuple[ClosingRule, ...] = ()
 
     @property
     def grid_us(self) -> int:

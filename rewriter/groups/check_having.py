@@ -4,6 +4,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.expressions.write_expression import write_expression
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.buckets.find_closing import find_closing
+from ontoweir.rewriter.groups.find_closed_groups import find_closed_groups
 from ontoweir.rewriter.groups.stays_true import stays_true
 from ontoweir.rewriter.model.spj import SpjUnion
 
@@ -11,9 +12,9 @@ from ontoweir.rewriter.model.spj import SpjUnion
 def check_having(union: SpjUnion, catalog: Catalog) -> None:
     """Nothing, if no group's row that HAVING lets through stops satisfying it.
 
-    A group of a bucket of time has one row, which is final; what the groups of sliding windows are
-    is told by changes. The rows of others are updates, and
-    the last one is taken for what holds: a condition must stay true.
+    A group of a bucket of time, or of values that a rule closes, has one row, which is final; what
+    the groups of sliding windows are is told by changes. The rows of others are updates, and the
+    last one is taken for what holds: a condition must stay true.
 
     Args:
         union: an aggregate query.
@@ -29,6 +30,8 @@ def check_having(union: SpjUnion, catalog: Catalog) -> None:
     if not union.disjuncts:  # there are no groups
         return
     if find_closing(union, catalog) or stays_true(having, union, catalog):
+        return
+    if any(True for _ in find_closed_groups(union, catalog)):  # split_by_keys sees to the rest
         return
     shown = write_expression(having).replace('"', "")
     raise QueryError(

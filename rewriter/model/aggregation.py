@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from ontoweir.errors import Source
+from ontoweir.mappings.model.catalog import ClosingRule
 from ontoweir.mappings.model.expression import Expression, fields_of
 from ontoweir.mappings.model.sliding_buckets import SlidingBuckets
 
@@ -134,3 +135,14 @@ class Aggregation:
         """The variables of the characteristic query: the group's, then the arguments."""
         arguments = (a.argument for a in self.aggregates if a.argument is not None)
         return tuple(dict.fromkeys((*self.group, *arguments)))
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedValues:
+    """A rule of `stream` by which groups are final, and forgotten: the occurrence `alias` has the
+    rule's columns; `kept`: the outputs whose values are kept of a group until then."""
+
+    stream: str
+    rule: ClosingRule
+    alias: str
+    kept: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Column, Meeting, Relation, Scalar, Stream
 from ontoweir.mappings.model.expression import Expression
-from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.aggregation import Aggregation, ClosedValues
 
 
 class Op(StrEnum):
@@ -215,7 +215,8 @@ class SpjQuery:
     merged: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """(stream, key): keys without the timestamp by which occurrences were merged into one."""
     closing: Attribute | None = None
-    """The bucket of time by which groups are final, and forgotten."""
+    """The bucket of time by which groups are final, and forgotten; or the first of `closed`."""
+    closed: ClosedValues | None = None
     added: str | None = None
     """An output that is only added up: it tells no groups apart."""
 

@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 
-import rdflib
-
 from ontoweir.errors import Source
 from ontoweir.rewriter.syntax.node import Node
 
@@ -120,6 +118,8 @@ class Tokens:
 
 def stands_for(token: SparqlToken, node: object) -> bool:
     """Whether a token stands for a node as rdflib parsed it."""
+    import rdflib  # only where a query in SPARQL is read: this is imported for others, too
+
     if isinstance(node, rdflib.Variable):
         return token.kind == "var" and token.text[1:] == str(node)
     if isinstance(node, rdflib.URIRef):

@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import Meeting, Stream
 from ontoweir.rewriter.model.spj import Absence
-from ontoweir.runtime.blocks.keep_waiting import keep_waiting, waiting_schema
-from ontoweir.runtime.blocks.meet_rows import held_schema, meet_rows
+from ontoweir.runtime.blocks.keep_waiting import keep_few_waiting, waiting_schema
+from ontoweir.runtime.blocks.meet_rows import held_schema, meet_few_rows
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.engine.advance_rows import advance_rows
@@ -17,6 +17,7 @@ from ontoweir.runtime.engine.execution import BlockState, ExecutionContext, Exec
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plans
 from ontoweir.runtime.groups.repeat_rows import repeat_rows
 from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.results.group_state import GroupState
@@ -82,10 +83,10 @@ def advance_blocks(
     for block, before in zip(blocks, states or [_begin(block) for block in blocks], strict=True):
         if block.meeting is not None and block.base is not None:
             rows, updates = made[block.base.name], made[block.meeting.versions.stream]
-            held = before.waiting
-            if held.num_columns == 0:
+            held = before.held
+            if not isinstance(held, KeptTable) and held.num_columns == 0:
                 held = held_schema(block.meeting, block.stream, updates).empty_table()
-            met, held = meet_rows(block.meeting, rows, updates, held, block.base)
+            met, held = meet_few_rows(block.meeting, rows, updates, held, block.base)
             made[block.stream.name] = met
             after.append(BlockState((), held))
             continue
@@ -95,23 +96,26 @@ def advance_blocks(
             state, found = advance_rows(query.work, query.plans, fed, chunk, state)
             answers.append(found)
             known.append(replace(state, blocks=below))
-        final, waiting = _finish(block, before.waiting, answers, chunk.now_us)
+        final, waiting = _finish(block, before.held, answers, chunk.now_us)
         made[block.stream.name] = _admit(block.stream, final)
         after.append(BlockState(tuple(known), waiting))
     return made, tuple(after)
 
 
 def _finish(
-    block: PreparedBlock, waiting: pa.Table, answers: Sequence[pa.Table], now_us: int | None
-) -> tuple[pa.Table, pa.Table]:
+    block: PreparedBlock,
+    waiting: pa.Table | KeptTable,
+    answers: Sequence[pa.Table],
+    now_us: int | None,
+) -> tuple[pa.Table, pa.Table | KeptTable]:
     """The answers that are rows of the stream now, in order of time, and those that wait."""
     if block.absence is None:
-        rows, waiting = _cut(block.stream, pa.concat_tables([waiting, *answers]), now_us)
-        return _repeat(rows), waiting
+        rows, rest = _cut(block.stream, pa.concat_tables([whole_table(waiting), *answers]), now_us)
+        return _repeat(rows), rest
     first, *parts = answers
     keys = [*block.absence.keys, AT]
     hits = [part.select(keys) for part in parts]
-    rows, waiting = keep_waiting(block.absence, waiting, first, hits, now_us)
+    rows, waiting = keep_few_waiting(block.absence, waiting, first, hits, now_us)
     return _repeat(rows).sort_by(AT), waiting
 
 

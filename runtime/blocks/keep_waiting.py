@@ -5,9 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.rewriter.model.spj import Absence, Deadline
+from ontoweir.rewriter.model.spj import Absence, AbsencePart, Deadline
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array
 from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.kept.kept_rows import are_few
+from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.results.render_results import AT, INSTANT
 
 _NEVER = np.iinfo(np.int64).max
@@ -23,6 +25,44 @@ def waiting_schema(absence: Absence, answers: pa.Schema) -> pa.Schema:
 
 def _since(number: int) -> str:
     return f"since {number}"
+
+
+def keep_few_waiting(
+    absence: Absence,
+    waiting: pa.Table | KeptTable,
+    found: pa.Table,
+    hits: Sequence[pa.Table],
+    now_us: int | None,
+) -> tuple[pa.Table, pa.Table | KeptTable]:
+    """As keep_waiting: where many answers wait and little has come, only those are looked at that
+    something was found beside, or of which something is final."""
+    arrived = found.num_rows + sum(beside.num_rows for beside in hits)
+    if not are_few(arrived, waiting.num_rows):
+        return keep_waiting(absence, whole_table(waiting), found, hits, now_us)
+    if not isinstance(waiting, KeptTable):
+        waiting = KeptTable(waiting, absence.keys, lambda rows: _find_due(absence, rows))
+    now = LONG_AGO if now_us is None else now_us
+    touched = waiting.due(now)
+    for beside in hits:
+        touched = np.union1d(touched, waiting.find(beside))
+    final, left = keep_waiting(absence, waiting.take(touched), found, hits, now_us)
+    return final, waiting.replace(touched, left.cast(waiting.schema), now)
+
+
+def _find_due(absence: Absence, rows: pa.Table) -> Array:
+    """When an answer that waits is final, or known to be none, if nothing more is found (µs)."""
+    ready = _micros(rows, AT)
+    gone = np.full(rows.num_rows, _NEVER)
+    for number, part in enumerate(absence.parts):
+        last = _last_deadlines(part, rows)
+        if not part.present:
+            ready = np.maximum(ready, last)
+            continue
+        since = _micros(rows, _since(number))
+        ready = np.maximum(ready, since)
+        gone = np.minimum(gone, np.where(since == _NEVER, last, _NEVER))
+    due: Array = np.minimum(ready, gone)
+    return due
 
 
 def keep_waiting(
@@ -54,9 +94,7 @@ def keep_waiting(
     now = LONG_AGO if now_us is None else now_us
     for number, (part, beside) in enumerate(zip(absence.parts, hits, strict=True)):
         first = _first_hits(rows, beside, absence.keys)
-        last = np.full(rows.num_rows, LONG_AGO)
-        for deadline in part.deadlines:
-            last = np.maximum(last, _find_deadline(deadline, rows))
+        last = _last_deadlines(part, rows)
         if not part.present:
             dead |= first < _NEVER
             ready = np.maximum(ready, last)
@@ -83,6 +121,14 @@ def _first_hits(rows: pa.Table, hits: pa.Table, keys: Sequence[str]) -> Array:
     np.minimum.at(first, codes[rows.num_rows :], _micros(hits, AT))
     made: Array = first[codes[: rows.num_rows]]
     return made
+
+
+def _last_deadlines(part: AbsencePart, rows: pa.Table) -> Array:
+    """Until when something may come beside each answer, of all deadlines of a part (µs)."""
+    last = np.full(rows.num_rows, LONG_AGO)
+    for deadline in part.deadlines:
+        last = np.maximum(last, _find_deadline(deadline, rows))
+    return last
 
 
 def _find_deadline(deadline: Deadline, rows: pa.Table) -> Array:

@@ -12,6 +12,8 @@ from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts
+from ontoweir.runtime.kept.kept_rows import are_few
+from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 
 
 def held_schema(meeting: Meeting, stream: Stream, updates: Admitted) -> pa.Schema:
@@ -19,6 +21,22 @@ def held_schema(meeting: Meeting, stream: Stream, updates: Admitted) -> pa.Schem
     kinds = {c.name: arrow_type(c.type) for c in stream.columns}
     read = set(updates.table.column_names)
     return pa.schema([(of, kinds[name]) for of, name in meeting.columns if of in read])
+
+
+def meet_few_rows(
+    meeting: Meeting, rows: Admitted, updates: Admitted, held: pa.Table | KeptTable, base: Stream
+) -> tuple[Admitted, pa.Table | KeptTable]:
+    """As meet_rows: where many versions are held and little has come, only those are looked at that
+    are asked for, or that another one takes the place of."""
+    if not are_few(len(rows.times) + len(updates.times), held.num_rows):
+        return meet_rows(meeting, rows, updates, whole_table(held), base)
+    keys = [column for _, column in meeting.key]
+    if not isinstance(held, KeptTable):
+        held = KeptTable(held, keys)
+    asked = held.find(_list_keys(meeting, rows, held.schema))
+    touched = np.union1d(asked, held.find(updates.table.select(keys)))
+    met, left = meet_rows(meeting, rows, updates, held.take(touched), base)
+    return met, held.replace(touched, left)
 
 
 def meet_rows(

@@ -17,7 +17,8 @@ from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, U
 
 DELTA = "_delta"
 """The column of held changes that says how many begin, or (below 0) end."""
-_TIME = "_time"
+TIME = "_time"
+"""The column of held changes that says when they come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +142,14 @@ def advance_changes(
         events = pa.concat_tables([held, events])
     if not events.num_rows:
         return feed.schema.empty_table(), None
-    names = [*feed.variables, _TIME]
+    names = [*feed.variables, TIME]
     codes, count = code_rows(events, names)
     deltas = np.zeros(count, dtype=np.int64)
     np.add.at(deltas, codes, events.column(DELTA).to_numpy())
     first = np.zeros(count, dtype=np.int64)
     first[codes[::-1]] = np.arange(events.num_rows)[::-1]
     merged = events.take(pa.array(first)).drop_columns([DELTA])
-    times = merged.column(_TIME).cast(pa.int64()).to_numpy()
+    times = merged.column(TIME).cast(pa.int64()).to_numpy()
     rows, _ = code_rows(merged, feed.variables)
     if feed.distinct and feed.ends:
         changes, kept = _change_set(deltas, times, rows, now)
@@ -199,11 +200,11 @@ def _make_events(feed: ChangeFeed, answers: pa.Table) -> pa.Table:
         if feed.distinct
         else answers.column(MULTIPLICITY)
     )
-    begins = answers.select([*names, AT]).rename_columns([*names, _TIME])
+    begins = answers.select([*names, AT]).rename_columns([*names, TIME])
     begins = begins.append_column(DELTA, weights)
     if not feed.ends:
         return begins
-    ends = answers.select([*names, UNTIL]).rename_columns([*names, _TIME])
+    ends = answers.select([*names, UNTIL]).rename_columns([*names, TIME])
     ends = ends.append_column(DELTA, pc.negate(weights))
     return pa.concat_tables([begins, ends])
 
@@ -214,7 +215,7 @@ def _show(feed: ChangeFeed, events: pa.Table, changes: Array) -> pa.Table:
     table, changes = events.take(pa.array(shown)), changes[shown]
     columns = {name: table.column(name) for name in feed.variables}
     columns[OP] = pa.array(np.where(changes > 0, "+", "-").tolist(), pa.string())
-    columns[AT] = table.column(_TIME)
+    columns[AT] = table.column(TIME)
     if MULTIPLICITY in feed.schema.names:
         columns[MULTIPLICITY] = pa.array(np.abs(changes))
     made = pa.table([columns[n] for n in feed.schema.names], schema=feed.schema)

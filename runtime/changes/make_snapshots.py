@@ -4,23 +4,26 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.runtime.changes.change_feed import DELTA, ChangeFeed, advance_changes
+from ontoweir.runtime.changes.few_changes import advance_few_changes
 from ontoweir.runtime.changes.sliding_groups import OP, standing_groups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
 
 
 def advance_feed(
-    feed: ChangeFeed, held: "pa.Table | None", answers: pa.Table, now: int
-) -> "tuple[pa.Table, pa.Table | None]":
+    feed: ChangeFeed, held: "pa.Table | KeptTable | None", answers: pa.Table, now: int
+) -> "tuple[pa.Table, pa.Table | KeptTable | None]":
     """What is written of answers up to a time, in order, and what is held for later (see
     advance_changes): changes, or what holds after each time at which there are some.
 
     Nothing more is held for snapshots: what holds is what is still to end, or the row of a group.
     """
-    rows, after = advance_changes(feed, held, answers, now)
     if not feed.snapshots:
-        return rows, after
+        return advance_few_changes(feed, held, answers, now)
+    held = None if held is None else whole_table(held)
+    rows, after = advance_changes(feed, held, answers, now)
     return _make_snapshots(feed, _standing(feed, held), rows), after
 
 

@@ -71,6 +71,20 @@ class Frame:
     def __getitem__(self, name: Name) -> Array:
         return self.columns[name]
 
+    def column(self, name: Name) -> Array:
+        """A column."""
+        return self.columns[name]
+
+    @property
+    def names(self) -> list[Name]:
+        """The names of the columns."""
+        return list(self.columns)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the columns."""
+        return sum(column.nbytes for column in self.columns.values())
+
     def take(self, index: Array) -> "Frame":
         """The rows at (or under a mask of) `index`."""
         columns = {name: column[index] for name, column in self.columns.items()}

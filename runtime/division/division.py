@@ -15,6 +15,8 @@ from ontoweir.runtime.pool.text_table import TEXT
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SEED = 7
+_VERSION = 1
+"""Of how values are hashed: states that were divided otherwise are not gone on from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,12 @@ class Division:
     columns: Mapping[str, str]
     whole: frozenset[str]
     scale: int = 0
+
+    @property
+    def identity(self) -> str:
+        """What decides where rows are, in the files of a run that goes on later."""
+        columns, whole = sorted(self.columns.items()), sorted(self.whole)
+        return f"{_VERSION} {self.parts} {columns} {whole} {self.scale}"
 
     def place(self, stream: Stream, values: "pa.ChunkedArray") -> Array:
         """The part of every row, by its values in the column that divides the stream: equal ones

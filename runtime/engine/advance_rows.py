@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -29,12 +30,15 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     advance_groups,
 )
 from ontoweir.runtime.engine.close_groups import advance_closing
+from ontoweir.runtime.engine.close_values import advance_values
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.pool_texts import close_pool, open_pool
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.engine.unite_answers import PlanResults, unite_answers
+from ontoweir.runtime.groups.bucket_closing import BucketClosing
 from ontoweir.runtime.groups.list_matches import PartMatches, list_matches
 from ontoweir.runtime.groups.read_numbers import read_numbers
+from ontoweir.runtime.groups.value_closing import ValueClosing
 from ontoweir.runtime.ingest.admit_rows import Admitted, ReferenceCheck, admit_rows
 from ontoweir.runtime.ingest.build_members import (
     MemberBuilder,
@@ -122,12 +126,16 @@ def advance_rows(
     begins = first_time(work, admitted)
     if work.aggregates.sliding:
         return state, _list_matches(work.aggregates, parts, begins)
-    closing = work.aggregates.closing
-    if closing is None:
-        answers, groups = advance_groups(work.aggregates, parts, state.groups, begins)
-    else:
-        now = chunk.now_us
-        answers, groups = advance_closing(work.aggregates, closing, parts, state.groups, now)
+    now, closing = chunk.now_us, work.aggregates.closing
+    match closing:
+        case None:
+            answers, groups = advance_groups(work.aggregates, parts, state.groups, begins)
+        case BucketClosing():
+            answers, groups = advance_closing(work.aggregates, closing, parts, state.groups, now)
+        case ValueClosing():
+            answers, groups = advance_values(work.aggregates, closing, parts, state.groups, now)
+        case _:
+            assert_never(closing)
     return replace(state, groups=groups), answers
 
 
@@ -190,7 +198,7 @@ def _advance_plans(
     texts_of_groups = state.groups.texts if grouped else None
     encoded = _encoder(work, plans, admitted, state.groups)
     for index, prepared in enumerate(plans):
-        pool, before = open_pool(prepared, state.texts[index], state.kernels[index])
+        pool, before = open_pool(prepared, state.strings[index], state.kernels[index])
         part, schema, several = _part_of(work, index)
         most = None
         closes = work.aggregates is not None and work.aggregates.closing is not None
@@ -207,7 +215,7 @@ def _advance_plans(
             if said is not None and said.rows:
                 old = _render(work, prepared, said, pool, schema, texts_of_groups)
         answered.append(PlanResults(prepared.plan, prepared.injective, results, table, old))
-        after, kept = close_pool(prepared, after, pool, state.groups.texts.texts)
+        after, kept = close_pool(prepared, after, pool, state.groups.texts)
         kernels.append(after)
         texts.append(kept)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups), answered
@@ -219,7 +227,9 @@ def _merge_limit(
     """What the matches of a group at several markers may add up to that a plan of a part gives as
     one (advance_kernel), where only the last row of a group is asked for, or the row when a bucket
     of time is over. None: every marker by itself, as the last change of a sum is not that of its
-    last match, or a sum may not fit."""
+    last match, or a sum may not fit, or a value that is closed may come again."""
+    if isinstance(work.closing, ValueClosing):
+        return None
     if work.closing is None:
         if not work.final or part.counts_values or part.added is not None:
             return None
@@ -253,14 +263,14 @@ def advance_level(
 ) -> ExecutionState:
     """Advance only the partial matches of `level` streams (ALL_SIZES: of any number), and what they
     are made of."""
-    kernels, texts = list(state.kernels), list(state.texts)
+    kernels, texts = list(state.kernels), list(state.strings)
     admitted = _share_steps(admitted, work.catalog)
     encoded = _encoder(work, plans, admitted, state.groups)
     for index, prepared in enumerate(plans):
         tables = tables_of_size(prepared.plan, level)
         if not tables or chunk.now_us is None:
             continue
-        pool, before = open_pool(prepared, state.texts[index], state.kernels[index])
+        pool, before = open_pool(prepared, state.strings[index], state.kernels[index])
         members = members_of(tables)
         batches = _batches(work, prepared, encoded, pool, members)
         now = chunk.now_us // prepared.step_us
@@ -268,7 +278,7 @@ def advance_level(
             after = advance_tables(prepared.plan, tables, before, batches, now)
         except TooGreat as error:
             raise _dated(error, prepared.step_us, chunk.now_us) from None
-        kernels[index], texts[index] = close_pool(prepared, after, pool, state.groups.texts.texts)
+        kernels[index], texts[index] = close_pool(prepared, after, pool, state.groups.texts)
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups)
 
 

@@ -19,9 +19,10 @@ from ontoweir.runtime.columnar.frame import (
     pack,
 )
 from ontoweir.runtime.columnar.runs import order_rows
-from ontoweir.runtime.engine.bucket_closing import BucketClosing
+from ontoweir.runtime.groups.bucket_closing import BucketClosing
 from ontoweir.runtime.groups.render_aggregate import render_aggregate
 from ontoweir.runtime.groups.shape_rows import find_fresh, shape_rows, shape_schema
+from ontoweir.runtime.groups.value_closing import ValueClosing
 from ontoweir.runtime.pool.text_columns import code_columns, order_columns, show_columns
 from ontoweir.runtime.results.aggregate_columns import (
     ArgumentScale,
@@ -79,7 +80,7 @@ class AggregateWork:
     final: bool = False
     """Whether only the last row of every group is asked for."""
 
-    closing: BucketClosing | None = None
+    closing: BucketClosing | ValueClosing | None = None
     """When groups are final (None: never)."""
 
     sliding: bool = False
@@ -87,6 +88,11 @@ class AggregateWork:
 
     begins: bool = False
     """Whether, without GROUP BY, there is a row from the first timestamp on, over nothing."""
+
+    @property
+    def bucket(self) -> BucketClosing | None:
+        """The bucket of time by which groups are final (None: there is none)."""
+        return self.closing if isinstance(self.closing, BucketClosing) else None
 
     @property
     def functions(self) -> Mapping[str, Aggregate]:
@@ -109,7 +115,7 @@ def plan_aggregates(
     union: SpjUnion,
     parts: Sequence[tuple[AggregatePart, int]],
     catalog: Catalog,
-    closing: BucketClosing | None = None,
+    closing: BucketClosing | ValueClosing | None = None,
 ) -> AggregateWork:
     """What the tasks of an aggregate query need; `parts` with the number of plans each has."""
     assert union.aggregation is not None

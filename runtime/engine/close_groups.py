@@ -15,7 +15,7 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     advance_groups,
     finish_groups,
 )
-from ontoweir.runtime.engine.bucket_closing import BucketClosing
+from ontoweir.runtime.groups.bucket_closing import BucketClosing
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.groups.merge_panes import merge_panes
 from ontoweir.runtime.pool.text_columns import code_columns
@@ -54,9 +54,9 @@ def advance_closing(
     over = closing.is_over(ends, now)
     if not over.any():
         return work.answers.empty_table(), state
-    ended = _count_distinct(work, _select(state, np.flatnonzero(over)))
+    ended = count_distinct(work, select_groups(state, np.flatnonzero(over)))
     answers = finish_groups(work, replace(ended, changed=closing.final_at(ends[over])))
-    return answers, forget_texts(_select(state, np.flatnonzero(~over)))
+    return answers, forget_texts(select_groups(state, np.flatnonzero(~over)))
 
 
 def _close_panes(
@@ -73,7 +73,7 @@ def _close_panes(
         answers = finish_groups(work, merge_panes(state, panes.variable, panes.ends, found, at))
     over = closing.is_over(closing.ends(column), now)
     if over.any():
-        state = forget_texts(_select(state, np.flatnonzero(~over)))
+        state = forget_texts(select_groups(state, np.flatnonzero(~over)))
     # a range may begin with a chunk before what the ranges before it have finished
     told = [time for time in (state.closed, now) if time is not None]
     return answers, replace(state, closed=max(told, default=None))
@@ -123,7 +123,7 @@ def _add_values(
     return add_groups(seen, rows, rows.num_rows)[0]
 
 
-def _count_distinct(work: AggregateWork, state: GroupState) -> GroupState:
+def count_distinct(work: AggregateWork, state: GroupState) -> GroupState:
     """The groups with how many distinct values each has of what is counted so."""
     measures = dict(state.measures)
     for argument, seen in state.seen.items():
@@ -141,7 +141,7 @@ def _count_distinct(work: AggregateWork, state: GroupState) -> GroupState:
     return replace(state, measures=measures)
 
 
-def _select(state: GroupState, places: Array) -> GroupState:
+def select_groups(state: GroupState, places: Array) -> GroupState:
     """Some of the groups, by their places in order, with what is known of them."""
     assert state.keys is not None
     keys = state.keys.take(pa.array(places))
@@ -160,6 +160,7 @@ def _select(state: GroupState, places: Array) -> GroupState:
         state.changed[places],
         seen={name: _select_values(values, keys) for name, values in state.seen.items()},
         closed=state.closed,
+        open=state.open,
         texts=state.texts,
     )
 
@@ -172,4 +173,4 @@ def _select_values(seen: GroupState, groups: pa.Table) -> GroupState:
     codes, number = code_rows(pa.concat_tables([groups, seen.keys.select(names)]), names)
     there = np.zeros(number, dtype=np.bool_)
     there[codes[: groups.num_rows]] = True
-    return _select(seen, np.flatnonzero(there[codes[groups.num_rows :]]))
+    return select_groups(seen, np.flatnonzero(there[codes[groups.num_rows :]]))

@@ -6,16 +6,18 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ontoweir.checker.plans.bound_open_groups import wait_for_matches
-from ontoweir.mappings.model.catalog import Catalog, Column, Meeting, Stream
+from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Meeting, Stream
 from ontoweir.rewriter.buckets.find_closing import find_closing
+from ontoweir.rewriter.groups.group_answers import group_answers
 from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, used_views
 from ontoweir.rewriter.model.spj import Absence
 from ontoweir.rewriter.windows.choose_emit import CHANGING
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
-from ontoweir.runtime.engine.bucket_closing import BucketClosing
 from ontoweir.runtime.engine.execution import BlockContext, ExecutionContext
 from ontoweir.runtime.engine.prepare_plan import plan_step
 from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.groups.bucket_closing import BucketClosing
+from ontoweir.runtime.groups.value_closing import ValueClosing
 from ontoweir.runtime.ingest.encode_statics import needed_columns
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.ingest.list_references import EnforcedReference, list_references
@@ -184,25 +186,39 @@ def configure_query(job: QueryJob) -> QueryConfig:
         )
         for block in job.blocks
     )
-    if job.union.aggregation is None:
+    aggregation = job.union.aggregation
+    if aggregation is None and not job.parts:
         schema = result_schema(job.union, catalog)
         return QueryConfig(job, schema, job.union.distinct, None, blocks)
+    if aggregation is None:  # a set whose answers are forgotten when their values are closed
+        job = replace(job, union=group_answers(job.union))
     # groups are distinct as they are; SELECT DISTINCT says nothing of the matches they count
-    closing = _find_closing(job, catalog)
+    closing = _find_closing(job, catalog, at_once=aggregation is None)
     aggregates = plan_aggregates(job.union, job.parts, catalog, closing)
-    if job.emit in CHANGING and closing is None and not job.union.aggregation.group:
+    if aggregation and job.emit in CHANGING and closing is None and not aggregation.group:
         aggregates = replace(aggregates, begins=True)
     return QueryConfig(job, aggregates.answers, False, aggregates, blocks)
 
 
-def _find_closing(job: QueryJob, catalog: Catalog) -> BucketClosing | None:
-    """When the groups of an aggregate query are final (None: never)."""
+def _find_closing(
+    job: QueryJob, catalog: Catalog, *, at_once: bool
+) -> BucketClosing | ValueClosing | None:
+    """When the groups of an aggregate query are final (None: never). `at_once`: they are answers,
+    told when they are found."""
     if job.union.ends or not any(part.closes for part, _ in job.parts):
         return None
+    step = plan_step(job.plans[0], catalog)
+    forms = [plan.form for plan in job.plans if plan.form.query.closing is not None]
+    wait = max(map(wait_for_matches, forms), default=0)
+    watched = next((part for part, _ in job.parts if part.watches), None)
+    closed = next((form.query.closed for form in forms if form.query.closed is not None), None)
+    if watched is not None:
+        rule = ClosingRule(()) if closed is None else closed.rule
+        return ValueClosing(
+            watched.group, wait * step, rule.gap_us, rule.rows, rule.span_us, at_once
+        )
     found = find_closing(job.union, catalog)
     assert found is not None  # split_by_keys found it
-    step = plan_step(job.plans[0], catalog)
-    wait = max(wait_for_matches(plan.form) for plan in job.plans)
     return BucketClosing(found.variable, found.bucket, wait * step, step, found.grid_us)
 
 

@@ -17,8 +17,8 @@ def count_own(work: ExecutionContext, state: ExecutionState) -> int:
     """As the plans of a range have it, which know of no range before; of parts of one plan."""
     rows = 0
     for index, _ in _single(work):
-        frame = state.kernels[index].tables.get(work.plans[index].tables[-1].members)
-        rows += 0 if frame is None else frame.rows
+        held = state.kernels[index].stored.get(work.plans[index].tables[-1].members)
+        rows += 0 if held is None else held.rows
     return rows
 
 

@@ -10,7 +10,10 @@ from ontoweir.mappings.model.catalog import Catalog, Meeting, Stream
 from ontoweir.rewriter.model.spj import Absence, View
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.query_job import WatchedKey
+from ontoweir.runtime.groups.value_closing import ValueClosing
 from ontoweir.runtime.ingest.list_references import EnforcedReference
+from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
+from ontoweir.runtime.kept.kernel_state import CodedTexts
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.sources.history import Cursor, History
@@ -56,6 +59,11 @@ class ExecutionContext:
     """Whether tasks write their answers as the output has them, which is put together of them."""
 
 
+def closes_values(work: ExecutionContext) -> bool:
+    """Whether a rule closes the values by which groups are final."""
+    return work.aggregates is not None and isinstance(work.aggregates.closing, ValueClosing)
+
+
 @dataclass(frozen=True, slots=True)
 class BlockContext:
     """Queries whose answers are the rows of `stream`: of the first one those that count by
@@ -70,22 +78,33 @@ class BlockContext:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionState:
-    """What is carried from task to task: `texts`, per plan, are strings that its state uses."""
+    """What is carried from task to task: `strings`, per plan, are those that its state uses, or
+    where they are found."""
 
     cursors: Mapping[str, Cursor]
     kernels: tuple[KernelState, ...]
-    texts: "tuple[pa.LargeStringArray, ...]"
+    strings: "tuple[pa.LargeStringArray | CodedTexts, ...]"
     groups: GroupState
-    changes: "pa.Table | None" = None
+    to_come: "pa.Table | KeptTable | None" = None
     """Of answers written as changes, those that are still to come (advance_changes)."""
     blocks: "tuple[BlockState, ...]" = ()
     """Of the queries whose answers it reads (none: they have not begun)."""
 
     @property
+    def texts(self) -> "tuple[pa.LargeStringArray, ...]":
+        """Per plan, the strings that its state uses, by the codes in the kernel's `tables`."""
+        return tuple(s.texts if isinstance(s, CodedTexts) else s for s in self.strings)
+
+    @property
+    def changes(self) -> "pa.Table | None":
+        """The changes that are still to come, as a table."""
+        return None if self.to_come is None else whole_table(self.to_come)
+
+    @property
     def rows(self) -> int:
         """All synopsis rows, the groups of aggregates, changes to come, and those of the queries
         that are read."""
-        held = 0 if self.changes is None else self.changes.num_rows
+        held: int = 0 if self.to_come is None else self.to_come.num_rows
         below: int = sum(block.rows for block in self.blocks)
         return sum(k.rows for k in self.kernels) + self.groups.rows + held + below
 
@@ -97,9 +116,14 @@ class BlockState:
     versions, the latest of these."""
 
     states: tuple[ExecutionState, ...]
-    waiting: pa.Table
+    held: pa.Table | KeptTable
+
+    @property
+    def waiting(self) -> pa.Table:
+        """What is held beside the states, as a table."""
+        return whole_table(self.held)
 
     @property
     def rows(self) -> int:
         """All rows that are kept."""
-        return sum(state.rows for state in self.states) + int(self.waiting.num_rows)
+        return sum(state.rows for state in self.states) + int(self.held.num_rows)

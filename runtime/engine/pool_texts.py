@@ -5,50 +5,79 @@ import pyarrow as pa
 
 from ontoweir.checker.model.normal_form import Kind
 from ontoweir.checker.model.plan import SynopsisPlan
-from ontoweir.runtime.columnar.columns import is_value
-from ontoweir.runtime.columnar.frame import Array, Frame, Name
-from ontoweir.runtime.engine.prepare_plan import PreparedPlan
-from ontoweir.runtime.kernel.kernel import KernelState
-from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.engine.prepare_plan import PreparedPlan, TextMemory
+from ontoweir.runtime.kept.kernel_state import (
+    CodedTexts,
+    KernelState,
+    recode,
+    text_columns,
+)
+from ontoweir.runtime.pool.string_pool import StringPool, no_texts
 from ontoweir.runtime.pool.text_table import TextTable
 
 _SPARE_TEXTS, _SPARE_BYTES = 1 << 16, 16 << 20
 """Strings, and bytes of them, that are remembered beside twice those that a state uses."""
+_SMALL = 1 << 13
+"""Of a state with less rows the strings that it uses are counted after every chunk."""
 
 
 def open_pool(
-    prepared: PreparedPlan, others: "pa.LargeStringArray", state: KernelState
+    prepared: PreparedPlan, others: "pa.LargeStringArray | CodedTexts", state: KernelState
 ) -> tuple[StringPool, KernelState]:
     """The codes of a plan's strings for the next chunk, and the state with these codes. `others`:
-    the strings beside the permanent ones that the state uses. Where they are those of the chunk
-    before, what was seen then is remembered, and is not looked up again as new."""
+    the strings beside the permanent ones that the state uses. Where their codes are those of the
+    chunk before, these are the codes of this one, and what was seen then is not new."""
     memory, start = prepared.memory, len(prepared.texts)
-    held, codes = memory.kept.get(prepared.number, (None, None))
-    if held is not others or codes is None:
-        codes = memory.table.add(others)
     pool = StringPool(prepared.texts, memory.table)
+    if isinstance(others, CodedTexts):
+        if others.table is memory.table and others.start == start:
+            return pool, KernelState(state.stored)
+        tables, others = others.trim()
+        state = KernelState(tables)
+    codes = memory.table.add(others)
     if bool((codes == np.arange(len(codes))).all()):
         return pool, state
     moved = np.concatenate([np.arange(start), start + codes])
-    tables = {z: recode(prepared.plan, f, moved) for z, f in state.tables.items()}
-    return pool, KernelState(tables)
+    classes = text_classes(prepared.plan)
+    return pool, KernelState({z: recode(f, classes, moved) for z, f in state.tables.items()})
 
 
 def close_pool(
-    prepared: PreparedPlan, state: KernelState, pool: StringPool, grouped: "pa.LargeStringArray"
-) -> "tuple[KernelState, pa.LargeStringArray]":
-    """As forget_texts, of a pool of open_pool: the strings that the state does not use are not in
-    it, but some are remembered for the next chunk, the more the more groups have (`grouped`)."""
-    after, kept, codes = _keep_used(prepared, state, pool)
-    memory, table = prepared.memory, pool.others
-    memory.kept[prepared.number] = kept, codes
-    used = [grouped, *(texts for texts, _ in memory.kept.values())]
-    if len(table) > 2 * sum(map(len, used)) + _SPARE_TEXTS or (
-        table.texts.nbytes > 2 * sum(texts.nbytes for texts in used) + _SPARE_BYTES
-    ):
+    prepared: PreparedPlan, state: KernelState, pool: StringPool, grouped: TextTable
+) -> "tuple[KernelState, pa.LargeStringArray | CodedTexts]":
+    """A state after a chunk with its strings beside the permanent ones, of a pool of open_pool.
+    Strings that it does not use are remembered for the next chunk, the more the more groups have
+    (`grouped`)."""
+    memory, table, number = prepared.memory, pool.others, prepared.number
+    classes = text_classes(prepared.plan)
+    rows = sum(f.rows for f in state.stored.values() if text_columns(f, classes))
+    if not rows or not len(table):
+        memory.used[number] = 0, 0
+        _forget(memory, grouped)
+        return state, no_texts()
+    coded = CodedTexts(state.stored, table, len(pool.permanent), classes)
+    if rows < _SMALL or not memory.used.get(number, (0, 0))[0] or _is_full(memory, grouped):
+        used = coded.find_used()
+        memory.used[number] = len(used), table.take(used).nbytes
+        _forget(memory, grouped)
+        if not len(used):
+            return state, no_texts()
+    return KernelState(state.stored, coded), coded
+
+
+def _is_full(memory: TextMemory, grouped: TextTable) -> bool:
+    """Whether many strings are remembered that no state used when it was looked at last."""
+    texts = len(grouped) + sum(count for count, _ in memory.used.values())
+    size = grouped.nbytes + sum(size for _, size in memory.used.values())
+    table = memory.table
+    return len(table) > 2 * texts + _SPARE_TEXTS or table.nbytes > 2 * size + _SPARE_BYTES
+
+
+def _forget(memory: TextMemory, grouped: TextTable) -> None:
+    """Remember no strings where these are many; states go on having theirs."""
+    if _is_full(memory, grouped):
         memory.table = TextTable()
-        memory.kept.clear()
-    return after, kept
+        memory.used.clear()
 
 
 def make_pool(prepared: PreparedPlan, others: "pa.LargeStringArray") -> StringPool:
@@ -62,36 +91,12 @@ def forget_texts(
     prepared: PreparedPlan, state: KernelState, pool: StringPool
 ) -> "tuple[KernelState, pa.LargeStringArray]":
     """Forget strings that the state no longer uses; what is kept beside the permanent ones."""
-    after, kept, _ = _keep_used(prepared, state, pool)
-    return after, kept
+    classes = text_classes(prepared.plan)
+    tables, kept = CodedTexts(state.stored, pool.others, len(pool.permanent), classes).trim()
+    return KernelState(tables), kept
 
 
-def _keep_used(
-    prepared: PreparedPlan, state: KernelState, pool: StringPool
-) -> "tuple[KernelState, pa.LargeStringArray, Array]":
-    """As forget_texts, with the codes that what is kept has among the others."""
-    if not len(pool.others):
-        return state, pool.others.texts, np.zeros(0, dtype=np.int64)
-    plan = prepared.plan
-    used = [f.columns[n] for f in state.tables.values() for n in text_columns(plan, f)]
-    kept, moved = pool.keep_only(np.concatenate(used) if used else np.zeros(0, dtype=np.int64))
-    after = KernelState({z: recode(plan, f, moved) for z, f in state.tables.items()})
-    return after, kept, np.flatnonzero(moved[len(pool.permanent) :] >= 0)
-
-
-def recode(plan: SynopsisPlan, frame: Frame, moved: Array) -> Frame:
-    """A table with other codes of strings; `moved`: by code the new one. What is no code of a
-    string stays as it is."""
-    changed = {}
-    for name in text_columns(plan, frame):
-        column = frame.columns[name]
-        known = (column >= 0) & (column < len(moved))
-        changed[name] = np.where(known, moved[np.where(known, column, 0)], column)
-    return frame.with_columns(changed)
-
-
-def text_columns(plan: SynopsisPlan, frame: Frame) -> list[Name]:
-    """The columns of a table that hold codes of strings."""
+def text_classes(plan: SynopsisPlan) -> frozenset[int]:
+    """The value classes of a plan that are strings."""
     classes = plan.form.classes
-    names = [n for n in frame.columns if is_value(n)]
-    return [n for n in names if classes[n[1]].kind is Kind.STRING]
+    return frozenset(n for n, group in enumerate(classes) if group.kind is Kind.STRING)

@@ -13,7 +13,6 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.is_injective import is_injective
 from ontoweir.rewriter.model.add_views import used_views
-from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.encode_statics import (
     StaticData,
@@ -31,20 +30,20 @@ class TextMemory:
     """The strings beside the permanent ones that a process has seen of late in the chunks of some
     plans, which have the same permanent ones.
 
-    `kept`: of a plan, by its number, the strings that its state after the last chunk uses, and the
-    codes that they have in `table`.
+    `used`: of a plan, by its number, how many of them its state used when that was looked at last,
+    and their bytes.
     """
 
     def __init__(self) -> None:
         self.table = TextTable()
-        self.kept: dict[int, tuple[pa.LargeStringArray, Array]] = {}
+        self.used: dict[int, tuple[int, int]] = {}
 
     def begin_chunk(self, grouped: int) -> None:
         """Remember nothing where neither a plan nor groups, which have so many, use any: a chunk's
         own strings are found sooner."""
-        if not grouped and not any(len(texts) for texts, _ in self.kept.values()):
+        if not grouped and not any(count for count, _ in self.used.values()):
             self.table = TextTable()
-            self.kept.clear()
+            self.used.clear()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,18 @@
 import numpy as np
 
 from ontoweir.checker.model.plan import KeptTimestamp, SynopsisTable
-from ontoweir.runtime.columnar.columns import stamp, table_columns
-from ontoweir.runtime.columnar.frame import EVENT, LONG_AGO, UNTIL, Array, Frame, aggregate
+from ontoweir.runtime.columnar.columns import stamp, table_columns, value
+from ontoweir.runtime.columnar.frame import (
+    EVENT,
+    LONG_AGO,
+    UNTIL,
+    Array,
+    Frame,
+    Name,
+    aggregate,
+    concat,
+)
+from ontoweir.runtime.kept.kept_rows import KeptRows
 from ontoweir.runtime.kernel.keep_apart import keep_apart
 from ontoweir.runtime.kernel.pareto_front import FOREVER, least_rows, pareto_front
 from ontoweir.runtime.kernel.thin_rows import thin_rows
@@ -17,6 +27,38 @@ def compact_table(table: SynopsisTable, rows: Frame, now: int, *, bag: bool) -> 
     order in which rows are added does not matter. Counts and sums add, presence and the best
     frontier values merge.
     """
+    return _merge(table, _settle_rows(table, rows, now), bag=bag)
+
+
+def compact_kept(
+    table: SynopsisTable, kept: KeptRows, fresh: Frame, now: int, *, bag: bool
+) -> KeptRows:
+    """As compact_table, of rows that were settled before and new ones: only those are looked at
+    that new ones may merge with, and those that are due."""
+
+    def when(rows: Frame) -> Array:
+        return _due_times(table, rows)
+
+    due = kept.due(now, when) if table.kept else np.zeros(0, dtype=np.int64)
+    fresh = fresh.select(kept.names)
+    incoming = _settle_rows(table, concat([kept.take(due), fresh]) if len(due) else fresh, now)
+    gone = due
+    if incoming.rows:
+        found = kept.find(merging_columns(table), incoming)
+        others = np.setdiff1d(found, due, assume_unique=True)
+        incoming = _merge(table, concat([kept.take(others), incoming]), bag=bag)
+        gone = np.union1d(due, others)
+    return kept.replace(gone, incoming, when=when if table.kept else None, now=now)
+
+
+def merging_columns(table: SynopsisTable) -> list[Name]:
+    """The columns that rows have to be equal in to merge, or to make one another superfluous."""
+    sampled = {value(a.value) for a in table.samples}
+    return [name for name in table_columns(table) if name not in sampled]
+
+
+def _settle_rows(table: SynopsisTable, rows: Frame, now: int) -> Frame:
+    """Rows with their timestamps as they are kept, and without what expired."""
     good = np.ones(rows.rows, dtype=np.bool_)
     event: Array = np.full(rows.rows, LONG_AGO, dtype=np.int64)
     columns = dict(rows.columns)
@@ -27,21 +69,37 @@ def compact_table(table: SynopsisTable, rows: Frame, now: int, *, bag: bool) -> 
         event = np.maximum(event, column)
         columns[stamp(kept.member)] = column
     columns[EVENT] = event
-    kept_rows = Frame(rows.rows, columns)
-    if not good.all():
-        kept_rows = kept_rows.take(good)
+    settled = Frame(rows.rows, columns)
+    return settled if good.all() else settled.take(good)
+
+
+def _due_times(table: SynopsisTable, rows: Frame) -> Array:
+    """The marker at which each settled row expires, or a timestamp of it is forgotten."""
+    due = np.full(rows.rows, FOREVER, dtype=np.int64)
+    for kept in table.kept:
+        column = rows[stamp(kept.member)]
+        if kept.expire_after is not None:
+            due = np.minimum(due, column + kept.expire_after)
+        elif kept.forget_after is not None:
+            forgotten = column + (kept.forget_after - 1)
+            due = np.minimum(due, np.where(column == LONG_AGO, FOREVER, forgotten))
+    return due
+
+
+def _merge(table: SynopsisTable, rows: Frame, *, bag: bool) -> Frame:
+    """Settled rows merged."""
     by = table_columns(table)
     if not table.frontier:
-        merged = aggregate(kept_rows, [*by, EVENT], bag=bag)
+        merged = aggregate(rows, [*by, EVENT], bag=bag)
         if table.samples:
             merged = merged.take(thin_rows(table, None, merged))
         return _own(merged)
     if len(table.frontier) == 1 and not table.samples:
-        return least_rows(kept_rows, by)
+        return least_rows(rows, by)
     if table.samples:
-        best, _ = keep_apart(kept_rows, table)
+        best, _ = keep_apart(rows, table)
     else:
-        best, _ = pareto_front(kept_rows, by, len(table.frontier))
+        best, _ = pareto_front(rows, by, len(table.frontier))
     names = [n for n in best.columns if n != UNTIL]
     return best.take(best[UNTIL] == FOREVER).select(names)
 

@@ -6,8 +6,7 @@ key, started from the state carried in; a partner inside a window is the differe
 sums, or, where its own timestamp or a frontier is still needed, its rows in the window.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -32,9 +31,11 @@ from ontoweir.runtime.columnar.frame import (
     multiply,
     pair_up,
 )
+from ontoweir.runtime.kept.kept_rows import KeptRows, are_few
+from ontoweir.runtime.kept.kernel_state import KernelState as KernelState
 from ontoweir.runtime.kernel.apply_join_predicates import apply_join_predicates
 from ontoweir.runtime.kernel.asof_join import join_single_matches, look_up_best, look_up_sums
-from ontoweir.runtime.kernel.compact_table import compact_table
+from ontoweir.runtime.kernel.compact_table import compact_kept, compact_table, merging_columns
 from ontoweir.runtime.kernel.keep_apart import keep_apart
 from ontoweir.runtime.kernel.pareto_front import least_rows, pareto_front
 from ontoweir.runtime.kernel.plan_view import Members, PlanView
@@ -45,18 +46,6 @@ _MAX_PAIRS = 1 << 21
 """Rows of new matches that wait to be condensed."""
 _FEW = 4
 """Where what is kept is one row for so many new ones, the best of these are found by themselves."""
-
-
-@dataclass(frozen=True, slots=True)
-class KernelState:
-    """What is carried from chunk to chunk: the rows of every stored table."""
-
-    tables: Mapping[Members, Frame] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> int:
-        """All rows held."""
-        return sum(frame.rows for frame in self.tables.values())
 
 
 class _Chunk:
@@ -183,7 +172,7 @@ class _Chunk:
     ) -> Iterator[Frame]:
         """Join rows at their marker with a table's matches from strictly before it."""
         table = self.view.tables[past]
-        events = self._events(table)
+        events = self._events(table, frame)
         if events.rows == 0:
             return iter(())
         needed = {k.member for k in target.kept}
@@ -215,18 +204,38 @@ class _Chunk:
             for d in self.form.time_differences
         )
 
-    def _events(self, table: SynopsisTable) -> Frame:
-        """State and new matches of a table, by key, in the order of their markers."""
+    def _events(self, table: SynopsisTable, frame: Frame) -> Frame:
+        """State and new matches of a table that rows may be joined with."""
         new = self.new[table.members]
-        old = self.state.tables.get(table.members)
-        return new if old is None or old.rows == 0 else concat([old.select(list(new.columns)), new])
+        names = [n for n in merging_columns(table) if is_value(n) and n in frame.columns]
+        return self._with_old(table, names, frame, new)
+
+    def _with_old(
+        self, table: SynopsisTable, names: Sequence[Name], wanted: Frame, more: Frame
+    ) -> Frame:
+        """Some rows, and before them those of a table's state that are equal in some columns to
+        one of those wanted (or all of the state)."""
+        old = self._old(table, names, wanted)
+        return (
+            more if old is None or not old.rows else concat([old.select(list(more.columns)), more])
+        )
+
+    def _old(self, table: SynopsisTable, names: Sequence[Name], wanted: Frame) -> Frame | None:
+        """The rows of a table's state, or only those that are equal in some columns to one of those
+        wanted."""
+        held = self.state.stored.get(table.members)
+        if held is None or isinstance(held, Frame):
+            return held
+        if not names or not are_few(wanted.rows, held.rows):
+            return held.frame()
+        return held.look_up(names, wanted)
 
     # -- novelty and state -------------------------------------------------------------------
 
     def _novel(self, table: SynopsisTable, frame: Frame) -> Frame:
         """Set semantics: only what neither the state nor an earlier marker has."""
         names = table_columns(table)
-        old = self.state.tables.get(table.members)
+        old = self._old(table, merging_columns(table), frame)
         least = table is self.plan.tables[-1] and self.final and len(table.frontier) == 1
         if least and not table.samples and old is not None and old.rows * _FEW < frame.rows:
             frame = least_rows(frame, names).select(list(frame.columns))
@@ -261,10 +270,15 @@ class _Chunk:
         """The state after the chunk's last marker: settled, merged, without what expired."""
         return KernelState({t.members: self._settle(t, now) for t in self.tables if t.stored})
 
-    def _settle(self, table: SynopsisTable, now: int) -> Frame:
+    def _settle(self, table: SynopsisTable, now: int) -> Frame | KeptRows:
+        held, new = self.state.stored.get(table.members), self.new[table.members]
+        if held is not None and are_few(new.rows, held.rows):
+            kept = held if isinstance(held, KeptRows) else KeptRows(held)
+            return compact_kept(table, kept, new, now, bag=self.bag)
         best = self.best.get(table.members)
         if best is None or table.kept:
-            return compact_table(table, self._events(table), now, bag=self.bag)
+            rows = self._with_old(table, (), new, new)
+            return compact_table(table, rows, now, bag=self.bag)
         return best.with_columns({EVENT: np.full(best.rows, LONG_AGO, dtype=np.int64)})
 
 

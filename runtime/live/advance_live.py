@@ -22,15 +22,19 @@ from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.live.arrivals.ingest import LATE, describe_rows, ingest
 from ontoweir.runtime.live.check_bounds import check_bounds
+from ontoweir.runtime.live.model.divided_state import DividedState, PartState
 from ontoweir.runtime.live.model.live_job import (
     PARTITION_OF,
     KnownSources,
     LiveJob,
     LiveOutcome,
     LiveState,
+    QueryState,
     Reject,
+    RunningQuery,
     partitions_of,
 )
+from ontoweir.runtime.live.parts.advance_parts import advance_parts
 from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.sources.history import Cursor, History
@@ -42,15 +46,7 @@ _NOTHING = KnownSources()
 
 def begin_live(job: LiveJob) -> LiveState:
     """The state before the first micro-batch."""
-    states = tuple(
-        ExecutionState(
-            {h.stream.name: Cursor() for h in job.histories},
-            tuple(KernelState() for _ in query.plans),
-            tuple(no_texts() for _ in query.plans),
-            GroupState(),
-        )
-        for query in job.queries
-    )
+    states = tuple(_begin(job, query) for query in job.queries)
     totals = dict.fromkeys(("tuples", "markers", "late", "rejected", "results"), 0)
     return LiveState(
         batch=-1,
@@ -60,6 +56,18 @@ def begin_live(job: LiveJob) -> LiveState:
         finished_us=None,
         queries=states,
         totals=totals,
+    )
+
+
+def _begin(job: LiveJob, query: RunningQuery) -> QueryState:
+    placement = job.placements.get(query.name)
+    if placement is not None:
+        return DividedState((PartState(),) * placement.division.parts)
+    return ExecutionState(
+        {h.stream.name: Cursor() for h in job.histories},
+        tuple(KernelState() for _ in query.plans),
+        tuple(no_texts() for _ in query.plans),
+        GroupState(),
     )
 
 
@@ -104,14 +112,22 @@ def advance_live(
     admitted = admit_chunk(job.histories, job.checks, chunk, (None, None), strict=False)
     for history in job.histories:
         rejects += _rejected(history, chunk.slices[history.stream.name], admitted)
-    states, answers = [], []
+    states: list[QueryState] = []
+    answers = []
+    divided = advance_parts(job, state, admitted, limit)
     for query, before in zip(job.queries, state.queries, strict=True):
+        if isinstance(before, DividedState):
+            after_parts, table = divided[query.name]
+            check_bounds(query, after_parts)
+            states.append(after_parts)
+            answers.append(table)
+            continue
         fed, below = advance_blocks(query.blocks, admitted, chunk, before.blocks)
         made, table = advance_rows(query.work, query.plans, fed, chunk, before)
         made = replace(made, blocks=below)
         if query.feed is not None:
-            table, held = advance_feed(query.feed, before.changes, table, limit)
-            made = replace(made, changes=held)
+            table, held = advance_feed(query.feed, before.to_come, table, limit)
+            made = replace(made, to_come=held)
         check_bounds(query, made)
         states.append(made)
         answers.append(table)

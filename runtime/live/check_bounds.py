@@ -4,12 +4,11 @@ from collections.abc import Iterable
 
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.errors import RunError
-from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.measure_state import SynopsisSize, measure_state
-from ontoweir.runtime.live.model.live_job import RunningQuery
+from ontoweir.runtime.live.model.live_job import QueryState, RunningQuery
 
 
-def check_bounds(query: RunningQuery, state: ExecutionState) -> None:
+def check_bounds(query: RunningQuery, state: QueryState) -> None:
     """Compare every synopsis of a query, and all together, with what the checker promised.
 
     Raises:

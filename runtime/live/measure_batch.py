@@ -5,6 +5,7 @@ from typing import Any
 from ontoweir.checker.sizes.bound_open_steps import count_open_rows
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.live.measure_state import measure_state, text_bytes
+from ontoweir.runtime.live.model.divided_state import DividedState
 from ontoweir.runtime.live.model.live_job import PARTITION_OF, LiveJob, LiveState, partitions_of
 from ontoweir.runtime.times.late_rows import NOT_LATE
 
@@ -29,8 +30,8 @@ def measure_batch(
         partition, `lag_seconds`: by how much the slowest partition's is behind the time of day
         (None: nothing came), `holds_back`: whether the others wait for it, `open_rows_bound`: how
         many rows may wait because earlier ones may come, `late`: how late those came that were too
-        late (LateRows). By query: `state_rows`, `state_bytes`, `bound_rows`, and of each synopsis
-        rows and bytes with their bounds.
+        late (LateRows). By query: `state_rows`, `state_bytes`, `bound_rows`, `parts`: the rows of
+        each part of a state that is divided, and of each synopsis rows and bytes with their bounds.
     """
     did = {name: count - before.totals[name] for name, count in state.totals.items()}
     slowest = min(state.max_event_time.values(), default=None)
@@ -77,6 +78,7 @@ def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
             "state_rows": held.rows,
             "state_bytes": sum(s.bytes for s in sizes) + text_bytes(held),
             "bound_rows": query.bound,
+            "parts": [part.rows for part in held.parts] if isinstance(held, DividedState) else [],
             "synopses": [
                 {
                     "synopsis": s.name,

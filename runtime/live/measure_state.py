@@ -1,12 +1,14 @@
 """What a query keeps: rows and bytes of every synopsis, against its bound."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
 from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 from ontoweir.runtime.engine.execution import ExecutionState
-from ontoweir.runtime.live.model.live_job import RunningQuery
+from ontoweir.runtime.live.model.divided_state import DividedState
+from ontoweir.runtime.live.model.live_job import QueryState, RunningQuery
 from ontoweir.runtime.results.group_state import GroupState
 
 _NUMBER = 8
@@ -27,47 +29,72 @@ class SynopsisSize:
     formula: str
 
 
-def measure_state(query: RunningQuery, state: ExecutionState) -> tuple[SynopsisSize, ...]:
+def measure_state(query: RunningQuery, state: QueryState) -> tuple[SynopsisSize, ...]:
     """The synopses of a query's plans, in the plans' order; then the groups of its aggregates;
     last what is kept to tell what ends."""
     sizes: list[SynopsisSize] = []
     several = len(query.plans) > 1
     rest = query.bound
-    for number, (prepared, kernel) in enumerate(zip(query.plans, state.kernels, strict=True)):
+    held = _count_parts(state) if isinstance(state, DividedState) else _count(query, state)
+    factors = iter(query.factors)
+    for number, prepared in enumerate(query.plans):
         for table in prepared.plan.tables:
             if not table.stored:
                 continue
-            frame = kernel.tables.get(table.members)
-            columns = () if frame is None else tuple(frame.columns.values())
-            bound = table.bound.rows
+            rows, size, columns = next(held)
+            factor = next(factors, 1)
+            bound = None if table.bound.rows is None else factor * table.bound.rows
             rest = None if rest is None or bound is None else rest - bound
             sizes.append(
                 SynopsisSize(
                     (f"{number + 1}: " if several else "") + _title(prepared.plan, table),
                     tuple(prepared.plan.form.members[i].alias for i in sorted(table.members)),
-                    0 if frame is None else frame.rows,
-                    sum(c.nbytes for c in columns),
+                    rows,
+                    size,
                     bound,
-                    None if bound is None else bound * _NUMBER * (len(columns) or _columns(table)),
-                    table.bound.formula,
+                    None if bound is None else bound * _NUMBER * (columns or _columns(table)),
+                    f"{factor} · ({table.bound.formula})" if factor > 1 else table.bound.formula,
                 )
             )
     if query.work.aggregates is not None:
-        size = _bytes_of_groups(state.groups)
-        each = size / state.groups.rows if state.groups.rows else 0
+        rows, size, _ = next(held)
+        each = size / rows if rows else 0
         limit = None if rest is None or not each else round(rest * each)
         formula = "groups, and the values that medians count"
-        sizes.append(SynopsisSize("groups", (), state.groups.rows, size, rest, limit, formula))
+        sizes.append(SynopsisSize("groups", (), rows, size, rest, limit, formula))
     if query.feed is not None:
-        held = state.changes
-        rows, size = (0, 0) if held is None else (held.num_rows, held.nbytes)
+        rows, size, _ = next(held)
         formula = "what holds, until it ends"
         sizes.append(SynopsisSize("changes to come", (), rows, size, None, None, formula))
     return tuple(sizes)
 
 
-def text_bytes(state: ExecutionState) -> int:
+def _count(query: RunningQuery, state: ExecutionState) -> Iterator[tuple[int, int, int]]:
+    """Rows, bytes and columns of every synopsis."""
+    for prepared, kernel in zip(query.plans, state.kernels, strict=True):
+        for table in prepared.plan.tables:
+            if table.stored:
+                held = kernel.stored.get(table.members)
+                yield (0, 0, 0) if held is None else (held.rows, held.nbytes, len(held.names))
+    if query.work.aggregates is not None:
+        yield state.groups.rows, _bytes_of_groups(state.groups), 0
+    if query.feed is not None:
+        changes = state.to_come
+        yield (0, 0, 0) if changes is None else (changes.num_rows, changes.nbytes, 0)
+
+
+def _count_parts(state: DividedState) -> Iterator[tuple[int, int, int]]:
+    """As _count, of all parts together."""
+    number = 0
+    while True:
+        yield (*state.size(number), 0)
+        number += 1
+
+
+def text_bytes(state: QueryState) -> int:
     """Bytes of the strings that the synopses' numbers stand for."""
+    if isinstance(state, DividedState):
+        return state.text_bytes
     return sum(pc.sum(pc.binary_length(texts)).as_py() or 0 for texts in state.texts)
 
 

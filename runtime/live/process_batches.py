@@ -34,16 +34,24 @@ from ontoweir.runtime.live.checkpoint.save_state import (
     load_state,
 )
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
+from ontoweir.runtime.live.checkpoint.sync_files import disk_threads
 from ontoweir.runtime.live.live_options import LiveOptions
 from ontoweir.runtime.live.measure_batch import measure_batch
 from ontoweir.runtime.live.model.live_errors import Stopped, bad_file
-from ontoweir.runtime.live.model.live_job import KnownSources, LiveJob, LiveOutcome, Reject
+from ontoweir.runtime.live.model.live_job import (
+    KnownSources,
+    LiveJob,
+    LiveOutcome,
+    LiveState,
+    Reject,
+)
 from ontoweir.runtime.live.output.check_parts import check_parts
 from ontoweir.runtime.live.output.list_parts import PublishedPart, open_parts
 from ontoweir.runtime.live.output.note_sent import check_sent
 from ontoweir.runtime.live.output.publish_commit import REJECTS, publish_commit, read_arrow
 from ontoweir.runtime.live.output.sinks.files import FileSink
 from ontoweir.runtime.live.output.write_parts import PartFolder, PartWriter, drop_future
+from ontoweir.runtime.live.parts.part_files import drop_files
 from ontoweir.runtime.live.write_metrics import write_metrics
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spark.read_view import VIEW
@@ -95,6 +103,8 @@ class BatchProcessor:
             self.record = CommitRecord(uuid.uuid4().hex)
         else:
             self.state, self.record = load_state(place, fingerprint, job)
+            for folder in {placement.folder for placement in job.placements.values()}:
+                drop_files(folder, self.state.files_of_parts)
             self.restore()
             # no stream was idle while the run was down
             now = dict.fromkeys(self.state.last_arrival, time.time())
@@ -283,6 +293,7 @@ class BatchProcessor:
         self.writer.fresh.clear()
         place = self._commit(record, outcome, durable)
         before, self.state, self.record = self.state, outcome.state, record
+        self._forget_parts(before)
         self.entries += sum(map(len, opened.files.values())) if span[1] is None else 0
         self.publish(place)
         seconds = time.perf_counter() - begun
@@ -291,6 +302,13 @@ class BatchProcessor:
         write_metrics(self.options.metrics or self.options.output, shown)
         self.options.on_published(shown)
         self.options.on_state(self.state, self.job)
+
+    def _forget_parts(self, before: LiveState) -> None:
+        """Remove the files of parts that only the state before has."""
+        gone = before.files_of_parts - self.state.files_of_parts
+        for folder in {placement.folder for placement in self.job.placements.values()}:
+            for file in gone:
+                self.removals.append(disk_threads().submit((folder / file).unlink, missing_ok=True))
 
     def _passes(self, history: History, bad: BadFile) -> bool:
         """Whether a bad file has been counted before.

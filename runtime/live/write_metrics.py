@@ -8,6 +8,7 @@ from typing import Any
 
 from ontoweir.errors import RunError
 from ontoweir.files.replace_file import replace_file
+from ontoweir.progress.prometheus_text import list_series
 
 LINES, GAUGES = "metrics.jsonl", "metrics.prom"
 _LONGEST = 64 << 20
@@ -45,13 +46,13 @@ def write_metrics(folder: Path, record: Mapping[str, Any], longest: int = _LONGE
 
 
 def _gauges(record: Mapping[str, Any]) -> Iterator[str]:
-    yield from _series("batch", "gauge", "the last micro-batch", [({}, record["batch"])])
-    yield from _series("batch_seconds", "gauge", "its duration", [({}, record["seconds"])])
+    yield from list_series("batch", "gauge", "the last micro-batch", [({}, record["batch"])])
+    yield from list_series("batch_seconds", "gauge", "its duration", [({}, record["seconds"])])
     for name in ("tuples", "markers", "results", "late", "rejected"):
         count = record["totals"][name]
-        yield from _series(f"{name}_total", "counter", f"{name} so far", [({}, count)])
+        yield from list_series(f"{name}_total", "counter", f"{name} so far", [({}, count)])
     reasons = [({"reason": r}, n) for r, n in sorted(record["rejects"].items())]
-    yield from _series("rejects_total", "counter", "rejected tuples by reason", reasons)
+    yield from list_series("rejects_total", "counter", "rejected tuples by reason", reasons)
     streams = record["streams"].items()
     for field, kind, text in (
         ("tuples", "counter", "tuples read"),
@@ -60,11 +61,13 @@ def _gauges(record: Mapping[str, Any]) -> Iterator[str]:
     ):
         shown = [({"stream": s}, v[field]) for s, v in streams if v[field] is not None]
         suffix = "_total" if kind == "counter" else ""
-        yield from _series(f"stream_{field}{suffix}", kind, f"{text}, by stream", shown)
+        yield from list_series(f"stream_{field}{suffix}", kind, f"{text}, by stream", shown)
     queries = record["queries"].items()
     for field in ("state_rows", "state_bytes", "bound_rows"):
         kept = [({"query": q}, v[field]) for q, v in queries if v[field] is not None]
-        yield from _series(f"query_{field}", "gauge", f"{field.replace('_', ' ')} of a query", kept)
+        yield from list_series(
+            f"query_{field}", "gauge", f"{field.replace('_', ' ')} of a query", kept
+        )
     for field in ("rows", "bytes", "bound_rows", "bound_bytes"):
         parts = [
             ({"query": q, "synopsis": s["synopsis"]}, s[field])
@@ -73,20 +76,4 @@ def _gauges(record: Mapping[str, Any]) -> Iterator[str]:
             if s[field] is not None
         ]
         text = f"{field.replace('_', ' ')} of a synopsis"
-        yield from _series(f"synopsis_{field}", "gauge", text, parts)
-
-
-def _series(
-    name: str, kind: str, text: str, values: list[tuple[dict[str, str], float]]
-) -> Iterator[str]:
-    if not values:
-        return
-    yield f"# HELP ontoweir_{name} {text}"
-    yield f"# TYPE ontoweir_{name} {kind}"
-    for labels, number in values:
-        inner = ",".join(f'{key}="{_escape(label)}"' for key, label in labels.items())
-        yield f"ontoweir_{name}{{{inner}}} {number}" if inner else f"ontoweir_{name} {number}"
-
-
-def _escape(label: str) -> str:
-    return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        yield from list_series(f"synopsis_{field}", "gauge", text, parts)

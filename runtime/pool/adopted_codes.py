@@ -5,9 +5,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from ontoweir.runtime.pool.grow import Growing
 from ontoweir.runtime.pool.hash_slots import Codes
 
 _UNKNOWN = -2
+_DENSE = 16
+"""Tables with up to so many places per row are used instead of sorting."""
 
 
 class AdoptedCodes:
@@ -15,7 +18,7 @@ class AdoptedCodes:
     known of a table goes with it."""
 
     def __init__(self) -> None:
-        self._known: WeakKeyDictionary[object, dict[Hashable, Codes]] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[object, dict[Hashable, Growing]] = WeakKeyDictionary()
 
     def look_up(
         self,
@@ -35,16 +38,23 @@ class AdoptedCodes:
             look_up: the codes here for distinct codes of the other table.
         """
         forms = self._known.setdefault(other, {})
-        known = forms.get(form, codes[:0])
-        if len(known) < size:
-            more = np.full(size - len(known), _UNKNOWN, dtype=np.int64)
-            known = forms[form] = np.concatenate([known, more])
+        grown = forms.setdefault(form, Growing(np.zeros(0, dtype=np.int64)))
+        if len(grown) < size:
+            grown.append(np.full(size - len(grown), _UNKNOWN, dtype=np.int64))
+        known = grown.values
         found: Codes = known[codes]
         missing = found == _UNKNOWN
         if missing.any():
-            wanted = np.zeros(size, dtype=np.bool_)
-            wanted[codes[missing]] = True
-            places = np.flatnonzero(wanted)
+            places = _distinct(codes[missing], size)
             known[places] = look_up(places)
             found = known[codes]
         return found
+
+
+def _distinct(codes: Codes, size: int) -> Codes:
+    """The distinct ones of some codes less than `size`, in order."""
+    if len(codes) * _DENSE < size:
+        return np.unique(codes)
+    wanted = np.zeros(size, dtype=np.bool_)
+    wanted[codes] = True
+    return np.flatnonzero(wanted)

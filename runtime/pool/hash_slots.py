@@ -6,6 +6,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ontoweir.runtime.pool.grow import Growing
+
 Codes: TypeAlias = NDArray[np.int64]
 """Of every row the code of its thing; -1: there is none."""
 
@@ -19,11 +21,16 @@ class HashSlots:
     """Codes 0, 1, … of things that are told apart elsewhere, by hash."""
 
     def __init__(self) -> None:
-        self.hashes = np.zeros(0, dtype=np.uint64)
+        self._hashes = Growing(np.zeros(0, dtype=np.uint64))
         self._slots = np.full(16, EMPTY, dtype=np.int64)
 
     def __len__(self) -> int:
-        return len(self.hashes)
+        return len(self._hashes)
+
+    @property
+    def hashes(self) -> NDArray[np.uint64]:
+        """Of all things, in the order of their codes."""
+        return self._hashes.values
 
     def find(self, hashes: NDArray[np.uint64], same: Same, rows: Codes | None = None) -> Codes:
         """The codes of things with some hashes (-1: they are not there); `rows`: those that are
@@ -71,7 +78,7 @@ class HashSlots:
     def append(self, hashes: NDArray[np.uint64]) -> None:
         """Add distinct things that are not there, which get the next codes."""
         start = len(self)
-        self.hashes = np.concatenate([self.hashes, hashes])
+        self._hashes.append(hashes)
         size = len(self._slots)
         while size < 2 * len(self):
             size *= 2

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ontoweir.runtime.pool.adopted_codes import AdoptedCodes
 from ontoweir.runtime.pool.dictionary_codes import DictionaryCodes, spread
+from ontoweir.runtime.pool.grow import Growing
 from ontoweir.runtime.pool.hash_slots import EMPTY, HashSlots
 from ontoweir.runtime.pool.hash_slots import Codes as Codes
 from ontoweir.runtime.pool.hash_texts import hash_texts
@@ -19,6 +20,9 @@ TEXT = pa.large_string()
 
 _SAMPLE = 2_048
 """Rows that are looked at to see whether texts of a column repeat."""
+
+_FEW = 16
+"""Where texts are asked for that are fewer than one of so many, they are looked up in pieces."""
 
 _SMALL = 1 << 16
 """Up to so many texts, Arrow indexes a table for a column that is not shorter in less time than it
@@ -36,9 +40,11 @@ class TextTable:
     """
 
     def __init__(self) -> None:
-        self.texts: pa.LargeStringArray = pa.array([], TEXT)
+        self._pieces: list[pa.LargeStringArray] = []
+        self._starts: list[int] = []
+        self._count = 0
         self._slots = HashSlots()
-        self._compared: dict[tuple[str, str], NDArray[np.bool_]] = {}
+        self._compared: dict[tuple[str, str], Growing] = {}
         self._translated: dict[int, tuple[pa.LargeStringArray, Codes]] = {}
         self._dictionaries = DictionaryCodes()
         self._adopted = AdoptedCodes()
@@ -47,7 +53,20 @@ class TextTable:
         return _restore, (self.texts,)
 
     def __len__(self) -> int:
-        return len(self.texts)
+        return self._count
+
+    @property
+    def texts(self) -> "pa.LargeStringArray":
+        """All texts, in the order of their codes."""
+        if len(self._pieces) != 1:
+            self._pieces = [pa.concat_arrays([pa.array([], TEXT), *self._pieces])]
+            self._starts = [0]
+        return self._pieces[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all texts."""
+        return sum(piece.nbytes for piece in self._pieces)
 
     def find(self, column: "pa.Array | pa.ChunkedArray") -> Codes:
         """The codes of texts."""
@@ -61,7 +80,22 @@ class TextTable:
 
     def take(self, codes: Codes) -> "pa.LargeStringArray":
         """The texts of codes."""
-        return self.texts.take(pa.array(codes))
+        if len(self._pieces) < 2 or len(codes) * _FEW > len(self):
+            return self.texts.take(pa.array(codes))
+        number = np.searchsorted(self._starts, codes, side="right") - 1
+        order = np.argsort(number, kind="stable")
+        cuts = np.searchsorted(number[order], np.arange(len(self._pieces) + 1))
+        parts = [
+            piece.take(pa.array(codes[order[first:last]] - start))
+            for piece, start, first, last in zip(
+                self._pieces, self._starts, cuts[:-1], cuts[1:], strict=True
+            )
+            if last > first
+        ]
+        back = np.empty(len(codes), dtype=np.int64)
+        back[order] = np.arange(len(codes))
+        whole = pa.concat_arrays(parts) if parts else pa.array([], TEXT)
+        return whole.take(pa.array(back))
 
     def translate(self, other: "TextTable", codes: Codes) -> Codes:
         """The codes here for codes of another table, each text of which is looked up once."""
@@ -97,11 +131,12 @@ class TextTable:
     def compare(self, comparison: str, text: str) -> NDArray[np.bool_]:
         """Of every code, how its text compares with one, by code points: `less`, `less_equal`,
         `greater` or `greater_equal`, as Arrow calls them. Each text is compared once."""
-        asked = (comparison, text)
-        if asked not in self._compared:
-            compared = pc.call_function(comparison, [self.texts, pa.scalar(text, TEXT)])
-            self._compared[asked] = compared.to_numpy(zero_copy_only=False)
-        return self._compared[asked]
+        known = self._compared.setdefault((comparison, text), Growing(np.zeros(0, np.bool_)))
+        if len(known) < len(self):
+            more = self._since(len(known))
+            compared = pc.call_function(comparison, [more, pa.scalar(text, TEXT)])
+            known.append(compared.to_numpy(zero_copy_only=False))
+        return known.values
 
     def _look_up(
         self,
@@ -145,7 +180,7 @@ class TextTable:
             return _equal(mine, self.take(codes))
 
         if len(self._slots) < len(self):
-            self._slots.append(hash_texts(self.texts.slice(len(self._slots))))
+            self._slots.append(hash_texts(self._since(len(self._slots))))
         rows: Codes | None = None
         if texts.null_count:
             rows = np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False))
@@ -176,15 +211,25 @@ class TextTable:
 
     def _append(self, texts: "pa.LargeStringArray") -> None:
         """Add texts that are not there."""
-        self._compared.clear()
         self._translated.clear()
-        self.texts = pa.concat_arrays([self.texts, texts])
+        self._starts.append(self._count)
+        self._pieces.append(texts)
+        self._count += len(texts)
+        while len(self._pieces) > 1 and len(self._pieces[-2]) < 2 * len(self._pieces[-1]):
+            self._pieces[-2:] = [pa.concat_arrays(self._pieces[-2:])]
+            self._starts.pop()
+
+    def _since(self, code: int) -> "pa.LargeStringArray":
+        """The texts from a code on."""
+        if len(self._pieces) > 1 and code >= self._starts[-1]:
+            return self._pieces[-1].slice(code - self._starts[-1])
+        return self.texts.slice(code)
 
 
 def _restore(texts: "pa.LargeStringArray") -> TextTable:
     """A table of some distinct texts, of which no more is known."""
     table = TextTable()
-    table.texts = texts
+    table._append(texts)
     return table
 
 

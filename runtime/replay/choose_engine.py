@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ontoweir.errors import OntoweirError, QueryError
 from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.engine.advance_rows import advance_rows
-from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.engine.execution import ExecutionContext, closes_values
 from ontoweir.runtime.kernel.tables_of_size import count_levels
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
@@ -109,6 +109,9 @@ def choose_engine(
         return EngineChoice(spark=False, because=because)
     if work.blocks:
         because = "it reads the answers of a query, so that its history is not divided"
+        return EngineChoice(spark=False, because=because)
+    if closes_values(work):
+        because = "when values are closed is found in the order of time"
         return EngineChoice(spark=False, because=because)
     if rows < WORTH or rows < 2 * request.rows_per_range:
         return EngineChoice(spark=False, because=f"history has only {rows:,} rows")

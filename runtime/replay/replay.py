@@ -20,7 +20,7 @@ from ontoweir.runtime.changes.change_rows import ChangeRows
 from ontoweir.runtime.changes.feed_of import feed_of, has_updates
 from ontoweir.runtime.division.plan_division import plan_division
 from ontoweir.runtime.engine.configure_run import RunConfig, configure_run
-from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.engine.execution import ExecutionContext, closes_values
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.replay.choose_engine import EngineChoice, choose_engine
@@ -309,6 +309,8 @@ def _cut(
         return Ranges((), "the query is not bounded, nor is what ranges would exchange")
     if work.blocks:
         return Ranges((), "it reads the answers of a query, which are made in order of time")
+    if closes_values(work):
+        return Ranges((), "when values are closed, and groups final, is found in the order of time")
     spark = session()
     wanted = count_cores(spark) if request.ranges is None else request.ranges
     return plan_ranges(work.histories, wanted, request.rows_per_range, work.span)

@@ -100,6 +100,7 @@ class GroupState:
             values, as groups of the group's columns and the argument, with the same `texts`.
         closed: where these buckets overlap, the last finished timestamp (µs) of which all that was
             final is answered (None: nothing is).
+        open: where a rule closes values, those that are open, as groups (value_closing.py).
         index: finds keys.
         texts: those of the keys, and others. It only grows, so that several states share it.
     """
@@ -112,12 +113,15 @@ class GroupState:
     index: KeyIndex = field(default_factory=KeyIndex, compare=False, repr=False)
     seen: Mapping[str, "GroupState"] = field(default_factory=dict)
     closed: int | None = None
+    open: "GroupState | None" = None
     texts: TextTable = field(default_factory=TextTable, compare=False, repr=False)
 
     @property
     def rows(self) -> int:
-        """One for each group, and one for each value that a median, or a bucket, counts."""
+        """One for each group, and for each value that a median, or a bucket, counts, or that is
+        open."""
         counted = sum(len(held.groups) for held in self.histograms.values())
+        counted += 0 if self.open is None else self.open.count
         return self.count + counted + sum(values.count for values in self.seen.values())
 
     def settle(self) -> "GroupState":
@@ -183,7 +187,8 @@ def add_groups(state: GroupState, keys: pa.Table, rows: int) -> tuple[GroupState
 
 def forget_texts(state: GroupState) -> GroupState:
     """The same groups, without texts that they do not have, where these are many."""
-    tables = [held.keys for held in (state, *state.seen.values()) if held.keys is not None]
+    held_too = state.seen.values() if state.open is None else (*state.seen.values(), state.open)
+    tables = [held.keys for held in (state, *held_too) if held.keys is not None]
     coded = [c for table in tables for c in table.columns if c.type == CODE]
     if len(state.texts) <= 2 * sum(map(len, coded)) + _SPARE_TEXTS:
         return state
@@ -192,7 +197,8 @@ def forget_texts(state: GroupState) -> GroupState:
     texts, moved = TextTable(), np.full(len(state.texts) + 1, EMPTY, dtype=np.int64)
     moved[used] = texts.add(state.texts.take(used))
     seen = {name: _recode(held, moved, texts) for name, held in state.seen.items()}
-    return replace(_recode(state, moved, texts), seen=seen)
+    is_open = None if state.open is None else _recode(state.open, moved, texts)
+    return replace(_recode(state, moved, texts), seen=seen, open=is_open)
 
 
 def _recode(state: GroupState, moved: Array, texts: TextTable) -> GroupState:

@@ -15,6 +15,7 @@ from ontoweir.runtime.sources.read_chunk import BEGINNING, RowGroups, Slice
 from ontoweir.runtime.sources.read_ordered import decode_piece, find_late
 from ontoweir.runtime.sources.read_source import BAD
 from ontoweir.runtime.times.late_rows import late_reason
+from ontoweir.runtime.violations.closed_values import ClosedValues
 from ontoweir.runtime.violations.find_strays import find_strays
 from ontoweir.runtime.violations.first_times import FirstTimes
 from ontoweir.runtime.violations.violation import Found
@@ -30,7 +31,8 @@ class StreamScan:
     A row is wrong for the first reason for which a replay rejects it, or ends: its timestamp is
     missing or cannot be read; it comes later than is declared; a value is not of its type, outside
     its domain, or not in the relation it refers to; it lies before the declared start or between
-    two steps; it repeats a key of its timestamp; its timestamp has more rows than is declared.
+    two steps; it repeats a key of its timestamp; its timestamp has more rows than is declared; it
+    comes after its value was closed.
 
     `on_admitted`: is called with rows that are right, in the order of time, and their timestamps;
     `rows`: how many were looked at; `late`: the reason why late rows are wrong; `needed_us`: the
@@ -59,6 +61,7 @@ class StreamScan:
         self.history, self.checks, self.wide = history, checks, wide
         self.rules, self.span, self.most = rules, span, most
         self.on_admitted: Callable[[pa.Table, Array], None] = lambda rows, times: None
+        self._closing = [ClosedValues(rule) for rule in history.stream.closing]
         self.rows = self.needed_us = 0
         self.whole = True
         self._files = list(dict.fromkeys(p.shown for p in history.pieces))
@@ -145,6 +148,7 @@ class StreamScan:
         name, held = self.history.stream.name, admitted.table
         strayed = [s for r, to in self.wide if (s := find_strays(held, name, r, to)) is not None]
         strayed += [firsts.find_late(lag, held, admitted.times) for lag, firsts in self.rules]
+        strayed += [(c.reason, c.find_late(held, admitted.times)) for c in self._closing]
         for reason, mask in strayed:
             mask = mask & good
             good &= ~mask

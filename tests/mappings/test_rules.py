@@ -31,8 +31,13 @@ def test_rows_that_come_together_lag_behind_themselves(tmp_path: Path) -> None:
         ('{ columns = ["b"], within = "1 hour" }', "unknown column 'b' of 'S' in columns"),
         ('{ columns = [], within = "1 hour" }', "clustered names no columns"),
         ('{ columns = ["k"], within = "90 seconds" }', "not a whole number of the stream's steps"),
-        ('{ columns = ["k"], gap = "1 hour" }', "gap"),
-        ('{ columns = ["k"] }', "within"),
+        ('{ columns = ["k"], gap = "90 seconds" }', "not a whole number of the stream's steps"),
+        ('{ columns = ["k"], gap = 3600 }', "must be a string"),
+        ('{ columns = ["k"], rows = -1 }', "a whole number, 0 or more"),
+        ('{ columns = ["k"], rows = "1 hour" }', "a whole number, 0 or more"),
+        ('{ columns = ["ts"], gap = "1 hour" }', "unknown column 'ts' of 'S' in columns"),
+        ('{ columns = ["k"], gap = "1 hour", rows = 5 }', "clustered on k has gap and rows"),
+        ('{ columns = ["k"] }', "clustered on k has no limit"),
         ('"k"', "a list of tables"),
     ],
 )
@@ -41,3 +46,50 @@ def test_what_is_wrong_is_refused_with_its_line(rule: str, said: str, tmp_path: 
         make_catalog(tmp_path, _toml(f"clustered = [{rule}]"))
     assert error.value.source is not None
     assert error.value.source.line in (1, 4)
+
+
+def test_rules_that_close_values(tmp_path: Path) -> None:
+    catalog = make_catalog(
+        tmp_path,
+        _toml(
+            'clustered = [{ columns = ["k"], gap = "1 hour" }, '
+            '{ columns = ["k", "a"], rows = 5 }]\n'
+            'closed_by = { columns = ["k"], column = "done", max_open = 9 }'
+        )
+        + 'done = "boolean"\n',
+    )
+    gap, rows, ends = catalog.streams["S"].closing
+    assert catalog.streams["S"].lags == ()
+    assert (gap.columns, gap.gap_us, gap.rows, gap.ends) == (("k",), 3_600_000_000, None, None)
+    assert (rows.columns, rows.rows) == (("k", "a"), 5)
+    assert (ends.columns, ends.ends, ends.most_open) == (("k",), "done", 9)
+    assert gap.source is not None
+    assert ends.source is not None
+    assert (gap.source.line, ends.source.line) == (4, 5)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('{ columns = ["k"], column = "end", max_open = 9 }', "unknown column 'end' of 'S'"),
+        ('{ columns = ["b"], column = "done", max_open = 9 }', "unknown column 'b' of 'S'"),
+        ('{ columns = ["k"], column = "a", max_open = 9 }', "'a' is string"),
+        ('{ columns = ["done"], column = "done", max_open = 9 }', "'done' closes itself"),
+        ('{ columns = [], column = "done", max_open = 9 }', "closed_by names no columns"),
+        ('{ columns = ["k"], column = "done" }', "has no max_open"),
+        ('{ columns = ["k"], column = "done", max_open = 0 }', "a whole number, 1 or more"),
+        ('{ columns = ["k"], gap = "1 hour" }', "unknown key 'gap'"),
+        ('"done"', "a list of tables"),
+    ],
+)
+def test_what_is_wrong_of_an_end_is_refused(rule: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match=said) as error:
+        make_catalog(tmp_path, _toml(f"closed_by = [{rule}]") + 'done = "boolean"\n')
+    assert error.value.source is not None
+    assert error.value.source.line in (1, 4)
+
+
+def test_a_rule_on_a_key_limits_nothing(tmp_path: Path) -> None:
+    rule = 'keys = [["k"]]\nclustered = [{ columns = ["k", "a"], gap = "1 hour" }]'
+    with pytest.raises(CatalogError, match=r"rows of 'S' that agree on k, a .* and \(k\) is a key"):
+        make_catalog(tmp_path, _toml(rule))

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date, timedelta
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from ontoweir.checker.model.normal_form import Kind
 from ontoweir.checker.model.plan import SynopsisPlan
@@ -28,6 +30,7 @@ from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Frame
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_statics import Arrival, encode_static, used_columns
 from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
+from ontoweir.runtime.kept import kept_rows
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel
 from ontoweir.runtime.pool.string_pool import StringPool
 
@@ -41,6 +44,15 @@ _ARROW = {
     DateType: pa.date32(),
     BooleanType: pa.bool_(),
 }
+
+
+@contextmanager
+def few_touched() -> Iterator[None]:
+    """However small the state is, only those rows of it are looked at that a chunk touches."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_rows, "_SMALL", 0)
+        patch.setattr(kept_rows, "_FEW", 0)
+        yield
 
 
 def run_kernel(

@@ -1,4 +1,4 @@
-"""Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS [views]`, many in a second.
+"""Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS [views|parts]`.
 
 A child process takes in micro-batches as Spark gives them (one that is not committed comes
 again), and kills itself; the next goes on. In the end one that is not killed.
@@ -9,6 +9,7 @@ import os
 import resource
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -26,6 +27,7 @@ from ontoweir.runtime.live.process_batches import BatchProcessor
 from tests.oracle.random_queries import Case
 from tests.runtime.kill_at import kill_at
 from tests.runtime.live_cases import cut_arrivals, find_case
+from tests.runtime.parts_here import find_divided
 from tests.runtime.view_cases import choose_views
 
 FULL = "full-disk"
@@ -61,13 +63,22 @@ def choose(seed: int) -> tuple[LiveJob, list[dict[str, pa.Table]]]:
     raise AssertionError
 
 
+def choose_parts(seed: int) -> "tuple[Callable[[Path], LiveJob], list[dict[str, pa.Table]]]":
+    """As choose, with rows that are divided; their files are in the folder of a run."""
+    for case, job, make in find_divided(seed):
+        batches = _batches(case, Random(seed), {h.stream.name for h in job.histories})
+        if len(batches) >= 6:
+            return make, batches
+    raise AssertionError
+
+
 def _batches(case: Case, random: Random, streams: set[str]) -> list[dict[str, pa.Table]]:
     return cut_arrivals(case, random, streams)
 
 
 def run(
     folder: Path,
-    job: LiveJob,
+    job: "LiveJob | Callable[[Path], LiveJob]",
     batches: list[dict[str, pa.Table]],
     options: LiveOptions | None = None,
     *,
@@ -75,6 +86,8 @@ def run(
 ) -> None:
     """Take in the micro-batches that are not finished; `renew`: from new logs of Spark's."""
     options = options or LiveOptions(folder / "check", folder / "out")
+    if callable(job):
+        job = job(folder)
     taker = BatchProcessor(job, "fingerprint", options)
     if renew and taker.state.batch >= 0 and taker.record.cut_us is None:
         taker.rotate()
@@ -95,7 +108,7 @@ def run(
         taker.close()
 
 
-def cycle(folder: Path, stage: str, count: int, work: tuple[LiveJob, Any]) -> int:
+def cycle(folder: Path, stage: str, count: int, work: tuple[Any, Any]) -> int:
     """Run in a child that kills itself: what it died of (0: it came to the end)."""
     child = os.fork()
     if child == 0:
@@ -115,7 +128,11 @@ def cycle(folder: Path, stage: str, count: int, work: tuple[LiveJob, Any]) -> in
 def main() -> None:
     """Kill a run at a stage KILLS times, on as many cases as it takes; compare with no kills."""
     folder, stage, seed, kills = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    pick = choose_views if sys.argv[5:] == ["views"] else choose
+    picks: dict[str, Callable[[int], tuple[Any, Any]]] = {
+        "views": choose_views,
+        "parts": choose_parts,
+    }
+    pick = picks[sys.argv[5]] if sys.argv[5:] else choose
     random = Random(seed)
     done = 0
     cases = 0

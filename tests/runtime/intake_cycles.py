@@ -28,8 +28,8 @@ from ontoweir.run.prepare_live_run import check_live, prepare_run
 from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.run.run_options import RunOptions
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
+from ontoweir.runtime.live.checkpoint import table_changes
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
-from ontoweir.runtime.live.intake import table_changes
 from ontoweir.runtime.live.intake.intake import Intake
 from ontoweir.runtime.live.intake.model import IntakeOptions, Member
 from ontoweir.runtime.live.output.sinks.files import FileSink

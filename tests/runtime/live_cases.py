@@ -33,12 +33,12 @@ def make_table(case: Case, name: str, rows: list[tuple[Any, ...]]) -> pa.Table:
     return pa.table(cells)
 
 
-def make_job(case: Case, verdict: Verdict, emit: Emit = Emit.ANSWERS) -> LiveJob:
-    """The live job of a case's query, which is bounded."""
+def make_query(case: Case, verdict: Verdict, emit: Emit = Emit.ANSWERS) -> QueryJob:
+    """A case's query, which is bounded, ready to run."""
     assert verdict.plans is not None
     assert verdict.bound is not None
     bound = bound_changes(verdict, case.catalog) if emit in CHANGING else verdict.bound
-    job = QueryJob(
+    return QueryJob(
         "q",
         verdict.union,
         verdict.plans,
@@ -47,6 +47,11 @@ def make_job(case: Case, verdict: Verdict, emit: Emit = Emit.ANSWERS) -> LiveJob
         emit=emit,
         parts=tuple((p.part, len(p.plans)) for p in verdict.parts),
     )
+
+
+def make_job(case: Case, verdict: Verdict, emit: Emit = Emit.ANSWERS) -> LiveJob:
+    """The live job of a case's query, which is bounded."""
+    job = make_query(case, verdict, emit)
     statics = {n: make_table(case, n, case.data[n][1]) for n in case.catalog.relations}
     return make_live_job([job], case.catalog, statics, {})
 

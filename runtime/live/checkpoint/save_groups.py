@@ -14,26 +14,21 @@ from ontoweir.runtime.results.group_state import GroupColumn, GroupState, Histog
 _KEY = "group "
 """Before the names of the columns that groups differ in."""
 _PLACE, _COUNT = "place", "count"
-_SEEN, _CLOSED = "seen", "closed"
+_SEEN, _CLOSED, _OPEN = "seen", "closed", ".open.arrow"
 
 
 def from_groups(state: GroupState) -> dict[str, pa.Table]:
     """Tables by the ends of their names. `.arrow`: a row for each group, with its place, its
     columns and its numbers; `.0.arrow`, …: a row for each value that a median counts;
     `.seen-0.arrow`, …: a row for each distinct value of an argument in a group that a bucket
-    closes."""
+    closes; `.open.arrow`: as of the groups, of each value that is open."""
+    tables = {} if state.open is None or not state.open.count else {_OPEN: _write(state.open)}
     if not state.count:
-        return {}
-    assert state.keys is not None
-    columns = {_PLACE: pa.array(np.arange(state.count))}
-    keys = show_columns(state.keys, state.texts)
-    columns |= {_KEY + n: keys.column(n) for n in keys.column_names}
-    for name, held in state.measures.items():
-        columns[json.dumps(list(name))] = pa.array(held.values, mask=~held.valid)
-    whole = pa.table(columns)
+        return tables
+    whole = _write(state)
     if state.closed is not None:
         whole = whole.replace_schema_metadata({_CLOSED: str(state.closed)})
-    tables = {".arrow": whole}
+    tables[".arrow"] = whole
     for number, (name, counted) in enumerate(state.histograms.items()):
         values = {_PLACE: counted.groups, json.dumps(list(name)): counted.values}
         tables[f".{number}.arrow"] = pa.table({**values, _COUNT: counted.counts})
@@ -45,17 +40,25 @@ def from_groups(state: GroupState) -> dict[str, pa.Table]:
     return tables
 
 
-def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
-    """The groups of tables."""
-    whole = tables.get(".arrow")
-    if whole is None:
-        return GroupState()
+def _write(state: GroupState) -> pa.Table:
+    """A row for each group."""
+    assert state.keys is not None
+    columns = {_PLACE: pa.array(np.arange(state.count))}
+    keys = show_columns(state.keys, state.texts)
+    columns |= {_KEY + n: keys.column(n) for n in keys.column_names}
+    for name, held in state.measures.items():
+        columns[json.dumps(list(name))] = pa.array(held.values, mask=~held.valid)
+    return pa.table(columns)
+
+
+def _read(
+    whole: pa.Table, texts: TextTable
+) -> tuple[pa.Table, dict[tuple[object, ...], GroupColumn]]:
+    """The columns that groups differ in, and their numbers."""
     names = [n for n in whole.column_names if n.startswith(_KEY)]
-    texts = TextTable()
     keys = whole.select(names).replace_schema_metadata(None)
     keys = keys.rename_columns([n[len(_KEY) :] for n in names])
-    keys = code_columns(keys, texts).combine_chunks()
-    measures, histograms = {}, {}
+    measures = {}
     for name in whole.column_names:
         if name in (_PLACE, *names):
             continue
@@ -63,13 +66,26 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
         valid = column.is_valid().to_numpy(zero_copy_only=False)
         values = column.fill_null(0).to_numpy(zero_copy_only=False)
         measures[tuple(json.loads(name))] = GroupColumn(values, valid)
-    seen = {}
+    return code_columns(keys, texts).combine_chunks(), measures
+
+
+def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
+    """The groups of tables."""
+    texts, left = TextTable(), None
+    if _OPEN in tables:
+        found, numbers = _read(tables[_OPEN], texts)
+        left = GroupState(found.num_rows, found, numbers, texts=texts).settle()
+    whole = tables.get(".arrow")
+    if whole is None:
+        return GroupState(open=left, texts=texts)
+    keys, measures = _read(whole, texts)
+    histograms, seen = {}, {}
     for name, table in tables.items():
         if name.startswith(f".{_SEEN}-"):
             argument = table.schema.metadata[_SEEN.encode()].decode()
             coded = code_columns(table.replace_schema_metadata(None), texts).combine_chunks()
             seen[argument] = GroupState(table.num_rows, coded, texts=texts).settle()
-    for number in range(len(tables) - 1 - len(seen)):
+    for number in range(len(tables) - 1 - len(seen) - (left is not None)):
         counted = tables[f".{number}.arrow"]
         (name,) = (n for n in counted.column_names if n not in (_PLACE, _COUNT))
         places, values, counts = (
@@ -85,5 +101,6 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
         np.full(whole.num_rows, LONG_AGO, dtype=np.int64),
         seen=seen,
         closed=None if told is None else int(told),
+        open=left,
         texts=texts,
     )

@@ -28,9 +28,12 @@ from ontoweir.runtime.live.checkpoint.state_tables import (
     tabulate_rejects,
 )
 from ontoweir.runtime.live.checkpoint.sync_files import disk_threads, sync_file, sync_files
+from ontoweir.runtime.live.model.divided_state import DividedState
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveOutcome, LiveState
 
 CHECKPOINT_VERSION = 8
+DIVIDED_VERSION = 9
+"""Of a checkpoint with a query whose rows are divided by key, whose parts are in other files."""
 _MANIFEST = "manifest.json"
 _SEAL = "sha256"
 _KEPT = 2
@@ -68,8 +71,9 @@ def commit_batch(
         scratch.mkdir()
         contents = {name: encode_table(table) for name, table in _files(outcome).items()}
         state = outcome.state
+        divided = any(isinstance(query, DividedState) for query in state.queries)
         manifest = {
-            "version": CHECKPOINT_VERSION,
+            "version": DIVIDED_VERSION if divided else CHECKPOINT_VERSION,
             "fingerprint": fingerprint,
             "batch": batch,
             "record": asdict(record),
@@ -116,6 +120,25 @@ def last_batch(folder: Path) -> Path | None:
     return batches[-1] if batches else None
 
 
+def read_parts(folder: Path, names: Sequence[str]) -> dict[str, int]:
+    """Into how many parts the state of each query is divided in the last commit (1: it is not), by
+    name; nothing where there is none, or where it cannot be read, which `load_state` says.
+
+    Args:
+        folder: of all micro-batches.
+        names: of the run's queries, in order.
+    """
+    place = last_batch(folder)
+    if place is None:
+        return {}
+    try:
+        manifest = json.loads((place / _MANIFEST).read_text(encoding="utf-8"))
+        divided = {int(n): len(parts) for n, parts in manifest.get("divided", {}).items()}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+    return {name: divided.get(number, 1) for number, name in enumerate(names)}
+
+
 def load_state(place: Path, fingerprint: str, job: LiveJob) -> tuple[LiveState, CommitRecord]:
     """The state that a micro-batch committed, and what it belongs to.
 
@@ -128,7 +151,7 @@ def load_state(place: Path, fingerprint: str, job: LiveJob) -> tuple[LiveState, 
         version, mine = manifest["version"], manifest["fingerprint"]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise damaged("its manifest cannot be read", source) from error
-    if version != CHECKPOINT_VERSION:
+    if version not in (CHECKPOINT_VERSION, DIVIDED_VERSION):
         raise UsageError(
             f"the checkpoint has version {version}, this ontoweir writes {CHECKPOINT_VERSION}",
             why="the state of a run is read back exactly as it was written",

@@ -2,20 +2,24 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from ontoweir.runtime.columnar.encode import flatten
 from ontoweir.runtime.columnar.frame import Frame, Name
 from ontoweir.runtime.engine.execution import BlockState, ExecutionState
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.live.checkpoint.save_groups import from_groups, to_groups
-from ontoweir.runtime.live.model.live_job import FileGroup, LiveState, Reject
+from ontoweir.runtime.live.model.divided_state import DividedState, PartState, Piece
+from ontoweir.runtime.live.model.live_job import FileGroup, LiveState, QueryState, Reject
 from ontoweir.runtime.pool.text_table import TEXT
 from ontoweir.runtime.sources.history import Cursor
 from ontoweir.runtime.times.late_rows import LateRows
+
+_PART, _TEXT = "0", "text"
 
 REJECT_SCHEMA = pa.schema(
     [
@@ -41,8 +45,15 @@ def describe_state(state: LiveState) -> dict[str, Any]:
         "arrived": dict(state.arrived),
         "reasons": dict(state.reasons),
         "late": {n: [late.needed_us, *late.counts] for n, late in state.late.items()},
-        "texts": [_list_texts(query) for query in state.queries],
-        "blocks": [_describe_blocks(query) for query in state.queries],
+        "texts": [[] if isinstance(q, DividedState) else _list_texts(q) for q in state.queries],
+        "blocks": [
+            [] if isinstance(q, DividedState) else _describe_blocks(q) for q in state.queries
+        ],
+        "divided": {
+            str(number): [asdict(part) for part in query.parts]
+            for number, query in enumerate(state.queries)
+            if isinstance(query, DividedState)
+        },
     }
 
 
@@ -52,7 +63,8 @@ def list_tables(state: LiveState) -> dict[str, pa.Table]:
     for name, rows in state.buffered_rows.items():
         files[f"buffered-{name}.arrow"] = rows
     for number, query in enumerate(state.queries):
-        files |= _query_files(str(number), query)
+        if isinstance(query, ExecutionState):
+            files |= _query_files(str(number), query)
     return files
 
 
@@ -83,8 +95,12 @@ def assemble_state(
         KeyError, ValueError, TypeError: a part is missing, or is not as it was written.
     """
     cursors = {name: Cursor() for name in streams}
-    queries = []
+    queries: list[QueryState] = []
+    divided = described.get("divided", {})
     for number, texts in enumerate(described["texts"]):
+        if str(number) in divided:
+            queries.append(DividedState(tuple(map(_read_part, divided[str(number)]))))
+            continue
         state = _assemble_query(str(number), texts, described["blocks"][number], tables)
         queries.append(replace(state, cursors=cursors))
     buffered_rows = {
@@ -106,6 +122,29 @@ def assemble_state(
         reasons={k: int(v) for k, v in described["reasons"].items()},
         late={k: LateRows(held[0], tuple(held[1:])) for k, held in described["late"].items()},
     )
+
+
+def list_part_tables(state: ExecutionState) -> dict[str, pa.Table]:
+    """The state of a part of a query as tables by name, its strings, too."""
+    texts = {f"texts-{n}": pa.table({_TEXT: held}) for n, held in enumerate(state.texts)}
+    return texts | _query_files(_PART, state)
+
+
+def assemble_part(tables: Mapping[str, pa.Table], plans: int) -> ExecutionState:
+    """What `list_part_tables` makes of the state of a part, of so many plans.
+
+    Raises:
+        KeyError, ValueError, TypeError: a table is missing, or is not as it was written.
+    """
+    state = _assemble_query(_PART, [[]] * plans, [], tables)
+    texts = (tables[f"texts-{n}"].column(_TEXT) for n in range(plans))
+    return replace(state, strings=tuple(flatten(t).cast(TEXT) for t in texts))
+
+
+def _read_part(held: Mapping[str, Any]) -> PartState:
+    tables = {n: tuple(Piece(**p) for p in pieces) for n, pieces in held["tables"].items()}
+    sizes = tuple((int(rows), int(size)) for rows, size in held["sizes"])
+    return PartState(held["version"], tables, int(held["rows"]), sizes, int(held["text_bytes"]))
 
 
 def encode_table(table: pa.Table) -> bytes:
@@ -143,12 +182,16 @@ def _query_files(number: str, query: ExecutionState) -> dict[str, pa.Table]:
     return files
 
 
-def _list_texts(query: ExecutionState) -> list[list[str]]:
+def _list_texts(query: QueryState) -> list[list[str]]:
+    if isinstance(query, DividedState):
+        return []
     return [texts.to_pylist() for texts in query.texts]
 
 
-def _describe_blocks(query: ExecutionState) -> list[Any]:
+def _describe_blocks(query: QueryState) -> list[Any]:
     """Of the queries whose answers a query reads: their texts, and the same of those they read."""
+    if isinstance(query, DividedState):
+        return []
     return [[[_list_texts(s), _describe_blocks(s)] for s in b.states] for b in query.blocks]
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from ontoweir.runtime.live.checkpoint import table_changes
 from ontoweir.runtime.live.checkpoint.state_tables import (
     assemble_state,
     decode_table,
@@ -12,10 +13,9 @@ from ontoweir.runtime.live.checkpoint.state_tables import (
     encode_table,
     list_tables,
 )
-from ontoweir.runtime.live.intake import table_changes
+from ontoweir.runtime.live.checkpoint.table_changes import KeptTable, apply_change, encode_change
 from ontoweir.runtime.live.intake.model import Lane, Reach, Span
 from ontoweir.runtime.live.intake.save_intake import IntakeCommit
-from ontoweir.runtime.live.intake.table_changes import KeptTable, apply_change, encode_change
 from ontoweir.runtime.live.model.live_job import LiveState
 
 NOTHING: Mapping[str, KeptTable] = {}

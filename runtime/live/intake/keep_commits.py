@@ -16,6 +16,7 @@ from ontoweir.runtime.live.checkpoint.state_tables import (
     encode_table,
     tabulate_rejects,
 )
+from ontoweir.runtime.live.checkpoint.table_changes import KeptTable
 from ontoweir.runtime.live.intake.describe_lane import (
     NOTHING,
     describe_lane,
@@ -32,7 +33,6 @@ from ontoweir.runtime.live.intake.save_intake import (
     load_commit,
 )
 from ontoweir.runtime.live.intake.step_lanes import Stepped
-from ontoweir.runtime.live.intake.table_changes import KeptTable
 from ontoweir.runtime.live.model.live_job import LiveState
 from ontoweir.runtime.live.output.list_parts import PublishedPart
 from ontoweir.runtime.live.output.publish_commit import PUBLISHED

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -11,6 +12,7 @@ from ontoweir.runtime.changes.change_feed import ChangeFeed
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
+from ontoweir.runtime.live.model.divided_state import DividedState, Placement, RunParts
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.times.late_rows import LateRows
 
@@ -28,6 +30,9 @@ class RunningQuery:
     feed: ChangeFeed | None = None
     blocks: tuple[PreparedBlock, ...] = ()
     """The queries whose answers it reads."""
+    factors: tuple[int, ...] = ()
+    """Where its rows are divided: by how many times each synopsis of its plans, in order, may hold
+    more than its bound, as so many parts may have it each (empty: they are not divided)."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -42,6 +47,8 @@ class LiveJob:
     `histories`: every stream with the columns that any query uses. `idle_seconds`, by stream: after
     how long without a row a partition of it holds the others back no more (absent: never).
     `most_waiting`: how many rows may wait for a marker before the run stops (None: any number).
+    `placements`: of the queries whose rows are divided by key, by name; `run_parts` runs the tasks
+    that advance their parts.
     """
 
     queries: tuple[RunningQuery, ...]
@@ -49,6 +56,8 @@ class LiveJob:
     checks: Mapping[str, Sequence[ReferenceCheck]]
     idle_seconds: Mapping[str, float] = field(default_factory=dict)
     most_waiting: int | None = None
+    placements: Mapping[str, Placement] = field(default_factory=dict)
+    run_parts: RunParts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +71,10 @@ class FileGroup:
     modified: int
     latest: Mapping[str, int]
     before_us: int | None
+
+
+QueryState: TypeAlias = ExecutionState | DividedState
+"""A closed union: what is kept of a query, in the driver or in parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +98,19 @@ class LiveState:
     max_event_time: Mapping[str, int]
     last_arrival: Mapping[str, float]
     finished_us: int | None
-    queries: tuple[ExecutionState, ...]
+    queries: tuple[QueryState, ...]
     totals: Mapping[str, int]
     offsets: Mapping[str, int] = field(default_factory=dict)
     files: Mapping[str, FileGroup] = field(default_factory=dict)
     arrived: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
     late: Mapping[str, LateRows] = field(default_factory=dict)
+
+    @property
+    def files_of_parts(self) -> frozenset[str]:
+        """The files that have the states of queries whose rows are divided."""
+        divided = [query.files for query in self.queries if isinstance(query, DividedState)]
+        return frozenset().union(*divided)
 
     @property
     def waiting(self) -> int:

@@ -6,8 +6,9 @@ import numpy as np
 
 from ontoweir.runtime.columnar.frame import concat
 from ontoweir.runtime.engine.execution import ExecutionState
-from ontoweir.runtime.engine.pool_texts import forget_texts, make_pool, recode
+from ontoweir.runtime.engine.pool_texts import forget_texts, make_pool, text_classes
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
+from ontoweir.runtime.kept.kernel_state import recode
 from ontoweir.runtime.kernel.compact_table import compact_table
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.kernel.tables_of_size import ALL_SIZES
@@ -43,7 +44,7 @@ def merge_states(
                 continue
             parts = [f for f in (tables.get(table.members),) if f is not None]
             if (other := more.kernels[i].tables.get(table.members)) is not None:
-                parts.append(recode(plan, other, moved))
+                parts.append(recode(other, text_classes(plan), moved))
             if not parts:
                 continue
             names = list(parts[-1].columns)

@@ -234,8 +234,8 @@ def _replay(
             state, fresh = advance_parts(work, plans, admitted, chunk, state)
             assert work.aggregates is not None
             matches = merge_group_deltas(work.aggregates, matches, fresh)
-            if work.aggregates.closing is not None:
-                closes = work.aggregates.closing
+            if work.aggregates.bucket is not None:
+                closes = work.aggregates.bucket
                 matches = drop_final(work.aggregates, closes, matches, chunk.now_us)
             file = part_file(task.folder, task.index, parts)
             rest = state.rows - count_own(work, state)
@@ -278,7 +278,7 @@ def _group(
 ) -> RangeOutcome:
     """The answers of a range: the groups of a chunk after those of the chunk before."""
     assert work.aggregates is not None
-    closes = work.aggregates.closing
+    closes = work.aggregates.bucket  # where a rule closes values, there is one range (_cut)
     if closes is None:
         groups = known_groups(work.aggregates, task.before, begun=task.begun)
     else:
@@ -354,10 +354,10 @@ def _list_sizes(work: ExecutionContext, state: ExecutionState) -> list[str]:
     sizes = []
     for plan, kernel in zip(work.plans, state.kernels, strict=True):
         for table in plan.tables:
-            frame = kernel.tables.get(table.members)
-            if frame is not None:
+            held = kernel.stored.get(table.members)
+            if held is not None:
                 names = ", ".join(plan.form.members[i].alias for i in sorted(table.members))
-                sizes.append(f"{{{names}}} {frame.rows} of {table.bound.rows}")
+                sizes.append(f"{{{names}}} {held.rows} of {table.bound.rows}")
     if state.groups.rows:
         sizes.append(f"groups {state.groups.rows}")
     return sizes

@@ -188,7 +188,7 @@ class _Scan:
             tasks.append(GroupTask(outcome.index, place, parts, before, folder, closed, begun))
             begun = begun or outcome.progress.markers > 0
             before = merge_group_deltas(self.work.aggregates, before, outcome.matches)
-            closing, now = self.work.aggregates.closing, outcome.progress.now_us
+            closing, now = self.work.aggregates.bucket, outcome.progress.now_us
             if closing is not None and now is not None:
                 before = drop_final(self.work.aggregates, closing, before, now)
                 closed = now

@@ -15,6 +15,7 @@ from ontoweir.dashboard.describe_run import chart_state, chart_throughput, descr
 from ontoweir.dashboard.guard_requests import HEADERS, allow_host, allow_origin
 from ontoweir.dashboard.list_queries import list_queries
 from ontoweir.dashboard.read_runs import MAX_BATCHES, Run, read_runs
+from ontoweir.dashboard.show_metrics import find_broken, show_metrics
 from ontoweir.dashboard.show_numbers import FILTERS
 from ontoweir.dashboard.site import Site
 from ontoweir.draw.draw_chart import draw_chart
@@ -44,6 +45,7 @@ def make_app(site: Site, checks: Checks) -> Flask:
     _add_files(app)
     _add_pages(app, site, checks)
     _add_api(app, site, checks)
+    _add_metrics(app, site)
     return app
 
 
@@ -191,6 +193,19 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
         if outcome.summary is None:
             return jsonify(error=outcome.error, line=outcome.line), 422
         return jsonify(outcome.summary), 200
+
+
+def _add_metrics(app: Flask, site: Site) -> None:
+    @app.get("/metrics")
+    def metrics() -> Response:
+        text = show_metrics(_runs(site))
+        return Response(text, content_type="text/plain; version=0.0.4; charset=utf-8")
+
+    @app.get("/healthz")
+    def health() -> Response:
+        broken = find_broken(_runs(site))
+        text = f"not running: {', '.join(broken)}\n" if broken else "ok\n"
+        return Response(text, 503 if broken else 200, mimetype="text/plain")
 
 
 def _under_its_name(outcome: Outcome) -> str:

@@ -13,6 +13,7 @@ from ontoweir.checker.repair.changes import (
     AddWindow,
     Change,
     DeclareDomain,
+    DeclareGap,
     DeclareKey,
     DeclareReference,
     DropGroup,
@@ -22,10 +23,12 @@ from ontoweir.checker.repair.changes import (
 )
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.edit.edit_project import (
+    add_cluster,
     add_key,
     add_reference,
     edit_column,
     list_key,
+    write_cluster,
     write_domain,
     write_reference,
 )
@@ -40,7 +43,7 @@ from ontoweir.errors import Source, with_article
 from ontoweir.files.mark_source import mark_source
 from ontoweir.mappings.model.catalog import Catalog, Column, FloatType
 from ontoweir.mappings.model.column_types import XSD
-from ontoweir.mappings.model.parse_duration import UNITS_US
+from ontoweir.mappings.model.parse_duration import UNITS_US, show_duration
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 
@@ -137,6 +140,16 @@ def draft_changes(
                     more.append((Source(place.file), (line,)))
                 else:
                     project = edited
+            case DeclareGap(stream=name, column=column):
+                gap = show_duration(after.streams[name].closing[-1].gap_us or 0)
+                edited = None if project is None else add_cluster(project, name, column, "gap", gap)
+                if edited is None:
+                    rule = write_cluster(column, "gap", gap)
+                    line = f"clustered = [{rule}]  # one more, in [streams.{name}]"
+                    place = after.streams[name].source or Source(catalog.file)
+                    more.append((Source(place.file), (line,)))
+                else:
+                    project = edited
             case _:
                 changed = _edit_query(change, query, union, catalog, sql=sql)
                 if changed is None:
@@ -211,6 +224,12 @@ def describe_change(change: Change, union: SpjUnion, catalog: Catalog, *, sql: b
             return f"declare that every {name}.{column} is {with_article(relation)}.{to}, if so"
         case DeclareKey(stream=name, columns=key):
             return f"declare a key of {name}: no two rows have the same {', '.join(key)}, if so"
+        case DeclareGap(stream=name, column=column):
+            gap = apply_change(change, union, catalog)[1].streams[name].closing[-1].gap_us or 0
+            return (
+                f"declare that consecutive rows of {name} with one {column} lie within a gap, for "
+                f"example of {show_duration(gap)}, if so"
+            )
         case AddWindow(earlier=earlier, later=later, steps=steps):
             length = _spoken(steps * _step(change, union, catalog))
             return (

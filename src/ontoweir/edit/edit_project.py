@@ -33,11 +33,16 @@ def set_rate(text: str, stream: str, rows: int) -> str | None:
     return edit_toml(text, ("streams", stream, "max_per_timestamp"), _toml(rows))
 
 
-def add_cluster(text: str, stream: str, column: str, within: str) -> str | None:
-    """The text with one more rule that rows of one value lie within a span; None where there is no
+def add_cluster(text: str, stream: str, column: str, key: str, duration: str) -> str | None:
+    """The text with one more rule on rows of one value (`write_cluster`); None where there is no
     simple place."""
-    item = write_table({"columns": _toml((column,)), "within": _toml(within)})
+    item = write_cluster(column, key, duration)
     return prepend_item(text, ("streams", stream, "clustered"), item)
+
+
+def write_cluster(column: str, key: str, duration: str) -> str:
+    """A rule on rows of one value: they lie "within" a span, or consecutive ones within a "gap"."""
+    return write_table({"columns": _toml((column,)), key: _toml(duration)})
 
 
 def list_key(key: tuple[str, ...]) -> str:

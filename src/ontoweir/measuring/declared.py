@@ -12,7 +12,7 @@ from ontoweir.edit.edit_project import (
     set_lateness,
     set_rate,
 )
-from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Reference, Stream
+from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Lag, Reference, Stream
 from ontoweir.mappings.model.parse_duration import show_duration
 
 
@@ -65,7 +65,18 @@ class AddCluster:
     within_us: int
 
 
-Declared: TypeAlias = SetLateness | SetRate | SetDomain | AddKey | AddReference | AddCluster
+@dataclass(frozen=True, slots=True)
+class AddGap:
+    """Consecutive rows of a stream with one value of a column lie within a gap of time."""
+
+    stream: str
+    column: str
+    gap_us: int
+
+
+Declared: TypeAlias = (
+    SetLateness | SetRate | SetDomain | AddKey | AddReference | AddCluster | AddGap
+)
 """One declaration."""
 
 
@@ -93,6 +104,9 @@ def _declare(stream: Stream, declared: Declared) -> Stream:
         case AddCluster(column=name, within_us=within):
             rule = Lag(stream.name, (name,), (name,), within, stream.source)
             return replace(stream, lags=(*stream.lags, rule))
+        case AddGap(column=name, gap_us=gap):
+            closing = ClosingRule((name,), gap_us=gap, source=stream.source)
+            return replace(stream, closing=(*stream.closing, closing))
         case _:
             assert_never(declared)
 
@@ -111,6 +125,8 @@ def write_in(text: str, declared: Declared) -> str | None:
         case AddReference(stream=name, reference=reference):
             return add_reference(text, name, reference)
         case AddCluster(stream=name, column=column, within_us=within):
-            return add_cluster(text, name, column, show_duration(within))
+            return add_cluster(text, name, column, "within", show_duration(within))
+        case AddGap(stream=name, column=column, gap_us=gap):
+            return add_cluster(text, name, column, "gap", show_duration(gap))
         case _:
             assert_never(declared)

@@ -18,6 +18,7 @@ from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.mappings.model.show_values import show_values
 from ontoweir.measuring.declared import (
     AddCluster,
+    AddGap,
     AddKey,
     AddReference,
     Declared,
@@ -144,15 +145,23 @@ def _clusters(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
         rows = measured.rows - column.nulls
         if column.span_us is None or column.distinct is None or column.distinct < _SOME:
             continue
-        if column.distinct * 2 > rows or column.span_us * _SPANS > history:
+        if column.distinct * 2 > rows:
             continue
-        if any(lag.behind == stream.name and lag.columns == (name,) for lag in stream.lags):
-            continue
-        span = _up(max(column.span_us, 1), stream.grid_us)
-        yield Proposed(
-            AddCluster(stream.name, name, span),
-            f"all rows with one {name} lie within {show_duration(span)} ({_count(column)})",
-        )
+        lagging = any(lag.behind == stream.name and lag.columns == (name,) for lag in stream.lags)
+        if not lagging and column.span_us * _SPANS <= history:
+            span = _up(max(column.span_us, 1), stream.grid_us)
+            yield Proposed(
+                AddCluster(stream.name, name, span),
+                f"all rows with one {name} lie within {show_duration(span)} ({_count(column)})",
+            )
+        closed = any(rule.columns == (name,) for rule in stream.closing)
+        if not closed and column.gap_us is not None and column.gap_us * _SPANS <= history:
+            gap = _up(max(column.gap_us, 1), stream.grid_us)
+            yield Proposed(
+                AddGap(stream.name, name, gap),
+                f"consecutive rows with one {name} lie within {show_duration(gap)} "
+                f"({_count(column)}), so that its groups are final that long after the last",
+            )
 
 
 def _domain(column: Column, measured: "MeasuredColumn") -> tuple[Column, str] | None:

@@ -164,7 +164,7 @@ def prepare_entry(
         verdict = check_live(workspace, compiled, allow_unbounded=anyway)
         own = replace(options, allow_unbounded=anyway)
         running.prepared = prepare_run(workspace, [compiled], [verdict], spark, own)
-        running.alarm = StateAlarm(options.alarm, workspace.on_warning)
+        running.alarm = StateAlarm(options.alarm, options.alarm_share, workspace.on_warning)
     return running
 
 

@@ -46,7 +46,7 @@ def describe_verdict(
         "semantics": "set" if verdict.union.distinct else "bag",
         "verdict": verdict.name,
         "tier": str(verdict.tier),
-        "pattern": str(find_pattern(verdict.union, catalog)),
+        "pattern": str(find_pattern(verdict.union, catalog, closed=verdict.closes_values)),
         "emit": str(default_emit(verdict.union)),
         "bound": {
             "rows": None if bound is None else bound.rows,

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.partition.partition import show_partition
+from ontoweir.checker.repair.changes import DeclareGap
 from ontoweir.checker.verdict.explain_union import explain_union
 from ontoweir.checker.verdict.find_pattern import find_pattern
 from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict, list_blocks
@@ -70,7 +71,10 @@ def render_verdict(
     for condition in verdict.conditions:
         console.print(Text(f"  rests on {condition.text}", style="cyan"), soft_wrap=True)
     if verdict.union.ends or verdict.union.latest:
-        pattern, emit = find_pattern(verdict.union, catalog), default_emit(verdict.union)
+        pattern, emit = (
+            find_pattern(verdict.union, catalog, closed=verdict.closes_values),
+            default_emit(verdict.union),
+        )
         told = {
             Emit.INTERVALS: "each says when it begins and ends (at, until)",
             Emit.CHANGES: "they are written as they begin (+) and end (-)",
@@ -152,7 +156,8 @@ def _render_repair(repair: DescribedRepair, number: int, console: Console) -> No
     console.print(gives, soft_wrap=True)
     if repair.rejects is not None:
         count = f"{repair.rejects:,} row{'s' * (repair.rejects != 1)}"
-        told = f"    would reject {count} of the data at hand"
+        gap = any(isinstance(change, DeclareGap) for change in repair.changes)
+        told = f"    would {'not be true of' if gap else 'reject'} {count} of the data at hand"
         console.print(Text(told, style="yellow" if repair.rejects else "dim"), soft_wrap=True)
     for edit in repair.edits:
         console.print(Text(f"    {short_place(edit.source)}", style="dim"), soft_wrap=True)

@@ -144,7 +144,8 @@ def _describe_plans(verdict: Verdict, catalog: Catalog) -> list[str]:
                 reasons = "\n  ".join(f"{d.code}: {d.message}" for d in because)
                 texts.append(f"SQL {number}\n  no plan\n  {reasons}")
     if verdict.plans:
-        texts.append(f"{_together(verdict)} ({find_pattern(verdict.union, catalog)})")
+        pattern = find_pattern(verdict.union, catalog, closed=verdict.closes_values)
+        texts.append(f"{_together(verdict)} ({pattern})")
     return texts
 
 

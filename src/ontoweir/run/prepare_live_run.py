@@ -49,6 +49,8 @@ class PreparedRun:
     job: "LiveJob"
     fingerprint: str
     verdicts: tuple[Verdict, ...]
+    jobs: "tuple[QueryJob, ...]" = ()
+    """The queries as they were prepared."""
 
 
 def prepare_run(
@@ -80,7 +82,8 @@ def prepare_run(
     jobs, statics = prepared.jobs, prepared.statics
     idle = {s.name: s.idle_us / 1e6 for s in catalog.streams.values() if s.idle_us is not None}
     job = make_live_job(jobs, catalog, statics, idle, options.most_waiting)
-    return PreparedRun(job, _fingerprint(workspace, compiled, jobs, statics), prepared.verdicts)
+    fingerprint = _fingerprint(workspace, compiled, jobs, statics)
+    return PreparedRun(job, fingerprint, prepared.verdicts, tuple(jobs))
 
 
 def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryListener
 
     from ontoweir.runtime.live.output.sinks.memory import MemorySink
+    from ontoweir.runtime.live.parts.divide_queries import LiveEngine
 
 MAX_WAITING = 10_000_000
 ALARM = 1_000_000
@@ -27,8 +28,11 @@ class RunOptions:
     `metrics`: their folder (default: `output`); `spark`: properties of the session to start;
     `most_waiting`: rows that may wait for a marker; `listeners`: of Spark's progress;
     `allow_unbounded`: run queries that are not bounded too; `alarm`: warn when a query without a
-    bound holds so many rows; `parts_may_go`: published files may be moved away by who reads them;
-    `emit`: what is written of answers (None: what fits each query).
+    bound holds so many rows; `alarm_share`: warn when a query holds this share of its bound;
+    `parts_may_go`: published files may be moved away by who reads them;
+    `emit`: what is written of answers (None: what fits each query);
+    `engine`: where the states of queries are: in the driver, divided among Spark's executors, or as
+    their bounds say; `parts`: into how many each is divided.
     """
 
     checkpoint: Path | None
@@ -44,8 +48,11 @@ class RunOptions:
     listeners: tuple["StreamingQueryListener", ...] = ()
     allow_unbounded: bool = False
     alarm: int = ALARM
+    alarm_share: float | None = None
     parts_may_go: bool = False
     emit: str | None = None
+    engine: "LiveEngine" = "auto"
+    parts: int | None = None
 
 
 def add_run_options(run: argparse.ArgumentParser) -> None:
@@ -77,6 +84,19 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
     )
     add_emit(run)
     run.add_argument(
+        "--engine",
+        choices=("auto", "driver", "spark"),
+        default="auto",
+        help="where the state of queries is kept: in the driver, or divided by key among Spark's "
+        "executors (default: auto, by their bounds and this machine's memory)",
+    )
+    run.add_argument(
+        "--parts",
+        type=row_count,
+        metavar="N",
+        help="divide the state of each query that can be by key into so many parts",
+    )
+    run.add_argument(
         "--most-waiting",
         type=int,
         default=MAX_WAITING,
@@ -102,6 +122,12 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         help="warn when a query without a bound holds so many, and whenever they have doubled "
         f"(default: {ALARM:,})",
     )
+    run.add_argument(
+        "--alarm-share",
+        type=_share,
+        metavar="SHARE",
+        help="warn when a query holds this share of its bound, e.g. 0.9 (default: never)",
+    )
 
 
 def add_emit(command: argparse.ArgumentParser) -> None:
@@ -120,6 +146,14 @@ def row_count(text: str) -> int:
     if rows < 1:
         raise ValueError
     return rows
+
+
+def _share(text: str) -> float:
+    """A number above 0, at most 1."""
+    share = float(text)
+    if not 0 < share <= 1:
+        raise ValueError
+    return share
 
 
 def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
@@ -141,8 +175,11 @@ def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
         most_waiting=given.most_waiting,
         allow_unbounded=given.allow_unbounded,
         alarm=given.alarm,
+        alarm_share=given.alarm_share,
         parts_may_go=given.parts_may_go,
         emit=given.emit,
+        engine=given.engine,
+        parts=given.parts,
     )
 
 

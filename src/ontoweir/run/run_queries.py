@@ -50,15 +50,17 @@ def run_queries(
         )
     verdicts = _decide(workspace, compiled, options)
     from ontoweir.runtime.live.await_live import await_live, stop_live
+    from ontoweir.runtime.live.checkpoint.save_state import hash_parts
     from ontoweir.runtime.live.live_options import LiveOptions
     from ontoweir.runtime.live.output.redact_run import redact_run
+    from ontoweir.runtime.live.parts.place_queries import place_queries
     from ontoweir.runtime.live.run_live import run_live
 
     sink = open_sink(options)
     session = open_session(options, spark)
     prepared = prepare_run(workspace, compiled, verdicts, session, options)
-    job = prepared.job
-    record = _SessionRecord(StateAlarm(options.alarm, workspace.on_warning), options.progress)
+    alarm = StateAlarm(options.alarm, options.alarm_share, workspace.on_warning)
+    record = _SessionRecord(alarm, options.progress)
     live = LiveOptions(
         checkpoint=checkpoint,
         output=options.output,
@@ -78,15 +80,23 @@ def run_queries(
             fix="stop the other, or name another --checkpoint and --output",
             source=Source(str(checkpoint)),
         )
+    placing = place_queries(
+        prepared.job, prepared.jobs, session, checkpoint, options.engine, options.parts
+    )
     try:
-        running = run_live(job, prepared.fingerprint, session, live)
-        try:
-            await_live(running, stop, mask=lambda text: redact_run(text, job, sink))
-        except KeyboardInterrupt:
-            stop_live(running)
+        with placing as placed:
+            job = placed.job
+            fingerprint = prepared.fingerprint
+            if placed.identity:
+                fingerprint = hash_parts([fingerprint, placed.identity])
+            running = run_live(job, fingerprint, session, live)
+            try:
+                await_live(running, stop, mask=lambda text: redact_run(text, job, sink))
+            except KeyboardInterrupt:
+                stop_live(running)
     finally:
         lock.release()
-    return record.summarise()
+    return {**record.summarise(), "engines": placed.told}
 
 
 def _decide(

@@ -10,20 +10,25 @@ if TYPE_CHECKING:
 
 class StateAlarm:
     """Warns when a query without a bound holds `rows` rows of state, and whenever that has
-    doubled; and once for each reason for which half of a stream's rows are rejected. Called after
+    doubled; when a query with one passes a `share` of it, once until it keeps less than nine tenths
+    of that; and once for each reason for which half of a stream's rows are rejected. Called after
     every micro-batch."""
 
-    def __init__(self, rows: int, on_warning: Callable[[str], None]) -> None:
-        self.rows, self.on_warning = rows, on_warning
+    def __init__(self, rows: int, share: float | None, on_warning: Callable[[str], None]) -> None:
+        self.rows, self.share, self.on_warning = rows, share, on_warning
         self.next: dict[str, int] = {}
+        self.near: set[str] = set()
         self.told: set[str] = set()
 
     def __call__(self, state: "LiveState", job: "LiveJob") -> None:
         """Look at the state of every query, and at what was rejected."""
         self._tell_rejects(state, job)
         for query, held in zip(job.queries, state.queries, strict=True):
+            if query.bound is not None:
+                self._compare(query.name, held.rows, query.bound)
+                continue
             limit = self.next.get(query.name, self.rows)
-            if query.bound is not None or held.rows < limit:
+            if held.rows < limit:
                 continue
             while limit <= held.rows:
                 limit *= 2
@@ -32,6 +37,20 @@ class StateAlarm:
                 f"{query.name} holds {held.rows:,} rows of state, and no bound of it is known; "
                 "`ontoweir check` says what would bound it"
             )
+
+    def _compare(self, name: str, rows: int, bound: int) -> None:
+        if self.share is None:
+            return
+        limit = self.share * bound
+        if rows >= max(limit, 1) and name not in self.near:
+            self.near.add(name)
+            self.on_warning(
+                f"{name} holds {rows:,} rows of state, {rows / max(bound, 1):.0%} of its bound of "
+                f"{bound:,}; where the bound is passed, a declaration does not hold, and the run "
+                "stops"
+            )
+        elif rows < 0.9 * limit:
+            self.near.discard(name)
 
     def _tell_rejects(self, state: "LiveState", job: "LiveJob") -> None:
         from ontoweir.runtime.verified.find_wrong import find_wrong

@@ -7,6 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, Stream
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.measuring.declared import (
     AddCluster,
+    AddGap,
     AddKey,
     AddReference,
     Declared,
@@ -130,7 +131,7 @@ def _is_safe(proposed: Proposed) -> bool:
     match proposed.declared:
         case SetDomain(column=Column(type=StringType(), enum=values)):
             return values is not None and len(values) <= _FEW
-        case SetDomain():
+        case SetDomain() | AddGap():
             return False
         case SetRate() | SetLateness() | AddKey() | AddReference() | AddCluster():
             return not proposed.loses

@@ -16,6 +16,7 @@ from ontoweir.checker.repair.changes import (
     AddWindow,
     Change,
     DeclareDomain,
+    DeclareGap,
     DeclareReference,
     DropGroup,
     DropVariable,
@@ -102,6 +103,7 @@ def test_a_result_that_has_to_be_remembered(catalog: Catalog) -> None:
     assert repairs(text, catalog) == [
         (SetDistinct(False),),
         (DeclareDomain("s", "name"),),
+        (DeclareGap("s", "name"),),
         (DropVariable("name"),),
     ]
 
@@ -153,7 +155,8 @@ def test_a_range_meets_what_the_query_asks_for(catalog: Catalog) -> None:
     for limit, start in (("> 5000", 5001), ("< -7", -1007), ("< 7", 0)):
         found = repairs(f"SELECT DISTINCT s.a FROM s WHERE s.a {limit}", catalog)
         # a range that nobody has told of is not what comes first
-        assert found == [(SetDistinct(False),), (DeclareDomain("s", "a", start),)]
+        domain, gap = DeclareDomain("s", "a", start), DeclareGap("s", "a")
+        assert found == [(SetDistinct(False),), (domain,), (gap,)]
 
 
 def test_what_grows_is_not_given_a_range_first(catalog: Catalog) -> None:

@@ -145,6 +145,32 @@ def test_rows_of_one_value_that_come_together(run: Run, gates: Path) -> None:
     )
 
 
+def test_a_gap_makes_groups_final(run: Run, gates: Path) -> None:
+    """Badges stay long, and show themselves often."""
+    rows = [
+        f"north,{badge},2026-05-04T{minute // 60:02}:{minute % 60:02}:{badge:02}"
+        for minute in range(400)
+        for badge in range(40)
+        if badge * 3 <= minute < badge * 3 + 250
+    ]
+    (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *rows]) + "\n")
+    (gates / "stay.sql").write_text(
+        "SELECT badge, COUNT(*) AS n FROM passage WHERE badge IS NOT NULL GROUP BY badge"
+    )
+    asked = ("--sql", gates / "stay.sql", "-q", "--format", "json")
+    measured = json.loads(run("measure", gates, *asked, "--write").out)
+    (query,) = measured["queries"]
+    assert query["needs"] == [
+        '[streams.passage]\nclustered = [{ columns = ["badge"], gap = "1 minute" }]'
+    ]
+    (checked,) = json.loads(run("check", gates, *asked).out)
+    assert checked["verdict"] == "conditionally-bounded"
+    assert checked["pattern"] == "MON"
+    assert checked["conditions"] == [
+        "consecutive rows of passage with one badge lie within 1 minute"
+    ]
+
+
 def test_html(run: Run, gates: Path) -> None:
     ran = run("measure", gates, "--sql", gates / "again.sql", "--format", "html", "-q")
     assert ran.code == 0, ran.err

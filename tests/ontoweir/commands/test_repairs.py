@@ -150,7 +150,7 @@ FOUND = {
     "union": "not DISTINCT",
     "grouped": "coarser | list",
     "grouped-in-time": "limit | declare | declare",
-    "remembered": "not DISTINCT | list | drop",
+    "remembered": "not DISTINCT | list | gap | drop",
 }
 FOUND_SQL = {
     "join": "refer | refer | limit | declare | declare",
@@ -160,11 +160,12 @@ FOUND_SQL = {
     "decimals": "limit | DISTINCT | declare | declare",
     "union": "not DISTINCT",
     "a-float": "not DISTINCT | declare | drop",
-    "above": "not DISTINCT | declare",
+    "above": "not DISTINCT | declare | gap",
     "grouped": "coarser | list",
     "grouped-in-time": "refer | limit | declare | declare",
 }
 WORDS = {
+    "declare that consecutive": "gap",
     "declare that": "refer",
     "declare a key": "key",
     "declare ": "declare",
@@ -305,8 +306,7 @@ def test_what_is_declared_elsewhere_has_no_line(run: Run, made: Path) -> None:
     (made / "named.sql").write_text("SELECT DISTINCT s.extra FROM s")
     limits = "streams.s.columns.extra={ type = 'int' }"
     found = check(run, made, "--sql", made / "named.sql", "--set", limits)
-    (repair,) = (r for r in found["repairs"] if r["actions"][0].startswith("declare "))
-    assert "0..999 is an example" in repair["actions"][0]
+    (repair,) = (r for r in found["repairs"] if "0..999 is an example" in r["actions"][0])
     (edit,) = repair["edits"]
     assert edit["line"] is None
     assert edit["file"].startswith("--set")

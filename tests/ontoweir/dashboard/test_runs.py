@@ -156,3 +156,26 @@ def test_a_report_of_what_runs(run: Run, project: Path, tmp_path: Path, record: 
     ran = run(*command, "--metrics", "x")
     assert ran.code == 2
     assert "--metrics without --live" in ran.err
+
+
+def test_metrics_for_prometheus(client: FlaskClient, project: Path, record: Record) -> None:
+    """Of a plain run, and of a registered query whose server is gone."""
+    write_lines(project / "out/answers" / METRICS, [record(4, {QUERY: (21, 84)})])
+    assert client.get("/healthz").text == "ok\n"
+    answer = client.get("/metrics")
+    assert answer.content_type.startswith("text/plain; version=0.0.4")
+    lines = answer.text.splitlines()
+    assert f'ontoweir_query_state{{query="{QUERY}",state="ran"}} 1.0' in lines
+    assert f'ontoweir_query_state_share{{query="{QUERY}"}} 0.25' in lines
+    assert f'ontoweir_query_bound_rows{{query="{QUERY}"}} 84' in lines
+    reason = "traffic repeats the key (id, ts)"
+    assert f'ontoweir_query_rejects_total{{query="{QUERY}",reason="{reason}"}} 3.0' in lines
+    names = [line.split()[2] for line in lines if line.startswith("# TYPE ")]
+    assert len(names) == len(set(names))
+    folder = project / "out" / "registry" / "gone"
+    folder.mkdir(parents=True)
+    (folder / "entry.json").write_text(json.dumps({"name": "gone", "id": "1"}))
+    (folder / "status.json").write_text(json.dumps({"id": "1", "state": "running"}))
+    assert 'ontoweir_query_up{query="gone"} 0.0' in client.get("/metrics").text.splitlines()
+    health = client.get("/healthz")
+    assert (health.status_code, health.text) == (503, "not running: gone\n")

@@ -245,6 +245,10 @@ def test_a_server_that_died_is_found_out(run: Run, project: Path) -> None:
     assert died["state"] == "died"
     assert "is gone" in died["error"]
     assert run("status", "--project", project).out.startswith(f"{FAST}: died")
+    assert [run("status", "--check", "--project", project).code, run("status", project).code] == [
+        3,
+        0,
+    ]
     write_status(folder, {**status, "state": "stopped", "tuples": 7})
     assert read_status(registry, entry)["state"] == "stopped"
     assert begin_status(entry, "somewhere", None, folder)["tuples"] == 7  # it goes on from there

@@ -8,9 +8,9 @@ import pytest
 
 from ontoweir.errors import RunError
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.runtime.division import store_statics as module
 from ontoweir.runtime.division.store_statics import open_statics, store_statics
 from ontoweir.runtime.engine.execution import ExecutionContext
-from ontoweir.runtime.replay.ranges import store_statics as module
 
 
 def _work(**tables: pa.Table) -> ExecutionContext:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ontoweir.mappings.model.time_bucket import FixedBuckets, TimeBucket
-from ontoweir.runtime.engine.bucket_closing import BucketClosing
+from ontoweir.runtime.groups.bucket_closing import BucketClosing
 
 
 @given(

@@ -10,6 +10,7 @@ import pytest
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.plan import Bound
 from ontoweir.errors import RunError, Source
+from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.measure_batch import measure_batch
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
@@ -85,8 +86,10 @@ def test_a_synopsis_over_its_bound_stops_the_run_and_is_named() -> None:
     case, job, state = _with_state()
     query = job.queries[0]
     plan = query.plans[0].plan
-    table = next(t for t in plan.tables if state.queries[0].kernels[0].tables.get(t.members))
-    held = state.queries[0].kernels[0].tables[table.members].rows
+    kept = state.queries[0]
+    assert isinstance(kept, ExecutionState)
+    table = next(t for t in plan.tables if kept.kernels[0].tables.get(t.members))
+    held = kept.kernels[0].tables[table.members].rows
     stream = plan.form.members[min(table.members)].stream
     declared = Declaration("domain", stream, ("c",), "what was promised", Source("x.toml", 7))
 

@@ -29,7 +29,7 @@ def warn(folder: Path, *batches: list[tuple[str, int]]) -> list[list[str]]:
     (history,) = live.histories
     told: list[list[str]] = []
     state = begin_live(live)
-    alarm = StateAlarm(1_000_000, lambda text: told[-1].append(text))
+    alarm = StateAlarm(1_000_000, None, lambda text: told[-1].append(text))
     for number, rows in enumerate(batches):
         told.append([])
         file = folder / "s" / f"{number}.parquet"

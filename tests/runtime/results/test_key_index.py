@@ -49,7 +49,7 @@ def test_places_are_those_of_a_dict(
     index, texts = KeyIndex(), TextTable()
     with pytest.MonkeyPatch.context() as patch:
         if alike:
-            patch.setattr(row_index, "_hash_rows", lambda c: np.zeros(len(c[0]), dtype=np.uint64))
+            patch.setattr(row_index, "hash_words", lambda c: np.zeros(len(c[0]), dtype=np.uint64))
         for rows in tables:
             before = len(known)
             keys = [tuple(row[n] for n in columns) for row in rows]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.repair.changes import (
     DeclareDomain,
+    DeclareGap,
     DeclareKey,
     DeclareReference,
     apply_change,
@@ -105,7 +106,7 @@ def _count_rejects(
     lists values, which only stand for those that are meant."""
     catalog, declared = check.catalog, set[str]()
     for change in repair.changes:
-        if isinstance(change, DeclareDomain | DeclareKey | DeclareReference):
+        if isinstance(change, DeclareDomain | DeclareKey | DeclareReference | DeclareGap):
             _, catalog = apply_change(change, compiled.union, catalog)
             column = isinstance(change, DeclareDomain) and catalog.streams[change.stream].column(
                 change.column

@@ -157,7 +157,7 @@ def _serve(args: argparse.Namespace, registry: Path) -> int:
     from ontoweir.run.run_options import read_run_options
 
     for option in ("checkpoint", "metrics"):
-        if getattr(args, option.replace("-", "_")):
+        if getattr(args, option):
             raise UsageError(
                 f"--{option} does not go with registered queries",
                 why="each has its own folder of the registry",
@@ -165,6 +165,13 @@ def _serve(args: argparse.Namespace, registry: Path) -> int:
                 source=Source(f"--{option}"),
             )
 
+    if args.engine == "spark" or args.parts is not None:
+        raise UsageError(
+            "the state of registered queries is not divided",
+            why="they share what is read, in the driver",
+            fix="leave out --engine and --parts, or name the query to run with --query",
+            source=Source("--engine" if args.parts is None else "--parts"),
+        )
     seen: list[Workspace] = []
 
     def opened() -> "Workspace":

@@ -26,6 +26,11 @@ def add_status(commands: Any) -> None:
         "--project", default=".", help="the project's folder or file (default: the current folder)"
     )
     add_registry_argument(status)
+    status.add_argument(
+        "--check",
+        action="store_true",
+        help="exit with 3 if a query has failed or its server has died (for supervisors)",
+    )
     status.add_argument("--format", choices=("text", "json"), default="text")
     status.set_defaults(run=_status)
 
@@ -40,14 +45,15 @@ def _status(args: argparse.Namespace) -> int:
     registry = find_registry(args.registry, find_root(project))
     entries = list_entries(registry) if name is None else [find_entry(registry, name)]
     statuses = [read_status(registry, entry) for entry in entries]
+    broken = args.check and any(s["state"] in ("failed", "died") for s in statuses)
     if args.format == "json":
         print(json.dumps(statuses if name is None else statuses[0]))
-        return 0
+        return 3 if broken else 0
     if not statuses:
         print(f"no query is registered in {registry}; --project names another project's folder")
     for status in statuses:
         print("\n".join(_lines(status)))
-    return 0
+    return 3 if broken else 0
 
 
 def _is_project(name: str) -> bool:

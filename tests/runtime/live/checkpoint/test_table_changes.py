@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ontoweir.runtime.live.intake.table_changes import apply_change, encode_change
+from ontoweir.runtime.live.checkpoint.table_changes import apply_change, encode_change
 
 SCHEMA = pa.schema([("n", pa.int64()), ("x", pa.float64()), ("t", pa.large_string())])
 CELLS = st.tuples(

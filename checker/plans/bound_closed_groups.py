@@ -1,0 +1,64 @@
+"""A bound on the values that are open, and on their groups, where a rule closes values."""
+
+from collections.abc import Iterable
+
+from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.model.plan import Bound, Key
+from ontoweir.checker.plans.bound_open_groups import wait_for_matches
+from ontoweir.checker.plans.bound_standing import least_bound
+from ontoweir.checker.plans.bound_table import bound_groups, bound_keys
+from ontoweir.checker.sizes.size_key import Factor
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.aggregation import ClosedValues
+from ontoweir.rewriter.model.spj import Attribute
+
+
+def bound_closed_groups(form: NormalForm, values: Iterable[int], catalog: Catalog) -> Bound:
+    """The least bound found on combinations of some classes' values while the value that closes
+    them is open, or a match of it may come.
+
+    Args:
+        form: a disjunct whose groups are closed by a rule.
+        values: the classes that tell groups, or counted values, apart.
+        catalog: the declarations.
+    """
+    closed = form.query.closed
+    assert closed is not None
+    distinct = list(dict.fromkeys(values))
+    given = {form.class_of[Attribute(closed.alias, c)] for c in closed.rule.columns}
+    factor = _count_open(closed, wait_for_matches(form), catalog)
+    if closed.rule.span_us is not None:  # then the rows of open values are as few
+        near = next(m.index for m in form.members if m.alias == closed.alias)
+        given = {c.index for c in form.classes if near in c.members}
+        one = form.rates[near]
+        factor = _count_open(closed, wait_for_matches(form), catalog, one)
+    keys = [Key(v) for v in distinct if v not in given]
+    return least_bound([bound_keys(form, keys, given, [factor]), bound_groups(form, distinct)])
+
+
+def bound_open_values(closed: ClosedValues, wait: int, catalog: Catalog) -> Bound:
+    """The values of a rule that are open, or of which a match may come for so many more steps."""
+    factor = _count_open(closed, wait, catalog)
+    return Bound(factor.size, factor.formula)
+
+
+def _count_open(
+    closed: ClosedValues, wait: int, catalog: Catalog, rows: int | None = None
+) -> Factor:
+    """V: what the rule leaves open after a finished step, and what has come in the steps for which
+    matches are waited for; `rows`: the most of a timestamp, with what is folded into them, where
+    these are counted."""
+    stream, rule = catalog.streams[closed.stream], closed.rule
+    rate = stream.max_per_timestamp if rows is None else rows
+    named, shown = f"R({stream.name})", f"open {', '.join(rule.columns)}"
+    far = rule.gap_us if rule.span_us is None else rule.span_us
+    if far is not None:
+        steps = -(-(far + wait * stream.step_us) // stream.grid_us) + 1
+        size = None if rate is None else rate * steps
+        return Factor(size, f"{named} · {steps} steps of {shown}")
+    steps = -(-wait * stream.step_us // stream.grid_us) + 1
+    base = rule.rows if rule.rows is not None else rule.most_open
+    assert base is not None
+    size = None if rate is None else base + rate * steps
+    text = named if steps == 1 else f"{named} · {steps} steps"
+    return Factor(size, f"({base} + {text}) {shown}")

@@ -1,0 +1,35 @@
+"""Whether the data of a witness keeps the rules that close values, whatever their numbers are."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from ontoweir.checker.witness.witness import WitnessRow
+from ontoweir.mappings.model.catalog import ClosingRule, Stream
+
+_Value: TypeAlias = tuple[object, ...]
+
+
+def keeps_closing(stream: Stream, rows: Sequence[WitnessRow]) -> bool:
+    """Whether rows keep every closing rule of their stream, with any subset of them, and whatever
+    gap, number of rows or of open values it allows.
+
+    A witness is of some size, and stands for one of every size. Of many optional tuples, values
+    that are open would be more than a rule allows: so no value may be open after a step, or one
+    where each has to say that it is closed. Where the rules do bound a query and no plan is known
+    for it, it is undecided.
+    """
+    return all(_keeps(rule, rows) for rule in stream.closing)
+
+
+def _keeps(rule: ClosingRule, rows: Sequence[WitnessRow]) -> bool:
+    of: dict[_Value, list[WitnessRow]] = {}
+    for row in rows:
+        value = tuple(dict(row.values)[c] for c in rule.columns)
+        if None not in value:
+            of.setdefault(value, []).append(row)
+    if any(len({row.step for row in mine}) > 1 for mine in of.values()):
+        return False
+    if rule.ends is None:
+        return True
+    left = [m for m in of.values() if not all(dict(r.values)[rule.ends] is True for r in m)]
+    return len(left) <= 1

@@ -1,0 +1,91 @@
+"""Read the rules that say when no further row with a value comes: `clustered` by gap or rows ([B]
+CA), and `closed_by` (punctuations)."""
+
+from collections.abc import Sequence
+
+from ontoweir.mappings.catalog.read_rules import check_columns, read_clustered, read_span
+from ontoweir.mappings.model.catalog import BooleanType, ClosingRule, Column
+from ontoweir.mappings.model.column_types import name_column_type
+from ontoweir.mappings.model.read_table import TomlTable
+
+
+def read_closing(
+    table: TomlTable, columns: Sequence[Column], step_us: int
+) -> tuple[ClosingRule, ...]:
+    """What a stream's `clustered`, by gap or rows, and `closed_by` say.
+
+    Args:
+        table: the stream's.
+        columns: its columns.
+        step_us: its unit of time.
+
+    Raises:
+        CatalogError: something is wrong, with its line.
+    """
+    known = [column.name for column in columns]
+    rules: list[ClosingRule] = []
+    for item in table.items("clustered"):
+        assert isinstance(item, dict)  # read_rules saw to it
+        entry = TomlTable(item, (*table.path, "clustered"), table.lines)
+        if "within" in entry.values:
+            continue
+        named, place = read_clustered(entry, known), table.lines.place(*table.path, "clustered")
+        if "gap" in entry.values:
+            gap = read_span(entry, "gap", step_us)
+            rules.append(ClosingRule(named, gap_us=gap, source=place))
+        else:
+            rules.append(ClosingRule(named, rows=entry.count("rows", least=0), source=place))
+    one = table.values.get("closed_by")
+    ends = [one] if isinstance(one, dict) else table.items("closed_by")
+    rules += (_read_end(table, item, columns) for item in ends)
+    for rule in rules:
+        _check_keys(table, rule)
+    return tuple(rules)
+
+
+def _read_end(table: TomlTable, item: object, columns: Sequence[Column]) -> ClosingRule:
+    """A row that says that it is the last one of its value."""
+    if not isinstance(item, dict):
+        raise table.wrong("closed_by", "a list of tables { columns, column, max_open }")
+    entry = TomlTable(item, (*table.path, "closed_by"), table.lines)
+    entry.refuse_unknown(("columns", "column", "max_open"))
+    entry.need("columns", '["order"]')
+    entry.need("column", '"is_last"')
+    entry.need("max_open", "10000, the most values that are not closed at one time")
+    named, name = entry.texts("columns"), entry.text("column") or ""
+    known = [column.name for column in columns]
+    check_columns(entry, "columns", named, known, table.path[-1])
+    check_columns(entry, "column", [name], known, table.path[-1])
+    if not named or name in named:
+        raise entry.error(
+            "columns",
+            "closed_by names no columns" if not named else f"closed_by {name!r} closes itself",
+            why="a row in which one column is true is the last with its values of others",
+            fix='write columns = ["order"]',
+        )
+    kind = next(column.type for column in columns if column.name == name)
+    if not isinstance(kind, BooleanType):
+        raise entry.error(
+            "column",
+            f"{name!r} is {name_column_type(kind)}",
+            why="a row says that it is the last one by a column that is true",
+            fix="name a boolean column, or declare it as one",
+        )
+    place = table.lines.place(*table.path, "closed_by")
+    most = entry.count("max_open", least=1)
+    return ClosingRule(named, ends=name, most_open=most, source=place)
+
+
+def _check_keys(table: TomlTable, rule: ClosingRule) -> None:
+    """Raise CatalogError where a key says that no two rows have one value: then nothing is to be
+    waited for, and the rule says what is not so."""
+    for key in table.items("keys"):
+        if isinstance(key, list) and set(map(str, key)) <= set(rule.columns):
+            named = ", ".join(map(str, key))
+            raise table.error(
+                "closed_by" if rule.ends else "clustered",
+                f"rows of {table.path[-1]!r} that agree on {', '.join(rule.columns)} are limited, "
+                f"and ({named}) is a key",
+                why="no two rows of the stream agree on its key, so that there is nothing to limit",
+                fix="remove the key, or the rule: one of them is wrong, or not needed",
+            )

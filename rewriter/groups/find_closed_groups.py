@@ -1,0 +1,162 @@
+"""The rule of a stream by which the groups of an aggregate query are final: no further row with
+their values comes ([B]; arrival rules in docs/theory.md)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ontoweir.mappings.model.catalog import BooleanType, Catalog, ClosingRule, Stream
+from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types, map_output
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, ClosedValues
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    NotNull,
+    NullOutput,
+    Occurrence,
+    Op,
+    Output,
+    SpjQuery,
+    SpjUnion,
+    output_attributes,
+)
+
+WATCHED = "watched"
+"""The alias of the rows that are watched, and the name of what counts them."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedGroups:
+    """A group is final when its values of `variables` are closed, and all that may still match is
+    over.
+
+    `queries`: of every disjunct, where they come from; `watch`: the rows that say when values are
+    closed, by `variables`: all of the stream that have values; of a rule by `ends`, those that are
+    the last ones.
+    """
+
+    variables: tuple[str, ...]
+    queries: tuple[ClosedValues, ...]
+    watch: SpjUnion
+
+    @property
+    def rule(self) -> ClosingRule:
+        """What is declared."""
+        return self.queries[0].rule
+
+
+def find_closed_groups(
+    union: SpjUnion, catalog: Catalog, *, spans: bool | None = None
+) -> Iterator[ClosedGroups]:
+    """What closes the groups of a query whose rows have no end: rules of one stream whose columns
+    the group shows, in all disjuncts as the same terms.
+
+    Args:
+        union: an aggregate query.
+        catalog: with its views and buckets (`extend_catalog`).
+        spans: only rules by a span, or only others (None: both).
+    """
+    assert union.aggregation is not None
+    if union.ends or union.aggregation.panes is not None or not union.disjuncts:
+        return
+    first = union.disjuncts[0]
+    rules = {
+        (stream.name, rule): None
+        for o in first.occurrences
+        if (stream := catalog.streams.get(o.table)) is not None
+        for rule in list_closing(stream)
+        if spans in (None, rule.span_us is not None)
+    }
+    for name, rule in rules:
+        stream = catalog.streams[name]
+        group = union.aggregation.group
+        places = [_find_place(q, group, stream, rule, catalog) for q in union.disjuncts]
+        known = [place for place in places if place is not None]
+        if len(known) < len(places) or len({shown for _, shown in known}) != 1:
+            continue
+        shown = known[0][1]
+        yield ClosedGroups(
+            tuple(variable for variable, _ in shown),
+            tuple(ClosedValues(name, rule, alias) for alias, _ in known),
+            _watch(union, stream, rule, shown),
+        )
+
+
+def list_closing(stream: Stream) -> tuple[ClosingRule, ...]:
+    """The rules that close values of a stream, by a span those of rows that agree on columns."""
+    spans = (
+        ClosingRule(lag.columns, span_us=lag.within_us, source=lag.source)
+        for lag in stream.lags
+        if lag.behind == stream.name and lag.columns == lag.to
+    )
+    return (*stream.closing, *spans)
+
+
+_Shown = tuple[tuple[str, Output], ...]
+
+
+def _find_place(
+    query: SpjQuery, group: tuple[str, ...], stream: Stream, rule: ClosingRule, catalog: Catalog
+) -> tuple[str, _Shown] | None:
+    """Which occurrence of a stream has the columns of a rule that the group shows, and how: as
+    terms of watched rows (None: none)."""
+    outputs, types = dict(query.outputs), Types(catalog, query.occurrences)
+    classes = EqualityClasses(query.occurrences, query.conditions)
+
+    def tells(output: Output, attribute: Attribute) -> bool:
+        """Whether terms are made of an attribute's values alone, so that they tell these apart."""
+        made = () if isinstance(output, NullOutput) else output_attributes(output)
+        return len(made) == 1 and (
+            made[0] == attribute
+            or (
+                classes.same(made[0], attribute)
+                and types.type_of(made[0]) == types.type_of(attribute)
+            )
+        )
+
+    for occurrence in query.occurrences:
+        if occurrence.table != stream.name:
+            continue
+        found = []
+        for column in rule.columns:
+            one = Attribute(occurrence.alias, column)
+            named = next((v for v in group if tells(outputs[v], one)), None)
+            if named is None:
+                break
+            found.append((named, _rename(outputs[named], Attribute(WATCHED, column))))
+        else:
+            return occurrence.alias, tuple(found)
+    return None
+
+
+def _rename(output: Output, to: Attribute) -> Output:
+    """A term that is made of another attribute."""
+    return map_output(output, lambda _: to)
+
+
+def _watch(union: SpjUnion, stream: Stream, rule: ClosingRule, shown: _Shown) -> SpjUnion:
+    """The rows that say when values are closed."""
+    conditions: list[Condition] = [NotNull(Attribute(WATCHED, c)) for c in rule.columns]
+    if rule.ends is not None:
+        column = stream.column(rule.ends)
+        assert column is not None
+        assert isinstance(column.type, BooleanType)  # read_closing saw to it
+        conditions.append(Compare(Attribute(WATCHED, rule.ends), Op.EQ, Constant(value=True)))
+    query = SpjQuery(
+        occurrences=(Occurrence(WATCHED, stream.name),),
+        conditions=tuple(conditions),
+        outputs=tuple(dict(shown).items()),
+    )
+    return SpjUnion(
+        name=union.name,
+        variables=tuple(dict(shown)),
+        disjuncts=(query,),
+        distinct=False,
+        source=union.source,
+    )
+
+
+def watching() -> Aggregate:
+    """What counts watched rows; it is not shown."""
+    return Aggregate(WATCHED, AggregateFunction.COUNT, None)

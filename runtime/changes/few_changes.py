@@ -1,0 +1,36 @@
+"""Changes where much is held and little has come: what that touches is looked at."""
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.runtime.changes.change_feed import TIME, ChangeFeed, advance_changes
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.kept.kept_rows import are_few
+from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
+
+
+def advance_few_changes(
+    feed: ChangeFeed, held: "pa.Table | KeptTable | None", answers: pa.Table, now: int
+) -> "tuple[pa.Table, pa.Table | KeptTable | None]":
+    """As advance_changes: of what is held only that is looked at which answers replace, or add to,
+    or which is to come by now."""
+    if held is None or feed.sliding is not None or not are_few(answers.num_rows, held.num_rows):
+        return advance_changes(feed, None if held is None else whole_table(held), answers, now)
+    timed = feed.group is None and not feed.latest
+    if not isinstance(held, KeptTable):
+        names = feed.group if feed.group is not None else feed.latest or feed.variables
+        held = KeptTable(held, names, _begin_or_end if timed else None)
+    touched = held.find(answers)
+    if timed:
+        due = held.due(now)
+        touched = np.union1d(touched, held.find(held.take(due)))
+    made, left = advance_changes(feed, held.take(touched), answers, now)
+    left = held.schema.empty_table() if left is None else left.cast(held.schema)
+    after = held.replace(touched, left, now)
+    return made, after if after.num_rows else None
+
+
+def _begin_or_end(rows: pa.Table) -> Array:
+    """When each change comes (µs)."""
+    times: Array = rows.column(TIME).cast(pa.int64()).to_numpy()
+    return times

@@ -1,0 +1,228 @@
+"""When the groups of values that a rule closes are final."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.runtime.columnar.frame import LONG_AGO, Array
+from ontoweir.runtime.results.group_state import GroupColumn, GroupState, add_groups
+from ontoweir.runtime.results.measures import Measure, MeasureKind
+
+NEVER = 1 << 62
+"""When what is open is final, as far as is known."""
+
+_TIME: Measure = (MeasureKind.MAX, "time")
+"""Of an open value: by a gap, its last row's time; by rows, when it was closed, if it is; else when
+its groups are final, as far as is known. In µs."""
+_SINCE: Measure = (MeasureKind.WEIGHT, "since")
+"""Of an open value by rows: how many came in later steps than its last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueClosing:
+    """When groups are final.
+
+    Args:
+        variables: the group's columns with the values.
+        wait_us: how long after a value is closed matches of its rows may come.
+        gap_us: it is closed so long after its last row.
+        rows: it is closed when more rows than that have come in later steps.
+        span_us: it is closed so long after its first row; of none, by the row that says so.
+        at_once: a group is answered when it is found, and forgotten when it is final.
+    """
+
+    variables: tuple[str, ...]
+    wait_us: int
+    gap_us: int | None = None
+    rows: int | None = None
+    span_us: int | None = None
+    at_once: bool = False
+
+
+class Followed(NamedTuple):
+    """What watched rows say.
+
+    `values`: all values that were open or came, by place; `turns`: when the groups of each are
+    final for the first time, for the second, … (µs; NEVER: they are not). If rows keep the rule, a
+    value is closed once; else what comes after that begins its groups anew. `open`: the values that
+    are open, or whose groups are not final.
+    """
+
+    values: GroupState
+    turns: tuple[Array, ...]
+    open: GroupState
+
+
+class _Ends(NamedTuple):
+    """When the groups of values are final, in order of places, then times; and what is open: its
+    places and measures."""
+
+    places: Array
+    times: Array
+    left: Array
+    measures: dict[Measure, Array]
+
+
+def follow_values(
+    closing: ValueClosing,
+    before: GroupState,
+    rows: pa.Table,
+    watched: tuple[Array, Array],
+    now: int | None,
+) -> Followed:
+    """What the watched rows of a chunk say of values.
+
+    Args:
+        closing: the rule.
+        before: the values that are open.
+        rows: what they say of `closing.variables`.
+        watched: their times (µs), and how many each of them is.
+        now: the last finished timestamp, in µs (None: there is none yet).
+    """
+    at, weights = watched
+    values, places = add_groups(before, rows, len(at))
+    until = -NEVER if now is None else now
+    if closing.gap_us is not None:
+        ends = _by_gap(before, places, at, closing.gap_us + closing.wait_us, until)
+    elif closing.rows is not None:
+        ends = _by_rows(closing, before, places, (at, weights), until)
+    elif closing.span_us is not None:
+        ends = _by_span(before, places, at, (closing.span_us, closing.wait_us), until)
+    else:
+        ends = _by_ends(before, places, at, closing.wait_us, until)
+    turns = []
+    starts = np.searchsorted(ends.places, ends.places)  # they are in order
+    number = np.arange(len(ends.places)) - starts
+    for turn in range(int(number.max(initial=-1)) + 1):
+        times = np.full(values.count, NEVER, dtype=np.int64)
+        mine = number == turn
+        times[ends.places[mine]] = ends.times[mine]
+        turns.append(times)
+    return Followed(values, tuple(turns), _keep(values, ends))
+
+
+def _keep(values: GroupState, ends: _Ends) -> GroupState:
+    """The values that are left."""
+    if not len(ends.left):
+        return GroupState(texts=values.texts)
+    assert values.keys is not None
+    return GroupState(
+        len(ends.left),
+        values.keys.take(pa.array(ends.left)).combine_chunks(),
+        {
+            name: GroupColumn(column, column != NEVER if name == _TIME else column >= 0)
+            for name, column in ends.measures.items()
+        },
+        changed=np.full(len(ends.left), LONG_AGO, dtype=np.int64),
+        texts=values.texts,
+    )
+
+
+def _times(before: GroupState) -> Array:
+    """The times of open values; NEVER where there is none."""
+    held = before.measures.get(_TIME)
+    if held is None:
+        return np.full(before.count, NEVER, dtype=np.int64)
+    return np.where(held.valid, held.values, NEVER)
+
+
+def _by_gap(before: GroupState, places: Array, at: Array, after: int, now: int) -> _Ends:
+    """A run of rows of a value, each at most a while after the one before, ends that long after its
+    last one."""
+    place = np.concatenate([np.arange(before.count), places])
+    time = np.concatenate([_times(before), at])
+    order = np.lexsort((time, place))
+    place, time = place[order], time[order]
+    last = np.append(place[1:] != place[:-1], True)[: len(place)]
+    over = np.where(last, time + after <= now, np.append(time[1:], 0)[: len(time)] > time + after)
+    left = last & ~over
+    return _Ends(place[over], time[over] + after, place[left], {_TIME: time[left]})
+
+
+def _by_rows(
+    closing: ValueClosing,
+    before: GroupState,
+    places: Array,
+    watched: tuple[Array, Array],
+    now: int,
+) -> _Ends:
+    """A run of rows of a value ends in the step in which too many have come since its last one; and
+    then matches are waited for."""
+    assert closing.rows is not None
+    at, weights = watched
+    steps, step = np.unique(at, return_inverse=True)
+    total = np.zeros(len(steps), dtype=np.int64)
+    np.add.at(total, step, weights)
+    total = np.cumsum(total)
+    held = before.measures.get(_SINCE)
+    since = np.zeros(0, dtype=np.int64) if held is None else held.values
+    place = np.concatenate([np.arange(before.count), places])
+    time = np.concatenate([np.full(before.count, -NEVER), at])
+    base = np.concatenate([-since, total[step]])
+    known = np.concatenate([_times(before), np.full(len(at), NEVER)])
+    order = np.lexsort((time, place))
+    place, time, base, known = place[order], time[order], base[order], known[order]
+    reached = np.searchsorted(total, base + closing.rows, side="right")
+    closed = np.append(steps, NEVER)[reached]
+    closed = np.where(known != NEVER, known, closed)
+    final = np.where(closed == NEVER, NEVER, closed + closing.wait_us)
+    last = np.append(place[1:] != place[:-1], True)[: len(place)]
+    over = np.where(last, final <= now, np.append(time[1:], 0)[: len(time)] > final)
+    left = last & ~over
+    rest = (int(total[-1]) if len(total) else 0) - base[left]
+    return _Ends(place[over], final[over], place[left], {_TIME: closed[left], _SINCE: rest})
+
+
+def _by_span(
+    before: GroupState, places: Array, at: Array, after: tuple[int, int], now: int
+) -> _Ends:
+    """A value is closed a span after its first row. A row that comes while matches are waited for
+    breaks the rule, and prolongs the wait."""
+    span, wait = after
+    final = np.full(int(max(before.count, places.max(initial=-1) + 1)), -NEVER, dtype=np.int64)
+    final[: before.count] = _times(before)
+    found: list[tuple[Array, Array]] = []
+    mine = np.arange(before.count)
+    while True:
+        while (more := (at <= final[places]) & (at + wait > final[places])).any():
+            np.maximum.at(final, places[more], at[more] + wait)
+        found.append((mine, final[mine]))
+        rest = at > final[places]
+        if not rest.any():
+            return _settle(found, now)
+        places, at = places[rest], at[rest]
+        first = np.full(len(final), NEVER, dtype=np.int64)
+        np.minimum.at(first, places, at)
+        mine = np.unique(places)
+        final[mine] = first[mine] + span + wait
+
+
+def _settle(found: list[tuple[Array, Array]], now: int) -> _Ends:
+    """The times that are over, and those that are not; `found`: places, and the next time each."""
+    place = np.concatenate([p for p, _ in found])
+    time = np.concatenate([t for _, t in found])
+    order = np.lexsort((time, place))
+    place, time = place[order], time[order]
+    over = time <= now
+    return _Ends(place[over], time[over], place[~over], {_TIME: time[~over]})
+
+
+def _by_ends(before: GroupState, places: Array, at: Array, wait: int, now: int) -> _Ends:
+    """A value is closed by the first row that says so; others while matches are waited for say
+    nothing new."""
+    final = np.full(int(max(before.count, places.max(initial=-1) + 1)), -NEVER, dtype=np.int64)
+    final[: before.count] = _times(before)
+    found = [(np.arange(before.count), final[: before.count].copy())]
+    while True:
+        rest = at > final[places]
+        if not rest.any():
+            break
+        places, at = places[rest], at[rest]
+        first = np.full(len(final), NEVER, dtype=np.int64)
+        np.minimum.at(first, places, at)
+        mine = np.unique(places)
+        final[mine] = first[mine] + wait
+        found.append((mine, final[mine]))
+    return _settle(found, now)

@@ -1,0 +1,120 @@
+"""Advance a part by a step: what a task does, in a worker of Spark's."""
+
+import pickle
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ontoweir.errors import OntoweirError
+from ontoweir.runtime.division.store_statics import open_statics
+from ontoweir.runtime.division.task_failure import describe_failure
+from ontoweir.runtime.engine.advance_rows import advance_rows
+from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
+from ontoweir.runtime.engine.prepare_plan import prepare_plans
+from ontoweir.runtime.kernel.kernel import KernelState
+from ontoweir.runtime.live.checkpoint.state_tables import assemble_part, list_part_tables
+from ontoweir.runtime.live.measure_state import measure_state, text_bytes
+from ontoweir.runtime.live.model.divided_state import PartState
+from ontoweir.runtime.live.model.live_job import RunningQuery
+from ontoweir.runtime.live.parts.local_copy import find_copy, keep_copy
+from ontoweir.runtime.live.parts.part_files import KeptTable, read_tables, write_tables
+from ontoweir.runtime.live.parts.part_task import (
+    PartOutcome,
+    PartTask,
+    decode_rows,
+    encode_stream,
+)
+from ontoweir.runtime.pool.string_pool import no_texts
+from ontoweir.runtime.results.group_state import GroupState
+from ontoweir.runtime.sources.history import Cursor
+from ontoweir.runtime.sources.read_chunk import Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class _HeldPart:
+    """A part as this process has advanced it."""
+
+    version: str
+    state: ExecutionState
+    tables: Mapping[str, KeptTable]
+
+
+@dataclass(slots=True)
+class _Memory:
+    """What a process remembers of a run: its queries, and of each the part that it had last."""
+
+    run: str = ""
+    queries: dict[str, RunningQuery] = field(default_factory=dict)
+    held: dict[str, _HeldPart] = field(default_factory=dict)
+
+
+_memory = _Memory()
+
+
+def run_part(run: str, packed: Mapping[str, Any], task: bytes) -> bytes:
+    """Run one task; errors of ours come back as values (TaskFailure).
+
+    Args:
+        run: names this start of the run.
+        packed: by query, holds the pickled ExecutionContext as its `value`.
+        task: the pickled PartTask.
+    """
+    try:
+        if _memory.run != run:
+            _memory.queries.clear()
+            _memory.held.clear()
+            _memory.run = run
+        wanted: PartTask = pickle.loads(task)
+        if wanted.query not in _memory.queries:
+            _memory.queries[wanted.query] = _prepare(packed[wanted.query].value)
+        return pickle.dumps(_advance(run, _memory.queries[wanted.query], wanted))
+    except OntoweirError as error:
+        return pickle.dumps(describe_failure(error))
+
+
+def _prepare(content: bytes) -> RunningQuery:
+    work: ExecutionContext = open_statics(pickle.loads(content))
+    return RunningQuery(work.name, work, prepare_plans(work), None)
+
+
+def _advance(run: str, query: RunningQuery, task: PartTask) -> PartOutcome:
+    work = query.work
+    part = f"{run}-{query.name}-{task.part}"
+    held = _open(query, task, part)
+    cursors = {h.stream.name: Cursor() for h in work.histories}
+    admitted = {h.stream.name: decode_rows(task.rows[h.stream.name], h) for h in work.histories}
+    chunk = Chunk({}, cursors, cursors, task.now_us, False)
+    state, answers = advance_rows(work, query.plans, admitted, chunk, held.state)
+    version = uuid.uuid4().hex
+    name = f"{task.part:04d}-{version}.part"
+    tables = write_tables(Path(task.folder), name, held.tables, list_part_tables(state))
+    after = PartState(
+        version,
+        {n: t.pieces for n, t in tables.items()},
+        state.rows,
+        tuple((s.rows, s.bytes) for s in measure_state(query, state)),
+        text_bytes(state),
+    )
+    keep_copy(part, version, tables)
+    _memory.held[query.name] = _HeldPart(version, state, tables)
+    return PartOutcome(after, encode_stream(answers) if answers.num_rows else b"")
+
+
+def _open(query: RunningQuery, task: PartTask, part: str) -> _HeldPart:
+    """The part as it was before the step."""
+    before = task.before
+    known = _memory.held.pop(query.name, None)
+    if known is not None and before.version and known.version == before.version:
+        return known
+    if not before.version:
+        plans = range(len(query.plans))
+        kernels = tuple(KernelState() for _ in plans)
+        texts = tuple(no_texts() for _ in plans)
+        return _HeldPart("", ExecutionState({}, kernels, texts, GroupState()), {})
+    tables = find_copy(part, before)
+    others = {n: pieces for n, pieces in before.tables.items() if n not in tables}
+    tables |= read_tables(Path(task.folder), others)
+    state = assemble_part({n: t.table for n, t in tables.items()}, len(query.plans))
+    return _HeldPart(before.version, replace(state, cursors={}), tables)

@@ -1,0 +1,36 @@
+"""Arrays that grow at their end, in time that follows what is added."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Growing:
+    """Numbers that are appended; `values`: a view of them, which is not to be kept."""
+
+    __slots__ = ("_room", "_used")
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self._room, self._used = values, len(values)
+
+    def __len__(self) -> int:
+        return self._used
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """All of them."""
+        return self._room[: self._used]
+
+    def append(self, more: NDArray[Any]) -> None:
+        """Add some at the end."""
+        self.resize(self._used + len(more))
+        self._room[self._used - len(more) : self._used] = more
+
+    def resize(self, count: int) -> None:
+        """Have so many, not fewer than before; what the new ones are is not said."""
+        if count > len(self._room):
+            room = np.empty(count + count // 2, dtype=self._room.dtype)
+            room[: self._used] = self.values
+            self._room = room
+        self._used = count

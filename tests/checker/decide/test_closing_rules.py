@@ -1,0 +1,148 @@
+"""Verdicts on queries over streams whose values a rule closes."""
+
+from pathlib import Path
+
+import pytest
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.partition.partition import ByKey, NotDivided
+from ontoweir.checker.verdict.find_pattern import UpdatePattern, find_pattern
+from ontoweir.checker.verdict.verdict import Failing, Verdict
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.runtime.harness import make_catalog
+
+GAP = 'clustered = [{ columns = ["k"], gap = "10 seconds" }]'
+ROWS = 'clustered = [{ columns = ["k"], rows = 50 }]'
+ENDS = 'closed_by = [{ columns = ["k"], column = "done", max_open = 100 }]'
+TOML = """[streams.page]
+source = {{ format = "csv", path = "p.csv" }}
+timestamp = {{ column = "ts", unit = "1 second" }}
+max_per_timestamp = 3
+{rule}
+[streams.page.columns]
+k = "string"
+kind = {{ type = "int", min = 0, max = 3 }}
+url = "string"
+cost = "int"
+done = "boolean"
+[streams.buy]
+source = {{ format = "csv", path = "b.csv" }}
+timestamp = {{ column = "ts", unit = "1 second" }}
+max_per_timestamp = 2
+columns = {{ k = "string", price = "int" }}
+"""
+BOTH = "FROM page p, buy b WHERE p.k = b.k"
+APART = "FROM page p, buy b WHERE p.ts <= b.ts"
+WHILE_OPEN = (
+    "while a value of k is open, a number would have to be kept for every value of page.url"
+)
+SOON = "AND p.ts <= b.ts AND b.ts <= p.ts + INTERVAL '5' SECOND"
+
+
+def decide(sql: str, rule: str, folder: Path) -> Verdict:
+    catalog = make_catalog(folder, TOML.format(rule=rule))
+    return check_query(parse_sql(sql, catalog, name="q", file="q.sql"), catalog)
+
+
+@pytest.mark.parametrize(
+    ("sql", "bound"),
+    [
+        ("SELECT k, COUNT(*) AS n FROM page WHERE k IS NOT NULL GROUP BY k", 2 * 33),
+        ("SELECT k, MAX(cost) AS n FROM page WHERE k <> 'a' GROUP BY k HAVING MAX(cost) < 3", 66),
+        ("SELECT DISTINCT k FROM page WHERE k IS NOT NULL", 2 * 33),
+        ("SELECT DISTINCT k, kind FROM page WHERE k <> '' AND kind >= 0", 33 + 4 * 33),
+        (f"SELECT p.k, COUNT(*) AS n {BOTH} {SOON} GROUP BY p.k", 2 * 48 + 15),
+        (f"SELECT b.k, COUNT(*) AS n {BOTH} {SOON} GROUP BY b.k", 2 * 48 + 15),
+    ],
+)
+def test_a_gap_bounds_groups_and_answers(sql: str, bound: int, tmp_path: Path) -> None:
+    verdict = decide(sql, GAP, tmp_path)
+    assert verdict.name == "conditionally-bounded", verdict
+    assert verdict.bound is not None
+    assert verdict.bound.rows == bound, verdict.bound
+    assert [c.kind for c in verdict.conditions if c.kind != "domain"] == ["closing"]
+    assert verdict.closes_values
+
+
+def test_groups_are_final(tmp_path: Path) -> None:
+    sql = "SELECT k, COUNT(*) AS n FROM page WHERE k IS NOT NULL GROUP BY k"
+    for rule in (GAP, ROWS, ENDS):
+        verdict = decide(sql, rule, tmp_path)
+        catalog = make_catalog(tmp_path, TOML.format(rule=rule))
+        found = find_pattern(verdict.union, catalog, closed=verdict.closes_values)
+        assert found is UpdatePattern.MON
+        divided = NotDivided if rule is ROWS else ByKey  # other rows say when a value is closed
+        assert isinstance(verdict.partition, divided)
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        (
+            "SELECT k, url, COUNT(*) AS n FROM page WHERE k > '' AND url > '' GROUP BY k, url",
+            WHILE_OPEN,
+        ),
+        (
+            "SELECT k, COUNT(DISTINCT url) AS n FROM page WHERE k IS NOT NULL GROUP BY k",
+            WHILE_OPEN,
+        ),
+        (
+            f"SELECT p.k, COUNT(*) AS n {BOTH} AND p.ts <= b.ts GROUP BY p.k",
+            "their tuples may be any time apart",
+        ),
+        (
+            f"SELECT p.k, COUNT(*) AS n {APART} AND p.k > '' GROUP BY p.k",
+            "may wait for one of b for ever",
+        ),
+    ],
+)
+def test_why_a_rule_is_not_enough(sql: str, said: str, tmp_path: Path) -> None:
+    for rule in (GAP, ROWS, ENDS):
+        verdict = decide(sql, rule, tmp_path)
+        assert verdict.plans is None
+        failing = [d for d in verdict.disjuncts if isinstance(d, Failing)]
+        assert said in failing[0].because[0].message
+
+
+def test_rows_without_a_value_are_named(tmp_path: Path) -> None:
+    verdict = decide("SELECT k, COUNT(*) AS n FROM page GROUP BY k", GAP, tmp_path)
+    failing = next(d for d in verdict.disjuncts if isinstance(d, Failing))
+    assert "WHERE k IS NOT NULL" in (failing.because[0].hint or "")
+
+
+@pytest.mark.parametrize("rule", [GAP, ROWS, ENDS, GAP.replace("10 seconds", "1 hour")])
+@pytest.mark.parametrize(
+    ("sql", "verdict"),
+    [
+        # nothing closes these: there is a counterexample that keeps the rule
+        ("SELECT DISTINCT url FROM page WHERE url IS NOT NULL", "unbounded"),
+        ("SELECT url, COUNT(*) AS n FROM page WHERE url IS NOT NULL GROUP BY url", "unbounded"),
+        (f"SELECT p.url {BOTH}", "unbounded"),
+        # a few open values are no proof that there may be many
+        ("SELECT k, COUNT(DISTINCT url) AS n FROM page WHERE k > '' GROUP BY k", "undecided"),
+        ("SELECT p.url FROM page p, page q WHERE p.k = q.k AND p.ts < q.ts", "undecided"),
+        ("SELECT k FROM page GROUP BY k HAVING COUNT(*) >= 1", "undecided"),
+    ],
+)
+def test_no_witness_breaks_a_rule(sql: str, verdict: str, rule: str, tmp_path: Path) -> None:
+    assert decide(sql, rule, tmp_path).name == verdict
+
+
+@pytest.mark.parametrize(
+    ("sql", "bound"),
+    [
+        ("SELECT k, COUNT(*) AS n FROM page WHERE k IS NOT NULL GROUP BY k", 2 * 33),
+        ("SELECT k, url, COUNT(*) AS n FROM page WHERE k > '' AND url > '' GROUP BY k, url", 66),
+        ("SELECT k, COUNT(*) AS n FROM page WHERE k > '' GROUP BY k HAVING COUNT(*) < 3", 66),
+        ("SELECT k, COUNT(*) AS n FROM page WHERE k IN ('a', 'b') GROUP BY k", 2),
+        ("SELECT DISTINCT k FROM page WHERE k IS NOT NULL", None),
+    ],
+)
+def test_a_span_closes_groups_that_nothing_else_bounds(
+    sql: str, bound: int | None, tmp_path: Path
+) -> None:
+    verdict = decide(sql, GAP.replace("gap", "within"), tmp_path)
+    assert (None if verdict.bound is None else verdict.bound.rows) == bound, verdict
+    if bound == 66:
+        assert [c.kind for c in verdict.conditions] == ["lag"]
+    assert verdict.closes_values is (bound == 66)

@@ -1,0 +1,69 @@
+"""docs/semantics.md, Values that are closed: its rules, its query and its answer."""
+
+import re
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.cli import main
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.paths import ROOT
+
+SECTION = (
+    (ROOT / "docs" / "semantics.md")
+    .read_text(encoding="utf-8")
+    .split("## Values that are closed\n")[1]
+    .split("\n## ")[0]
+)
+ROWS = """session,url,ts
+a,/,2026-05-04T08:00:00
+a,/buy,2026-05-04T08:20:00
+a,/,2026-05-04T08:45:00
+b,/,2026-05-04T10:00:00
+"""
+
+
+def block(language: str) -> str:
+    (found,) = re.findall(rf"```{language}\n(.*?)```", SECTION, re.DOTALL)
+    return str(found)
+
+
+def test_the_answer_is_that_of_the_page(tmp_path: Path) -> None:
+    (tmp_path / "ontoweir.toml").write_text(block("toml"))
+    (tmp_path / "asked.sql").write_text(block("sql"))
+    (tmp_path / "pages.csv").write_text(ROWS)
+    output = tmp_path / "answers.parquet"
+    command = ["replay", tmp_path, "--sql", tmp_path / "asked.sql", "--output", output]
+    assert main([str(part) for part in command]) == 0
+    names, *expected = (line.split(" ", 2) for line in block("text").splitlines())
+    told = pq.read_table(output).select(names).to_pylist()
+    assert [[str(row[n]) for n in names] for row in told] == expected
+
+
+@pytest.mark.parametrize(
+    ("rule", "bound"),
+    [
+        ("", "2 · R(page) · 31 steps of open session"),
+        ("rows", "2 · ((500 + R(page)) open session)"),
+        ("within", "2 · R(page) · 121 steps of open session"),
+        ("closed_by", "2 · ((10000 + R(page)) open session)"),
+    ],
+)
+def test_every_rule_bounds_the_query(rule: str, bound: str, tmp_path: Path) -> None:
+    toml, declared = block("toml"), 'clustered = [{ columns = ["session"], gap = "30 minutes" }]'
+    if rule == "rows":
+        toml = toml.replace('gap = "30 minutes"', "rows = 500")
+    if rule == "within":
+        toml = toml.replace('gap = "30 minutes"', 'within = "2 hours"')
+    if rule == "closed_by":
+        (said,) = re.findall(r"`(closed_by = .*?)` \|", SECTION)
+        toml = toml.replace(declared, said) + 'is_last = "boolean"\n'
+    (tmp_path / "ontoweir.toml").write_text(toml)
+    catalog = load_project(tmp_path, environ={}).catalog
+    verdict = check_query(parse_sql(block("sql"), catalog, name="q", file="q.sql"), catalog)
+    assert verdict.name == "conditionally-bounded"
+    assert verdict.bound is not None
+    assert verdict.bound.formula == bound
