@@ -70,6 +70,8 @@ def _make_tasks(
 ) -> list[PartTask]:
     work, placement = query.work, job.placements[query.name]
     for key in work.watched:  # where all rows come by
+        if key.stream not in admitted:
+            continue
         rows = admitted[key.stream]
         stream = work.catalog.streams[key.stream]
         steps = rows.steps.counted_in(stream.step_us).all()

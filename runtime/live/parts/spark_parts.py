@@ -30,8 +30,8 @@ class SparkParts:
         self.context = spark.sparkContext
         self.run = uuid.uuid4().hex
         self.packed: Mapping[str, Any] = {
-            query.name: self.context.broadcast(pickle.dumps(_pack(query.work, folder)))
-            for query in job.queries
+            query.name: self.context.broadcast(_pack(query.work, folder / f"statics-{number}"))
+            for number, query in enumerate(job.queries)
             if query.name in job.placements
         }
 
@@ -63,6 +63,9 @@ class SparkParts:
             packed.destroy()
 
 
-def _pack(work: ExecutionContext, folder: Path) -> ExecutionContext:
-    """A query as tasks get it: keys over whole streams are watched in the driver."""
-    return store_statics(replace(work, watched=(), histories=list_histories(work)), folder)
+def _pack(work: ExecutionContext, folder: Path) -> bytes:
+    """A query as tasks get it: keys over whole streams are watched in the driver; its large static
+    relations, which are not those of other queries where they are views, are in a folder of it."""
+    folder.mkdir(exist_ok=True)
+    sent = replace(work, watched=(), histories=list_histories(work))
+    return pickle.dumps(store_statics(sent, folder))

@@ -124,14 +124,21 @@ max_per_timestamp = 3
 [streams.s.columns]
 k = { type = "int", min = 0, max = 99 }
 i = "int"
+[streams.t]
+source = { format = "parquet", path = "t" }
+timestamp = { column = "ts", unit = "1 second" }
+[streams.t.columns]
+i = "int"
 """
+"""No query reads t."""
 
 
 def test_keys_over_whole_streams_are_watched(tmp_path: Path) -> None:
     """In the driver, where all rows come by: repeats of a key may be in different parts."""
     catalog = make_catalog(tmp_path, TOML)
     query = make_sql_job("SELECT DISTINCT s.k FROM s", catalog)
-    query = replace(query, name="q", watched=(WatchedKey("s", ("i",)),))
+    watched = WatchedKey("s", ("i",)), WatchedKey("t", ("i",))
+    query = replace(query, name="q", watched=watched)
     job = make_live_job([query], catalog, {}, {})
     divided = divide(job, query, 2, tmp_path / "parts")
     assert divided is not None
