@@ -6,6 +6,7 @@ from dataclasses import replace
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_versions
 from ontoweir.checker.plans.bound_waiting import bound_waiting
 from ontoweir.checker.verdict.refuse_keys import refuse_keys
@@ -45,6 +46,8 @@ def join_blocks(
     worst = max((verdict, *inner), key=lambda v: v.tier.rank).tier
     if worst is Tier.UNBOUNDED:
         worst = Tier.UNDECIDED
+    if any(b.union.begins for b, _ in blocks) and worst.rank < Tier.WINDOW_BOUNDED.rank:
+        worst = Tier.WINDOW_BOUNDED  # late rows wait
     names = {block.stream.name for block, _ in blocks}
     own = [d for d in verdict.declarations if d.table not in names]
     declared = dict.fromkeys(
@@ -120,7 +123,13 @@ def _total(
         if block.absence is not None:
             wide = extend_catalog(catalog, block.union)
             bounds += [bound_waiting(p.form, block.absence, wide) for p in first.plans or ()]
-        elif first.bound is not None:
+        elif block.union.begins:
+            wide, begins = extend_catalog(catalog, block.union), block.union.begins
+            bounds += [
+                bound_standing(p.form, begins, wide, distinct=False, paired=True)
+                for p in first.plans or ()
+            ]
+        if block.absence is None and first.bound is not None:
             rows = block.stream.max_per_timestamp
             most = first.bound.rows if rows is None else rows
             bounds.append(Bound(most, f"answers of {block.stream.name} at a time"))

@@ -1,5 +1,6 @@
 """Why a disjunct is bounded: each value that its plan keeps, and what makes it finite."""
 
+from ontoweir.checker.model.declarations import closing_declaration
 from ontoweir.checker.model.normal_form import NormalForm, ValueClass
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.diagnostics import Label, Reason
@@ -13,7 +14,16 @@ def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
     form = plan.form
     stored = [t for t in plan.tables if t.stored]
     reasons: dict[Reason, None] = {}
-    if not stored:
+    closed = form.query.closed
+    if closed is not None:
+        declared = closing_declaration(closed.stream, closed.rule)
+        label = None
+        if declared.source is not None:
+            label = Label("catalog", declared.source, "says when a value is closed")
+        named = ", ".join(closed.rule.columns)
+        told = f"what is found of one {named} is kept until no more rows of {closed.stream} have it"
+        reasons[Reason(told, because=(Reason(declared.text, label),))] = None
+    elif not stored:
         reasons[Reason("nothing is kept: what arrives at one time is answered before the next")] = (
             None
         )
@@ -34,7 +44,8 @@ def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
     for value, sign in optima:
         reasons[_optimum(form, form.classes[value], sign)] = None
     for group in form.classes:
-        if group.projected and not group.domain.finite and group.index not in kept:
+        told_apart = closed is None and group.projected and group.index not in kept
+        if told_apart and not group.domain.finite:
             alias = form.members[min(group.members)].alias if group.members else group.name
             reasons[
                 Reason(

@@ -18,6 +18,7 @@ def bound_standing(
     *,
     distinct: bool,
     among: Sequence[str] | None = None,
+    paired: bool = False,
 ) -> Bound:
     """The least bound found on different answers that hold, with when they end.
 
@@ -27,6 +28,7 @@ def bound_standing(
         catalog: with its views and buckets.
         distinct: an answer holds once, until the last of its ends.
         among: the variables in which answers differ (None: all but `ends`).
+        paired: when answers begin, of the same rows, tells them apart too.
     """
     outputs = dict(form.query.outputs)
     index = {m.alias: m.index for m in form.members}
@@ -65,7 +67,7 @@ def bound_standing(
     kept = [] if distinct else [KeptTimestamp(i, s, None) for i, s in sorted(shown.items())]
     members = frozenset(m.index for m in form.members)
     whole = bound_table(form, members, keys, kept, (), waits)
-    if distinct or gridded or len(shown) < 2:
+    if distinct or gridded or paired or len(shown) < 2:
         return whole
     # of an answer only the first end is kept, which lies within the shortest window
     shortest = min(after for after, _ in lengths)

@@ -95,7 +95,7 @@ def split_aggregates(
     `unrepeated`: names of COUNT DISTINCT whose values never repeat in a group, so that it is COUNT.
     `closing`: of every disjunct, the bucket of time by which groups are final and forgotten. Every
     part then has all matches, as what would tell which ones it has seen could not be forgotten. So
-    has every part of sliding windows, with when each leaves them.
+    has every part of sliding windows, with when each leaves them, and begins to be shown.
     `closed`: of every disjunct, the rule by which groups are final instead.
     `floats`: arguments that are floats. Matches bring their values one by one to SUM and AVG, which
     add them exactly; no partial match has a sum of them.
@@ -121,7 +121,7 @@ def split_aggregates(
         overs[key] = over
     if None not in overs.values():
         groups[_EXISTENCE], overs[_EXISTENCE] = [_EXISTENCE], None
-    group = union.aggregation.group
+    group, edges = union.aggregation.group, (*union.ends, *union.begins)
     if union.ends:
         ends = (output_attributes(dict(q.outputs)[union.ends[0]]) for q in union.disjuncts)
         closing = [first for first, *_ in ends]
@@ -136,7 +136,7 @@ def split_aggregates(
     return tuple(
         AggregatePart(
             tuple(members),
-            _part(union, (*group, *union.ends), tuple(members), overs[key], added=_added(key)),
+            _part(union, (*group, *edges), tuple(members), overs[key], added=_added(key)),
             overs[key],
             group=group,
         )

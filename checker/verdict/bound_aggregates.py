@@ -40,7 +40,8 @@ def bound_aggregates(
             continue
         for plan in () if decided.part.once else decided.plans:
             if union.ends:
-                bounds.append(bound_leaving(decided.part, plan.form, union.ends, catalog))
+                late, part = bool(union.begins), decided.part
+                bounds.append(bound_leaving(part, plan.form, union.ends, catalog, late=late))
                 continue
             if closing is not None:
                 group = aggregation.group if decided is whole else None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ontoweir.checker.model.normal_form import NormalForm
-from ontoweir.checker.model.plan import Bound
+from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.plans.bound_standing import bound_standing, least_bound
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.mappings.model.catalog import Catalog
@@ -11,7 +11,12 @@ from ontoweir.rewriter.model.aggregation import AggregateFunction
 
 
 def bound_leaving(
-    part: AggregatePart, form: NormalForm, ends: Sequence[str], catalog: Catalog
+    part: AggregatePart,
+    form: NormalForm,
+    ends: Sequence[str],
+    catalog: Catalog,
+    *,
+    late: bool = False,
 ) -> Bound:
     """The least bound found on what is kept of a part: for each group and each time at which
     matches of it leave their windows one row, which counts and sums them; of minima and maxima the
@@ -23,9 +28,28 @@ def bound_leaving(
         form: one of its disjuncts.
         ends: its variables that say when rows leave their windows.
         catalog: with its views and buckets.
+        late: rows may be shown some time after their own. What is still to begin is kept beside
+            what is still to leave, for each time at which it begins and leaves.
     """
-    first = part.aggregates[0]
-    valued = part.group if first.argument is None else (*part.group, first.argument)
+    leaving = _bound_begun(part, form, ends, catalog)
+    if not late:
+        return leaving
+    valued = part.aggregates[0].function.holistic
+    among = _list_valued(part) if valued else part.group
+    coming = bound_standing(form, ends, catalog, distinct=False, among=among, paired=True)
+    return total_bound((leaving, coming))
+
+
+def _list_valued(part: AggregatePart) -> tuple[str, ...]:
+    """What tells values apart."""
+    argument = part.aggregates[0].argument
+    return part.group if argument is None else (*part.group, argument)
+
+
+def _bound_begun(
+    part: AggregatePart, form: NormalForm, ends: Sequence[str], catalog: Catalog
+) -> Bound:
+    first, valued = part.aggregates[0], _list_valued(part)
 
     def bound(among: Sequence[str], *, distinct: bool) -> Bound:
         return bound_standing(form, ends, catalog, distinct=distinct, among=among)

@@ -7,16 +7,13 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import (
     ANSWERS,
     Catalog,
-    Column,
     FloatType,
-    Reference,
     Stream,
-    StringType,
 )
-from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.rewriter.algebra.bound_differences import bound_differences
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.list_lags import apply_lags
+from ontoweir.rewriter.blocks.declare_columns import declare_columns, is_single, time_behind
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import (
     Absence,
@@ -26,12 +23,9 @@ from ontoweir.rewriter.model.spj import (
     Compare,
     Deadline,
     LiteralOutput,
-    NullOutput,
     SpjQuery,
     SpjUnion,
-    ViewBranch,
 )
-from ontoweir.rewriter.views.declare_view import declare_stream
 
 AT = "at"
 """The timestamp of the stream of answers."""
@@ -250,31 +244,27 @@ def _declare(
     time = dict(first.outputs)[times[0]]
     assert isinstance(time, LiteralOutput)
     base = catalog.streams[{o.alias: o.table for o in first.occurrences}[time.value.alias]]
-    wait = _constant_wait(absence, times) if _is_single(found, catalog) else None
+    wait = _constant_wait(absence, times) if is_single(found, catalog) else None
     behind: dict[str, int] = {}
     for name in found.variables:
-        late = {_behind(q, name, catalog) for q in found.disjuncts}
+        late = {time_behind(q, name, catalog) for q in found.disjuncts}
         if wait is not None and not plain and len(late) == 1 and (us := late.pop()) is not None:
             behind[name] = wait + us
     shown = [n for n in found.variables if n not in behind]
-    columns, references, rate = _domains(found, shown, times[0], catalog)
+    stamps = [_stamps(q, times[:1], catalog)[times[0]] for q in found.disjuncts]
+    made = declare_columns(found, shown, stamps, catalog)
     stream = Stream(
         found.name,
         ANSWERS,
         AT,
         base.step_us,
-        rate if wait is not None else None,
-        columns,
-        references=references,
+        made.max_per_timestamp if wait is not None else None,
+        made.columns,
+        references=made.references,
         source=base.source,
     )
     known = None if wait is None else (times[0], wait)
     return Block(stream, found, known, absence), behind
-
-
-def _is_single(found: SpjUnion, catalog: Catalog) -> bool:
-    """Whether every answer is of one row of a stream, and static ones."""
-    return all(sum(o.table in catalog.streams for o in q.occurrences) == 1 for q in found.disjuncts)
 
 
 def _constant_wait(absence: Absence, times: Sequence[str]) -> int | None:
@@ -286,51 +276,3 @@ def _constant_wait(absence: Absence, times: Sequence[str]) -> int | None:
     if max(late, default=0) > 0:
         return None  # what must be there may come sooner
     return max((0, *(us for _, d in every for _, us in d.after)))
-
-
-def _behind(query: SpjQuery, name: str, catalog: Catalog) -> int | None:
-    """How long a variable is before the timestamp of the stream that it is of, in µs (None: it is
-    another value)."""
-    output = dict(query.outputs)[name]
-    if not isinstance(output, LiteralOutput):
-        return None
-    of = {o.alias: o.table for o in query.occurrences}
-    stream = catalog.streams.get(of[output.value.alias])
-    column = None if stream is None else stream.column(output.value.column)
-    if column is None or column.bucket is None or column.bucket.buckets != Moments():
-        return None
-    return column.bucket.behind_us if column.bucket.sliding is None else None
-
-
-def _domains(
-    found: SpjUnion, shown: Sequence[str], time: str, catalog: Catalog
-) -> tuple[tuple[Column, ...], tuple[Reference, ...], int | None]:
-    """The columns of answers, where their values are held, and how many there are at a time."""
-    branches, constants = [], set()
-    for query in found.disjuncts:
-        outputs = dict(query.outputs)
-        stamp = outputs[time]
-        assert isinstance(stamp, LiteralOutput)
-        table = {o.alias: o.table for o in query.occurrences}[stamp.value.alias]
-        own = Attribute(stamp.value.alias, catalog.streams[table].timestamp)
-        attributes = []
-        for name in shown:
-            output = outputs[name]
-            if isinstance(output, LiteralOutput | NullOutput):
-                attributes.append(output.value)
-            else:
-                constants.add(name)
-                attributes.append(own)
-        branches.append(ViewBranch(query.occurrences, query.conditions, tuple(attributes), own))
-    stream = declare_stream("", branches, catalog, distinct=False)
-    named = {c.name: n for n, c in zip(shown, stream.columns, strict=True)}
-    columns = tuple(
-        Column(n, StringType()) if n in constants else replace(c, name=n, source=None)
-        for n, c in zip(shown, stream.columns, strict=True)
-    )
-    references = tuple(
-        Reference((named[r.columns[0]],), r.relation, r.to)
-        for r in stream.references
-        if r.columns[0] in named and named[r.columns[0]] not in constants
-    )
-    return columns, references, stream.max_per_timestamp

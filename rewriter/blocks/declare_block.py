@@ -122,16 +122,16 @@ def _find_times(
     union: SpjUnion, closing: Closing, step_us: int, catalog: Catalog
 ) -> dict[str, int]:
     """The columns of a group's row that are so long before the time when it is final, in µs."""
-    aggregation, bucket = union.aggregation, closing.bucket
+    aggregation, bucket, after = union.aggregation, closing.bucket, closing.after_us
     assert aggregation is not None
     if not _ends_at_once(union, catalog) or not _is_aligned(bucket, step_us):
         return {}
     shown = set(aggregation.columns)
     if aggregation.panes is not None:
         sliding, panes = aggregation.panes.buckets, aggregation.panes
-        found = {} if sliding.grows else {panes.variable: bucket.behind_us + sliding.size_us}
+        found = {} if sliding.grows else {panes.variable: after + sliding.size_us}
         if panes.ends is not None:
-            found[panes.ends] = bucket.behind_us
+            found[panes.ends] = after
         return {n: us for n, us in found.items() if n in shown}
     found = {}
     for name in aggregation.group:
@@ -142,9 +142,9 @@ def _find_times(
         if (other.buckets, other.behind_us) != (bucket.buckets, bucket.behind_us):
             continue
         if other.ends or isinstance(other.buckets, Moments):
-            found[name] = other.behind_us
+            found[name] = after
         elif isinstance(other.buckets, FixedBuckets):
-            found[name] = other.behind_us + other.buckets.width_us
+            found[name] = after + other.buckets.width_us
     return {n: us for n, us in found.items() if n in shown}
 
 
@@ -159,7 +159,7 @@ def _find_unit(union: SpjUnion, closing: Closing, step_us: int, catalog: Catalog
         parts = (bucket.buckets.width_us, bucket.buckets.origin_us, 0)
     else:
         return None
-    unit_us = gcd(*parts, bucket.behind_us)
+    unit_us = gcd(*parts, closing.after_us)
     return unit_us if unit_us > step_us else None
 
 
@@ -277,7 +277,7 @@ def _limit_groups(
     included; or as tuples lie in a bucket."""
     if not apart:
         return None
-    sizes = [_count_values(c) for c in columns]
+    sizes = [count_values(c) for c in columns]
     product: int | None = 1
     for size in sizes:
         product = None if product is None or size is None else product * (size + 1)
@@ -287,7 +287,7 @@ def _limit_groups(
     return min(known, default=None)
 
 
-def _count_values(column: Column) -> int | None:
+def count_values(column: Column) -> int | None:
     """How many values a column may have, where they are few for certain."""
     if column.enum is not None:
         return len(column.enum)

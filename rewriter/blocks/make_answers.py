@@ -1,4 +1,4 @@
-"""The answers of an aggregate query, as what another query reads."""
+"""The answers of an aggregate query, or of a set query, as what another query reads."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,27 +7,30 @@ from itertools import count
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.blocks.declare_block import AT, declare_block
+from ontoweir.rewriter.blocks.declare_set import declare_set
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import Block, SpjUnion
-from ontoweir.rewriter.subqueries.merge_subqueries import Answers
+from ontoweir.rewriter.subqueries.select_answers import Answers
 
 
 def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers, Block]:
-    """The answers of an aggregate query as a stream of the catalog.
+    """The answers of an aggregate query, or of a set query, as a stream of the catalog.
 
     Args:
-        union: the query.
+        union: the query; a grouping without aggregates is the set of its groups.
         name: what the stream is called, if no table is called so.
         catalog: the tables, with the streams of answers that the query reads.
 
     Raises:
         SqlRefusal: its answers are not final, or have a column called like their timestamp.
     """
-    assert union.aggregation is not None
+    if union.aggregation is not None and not union.aggregation.aggregates:
+        union = replace(union, aggregation=None, distinct=True)
     taken = {n.lower() for n in (*catalog.streams, *catalog.relations)}
     names = (name if n == 1 else f"{name}_{n}" for n in count(1))
     free = next(n for n in names if n.lower() not in taken)
-    made = declare_block(union, free, extend_catalog(catalog, union))
+    wide, aggregation = extend_catalog(catalog, union), union.aggregation
+    made = (declare_set if aggregation is None else declare_block)(union, free, wide)
     if made is None:
         raise SqlRefusal(
             "an aggregate in a subquery whose groups are not final",
@@ -36,10 +39,11 @@ def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers,
             fix="group by a bucket of time too, e.g. date_trunc('hour', ts), whose groups are "
             "final when it is over; or aggregate in the outermost SELECT",
         )
-    shown = union.aggregation.columns
+    shown = union.variables if aggregation is None else aggregation.columns
     if AT in map(str.lower, shown):
+        what = "DISTINCT" if aggregation is None else "aggregates"
         raise SqlRefusal(
-            f"a column called {AT} in a subquery with aggregates",
+            f"a column called {AT} in a subquery with {what}",
             why=f"{AT} is when its rows are final",
             fix="call it otherwise, with AS",
         )
@@ -61,4 +65,11 @@ def add_blocks(union: SpjUnion, blocks: Sequence[Block]) -> SpjUnion:
     tables |= {name for name, _ in (*union.buckets, *union.derived)}
     tables |= {b.meeting.base for b in union.blocks if b.meeting is not None}
     read = [b for b in blocks if b.stream.name in tables]
-    return replace(union, blocks=(*read, *(b for b in union.blocks if b not in read)))
+    own = (
+        b
+        if b.meeting is not None or not b.union.begins
+        else replace(b, union=add_blocks(b.union, blocks))  # late rows of answers
+        for b in union.blocks
+        if b not in read
+    )
+    return replace(union, blocks=(*read, *own))

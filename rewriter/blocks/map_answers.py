@@ -46,6 +46,8 @@ from ontoweir.rewriter.tmappings.may_meet import list_atoms_of, may_meet
 
 _ALIAS = "answers"
 _SQL_BUCKET = "date_trunc('hour', ts)"
+_SQL_VIEW = "declare a relation with this SQL as its view"
+_SPARQL_VIEW = "write DISTINCT in the outermost SELECT, or a pattern that has each solution once"
 _SPARQL_BUCKET = '(ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?hour)'
 
 
@@ -71,11 +73,11 @@ class _Term:
 def map_answers(
     inner: InnerSelect, union: SpjUnion, catalog: Catalog, graphs: Sequence[str]
 ) -> MappedAnswers:
-    """The rows of an aggregate SELECT within a query.
+    """The rows of an aggregate SELECT, or of SELECT DISTINCT, within a query.
 
-    A group is told apart by the columns that its terms are made of, so these are the columns of the
-    stream, with their domains and as its key. Where the terms of a variable have several forms, the
-    rows of each are a stream of their own.
+    A group, or a solution of a set, is told apart by the columns that its terms are made of, so
+    these are the columns of the stream, with their domains and as its key. Where the terms of a
+    variable have several forms, the rows of each are a stream of their own.
 
     Args:
         inner: the SELECT.
@@ -87,6 +89,9 @@ def map_answers(
         QueryError: its groups are not final, a variable may have no value, or a term does not tell
             what it is made of.
     """
+    if union.aggregation is None:  # the set of its solutions
+        shown = union.variables
+        union = replace(union, aggregation=Aggregation(shown, (), shown))
     assert union.aggregation is not None
     _refuse_nulls(union)
     whole = extend_catalog(catalog, union)
@@ -108,6 +113,7 @@ def map_answers(
             answers, block = make_answers(made, union.name, catalog)
         except SqlRefusal as refusal:
             fix = refusal.fix.replace(_SQL_BUCKET, _SPARQL_BUCKET).replace(", with AS", "")
+            fix = fix.replace(_SQL_VIEW, _SPARQL_VIEW)
             raise QueryError(refusal.what, why=refusal.why, fix=fix, source=union.source) from None
         catalog = answers.catalog
         blocks.append(block)

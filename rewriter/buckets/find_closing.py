@@ -3,10 +3,18 @@ answers of a set show, after which they are not found again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import gcd
 
-from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
+from ontoweir.mappings.model.catalog import ANSWERS, Catalog, Stream
+from ontoweir.mappings.model.time_bucket import (
+    CalendarBuckets,
+    FixedBuckets,
+    Moments,
+    TimeBucket,
+)
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, SpjQuery, SpjUnion
+
+_DAY_US = 86_400_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,12 +22,24 @@ class Closing:
     """A group is final when its bucket has ended, and all that may still match is over.
 
     `variable`: the group's column with the bucket, which is `bucket`; `attributes`: of every
-    disjunct, where it comes from.
+    disjunct, where it comes from. `grid_us`: its rows are final answers, whose times are multiples
+    of it (None: nothing is known): then the last time at which rows of a bucket come is known.
     """
 
     variable: str
     bucket: TimeBucket
     attributes: tuple[Attribute, ...]
+    grid_us: int | None = None
+
+    @property
+    def after_us(self) -> int:
+        """How long after its end a bucket is over, where no match waits: as long as the times are
+        behind that lie in it, or until the last of them; of a calendar's buckets on a grid in no
+        zone but UTC always equally long."""
+        behind = self.bucket.behind_us
+        if self.grid_us is None:
+            return behind
+        return max(0, (behind - 1) // self.grid_us * self.grid_us)
 
 
 def find_closing(union: SpjUnion, catalog: Catalog) -> Closing | None:
@@ -71,8 +91,32 @@ def _find(
             f for f in found if f is not None and (not moments or isinstance(f[1].buckets, Moments))
         ]
         if len(known) == len(found) and len({bucket for _, bucket in known}) == 1:
-            return Closing(variable, known[0][1], tuple(a for a, _ in known))
+            bucket, attributes = known[0][1], tuple(a for a, _ in known)
+            return Closing(
+                variable, bucket, attributes, _find_grid(union, bucket, attributes, catalog)
+            )
     return None
+
+
+def _find_grid(
+    union: SpjUnion, bucket: TimeBucket, attributes: Sequence[Attribute], catalog: Catalog
+) -> int | None:
+    """Of which the times of the rows in a bucket are multiples, where they are final answers, and
+    buckets end at such times."""
+    grid = 0
+    for query, attribute in zip(union.disjuncts, attributes, strict=True):
+        table = {o.alias: o.table for o in query.occurrences}[attribute.alias]
+        stream = catalog.streams[table]
+        if stream.data != ANSWERS or stream.unit_us is None:
+            return None
+        grid = gcd(grid, stream.unit_us)
+    match bucket.buckets:
+        case FixedBuckets(width_us=width, origin_us=origin):
+            return None if width % grid or origin % grid else grid
+        case CalendarBuckets(zone=zone):
+            return None if zone == "UTC" and _DAY_US % grid else grid
+        case Moments():
+            return None
 
 
 def bucket_of(

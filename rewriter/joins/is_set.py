@@ -6,11 +6,11 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-def aggregates(select: "exp.Select") -> bool:
+def aggregates(select: "exp.Query") -> bool:
     """Whether its results are of groups."""
     from sqlglot import exp
 
-    return bool(
+    return isinstance(select, exp.Select) and bool(
         select.args.get("group")
         or select.args.get("having")
         or any(item.find(exp.AggFunc) for item in select.expressions)

@@ -32,9 +32,11 @@ from ontoweir.rewriter.blocks.make_absence import make_absence
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
+from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
+from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
 from ontoweir.rewriter.joins.read_latest import read_latest
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -62,13 +64,13 @@ from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
-from ontoweir.rewriter.subqueries.merge_subqueries import Answers, merge_subqueries
+from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
+from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.versions.meet_tables import meet_tables
 from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.views.make_sets import SetMaker
-from ontoweir.rewriter.windows.check_delays import check_delays
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
 from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
 from ontoweir.rewriter.windows.read_window_tables import read_window_tables
@@ -135,8 +137,9 @@ class _Reader:
         self.blocks: list[Block] = []
 
     def read_answers(self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str) -> Answers:
-        """An aggregate query whose answers are read, as a stream of the catalog."""
-        answers, block = make_answers(self.read(trees, catalog, name), name, catalog)
+        """A query whose answers are read, as a stream of the catalog."""
+        keyed = None if aggregates(trees[0]) else len(trees[0].selects)
+        answers, block = make_answers(self.read(trees, catalog, name, keyed=keyed), name, catalog)
         self.blocks.append(block)
         return answers
 
@@ -205,7 +208,8 @@ class _Reader:
         wide = extend_catalog(sets.catalog, made) if made.blocks else sets.catalog
         if keyed is None:
             refuse_ungrouped(made, made.buckets)
-        check_delays(made, wide)
+        made = delay_rows(made, wide) if keyed is None else made
+        wide = extend_catalog(sets.catalog, made) if made.blocks else wide
         made = slide_buckets(made, wide)
         check_aggregates(made, wide)
         return read_group_row(made, wide, part.trees)

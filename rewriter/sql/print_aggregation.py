@@ -74,10 +74,15 @@ def print_groups(
 
 
 def aggregate_matches(
-    matches: str, aggregation: Aggregation, ends: Sequence[str], *, dialect: str
+    matches: str,
+    aggregation: Aggregation,
+    ends: Sequence[str],
+    begins: Sequence[str],
+    *,
+    dialect: str,
 ) -> str:
     """GROUP BY over the matches, as a derived table; of sliding windows, over those of which all
-    `ends` are still to come."""
+    `ends` are still to come, and no `begins`."""
     from sqlglot import exp
 
     def column(name: str) -> exp.Column:
@@ -96,8 +101,10 @@ def aggregate_matches(
     ]
     head = exp.select(*columns).sql(dialect=dialect, pretty=True)
     text = f"{head}\nFROM (\n{indent(matches, '  ')}\n) AS matches"
-    if ends:
-        shown = (exp.LT(this=exp.Anonymous(this="NOW"), expression=column(name)) for name in ends)
+    if ends or begins:
+        now = exp.Anonymous(this="NOW")
+        shown: list[exp.Expr] = [exp.LT(this=now, expression=column(name)) for name in ends]
+        shown += [exp.GTE(this=now, expression=column(name)) for name in begins]
         text += f"\nWHERE {' AND '.join(c.sql(dialect=dialect) for c in shown)}"
     if aggregation.row:
         names = ", ".join(column(name).sql(dialect=dialect) for name in aggregation.row)

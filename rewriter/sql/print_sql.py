@@ -77,7 +77,7 @@ def print_sql(
         )
     if union.blocks:
         before = print_blocks(
-            union.blocks,
+            union,
             lambda inner: print_sql(
                 inner, catalog, dialect=dialect, comments=comments, short=short
             ),
@@ -101,7 +101,7 @@ def print_sql(
     matches = _print_matches(union, selections, catalog, _Style(dialect, comments, short))
     if union.aggregation is None:
         return matches
-    return aggregate_matches(matches, union.aggregation, union.ends, dialect=dialect)
+    return aggregate_matches(matches, union.aggregation, union.ends, union.begins, dialect=dialect)
 
 
 def _print_matches(

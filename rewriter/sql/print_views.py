@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, KeyConstant, Meeting, Stream
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.blocks.declare_block import AT
 from ontoweir.rewriter.model.spj import (
     Absence,
     Attribute,
@@ -51,13 +52,12 @@ def print_views(views: Sequence[View], catalog: Catalog, *, dialect: str, commen
     return "WITH " + ",\n".join(printed) + "\n"
 
 
-def print_blocks(
-    blocks: Sequence[Block], printed: Callable[[SpjUnion], str], *, dialect: str
-) -> str:
-    """WITH, and each query whose answers are read, with the time when they are final.
+def print_blocks(union: SpjUnion, printed: Callable[[SpjUnion], str], *, dialect: str) -> str:
+    """WITH, and each query whose answers are read, with the time when they are final, but for sets
+    of which no time is read.
 
     Args:
-        blocks: at least one.
+        union: reads at least one.
         printed: prints a query.
         dialect: a dialect of sqlglot.
 
@@ -66,16 +66,19 @@ def print_blocks(
     """
     from sqlglot import exp
 
+    blocks = union.blocks
     made = []
+    timed = set(_list_timed([b.union for b in blocks] + [union]))
     for block in blocks:
         if block.meeting is not None:
             made.append(_print_met(block, block.meeting, dialect))
             continue
-        if block.time is None and block.absence is None:
+        is_set = block.union.aggregation is None and block.stream.name not in timed
+        if block.time is None and block.absence is None and not is_set:
             raise QueryError(
                 f"the time when answers of {block.stream.name} are final is not printed as SQL",
-                why="it follows from no column: the bucket is of a calendar, or other rows may "
-                "still match when it is over",
+                why="it follows from no column: the bucket is of a calendar, other rows may still "
+                "match when it is over, or it is when an answer was found first",
                 fix="look at it with --show plan",
                 source=block.union.source,
             )
@@ -98,6 +101,19 @@ def print_blocks(
         quoted = f'"{name}"' if needs_quotes(name) else name
         made.append(f"{quoted} AS (\n{indent(body, '  ')}\n)")
     return "WITH " + ",\n".join(made) + "\n"
+
+
+def _list_timed(unions: Sequence[SpjUnion]) -> Iterator[str]:
+    """The tables of which some queries read the times of final answers."""
+    for union in unions:
+        yield from (table for table, _ in union.buckets)
+        for query in union.disjuncts:
+            of = {o.alias: o.table for o in query.occurrences}
+            for condition in query.conditions:
+                if isinstance(condition, Compare):
+                    sides = (condition.left, condition.right)
+                    read = [a for a in sides if isinstance(a, Attribute)]
+                    yield from (of[a.alias] for a in read if a.column == AT)
 
 
 def _print_met(block: Block, meeting: Meeting, dialect: str) -> str:

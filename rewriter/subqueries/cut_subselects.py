@@ -1,4 +1,5 @@
-"""Aggregate SELECTs within a SPARQL query: each is a query of its own, whose rows are patterns."""
+"""Aggregate SELECTs within a SPARQL query, and SELECT DISTINCT where solutions count: each is a
+query of its own, whose rows are patterns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,11 +13,12 @@ from ontoweir.rewriter.groups.lift_aggregates import list_aggregates
 from ontoweir.rewriter.model.query import ANSWERS, ConjunctiveQuery, InnerSelect, Variable
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
 from ontoweir.rewriter.syntax.node import Node
+from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """An aggregate SELECT in a text: from its SELECT to before the brace that closes it."""
+    """Such a SELECT in a text: from its SELECT to before the brace that closes it."""
 
     start: int
     end: int
@@ -38,7 +40,7 @@ def cut_subselects(
     name: str,
     values: frozenset[str],
 ) -> tuple[str, tuple[InnerSelect, ...]]:
-    """The text of a query without aggregate SELECTs in it, and these.
+    """The text of a query without such SELECTs in it, and these.
 
     A row of such a SELECT is a subject of a property for each of its variables, in the graph of the
     time at which it is final: in the text, that pattern is in its place, on the same lines.
@@ -91,16 +93,19 @@ def made_variables(inner: Sequence[InnerSelect]) -> frozenset[Variable]:
 
 
 def _find(query: Node, tokens: Tokens, file: str) -> Iterator[_Span]:
-    """The aggregate SELECTs that are in no other one, in order."""
+    """The SELECTs to be cut that are in no other one, in order."""
+    counts = not _is_set(query)
     _, *starts = (n for n, t in enumerate(tokens.tokens) if t.text.upper() == "SELECT")
     end = -1
     for (inner, inside), start in zip(_walk(query["where"], ()), starts, strict=True):
         token = tokens.tokens[start]
-        if token.offset < end or not _aggregates(inner):
+        distinct = counts and inner.get("modifier") == "DISTINCT"
+        if token.offset < end or not (distinct or _aggregates(inner)):
             continue
         if "GraphGraphPattern" in inside:
+            what = "aggregates" if _aggregates(inner) else "DISTINCT"
             raise QueryError(
-                "a subquery with aggregates inside GRAPH",
+                f"a subquery with {what} inside GRAPH",
                 why="its answers are final at times of their own, which are not that of the graph",
                 fix="write it outside GRAPH, with a GRAPH in its pattern",
                 source=Source(file, token.line),
@@ -132,6 +137,20 @@ def _aggregates(inner: Node) -> bool:
     return "groupby" in inner or "having" in inner or bool(calls)
 
 
+def _is_set(query: Node) -> bool:
+    """Whether duplicates among the solutions of its pattern do not count."""
+    if not _aggregates(query):
+        return bool(query.get("modifier") == "DISTINCT")
+    if "groupby" in query or "having" in query:
+        return False
+    shown = query.get("projection", "*")
+    calls = [] if shown == "*" else list_aggregates([item.get("expr") for item in shown])
+    return all(
+        c.name in ("Aggregate_Min", "Aggregate_Max") or c.get("distinct") == "DISTINCT"
+        for c in calls
+    )
+
+
 def _blank(text: str) -> str:
     """As many lines, and nothing in them."""
     return "\n" * text.count("\n")
@@ -141,8 +160,7 @@ def _make_inner(
     branches: tuple[ConjunctiveQuery, ...], name: str, text: str, taken: set[str]
 ) -> InnerSelect:
     """`text`: of the query around it; `taken`: the names of its variables, and of those made."""
-    aggregation = branches[0].aggregation
-    assert aggregation is not None
+    shown, group = _list_variables(branches[0])
     row, at = (
         next(n for n in (f"_{what}{k}" for k in count(1)) if n not in taken)
         for what in ("row", "final")
@@ -150,13 +168,25 @@ def _make_inner(
     taken |= {row, at}
     return InnerSelect(
         branches,
-        aggregation.columns,
+        tuple(shown),
         f"{ANSWERS}{quote(name)}/",
         Variable(row),
         Variable(at),
         text,
-        tuple(_list_times(branches[0], aggregation.group)),
+        tuple(_list_times(branches[0], group)),
     )
+
+
+def _list_variables(branch: ConjunctiveQuery) -> tuple[Sequence[str], Sequence[str]]:
+    """What a SELECT shows, and what of that tells its rows apart."""
+    if branch.aggregation is not None:
+        return branch.aggregation.columns, branch.aggregation.group
+    times = [b.name for b in branch.buckets]
+    head = [v.name for v in branch.head]
+    if branch.computation is not None:
+        head = [name for name in branch.computation.variables if name not in times]
+    shown = [name for name in (*head, *times) if not name.startswith((BEGINS, ENDS))]
+    return shown, shown
 
 
 def _list_times(branch: ConjunctiveQuery, group: Sequence[str]) -> Iterator[str]:

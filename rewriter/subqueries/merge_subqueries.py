@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.model.catalog import Catalog, QueryView, Stream
+from ontoweir.mappings.model.catalog import Catalog, QueryView
 from ontoweir.mappings.sql.read_condition import MAX_ALTERNATIVES
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import (
@@ -31,16 +31,15 @@ from ontoweir.rewriter.subqueries.join_inner import (
     is_quiet,
     join_inner,
     list_items,
-    make_quiet,
     name_inner,
     rename_inner,
     unite_selects,
 )
 from ontoweir.rewriter.subqueries.open_absence import open_absence
 from ontoweir.rewriter.subqueries.qualify_names import Shown, qualify_names
-from ontoweir.rewriter.subqueries.refuse_distinct import refuse_distinct
 from ontoweir.rewriter.subqueries.refuse_mixed_union import refuse_mixed_union
 from ontoweir.rewriter.subqueries.resolve_names import Columns, FromItem, resolve_names
+from ontoweir.rewriter.subqueries.select_answers import Answers, select_answers
 from ontoweir.rewriter.windows.read_window_tables import list_window_columns, read_window_tables
 
 if TYPE_CHECKING:
@@ -57,22 +56,9 @@ class _Around:
     views: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """The stream that the answers of an aggregate query are.
-
-    `catalog`: with the stream; `columns`: the columns that the query shows, by their names, in
-    order; how long before the stream's timestamp each is, in µs (None: it is a column of the
-    stream).
-    """
-
-    stream: Stream
-    catalog: Catalog
-    columns: tuple[tuple[str, int | None], ...]
-
-
 ReadAnswers: TypeAlias = "Callable[[Sequence[exp.Query], Catalog, str], Answers]"
-"""Reads an aggregate query, without subqueries, whose answers another query reads; of the parts of
+"""Reads a query, without subqueries, whose answers another query reads, an aggregate query, or one
+whose duplicates are removed; of the parts of
 merge_subqueries, a catalog, and what the stream may be called. It raises SqlRefusal or QueryError
 where the query is wrong, or its answers are not final."""
 
@@ -318,7 +304,7 @@ class _Merger:
         if isinstance(tree, exp.Union):
             refuse_clauses(tree)
             if tree.args.get("distinct") and not around.is_set:
-                raise refuse_distinct(tree, "UNION")
+                return [self._read_set(tree, around, name)]
             sides = (tree.this, tree.expression)
             parts = [part for side in sides for part in self._block(side, around, name)]
             for part in parts:
@@ -334,7 +320,7 @@ class _Merger:
         if distinct is not None and distinct.args.get("on"):
             raise refuse_sql(tree, "DISTINCT ON")
         if distinct is not None and not around.is_set:
-            raise refuse_distinct(tree, "SELECT DISTINCT")
+            return [self._read_set(tree, around, name)]
         parts = self.select(tree, around)
         for part in parts:
             refuse_clauses(part)
@@ -343,10 +329,31 @@ class _Merger:
 
     def _read_answers(self, tree: "exp.Select", around: _Around, name: str) -> "exp.Select":
         """An aggregate query as a SELECT over the stream that its answers are."""
+        parts = self.select(tree, replace(around, is_set=False))
+        return self._select_answers(parts, name, line_of(tree))
+
+    def _read_set(self, tree: "exp.Query", around: _Around, name: str) -> "exp.Select":
+        """A query whose duplicates are removed as a SELECT over the stream that its answers are."""
         from sqlglot import exp
 
-        line = line_of(tree)
-        parts = self.select(tree, replace(around, is_set=False))
+        parts = self._block(tree, replace(around, is_set=True), name)
+        for part in parts:
+            part.set("expressions", [e for e in part.expressions if not is_quiet(e)])
+            part.set("distinct", exp.Distinct())
+        names = [item.alias_or_name.lower() for item in parts[0].expressions]
+        for column in names:
+            if names.count(column) > 1:
+                raise SqlRefusal(
+                    f"two columns called {column} under DISTINCT in a subquery",
+                    why="its columns are those of a stream, which have names of their own",
+                    fix="name one of them otherwise, with AS",
+                    line=line_of(tree),
+                )
+        return self._select_answers(parts, name, line_of(tree))
+
+    def _select_answers(
+        self, parts: "Sequence[exp.Query]", name: str, line: int | None
+    ) -> "exp.Select":
         texts = tuple(part.sql("spark") for part in parts)
         if texts not in self.known:
             try:
@@ -355,25 +362,7 @@ class _Merger:
                 error.line = error.line or line
                 raise
             self.catalog = self.known[texts].catalog
-        answers = self.known[texts]
-        table = answers.stream.name
-        columns: list[exp.Expr] = []
-        for column, behind in answers.columns:
-            made: exp.Expr = exp.column(column, table, quoted=True)
-            if behind is not None:
-                made = exp.column(answers.stream.timestamp, table, quoted=True)
-                micros = exp.Literal.string(str(behind))
-                length = exp.Interval(this=micros, unit=exp.Var(this="MICROSECOND"))
-                made = exp.Sub(this=made, expression=length) if behind else made
-            item = exp.alias_(made, column, quoted=True)
-            columns.append(make_quiet(item) if column == answers.stream.timestamp else item)
-        made = exp.Select(expressions=columns).from_(
-            exp.Table(this=exp.to_identifier(table, quoted=True))
-        )
-        for named in made.find_all(exp.Identifier):
-            if line is not None:
-                named.meta["line"] = line
-        return made
+        return select_answers(self.known[texts], line)
 
 
 def _shows_all(select: "exp.Select") -> bool:

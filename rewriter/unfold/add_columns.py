@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.buckets.add_buckets import list_buckets
+from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.expressions.attach_computation import attach_computation
 from ontoweir.rewriter.groups.attach_group_terms import attach_group_terms
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
@@ -12,7 +13,6 @@ from ontoweir.rewriter.model.query import ConjunctiveQuery, NamedBuckets
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.versions.meet_versions import meet_versions
-from ontoweir.rewriter.windows.check_delays import check_delays
 from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
 
@@ -37,7 +37,7 @@ def add_columns(
     listed = list_buckets(sorted(tables), catalog, buckets)
     union = replace(union, buckets=listed, ends=ends, begins=begins)
     union = meet_versions(union, catalog)
-    check_delays(union, extend_catalog(catalog, union))
+    union = delay_rows(union, extend_catalog(catalog, union))
     if query.computation is not None:
         union = attach_computation(union, extend_catalog(catalog, union), query.computation)
     whole = extend_catalog(catalog, union)

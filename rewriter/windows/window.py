@@ -44,7 +44,7 @@ class Shown:
     @property
     def delay_us(self) -> int:
         """No row is shown earlier than so long after its time."""
-        return max((0, *(_earliest(edge) for edge in self.begins)))
+        return max((0, *(earliest_us(edge) for edge in self.begins)))
 
     @property
     def is_empty(self) -> bool:
@@ -77,7 +77,7 @@ def _with_edge(
     return [*plain, *dict.fromkeys(gridded)]
 
 
-def _earliest(edge: TimeBucket) -> int:
+def earliest_us(edge: TimeBucket) -> int:
     """No value is earlier than so long after its timestamp."""
     if isinstance(edge.buckets, Moments):
         return edge.buckets.after_us - edge.behind_us

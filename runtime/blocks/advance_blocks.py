@@ -110,15 +110,21 @@ def _finish(
 ) -> tuple[pa.Table, pa.Table | KeptTable]:
     """The answers that are rows of the stream now, in order of time, and those that wait."""
     if block.absence is None:
-        return _cut(block.stream, pa.concat_tables([whole_table(waiting), *answers]), now_us)
+        rows, rest = _cut(block.stream, pa.concat_tables([whole_table(waiting), *answers]), now_us)
+        return _repeat(rows), rest
     first, *parts = answers
     keys = [*block.absence.keys, AT]
     hits = [part.select(keys) for part in parts]
     rows, waiting = keep_few_waiting(block.absence, waiting, first, hits, now_us)
-    if MULTIPLICITY in rows.schema.names:
-        none = rows.drop_columns([MULTIPLICITY]).slice(0, 0)
-        rows = pa.concat_tables([none, *repeat_rows(rows)])
-    return rows.sort_by(AT), waiting
+    return _repeat(rows).sort_by(AT), waiting
+
+
+def _repeat(rows: pa.Table) -> pa.Table:
+    """Each answer as often as it counts."""
+    if MULTIPLICITY not in rows.schema.names:
+        return rows
+    none = rows.drop_columns([MULTIPLICITY]).slice(0, 0)
+    return pa.concat_tables([none, *repeat_rows(rows)])
 
 
 def _begin(block: PreparedBlock) -> BlockState:

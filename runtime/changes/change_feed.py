@@ -50,10 +50,19 @@ class ChangeFeed:
         return pa.schema([f for f in self.schema if f.name != OP or not self.snapshots])
 
 
-def make_sliding_feed(work: AggregateWork, *, snapshots: bool = False) -> ChangeFeed:
+def make_sliding_feed(
+    work: AggregateWork, union: SpjUnion, *, snapshots: bool = False
+) -> ChangeFeed:
     """The feed of groups of sliding windows."""
     return ChangeFeed(
-        work.aggregation.columns, True, True, None, change_schema(work), snapshots, work
+        work.aggregation.columns,
+        True,
+        True,
+        None,
+        change_schema(work),
+        snapshots,
+        work,
+        delay_us=_find_delay(union),
     )
 
 
@@ -75,6 +84,20 @@ def make_feed(
     variables = tuple(f.name for f in fields)
     ends = UNTIL in answers.names
     schema = pa.schema([*named, *counted])
+    return ChangeFeed(
+        variables,
+        not counted,
+        ends,
+        group,
+        schema,
+        snapshots,
+        delay_us=_find_delay(union),
+        latest=union.latest,
+    )
+
+
+def _find_delay(union: SpjUnion) -> int:
+    """How much later than it is found an answer may begin, in µs."""
     delays = {column.name: column.bucket.latest_us for _, column in union.buckets if column.bucket}
     begins = {
         attribute.column
@@ -83,17 +106,7 @@ def make_feed(
         if name in union.begins
         for attribute in output_attributes(output)
     }
-    delay_us = max((delays[name] for name in begins), default=0)
-    return ChangeFeed(
-        variables,
-        not counted,
-        ends,
-        group,
-        schema,
-        snapshots,
-        delay_us=delay_us,
-        latest=union.latest,
-    )
+    return max((delays[name] for name in begins), default=0)
 
 
 def no_answers(feed: ChangeFeed) -> pa.Table:

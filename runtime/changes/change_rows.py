@@ -74,4 +74,6 @@ def _count(feed: ChangeFeed, held: "pa.Table | None") -> int:
     """How many rows are held."""
     if held is None:
         return 0
-    return held.num_rows if feed.sliding is None else count_leaving(held)
+    if feed.sliding is None or feed.delay_us:
+        return int(held.num_rows)
+    return count_leaving(held)

@@ -10,7 +10,8 @@ def feed_of(query: QueryConfig) -> ChangeFeed | None:
     """How the answers of a query become changes (None: they are not written so)."""
     emit = query.job.emit
     if query.aggregates is not None and query.aggregates.sliding:
-        return make_sliding_feed(query.aggregates, snapshots=emit is Emit.SNAPSHOTS)
+        union, snapshots = query.job.union, emit is Emit.SNAPSHOTS
+        return make_sliding_feed(query.aggregates, union, snapshots=snapshots)
     if emit not in CHANGING:
         return None
     return make_feed(

@@ -125,9 +125,9 @@ def plan_aggregates(
         for a in union.aggregation.aggregates
         if a.argument is not None and a.function not in _COUNTS
     }
-    schemas = []
+    schemas, edges = [], {*union.ends, *union.begins}
     for part, _ in parts:
-        fields = [plain.field(name) for name in part.union.variables if name not in union.ends]
+        fields = [plain.field(name) for name in part.union.variables if name not in edges]
         fields.append(pa.field(AT, INSTANT))
         if union.ends:
             fields.append(pa.field(UNTIL, INSTANT))

@@ -50,12 +50,12 @@ def advance_closing(
         return work.answers.empty_table(), state
     if closing.bucket.sliding is not None:
         return _close_panes(work, closing, state, now)
-    at = closing.final_at(state.keys.column(closing.variable))
-    over = closing.is_over(at, now)
+    ends = closing.ends(state.keys.column(closing.variable))
+    over = closing.is_over(ends, now)
     if not over.any():
         return work.answers.empty_table(), state
     ended = count_distinct(work, select_groups(state, np.flatnonzero(over)))
-    answers = finish_groups(work, replace(ended, changed=at[over]))
+    answers = finish_groups(work, replace(ended, changed=closing.final_at(ends[over])))
     return answers, forget_texts(select_groups(state, np.flatnonzero(~over)))
 
 
@@ -71,7 +71,7 @@ def _close_panes(
     answers = work.answers.empty_table()
     if len(at):
         answers = finish_groups(work, merge_panes(state, panes.variable, panes.ends, found, at))
-    over = closing.is_over(closing.final_at(column), now)
+    over = closing.is_over(closing.ends(column), now)
     if over.any():
         state = forget_texts(select_groups(state, np.flatnonzero(~over)))
     # a range may begin with a chunk before what the ranges before it have finished
@@ -104,8 +104,8 @@ def drop_final(
     for batches in rows:
         mine = []
         for batch in batches:
-            at = closing.final_at(batch.rows.column(closing.variable))
-            index = np.flatnonzero(~closing.is_over(at, now))
+            ends = closing.ends(batch.rows.column(closing.variable))
+            index = np.flatnonzero(~closing.is_over(ends, now))
             numbers = {name: column[index] for name, column in batch.numbers.items()}
             mine.append(MatchBatch(batch.rows.take(pa.array(index)), numbers))
         kept.append(mine)

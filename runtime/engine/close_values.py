@@ -14,7 +14,6 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     finish_groups,
 )
 from ontoweir.runtime.engine.close_groups import add_matches, count_distinct, select_groups
-from ontoweir.runtime.engine.unite_answers import in_order
 from ontoweir.runtime.groups.value_closing import NEVER, Followed, ValueClosing, follow_values
 from ontoweir.runtime.pool.text_columns import code_columns
 from ontoweir.runtime.results.group_state import GroupState, add_groups, forget_texts
@@ -28,8 +27,7 @@ def advance_values(
     state: GroupState,
     now: int | None,
 ) -> tuple[pa.Table, GroupState]:
-    """The rows of the groups that are final after a chunk, in order of `at`, then of the groups,
-    and the others.
+    """The rows of the groups that are final after a chunk, in order of `at`, and the others.
 
     Args:
         work: the query's aggregates; its last part watches values.
@@ -58,9 +56,9 @@ def advance_values(
             state = select_groups(state, np.flatnonzero(~over))
     state = forget_texts(replace(state, open=followed.open))
     if len(answers) > 1:  # only where rows break the rule: others are final once
-        names = set(work.answers.names)
-        order = [AT, *(name for name in work.aggregation.row if name in names)]
-        return in_order(pa.concat_tables(answers), order), state
+        shown = [name for name in work.aggregation.row if name in work.answers.names]
+        order = [(name, "ascending") for name in (AT, *shown)]
+        return pa.concat_tables(answers).sort_by(order), state
     return answers[0] if answers else work.answers.empty_table(), state
 
 

@@ -219,8 +219,7 @@ def _find_closing(
         )
     found = find_closing(job.union, catalog)
     assert found is not None  # split_by_keys found it
-    wait_us = wait * step + found.bucket.behind_us
-    return BucketClosing(found.variable, found.bucket, wait_us, step)
+    return BucketClosing(found.variable, found.bucket, wait * step, step, found.grid_us)
 
 
 def _add(needed: dict[str, set[str]], more: Mapping[str, set[str]]) -> None:

@@ -67,3 +67,21 @@ def test_every_rule_bounds_the_query(rule: str, bound: str, tmp_path: Path) -> N
     assert verdict.name == "conditionally-bounded"
     assert verdict.bound is not None
     assert verdict.bound.formula == bound
+
+
+def test_what_is_said_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "ontoweir.toml").write_text(block("toml"))
+    (tmp_path / "asked.sql").write_text(block("sql"))
+    (tmp_path / "pages.csv").write_text(ROWS)
+    command = [str(tmp_path), "--sql", str(tmp_path / "asked.sql")]
+    assert main(["check", *command, "--verbose"]) == 0
+    said = capsys.readouterr().out
+    assert "what is found of one session is kept until no more rows of page have it" in said
+    assert "partitions by session" in said
+    output = str(tmp_path / "answers.parquet")
+    assert main(["replay", *command, "--output", output, "--emit", "changes", "-q"]) == 0
+    assert pq.read_table(output).select(["session", "pages", "op"]).to_pylist() == [
+        {"session": "a", "pages": 3, "op": "+"}
+    ]
+    assert main(["replay", *command, "--output", output, "--emit", "snapshots", "-q"]) == 2
+    assert "each snapshot would repeat all that were found" in capsys.readouterr().err

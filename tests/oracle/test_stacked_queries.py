@@ -3,6 +3,7 @@ same text where only buckets that are over have groups."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from math import gcd
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -44,6 +45,7 @@ class Block:
     duck: str
     columns: tuple[tuple[str, str], ...]
     width: int
+    grid: int
 
 
 def _interval(us: int) -> str:
@@ -56,10 +58,17 @@ def _floor(time: str, width: int) -> str:
 
 
 def make_block(
-    random: Random, table: str, time: str, held: dict[str, str], late: int, step: int
+    random: Random,
+    table: str,
+    time: str,
+    held: dict[str, str],
+    late: int,
+    step: int,
+    grid: int = 0,
 ) -> Block:
     """Groups of a table by a bucket of its time; `held`: kinds of its columns; `late`: how long
-    after its time a row is there; `step`: answers are final at whole steps."""
+    after its time a row is there; `step`: answers are final at whole steps; `grid`: rows are there
+    at multiples of it only (0: at any step)."""
     width = random.randint(1, 4)
     slide = random.choice([None, None, random.randint(1, 3)])
     group = random.sample(sorted(held), k=min(len(held), random.choice([0, 1, 1, 2])))
@@ -89,7 +98,11 @@ def make_block(
         lies = f"epoch_us({first}) + {width} > epoch_us(q.{time})"
         rows = f"{table} AS q, range({width // slide + 2}) AS n(i)"
     end = f"{first} + to_microseconds({width})"
-    final = f"make_timestamp(ceil((epoch_us({first}) + {width + late}) / {step})::BIGINT * {step})"
+    ends = f"epoch_us({first}) + {width}"
+    after = late
+    if grid > step and width % grid == 0 and (slide or 0) % grid == 0:
+        after = (late - 1) // grid * grid  # the last row of a bucket is there then
+    final = f"make_timestamp(ceil(({ends} + {after}) / {step})::BIGINT * {step})"
     where = ""
     if random.random() < 0.3:
         column = random.choice(sorted(held))
@@ -110,7 +123,7 @@ def make_block(
         f"WHERE {conditions} GROUP BY {', '.join(keys)}{having}"
     )
     duck = f"SELECT * EXCLUDE (final) FROM ({inner}) WHERE final <= (SELECT MAX(now) FROM clock)"
-    return Block(text, duck, tuple((n, k) for _, _, n, k in listed), width)
+    return Block(text, duck, tuple((n, k) for _, _, n, k in listed), width, slide or width)
 
 
 @dataclass(frozen=True)
@@ -131,12 +144,14 @@ def make_stacked(random: Random, unit: int) -> Stacked:
     block = make_block(random, base, "ts", {c: c for c in HELD[base]}, 0, step)
     if random.random() < 0.25 and block.width % step == 0:  # twice
         held = {n: k for n, k in block.columns if k not in ("time",)}
-        outer = make_block(random, "w0", "b", held or {"b": "time"}, block.width, step)
+        grid = gcd(block.grid, block.width)
+        outer = make_block(random, "w0", "b", held or {"b": "time"}, block.width, step, grid)
         block = Block(
             f"WITH w0 AS ({block.text}) {outer.text}",
             f"WITH w0 AS ({block.duck}) {outer.duck}",
             outer.columns,
             outer.width,
+            outer.grid,
         )
     kinds = dict(block.columns)
     tables = ["w AS x"]

@@ -183,12 +183,12 @@ def _prepare(maker: Maker, oracle: Oracle) -> None:
         oracle.base.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {text}")
 
 
-def _with(maker: Maker) -> str:
+def write_with(maker: Maker) -> str:
     named = ", ".join(f"{name} AS ({text})" for name, text in maker.named.items())
     return f"WITH {named} " if named else ""
 
 
-def _catalog(maker: Maker) -> Catalog:
+def catalog_of(maker: Maker) -> Catalog:
     place = Source("ontoweir.toml", 1)
     return replace(CATALOG, views={n: QueryView(n, t, place) for n, t in maker.views.items()})
 
@@ -226,8 +226,8 @@ def check_rows(seed: int) -> None:
     names = [name for name, _ in block.columns]
     data = make_data(random)
     inner = f"SELECT {'DISTINCT ' if distinct else ''}{', '.join(names)} FROM ({block.text}) AS q"
-    text = _with(maker) + inner
-    catalog = _catalog(maker)
+    text = write_with(maker) + inner
+    catalog = catalog_of(maker)
     union = parse_sql(text, catalog, name="q", file="q.sql")
     verdict = check_query(union, catalog, disprove=False)
     event(str(verdict.tier))
@@ -237,7 +237,7 @@ def check_rows(seed: int) -> None:
     case = Case(catalog, union, data, MARKERS)
     oracle = Rows(case, maker)
     known = " AND ".join(f"{name} IS NOT NULL" for name in names)
-    asked = f"{_with(maker)}SELECT * FROM ({inner}) AS whole WHERE {known}"
+    asked = f"{write_with(maker)}SELECT * FROM ({inner}) AS whole WHERE {known}"
     expected = [oracle.rows(asked, m) for m in range(MARKERS)]
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         stored, statics = store(case, random, Path(folder))
@@ -245,15 +245,15 @@ def check_rows(seed: int) -> None:
         options = {"statics": statics, "rows_per_range": 1}
         whole, _ = replay_here(patch, job, Path(folder, "1.parquet"), **options, ranges=1)
         for marker in range(MARKERS):
-            assert _count(upto(whole, marker), names) == expected[marker], (text, marker)
+            assert count_rows(upto(whole, marker), names) == expected[marker], (text, marker)
         rows, _ = replay_here(patch, job, Path(folder, "n.parquet"), **options, ranges=3)
-        assert _count(rows, names) == expected[-1], text
+        assert count_rows(rows, names) == expected[-1], text
         live, done = run_live(case, verdict, random, Path(folder))
         for marker in range(done + 1):
-            assert _count(upto(live, marker), names) == expected[marker], (text, marker)
+            assert count_rows(upto(live, marker), names) == expected[marker], (text, marker)
 
 
-def _count(rows: list[dict[str, Any]], names: list[str]) -> Counter[Any]:
+def count_rows(rows: list[dict[str, Any]], names: list[str]) -> Counter[Any]:
     found: Counter[Any] = Counter()
     for row in rows:
         found[tuple(row[n] for n in names)] += row.get("multiplicity", 1)
@@ -277,8 +277,8 @@ def check_groups(seed: int) -> None:
         shown.append((f"x{n}", call, call))
     data = make_data(random)
     # WITH is inside, where DuckDB and we read it alike
-    query = Query(tuple(shown), group, f"({_with(maker)}{block.text}) AS q")
-    catalog = _catalog(maker)
+    query = Query(tuple(shown), group, f"({write_with(maker)}{block.text}) AS q")
+    catalog = catalog_of(maker)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tests.oracle.test_sql_nulls.Oracle", lambda case: Rows(case, maker))
         try:

@@ -168,10 +168,10 @@ def _ask(
     answers = asked[-1][1] if asked else Counter()
     if not outer.group:
         return answers
-    # a wide bucket is over, with the last of the buckets in it, when the step of the last row is
+    # a wide bucket is over with the last of the buckets in it: they end at multiples of the slide
     names = [name.split()[-1].strip("?)") for name in outer.head]
     place = names.index("wide")
-    late = 60 * (outer.wide + buckets.size - 5)
+    late = 60 * (outer.wide + buckets.size - buckets.slide)
     return Counter({row: n for row, n in answers.items() if int(float(row[place])) + late <= last})
 
 

@@ -16,7 +16,7 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
-from ontoweir.rewriter.windows.choose_emit import CHANGING, choose_emit
+from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit, choose_emit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -189,6 +189,14 @@ def make_job(
         refined = workspace.check(compiled, statistics=known)
     else:
         refined = refine_plans(verdict, catalog, known)
+    if chosen is Emit.SNAPSHOTS and refined.closes_values:
+        raise QueryError(
+            f"{compiled.name} with --emit snapshots",
+            why="its groups are final when their values are closed, and hold for ever: each "
+            "snapshot would repeat all that were found",
+            fix="leave --emit out, or write --emit changes",
+            source=compiled.union.source,
+        )
     inner = [v for v in refined.blocks if v.plans is None]
     if refined.plans is not None and refined.bound is not None:
         plans = refined.plans

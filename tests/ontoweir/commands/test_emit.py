@@ -197,11 +197,6 @@ def test_times_are_values(run: Run, folder: Path) -> None:
         (f"SELECT k, COUNT(*) AS n {WINDOW} GROUP BY k", "answers", "when a row comes, or goes"),
         (f"SELECT k, COUNT(*) AS n {WINDOW} GROUP BY k", "intervals", "when a row comes, or goes"),
         ("SELECT k FROM s", "snapshots", "its answers hold for ever"),
-        (
-            f"SELECT COUNT(*) AS n {WINDOW} AND ts <= NOW() - INTERVAL '1' MINUTE",
-            "changes",
-            "a delay under an aggregate",
-        ),
         ("SELECT ts, COUNT(*) AS n FROM s GROUP BY ts", "snapshots", "its answers hold for ever"),
     ],
 )

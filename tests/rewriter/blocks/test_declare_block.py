@@ -20,7 +20,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.rewriter.model.spj import Block
+from ontoweir.rewriter.model.spj import Block, SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
 
@@ -207,8 +207,44 @@ def test_duplicates_count_inside_although_not_outside() -> None:
     block = read(HOURLY.format("COUNT(*) AS n"), outer)
     assert not block.union.distinct
     inner = "SELECT date_trunc('hour', ts) AS h, COUNT(*) AS n FROM (SELECT DISTINCT k, ts FROM s)"
-    with pytest.raises(QueryError, match="whose rows are counted"):
-        read(f"{inner} GROUP BY h", outer)
+    union = parse_sql(f"WITH x AS ({inner} GROUP BY h) {outer}", CATALOG, name="q", file="q.sql")
+    assert [b.union.distinct for b in list_all(union)] == [False, True]
+
+
+def list_all(union: SpjUnion) -> list[Block]:
+    """The blocks of a query, each before those that it reads."""
+    return [b for block in union.blocks for b in (block, *list_all(block.union))]
+
+
+def test_answers_of_a_set_are_there_once() -> None:
+    outer = "SELECT x.k, COUNT(*) AS n FROM x JOIN t ON t.k = x.k GROUP BY x.k"
+    stream = read("SELECT DISTINCT k, kind FROM s", outer).stream
+    assert stream.columns == (
+        Column("k", IntType(), minimum=1, maximum=10),
+        Column("kind", StringType(), enum=("a", "b")),
+    )
+    assert stream.keys == (("k", "kind", "at"),)
+    # as many as there are rows; those with and without a k, and a kind, are counted apart
+    assert stream.max_per_timestamp == 20
+    assert read("SELECT DISTINCT kind FROM s", "SELECT COUNT(*) AS n FROM x").stream == replace(
+        stream,
+        columns=stream.columns[1:],
+        keys=(("kind", "at"),),
+        max_per_timestamp=3,
+    )
+
+
+def test_a_time_that_a_set_shows_is_that_of_its_answers() -> None:
+    outer = "SELECT x.k FROM x JOIN t ON t.k = x.k AND t.ts = x.ts"
+    block = read("SELECT DISTINCT k, ts FROM s", outer)
+    assert block.time == ("ts", 0)
+    assert [c.name for c in block.stream.columns] == ["k"]
+    # of two rows, each has its own time, and the answer is there with the later one
+    inner = "SELECT DISTINCT s.k, s.ts FROM s, t AS z WHERE z.k = s.k AND z.ts > s.ts"
+    block = read(inner, outer)
+    assert block.time is None
+    assert block.stream.column("ts") == Column("ts", TimestampType())
+    assert block.stream.max_per_timestamp is None
 
 
 def with_lag() -> Catalog:

@@ -149,7 +149,7 @@ VALUE = "SELECT ?x {\n?x :p ?v . ?x :p ?w\nFILTER(%s) }"
         ("SELECT ?x { ?x :p ?v\nOPTIONAL { ?x :q ?z } }", 4, "OPTIONAL"),
         ("SELECT ?x { ?x :p ?v\nMINUS { ?x :q ?v } }", 4, "MINUS"),
         ("SELECT ?x { ?x :p ?v\nSERVICE :s { ?x :q ?v } }", 4, "SERVICE"),
-        ("SELECT ?x {\n{ SELECT DISTINCT ?x { ?x :p ?v } } }", 4, "SELECT DISTINCT in a subq"),
+        ("SELECT ?x {\n{ SELECT REDUCED ?x { ?x :p ?v } } }", 4, "SELECT REDUCED in a subq"),
         ("SELECT ?x {\n{ SELECT ?x { ?x :p ?v } LIMIT 3 } }", 4, "LIMIT or OFFSET in a subquery"),
         (
             "SELECT ?x {\n{ SELECT ?x { ?x :p ?v } GROUP BY ?x } }",

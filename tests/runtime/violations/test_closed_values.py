@@ -47,6 +47,8 @@ def _first_of_step(rows: tuple[Any, ...], row: tuple[Any, ...]) -> bool:
 def test_late_rows_are_those_that_break_the_rule(seed: int) -> None:
     random = Random(seed)
     case = make_closing_case(random)
+    if case.rule.span_us is not None:  # a lag, which FirstTimes holds rows to
+        return
     rows, closed = case.page, ClosedValues(case.rule)
     found: list[bool] = []
     start = 0

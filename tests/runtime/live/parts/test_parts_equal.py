@@ -15,10 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import event, given
 
-from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import DataError
-from ontoweir.mappings.model.catalog import ClosingRule
-from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.engine.query_job import WatchedKey
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.checkpoint import table_changes
@@ -37,10 +34,9 @@ from ontoweir.runtime.live.parts import run_part as tasks
 from ontoweir.runtime.live.parts.part_files import drop_files
 from ontoweir.runtime.sources.read_source import BAD
 from tests.oracle.budget import SEEDS, budget
-from tests.oracle.closing_cases import MARKERS, make_closing_case
 from tests.oracle.random_queries import STYLES, Case
 from tests.runtime.harness import make_catalog, make_sql_job
-from tests.runtime.live_cases import cut_arrivals, make_job, make_query
+from tests.runtime.live_cases import cut_arrivals
 from tests.runtime.parts_here import divide, tied_case
 
 
@@ -93,31 +89,13 @@ def test_parts_equal_the_driver(style: str, seed: int) -> None:
             return
         local = Path(place) / "local" if random.random() < 0.5 else None
         with changes_of(random.choice([1, 3, 1 << 16]), local):
-            _compare(random, case, job, divided, folder)
+            compare_divided(random, case, job, divided, folder)
 
 
-@given(SEEDS)
-@budget(0.05)
-def test_groups_of_values_that_are_closed(seed: int) -> None:
-    """By every rule, on streams that keep it, and on streams that break it."""
-    random = Random(seed)
-    span = ClosingRule(("k",), span_us=random.choice([0, 1, 2]))
-    made = make_closing_case(random, random.choice([None, span]))
-    union = parse_sql(made.sql, made.catalog, name="q", file="q.sql")
-    verdict = check_query(union, made.catalog)
-    case = Case(made.catalog, union, made.data, MARKERS)
-    with TemporaryDirectory() as place:
-        folder = Path(place) / "parts"
-        job, query = make_job(case, verdict), make_query(case, verdict)
-        divided = divide(job, query, random.choice([2, 3, 4]), folder)
-        if divided is None:
-            event("not divided")
-            return
-        with changes_of(random.choice([1, 1 << 16]), None):
-            _compare(random, case, job, divided, folder)
-
-
-def _compare(random: Random, case: Case, job: LiveJob, divided: LiveJob, folder: Path) -> None:
+def compare_divided(
+    random: Random, case: Case, job: LiveJob, divided: LiveJob, folder: Path
+) -> None:
+    """Assert that a divided run answers as one that is not."""
     one, several = begin_live(job), begin_live(divided)
     assert isinstance(several.queries[0], DividedState)
     streams = {h.stream.name for h in job.histories}

@@ -1,0 +1,80 @@
+"""The columns of answers that are rows of a stream: their types, domains and times."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ontoweir.mappings.model.catalog import Catalog, Column, Reference, Stream, StringType
+from ontoweir.mappings.model.time_bucket import Moments
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    LiteralOutput,
+    NullOutput,
+    SpjQuery,
+    SpjUnion,
+    ViewBranch,
+)
+from ontoweir.rewriter.views.declare_view import declare_stream
+
+
+def is_single(found: SpjUnion, catalog: Catalog) -> bool:
+    """Whether every answer is of one row of a stream, and static ones."""
+    return all(sum(o.table in catalog.streams for o in q.occurrences) == 1 for q in found.disjuncts)
+
+
+def time_behind(query: SpjQuery, name: str, catalog: Catalog) -> int | None:
+    """How long a variable is before the timestamp of the stream that it is of, in µs (None: it is
+    another value)."""
+    output = dict(query.outputs)[name]
+    if not isinstance(output, LiteralOutput):
+        return None
+    of = {o.alias: o.table for o in query.occurrences}
+    stream = catalog.streams.get(of[output.value.alias])
+    column = None if stream is None else stream.column(output.value.column)
+    if column is None or column.bucket is None or column.bucket.buckets != Moments():
+        return None
+    return column.bucket.behind_us if column.bucket.sliding is None else None
+
+
+def declare_columns(
+    found: SpjUnion, shown: Sequence[str], stamps: Sequence[Attribute], catalog: Catalog
+) -> Stream:
+    """A stream of what a query shows: its columns, where their values are held, how long after
+    others' rows they come, and how many rows there are at a time, if every answer has the time of
+    one row.
+
+    Args:
+        found: the query; a constant of it is a text.
+        shown: the variables that are columns.
+        stamps: of each disjunct, the timestamp of that row.
+        catalog: the tables.
+    """
+    branches, constants = [], set()
+    for query, own in zip(found.disjuncts, stamps, strict=True):
+        outputs = dict(query.outputs)
+        attributes = []
+        for name in shown:
+            output = outputs[name]
+            if isinstance(output, LiteralOutput | NullOutput):
+                attributes.append(output.value)
+            else:
+                constants.add(name)
+                attributes.append(own)
+        branches.append(ViewBranch(query.occurrences, query.conditions, tuple(attributes), own))
+    stream = declare_stream("", branches, catalog, distinct=False)
+    named = {c.name: n for n, c in zip(shown, stream.columns, strict=True)}
+    known = {c for c, n in named.items() if n not in constants}
+    columns = tuple(
+        Column(n, StringType()) if n in constants else replace(c, name=n, source=None)
+        for n, c in zip(shown, stream.columns, strict=True)
+    )
+    references = tuple(
+        Reference((named[r.columns[0]],), r.relation, r.to)
+        for r in stream.references
+        if r.columns[0] in known
+    )
+    lags = tuple(
+        replace(lag, columns=tuple(named[c] for c in lag.columns))
+        for lag in stream.lags
+        if known >= set(lag.columns)
+    )
+    return replace(stream, columns=columns, references=references, lags=lags)
