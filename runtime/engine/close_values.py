@@ -27,8 +27,7 @@ def advance_values(
     state: GroupState,
     now: int | None,
 ) -> tuple[pa.Table, GroupState]:
-    """The rows of the groups that are final after a chunk, in order of `at`, then of the groups,
-    and the others.
+    """The rows of the groups that are final after a chunk, in order of `at`, and the others.
 
     Args:
         work: the query's aggregates; its last part watches values.
