@@ -1,7 +1,5 @@
 """Check that the arguments of aggregates have values that can be aggregated."""
 
-from itertools import combinations, product
-
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import (
     BooleanType,
@@ -16,10 +14,9 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.algebra.is_injective import term_kind
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
-from ontoweir.rewriter.tmappings.may_meet import TextAtoms, list_atoms_of, may_meet
+from ontoweir.rewriter.tmappings.find_shared_texts import find_shared_texts, refuse_shared_texts
 
 _ORDERED = (AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.QUANTILE)
 
@@ -28,12 +25,15 @@ def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
     """Nothing, if every aggregate can be computed in every disjunct.
 
     SUM, AVG and MEDIAN take numbers, MIN, MAX and QUANTILE numbers, dates or times, the same in
-    all disjuncts. COUNT and COUNT DISTINCT take any term.
+    all disjuncts. COUNT and COUNT DISTINCT take any term. Of sets that are written as changes,
+    texts tell the answers.
 
     Raises:
         QueryError: a value cannot be aggregated.
     """
     if union.aggregation is None:
+        if union.ends:  # changes are written
+            refuse_shared_texts(union, catalog)
         return
     for name in union.aggregation.group:
         _check_group(name, union, catalog)
@@ -45,17 +45,10 @@ def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
 def _check_group(name: str, union: SpjUnion, catalog: Catalog) -> None:
     """Terms of several kinds are grouped only if they differ in their texts, too: an answer shows
     the text, so that of two groups of one text nobody could tell which row is whose."""
-    texts: dict[str, set[TextAtoms]] = {}
-    for query in union.disjuncts:
-        output = next(o for n, o in query.outputs if n == name)
-        if not isinstance(output, NullOutput):
-            atoms = list_atoms_of(output, Types(catalog, query.occurrences))
-            texts.setdefault(term_kind(output), set()).add(atoms)
-    for (kind, some), (other_kind, others) in combinations(texts.items(), 2):
-        if not any(may_meet(a, b) for a, b in product(some, others)):
-            continue
+    kinds = find_shared_texts(name, union, catalog)
+    if kinds is not None:
         raise QueryError(
-            f"GROUP BY ?{name}: its values are {kind} and {other_kind}",
+            f"GROUP BY ?{name}: its values are {kinds[0]} and {kinds[1]}",
             why="terms that differ in datatype, language or kind are different groups, even where "
             "their texts are the same, and an answer shows the text alone",
             fix="write one query for each, or map the property to terms of one kind",

@@ -6,9 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from ontoweir.errors import QueryError
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.project.project import load_project
 from tests.sparql_counts.ask_rdflib import Answers
 from tests.sparql_counts.case import Atom, Branch, Case, Map, Query, Row, Table
 from tests.sparql_counts.compare_answers import Equal, Refused, compare_case
+from tests.sparql_counts.write_case import write_case, write_query
 
 S = Table("s", (("id", "int"), ("n", "int"), ("a", "string")), stream=True)
 U = Table("u", (("id", "int"), ("k", "int"), ("b", "string")), stream=True)
@@ -441,6 +445,38 @@ def test_groups_of_terms_of_one_text_are_refused(terms: str, tmp_path: Path) -> 
     outcome = compare_case(case, tmp_path)
     assert isinstance(outcome, Refused)
     assert "GROUP BY ?b: its values are" in outcome.reason
+
+
+WINDOW = 'FILTER(?t > NOW() - "PT10M"^^xsd:dayTimeDuration)'
+
+
+@pytest.mark.parametrize("terms", TERMS)
+def test_changes_of_terms_of_one_text_are_refused(terms: str, tmp_path: Path) -> None:
+    """A text could stand for two answers of a set; of a bag, it is counted how many there are."""
+    kinds = compile_window("DISTINCT", TERMS[terms], tmp_path / "set")
+    assert isinstance(kinds, str)
+    assert "SELECT DISTINCT ?b, as changes: its values are" in kinds
+    assert isinstance(compile_window("", TERMS[terms], tmp_path / "bag"), CompiledQuery)
+
+
+def test_changes_of_terms_that_differ_in_text_are_not(tmp_path: Path) -> None:
+    other = ("w", 'rr:template "http://e/{n}"')
+    assert isinstance(compile_window("DISTINCT", (W_N, other), tmp_path), CompiledQuery)
+    assert isinstance(compile_window("DISTINCT", (W_N,), tmp_path / "one"), CompiledQuery)
+
+
+def compile_window(
+    distinct: str, terms: tuple[tuple[str, str], ...], folder: Path
+) -> CompiledQuery | str:
+    """What is made of a query over a sliding window, or why it is refused."""
+    query = replace(ask("?b", "x w b", lines=(WINDOW,)), distinct=bool(distinct))
+    folder.mkdir(exist_ok=True)
+    write_case(make_case((Map("s", S_ID, (), terms),), query, tables=KEYED), folder)
+    (folder / "q.rq").write_text(write_query(query), encoding="utf-8")
+    try:
+        return Workspace(load_project(folder, environ={})).compile("q")
+    except QueryError as error:
+        return str(error)
 
 
 def test_groups_of_terms_that_differ_in_kind_and_text(tmp_path: Path) -> None:

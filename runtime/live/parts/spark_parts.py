@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.errors import RunError
 from ontoweir.runtime.division.store_statics import store_statics
 from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.live.checkpoint.sync_files import sync_file
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.live.parts.part_task import list_histories
 from ontoweir.runtime.live.parts.run_part import run_part
@@ -26,7 +27,7 @@ class SparkParts:
     """Runs the tasks of a run's steps; what they need of its queries is sent once."""
 
     def __init__(self, spark: "SparkSession", job: LiveJob, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        _make_folder(folder)
         self.context = spark.sparkContext
         self.run = uuid.uuid4().hex
         self.packed: Mapping[str, Any] = {
@@ -66,6 +67,25 @@ class SparkParts:
 def _pack(work: ExecutionContext, folder: Path) -> bytes:
     """A query as tasks get it: keys over whole streams are watched in the driver; its large static
     relations, which are not those of other queries where they are views, are in a folder of it."""
-    folder.mkdir(exist_ok=True)
+    _make_folder(folder)
     sent = replace(work, watched=(), histories=list_histories(work))
-    return pickle.dumps(store_statics(sent, folder))
+    try:
+        return pickle.dumps(store_statics(sent, folder))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        sync_file(folder.parent)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> RunError:
+    return RunError(
+        f"{folder} cannot be written: {error.strerror or error}",
+        why="executors and the driver exchange states and static relations there",
+        fix="make room, or mend the disk, and start again: what was committed is intact",
+    )

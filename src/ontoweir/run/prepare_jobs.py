@@ -16,6 +16,7 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
+from ontoweir.rewriter.tmappings.find_shared_texts import refuse_shared_texts
 from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit, choose_emit
 
 if TYPE_CHECKING:
@@ -185,6 +186,8 @@ def make_job(
     chosen = choose_emit(compiled.union, asked.emit)
 
     catalog = workspace.project.catalog
+    if chosen in CHANGING:
+        refuse_shared_texts(compiled.union, extend_catalog(catalog, compiled.union))
     if verdict.plans is None:
         refined = workspace.check(compiled, statistics=known)
     else:
