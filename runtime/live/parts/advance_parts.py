@@ -9,11 +9,11 @@ from ontoweir.runtime.division.divide_rows import divide_rows
 from ontoweir.runtime.division.unite_parts import unite_parts
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.ingest.watch_keys import watch_keys
+from ontoweir.runtime.live.checkpoint.state_tables import decode_table
 from ontoweir.runtime.live.model.divided_state import DividedState
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState, RunningQuery
 from ontoweir.runtime.live.parts.part_task import (
     PartTask,
-    decode_stream,
     encode_rows,
     list_histories,
     unpack_outcome,
@@ -52,7 +52,7 @@ def advance_parts(
     made = {}
     for query, held in divided:
         mine = [next(outcomes) for _ in held.parts]
-        tables = [decode_stream(o.answers) for o in mine if o.answers]
+        tables = [decode_table(o.answers) for o in mine if o.answers]
         answers = query.schema.empty_table()
         if tables:
             order = job.placements[query.name].order

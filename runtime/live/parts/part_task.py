@@ -11,6 +11,7 @@ from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.division.task_failure import TaskFailure
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.live.checkpoint.state_tables import decode_table, encode_table
 from ontoweir.runtime.live.model.divided_state import PartState
 from ontoweir.runtime.sources.history import History
 
@@ -67,27 +68,13 @@ def encode_rows(admitted: Admitted) -> bytes:
         if pa.types.is_dictionary(column.type):  # which has the texts of all parts
             name = table.column_names[place]
             table = table.set_column(place, name, column.cast(column.type.value_type))
-    return encode_stream(table.append_column(_TIMES, pa.array(admitted.times)))
+    return encode_table(table.append_column(_TIMES, pa.array(admitted.times)))
 
 
 def decode_rows(content: bytes, history: History) -> Admitted:
     """What `encode_rows` made of rows of a stream."""
-    table = decode_stream(content)
+    table = decode_table(content)
     times = table.column(_TIMES).to_numpy()
     rows = table.drop_columns([_TIMES])
     steps = Steps(times, history.stream.step_us)
     return Admitted(steps, times, rows, len(times), {}, filled=history.filled)
-
-
-def encode_stream(table: pa.Table) -> bytes:
-    """A table, of which only what it shows is written."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
-
-
-def decode_stream(content: bytes) -> pa.Table:
-    """What `encode_stream` made."""
-    return pa.ipc.open_stream(pa.BufferReader(content)).read_all()

@@ -14,7 +14,11 @@ from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.prepare_plan import prepare_plans
 from ontoweir.runtime.kernel.kernel import KernelState
-from ontoweir.runtime.live.checkpoint.state_tables import assemble_part, list_part_tables
+from ontoweir.runtime.live.checkpoint.state_tables import (
+    assemble_part,
+    encode_table,
+    list_part_tables,
+)
 from ontoweir.runtime.live.measure_state import measure_state, text_bytes
 from ontoweir.runtime.live.model.divided_state import PartState
 from ontoweir.runtime.live.model.live_job import RunningQuery
@@ -24,7 +28,6 @@ from ontoweir.runtime.live.parts.part_task import (
     PartOutcome,
     PartTask,
     decode_rows,
-    encode_stream,
 )
 from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.results.group_state import GroupState
@@ -99,7 +102,7 @@ def _advance(run: str, query: RunningQuery, task: PartTask) -> PartOutcome:
     )
     keep_copy(part, version, tables)
     _memory.held[query.name] = _HeldPart(version, state, tables)
-    return PartOutcome(after, encode_stream(answers) if answers.num_rows else b"")
+    return PartOutcome(after, encode_table(answers) if answers.num_rows else b"")
 
 
 def _open(query: RunningQuery, task: PartTask, part: str) -> _HeldPart:
