@@ -26,8 +26,12 @@ from tests.runtime.live_cases import make_job, make_query
 def tied_case(random: Random, style: str | None = None) -> tuple[Case, LiveJob, QueryJob] | None:
     """A random case whose streams are joined by a column, where its query is bounded."""
     markers = random.choice([6, 12])
-    chosen = {} if style is None else {"style": style}
-    case = tie(random, make_case(random, markers=markers, **chosen))
+    made = (
+        make_case(random, markers=markers)
+        if style is None
+        else make_case(random, style=style, markers=markers)
+    )
+    case = tie(random, made)
     union = make_aggregates(random, case) if random.random() < 0.4 else case.query
     if random.random() < 0.3:
         union = branch(random, union, case)
