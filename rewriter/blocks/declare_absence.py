@@ -25,6 +25,7 @@ from ontoweir.rewriter.model.spj import (
     LiteralOutput,
     SpjQuery,
     SpjUnion,
+    output_attributes,
 )
 
 AT = "at"
@@ -244,10 +245,13 @@ def _declare(
     time = dict(first.outputs)[times[0]]
     assert isinstance(time, LiteralOutput)
     base = catalog.streams[{o.alias: o.table for o in first.occurrences}[time.value.alias]]
-    wait = _constant_wait(absence, times) if is_single(found, catalog) else None
+    single = is_single(found, catalog)
+    wait = _constant_wait(absence, times) if single or not absence.parts else None
     behind: dict[str, int] = {}
     for name in found.variables:
         late = {time_behind(q, name, catalog) for q in found.disjuncts}
+        if not single and not all(_is_beside(q, name, times[0]) for q in found.disjuncts):
+            continue  # of another row than the last one
         if wait is not None and not plain and len(late) == 1 and (us := late.pop()) is not None:
             behind[name] = wait + us
     shown = [n for n in found.variables if n not in behind]
@@ -258,13 +262,20 @@ def _declare(
         ANSWERS,
         AT,
         base.step_us,
-        made.max_per_timestamp if wait is not None else None,
+        made.max_per_timestamp if wait is not None and single else None,
         made.columns,
         references=made.references,
         source=base.source,
     )
     known = None if wait is None else (times[0], wait)
     return Block(stream, found, known, absence), behind
+
+
+def _is_beside(query: SpjQuery, name: str, time: str) -> bool:
+    """Whether a variable is of the row that has a time."""
+    outputs = dict(query.outputs)
+    mine, its = ({a.alias for a in output_attributes(outputs[n])} for n in (name, time))
+    return mine == its
 
 
 def _constant_wait(absence: Absence, times: Sequence[str]) -> int | None:

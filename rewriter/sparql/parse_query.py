@@ -163,11 +163,12 @@ class _Parser:
         if aggregation is not None:
             bound = bound_variables(pattern)
             check_names(aggregation, buckets, bound, self.times, self.error, place)
-        check_buckets(buckets, self.times, branches, self.error, place or self.first)
         branches, ends = read_sparql_windows(branches, source)
-        buckets = (*buckets, *ends)
         answers = answers and [*answers, *(b.name for b in ends)]
-        found = self.computed.finish(answers, bound_variables(pattern))
+        found = self.computed.finish(answers, bound_variables(pattern), {b.name for b in buckets})
+        buckets = (*buckets, *(() if found is None else found.moments))
+        check_buckets(buckets, self.times, branches, self.error, place or self.first)
+        buckets = (*buckets, *ends)
         head = check_variables(
             head if head is None or found is None else found.needed(head),
             pattern,
