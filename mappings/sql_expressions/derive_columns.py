@@ -176,8 +176,11 @@ class ColumnDeriver:
             exact = _is_below_sum(tree) or not self._is_float_sum(sides)
             if max(plus, minus) <= 1 and exact:
                 return
+        whole = tree.copy()
         for key, side in sides.items():
             tree.set(key, self._replace_side(side))
+        if max(_count_terms(tree.this, tree.expression)) > 1 and not self._times(tree):
+            raise self._several(whole)  # more than a column of one row and one of another
 
     def _is_float_sum(self, sides: dict[str, exp.Expr]) -> bool:
         """Whether a side adds to a column of doubles, which is not exact: it is computed as it is

@@ -12,7 +12,14 @@ from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.expressions.attach_computation import attach_computation
 from ontoweir.rewriter.groups.attach_group_terms import attach_group_terms
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.query import ConjunctiveQuery, GroupTerms, NamedBuckets, Variable
+from ontoweir.rewriter.model.query import (
+    Computation,
+    ConjunctiveQuery,
+    GroupTerms,
+    NamedBuckets,
+    Variable,
+    expression_variables,
+)
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, SpjUnion
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.windows.window import BEGINS, ENDS
@@ -64,10 +71,11 @@ def compute_matches(
     assert query.computation is not None
     times = tuple(v.name for v in _list_times(query))
     source = query.source or Source(query.name)
+    read = _list_read(query.computation)
     try:
         union = unite_solutions(
             query.name,
-            found.variables,
+            [n for n in found.variables if n not in times or n in read],
             [Solutions(found, times, (), ())],
             catalog,
             distinct=query.distinct,
@@ -80,6 +88,14 @@ def compute_matches(
     whole = extend_catalog(catalog, union)
     check_aggregates(union, whole)
     return attach_group_terms(union, whole, query.group_terms)
+
+
+def _list_read(computation: Computation) -> set[str]:
+    """The variables that expressions read, or that are shown."""
+    expressions = [c.expression for c in computation.computed]
+    expressions += [expression for expression, _ in computation.filters]
+    variables = (v.name for e in expressions for v in expression_variables(e))
+    return {*variables, *computation.variables}
 
 
 def _add_buckets(union: SpjUnion, query: ConjunctiveQuery, several: QueryError) -> SpjUnion:

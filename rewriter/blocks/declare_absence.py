@@ -76,7 +76,8 @@ def declare_absence(
             read |= _times_of_versions(query, mine, part.hits)
             _refuse_rounded(query, keys, inner)
         limited.append(replace(part, deadlines=tuple(deadlines)))
-    kept = _needed_times(found, times, stamps, wide) | read
+    needed = _needed_times(found, times, stamps, wide)
+    kept = needed | read
     every = [d for part in limited for d in part.deadlines]
     if not all(d.fixed_us is not None or kept & {n for n, _ in d.after} for d in every):
         kept = set(times)
@@ -93,9 +94,11 @@ def declare_absence(
         ),
     )
     left = [n for n in times if n in kept]
+    left.sort(key=lambda n: {n} != needed)  # a time that no other one is after comes first
     known = catalog.relations.keys()
     found = _drop(found, dropped - set(shown or ()))
-    block, behind = _declare(found, absence, left, wide, plain=shown is not None)
+    plain, latest = shown is not None, len(needed) == 1
+    block, behind = _declare(found, absence, left, wide, plain=plain, latest=latest)
     # what is a view of the query's is no relation for those that read its answers
     references = tuple(r for r in block.stream.references if r.relation in known)
     return replace(block, stream=replace(block.stream, references=references)), behind
@@ -238,15 +241,22 @@ def _drop(union: SpjUnion, dropped: set[str]) -> SpjUnion:
 
 
 def _declare(
-    found: SpjUnion, absence: Absence, times: Sequence[str], catalog: Catalog, *, plain: bool
+    found: SpjUnion,
+    absence: Absence,
+    times: Sequence[str],
+    catalog: Catalog,
+    *,
+    plain: bool,
+    latest: bool,
 ) -> tuple[Block, Mapping[str, int]]:
-    """The stream of the answers: the types and domains of its columns are those of the query's."""
+    """The stream of the answers: the types and domains of its columns are those of the query's.
+    `latest`: no other time is after the first one."""
     first = found.disjuncts[0]
     time = dict(first.outputs)[times[0]]
     assert isinstance(time, LiteralOutput)
     base = catalog.streams[{o.alias: o.table for o in first.occurrences}[time.value.alias]]
     single = is_single(found, catalog)
-    wait = _constant_wait(absence, times) if single or not absence.parts else None
+    wait = _constant_wait(absence, times, latest=latest)
     behind: dict[str, int] = {}
     for name in found.variables:
         late = {time_behind(q, name, catalog) for q in found.disjuncts}
@@ -278,9 +288,12 @@ def _is_beside(query: SpjQuery, name: str, time: str) -> bool:
     return mine == its
 
 
-def _constant_wait(absence: Absence, times: Sequence[str]) -> int | None:
-    """How long after its one time an answer is final, in µs (None: that is not always the same)."""
+def _constant_wait(absence: Absence, times: Sequence[str], *, latest: bool) -> int | None:
+    """How long after its one time, or the latest, the first one, an answer is final, in µs (None:
+    that is not always the same)."""
     every = [(p.present, d) for p in absence.parts for d in p.deadlines]
+    if latest and all(any(n == times[0] and us <= 0 for n, us in d.after) for _, d in every):
+        return 0
     if len(times) != 1 or any(d.fixed_us is not None for _, d in every):
         return None
     late = [us for present, d in every for _, us in d.after if present]

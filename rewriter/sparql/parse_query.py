@@ -160,12 +160,12 @@ class _Parser:
             refuse=lambda what, why, fix: self.error(what, why, fix, self.first),
         )
         source, place = Source(self.file, self.first), self.tokens.line_of("GROUP")
+        bound = bound_variables(pattern)
         if aggregation is not None:
-            bound = bound_variables(pattern)
             check_names(aggregation, buckets, bound, self.times, self.error, place)
         branches, ends = read_sparql_windows(branches, source)
-        answers = answers and [*answers, *(b.name for b in ends)]
-        found = self.computed.finish(answers, bound_variables(pattern), {b.name for b in buckets})
+        shown = answers and [*answers, *(b.name for b in ends)]
+        found = self.computed.finish(shown, bound, {b.name for b in buckets})
         buckets = (*buckets, *(() if found is None else found.moments))
         check_buckets(buckets, self.times, branches, self.error, place or self.first)
         buckets = (*buckets, *ends)

@@ -5,7 +5,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog, Column, Stream
+from ontoweir.mappings.model.catalog import Catalog, Column, DateType, Stream, TimestampType
 from ontoweir.mappings.model.sliding_buckets import make_sliding
 from ontoweir.mappings.model.time_bucket import (
     TimeBucket,
@@ -118,7 +118,10 @@ def _is_of_value(node: "exp.Expr", scope: Scope) -> bool:
         places = [scope.resolve(c.table or None, c.name, line_of(c)) for c in columns]
     except SqlRefusal:  # said where it is read
         return False
-    return bool(places) and all(scope.step_of(place) is None for place in places)
+    return bool(places) and all(
+        scope.step_of(place) is None and isinstance(scope.type_of(place), DateType | TimestampType)
+        for place in places
+    )
 
 
 def _read(node: "exp.Expr", scope: Scope) -> tuple[str, Stream, TimeBucket]:

@@ -49,8 +49,9 @@ def stack_rows(
 
     tree = tree.copy()
     for select in list(tree.find_all(exp.Select)):
-        plain = all(isinstance(item, exp.Table) for item in list_items(select))
-        if not plain or len(list_items(select)) < 2:
+        items = list_items(select)
+        plain = all(isinstance(i, exp.Table) and isinstance(i.this, exp.Identifier) for i in items)
+        if not plain or len(items) < 2:
             continue
         scope, _, _ = read_from(select.copy(), catalog)
         _qualify(select, catalog)
