@@ -2,8 +2,7 @@
 
 SPARQL 1.1 as rdflib parses it: patterns with finite paths, UNION, VALUES, BIND,
 `GRAPH ?t { … }` for the state at time ?t, and FILTER. What is outside is refused by name. rdflib
-keeps no positions: lines are found again by following its triples, which stand in order of
-appearance, through the tokens.
+keeps no positions: lines are found again by following its triples, in order, through the tokens.
 """
 
 from collections.abc import Sequence

@@ -136,7 +136,7 @@ def _found(rows: list[dict[str, Any]], marker: int) -> Counter[Any]:
     return Counter({cells: n for cells, n in found.items() if None not in cells})
 
 
-@budget(0.2)
+@budget(0.1)
 @given(seed=SEEDS)
 def test_expressions_of_several_rows_equal_duckdb(seed: int) -> None:
     event(check(seed))
