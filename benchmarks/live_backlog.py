@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 
-ALLOWED = 700
+ALLOWED = 450
 """MB of Python beyond a short run's."""
 PROJECT = """
 [project]
