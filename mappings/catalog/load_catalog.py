@@ -122,7 +122,7 @@ def _read_stream(table: TomlTable) -> Stream:
         references=_read_references(table, [time.column, *(c.name for c in columns)]),
         source=table.lines.place(*table.path),
         idle_us=time.idle_us,
-        lags=read_rules(table, [c.name for c in columns], time.step_us),
+        lags=read_rules(table, columns, time.step_us),
         start_us=time.start_us,
         on_bad_file=bad,
         align=time.align,

@@ -106,6 +106,18 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
+class Breach:
+    """What becomes of a row that breaks a rule on how rows come. `reject`: it is rejected; else it
+    is let in, and counted. `remember_us`: how long a value that is closed is remembered, as others
+    cannot be told from new ones (None: no limit is declared); `values`: the columns have so many
+    values at most, which are remembered for ever (None: a time limits it, or nothing)."""
+
+    reject: bool
+    remember_us: int | None = None
+    values: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Lag:
     """A stream's rows that join a row of `behind` (`columns` = `to`) come at most `within_us`
     after it: a k-constraint ([B]), counted in time."""
@@ -115,6 +127,7 @@ class Lag:
     to: tuple[str, ...]
     within_us: int
     source: Source | None = None
+    breach: Breach | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +148,7 @@ class ClosingRule:
     most_open: int | None = None
     span_us: int | None = None
     source: Source | None = None
+    breach: Breach | None = None
 
 
 @dataclass(frozen=True, slots=True)
