@@ -151,16 +151,16 @@ def _renew(
         since[one] = first
 
 
-def _previous(codes: Array, order: Array, feeds: Array) -> tuple[Array, Array]:
-    """Of rows in an order by value, then time: the place in it of the one before that counts (-1:
-    there is none); and by value the last one."""
-    mine = codes[order]
-    place = np.arange(len(order))
-    fresh = starts_of_runs(mine)
+def _previous(codes: Array, times: Array, feeds: Array) -> tuple[Array, Array]:
+    """Of rows in order of values, then times: the place of the last one of an earlier timestamp
+    that counts (-1: there is none); and by value the place of the last one."""
+    place = np.arange(len(codes))
+    fresh = starts_of_runs(codes)
+    begins = np.maximum.accumulate(np.where(fresh | starts_of_runs(times), place, 0))
     start = np.maximum.accumulate(np.where(fresh, place, 0))
-    seen = np.maximum.accumulate(np.where(feeds[order], place, -1))
-    before = np.concatenate([np.full(1, -1, dtype=np.int64), seen[:-1]])[: len(order)]
-    ends = np.append(np.flatnonzero(fresh)[1:], len(order)) - 1 if len(order) else place
+    seen = np.maximum.accumulate(np.where(feeds, place, -1))
+    before = np.where(begins > 0, seen[begins - 1], -1)
+    ends = np.append(np.flatnonzero(fresh)[1:], len(codes)) - 1 if len(codes) else place
     last = np.where(seen[ends] >= start[ends], seen[ends], -1)
     return np.where(before >= start, before, -1), last
 
@@ -171,8 +171,8 @@ def _by_gap(
     """A value is closed a gap after its last row."""
     grouped = _group(state, rows.values)
     order = np.lexsort((rows.times, grouped.codes))
-    before, last = _previous(grouped.codes, order, feeds)
     times, codes = rows.times[order], grouped.codes[order]
+    before, last = _previous(codes, times, feeds[order])
     known = np.where(before >= 0, times[before], grouped.time[codes]) if len(times) else times
     ages = _age(times, known)
     found = (ages > rule.span) & (ages <= rule.keep_us)
@@ -204,8 +204,8 @@ def _by_rows(
     total = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(feeds)]) + state.total
     begun, over = total[starts][step], total[np.append(starts[1:], len(feeds))][step]
     order = np.lexsort((rows.times, grouped.codes))
-    before, last = _previous(grouped.codes, order, feeds)
     times, codes, ended = rows.times[order], grouped.codes[order], over[order]
+    before, last = _previous(codes, times, feeds[order])
     time, upto = grouped.time.copy(), grouped.upto.copy()
     known, reached = time[codes], upto[codes]
     if len(times):
