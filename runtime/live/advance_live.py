@@ -113,6 +113,36 @@ def advance_live(
     admitted = admit_chunk(job.histories, job.checks, chunk, (None, None), strict=False)
     for history in job.histories:
         rejects += _rejected(history, chunk.slices[history.stream.name], admitted)
+    states, answers, broken = _advance_queries(job, state, admitted, chunk)
+    for history in job.histories:
+        rejects += _describe_broken(history, admitted[history.stream.name], broken)
+    totals = _add(
+        state.totals,
+        tuples=tuples,
+        markers=count_markers(admitted),
+        late=late,
+        rejected=len(rejects),
+        results=sum(t.num_rows for t in answers),
+    )
+    after = replace(
+        buffered,
+        buffered_rows=left,
+        finished_us=limit,
+        queries=tuple(states),
+        totals=totals,
+        reasons=_count(state.reasons, rejects),
+    )
+    check_waiting(job, after)
+    return LiveOutcome(after, tuple(answers), tuple(rejects))
+
+
+def _advance_queries(
+    job: LiveJob, state: LiveState, admitted: Mapping[str, Admitted], chunk: Chunk
+) -> "tuple[list[QueryState], list[pa.Table], dict[tuple[str, int], str]]":
+    """The state and the answers of each query; and the rows that rules reject, by stream and place
+    among those that were admitted, with the reason of the first query that rejects each."""
+    limit = chunk.now_us
+    assert limit is not None
     states: list[QueryState] = []
     answers = []
     divided = advance_parts(job, state, admitted, limit)
@@ -137,26 +167,7 @@ def advance_live(
         check_bounds(query, made)
         states.append(made)
         answers.append(table)
-    for history in job.histories:
-        rejects += _describe_broken(history, admitted[history.stream.name], broken)
-    totals = _add(
-        state.totals,
-        tuples=tuples,
-        markers=count_markers(admitted),
-        late=late,
-        rejected=len(rejects),
-        results=sum(t.num_rows for t in answers),
-    )
-    after = replace(
-        buffered,
-        buffered_rows=left,
-        finished_us=limit,
-        queries=tuple(states),
-        totals=totals,
-        reasons=_count(state.reasons, rejects),
-    )
-    check_waiting(job, after)
-    return LiveOutcome(after, tuple(answers), tuple(rejects))
+    return states, answers, broken
 
 
 def _take_in(
@@ -242,9 +253,10 @@ def _rejected(history: History, rows: Slice, admitted: Mapping[str, Admitted]) -
 def _describe_broken(
     history: History, admitted: Admitted, broken: Mapping[tuple[str, int], str]
 ) -> list[Reject]:
-    """The rows of a stream that break rules, each once, with the reason of the first query that
-    rejects it."""
-    mine = sorted((place, why) for (name, place), why in broken.items() if name == history.stream.name)
+    """The rows of a stream that rules reject."""
+    mine = sorted(
+        (place, why) for (name, place), why in broken.items() if name == history.stream.name
+    )
     return [
         entry
         for reason in dict.fromkeys(why for _, why in mine)

@@ -14,7 +14,7 @@ from ontoweir.runtime.live.model.live_job import (
     RunningQuery,
     partitions_of,
 )
-from ontoweir.runtime.rules.enforce_rules import begin_rules
+from ontoweir.runtime.rules.enforce_rules import begin_rules, count_broken
 from ontoweir.runtime.times.late_rows import NOT_LATE
 
 
@@ -39,7 +39,8 @@ def measure_batch(
         (None: nothing came), `holds_back`: whether the others wait for it, `open_rows_bound`: how
         many rows may wait because earlier ones may come, `late`: how late those came that were too
         late (LateRows). By query: `state_rows`, `state_bytes`, `bound_rows`, `parts`: the rows of
-        each part of a state that is divided, `rules`: what is watched, and of each synopsis rows and bytes with their bounds.
+        each part of a state that is divided, `rules`: what is watched, and of each synopsis
+        rows and bytes with their bounds.
     """
     did = {name: count - before.totals[name] for name, count in state.totals.items()}
     slowest = min(state.max_event_time.values(), default=None)
@@ -101,6 +102,18 @@ def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
             ],
         }
     return measures
+
+
+def count_let_in(job: LiveJob, state: LiveState) -> dict[str, int]:
+    """How many rows broke each rule that counts, by its name; of queries that watch the same rule,
+    as the one with most says."""
+    counts: dict[str, int] = {}
+    for query, held in zip(job.queries, state.queries, strict=True):
+        if isinstance(held, DividedState):
+            continue
+        for rule, count in count_broken(query.work.rules, held.rules).items():
+            counts[rule] = max(counts.get(rule, 0), count)
+    return counts
 
 
 def _rules(query: RunningQuery, state: ExecutionState) -> list[dict[str, Any]]:

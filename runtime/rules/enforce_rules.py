@@ -110,9 +110,7 @@ def enforce_rules(
     return Enforced(left, held, tuple(told))
 
 
-def count_broken(
-    rules: Sequence[WatchedRule], states: Sequence[RuleState]
-) -> dict[str, int]:
+def count_broken(rules: Sequence[WatchedRule], states: Sequence[RuleState]) -> dict[str, int]:
     """How many rows have broken each rule that only counts, by its name (none: nothing came)."""
     known = tuple(states) or begin_rules(rules)
     pairs = zip(rules, known, strict=True)

@@ -220,7 +220,9 @@ def _by_rows(
     counted = int(total[-1])
     if rule.reject and found.any():
         time, upto = grouped.time.copy(), grouped.upto.copy()
-        late, counted = _reject_by_rows(rule, (rows.times, grouped.codes, feeds), (time, upto), state.total)
+        late, counted = _reject_by_rows(
+            rule, (rows.times, grouped.codes, feeds), (time, upto), state.total
+        )
     after = state.put(grouped.distinct, time, upto)
     return late, after.count(counted)
 

@@ -70,7 +70,9 @@ class RuleState:
         while True:  # other values may share the first hash
             near = np.flatnonzero(places < count)
             at = places[near]
-            other = (self.first[at] == values.first[near]) & (self.second[at] != values.second[near])
+            other = (self.first[at] == values.first[near]) & (
+                self.second[at] != values.second[near]
+            )
             if not other.any():
                 break
             places[near[other]] += 1

@@ -54,11 +54,14 @@ class WatchedRule:
             return f"more than {within} after a row of {self.behind[0]} with the same {names}"
         match self.kind:
             case RuleKind.GAP:
-                return f"more than {show_duration(self.span)} after the last row with the same {names}"
+                return (
+                    f"more than {show_duration(self.span)} after the last row with the same {names}"
+                )
             case RuleKind.ROWS:
                 return f"more than {self.span} rows after the last row with the same {names}"
             case RuleKind.SPAN:
-                return f"more than {show_duration(self.span)} after the first row with the same {names}"
+                span = show_duration(self.span)
+                return f"more than {span} after the first row with the same {names}"
             case RuleKind.END:
                 return f"after a row with the same {names} in which {self.ends} is true"
 

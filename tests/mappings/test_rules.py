@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import CatalogError
-from ontoweir.mappings.model.catalog import Lag
+from ontoweir.mappings.model.catalog import Breach, Lag
 from tests.runtime.harness import make_catalog
 
 
@@ -93,3 +93,53 @@ def test_a_rule_on_a_key_limits_nothing(tmp_path: Path) -> None:
     rule = 'keys = [["k"]]\nclustered = [{ columns = ["k", "a"], gap = "1 hour" }]'
     with pytest.raises(CatalogError, match=r"rows of 'S' that agree on k, a .* and \(k\) is a key"):
         make_catalog(tmp_path, _toml(rule))
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ('on_violation = "count"', Breach(False)),
+        ('on_violation = "count", remember = "1 hour"', Breach(False, 3_600_000_000)),
+        ('on_violation = "reject", remember = "1 hour"', Breach(True, 3_600_000_000)),
+        ('on_violation = "reject", remember = "forever"', Breach(True, None, 10)),
+    ],
+)
+def test_what_becomes_of_rows_that_break_a_rule(
+    rule: str, expected: Breach, tmp_path: Path
+) -> None:
+    declared = (
+        f'clustered = [{{ columns = ["m"], gap = "1 hour", {rule} }}, '
+        f'{{ columns = ["m"], within = "2 hours", {rule} }}]\n'
+        f'closed_by = [{{ columns = ["m"], column = "done", max_open = 9, {rule} }}]'
+    )
+    more = 'm = { type = "int", min = 0, max = 9 }\ndone = "boolean"\n'
+    stream = make_catalog(tmp_path, _toml(declared) + more).streams["S"]
+    found = [*(lag.breach for lag in stream.lags), *(rule.breach for rule in stream.closing)]
+    assert found == [expected] * 3
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('on_violation = "drop"', "on_violation is 'drop'"),
+        ('on_violation = "spill"', "is not there"),
+        ('on_violation = "reject"', "does not say how long values are remembered"),
+        ('remember = "1 day"', "says remember, and no on_violation"),
+        ('on_violation = "count", remember = "90 seconds"', "not a whole number of the stream's"),
+        ('on_violation = "count", remember = "0 seconds"', "not a whole number of the stream's"),
+        ('on_violation = "reject", remember = "forever"', "values of k are any number"),
+        ("on_violation = true", "must be a string"),
+    ],
+)
+@pytest.mark.parametrize("place", ["clustered", "lags"])
+def test_what_is_wrong_of_breaches_is_refused(
+    rule: str, said: str, place: str, tmp_path: Path
+) -> None:
+    how = (
+        'gap = "1 hour"' if place == "clustered" else 'behind = "S", to = ["a"], within = "1 hour"'
+    )
+    said = "a lag remembers for ever" if place == "lags" and "any number" in said else said
+    with pytest.raises(CatalogError, match=said) as error:
+        make_catalog(tmp_path, _toml(f'{place} = [{{ columns = ["k"], {how}, {rule} }}]'))
+    assert error.value.source is not None
+    assert error.value.source.line in (1, 4)

@@ -29,13 +29,11 @@ class RuledCase:
     @property
     def rules(self) -> list[tuple[str, ClosingRule | Lag]]:
         """In the order in which reasons count."""
-        of = {"page": self.closing}
-        return [
-            (name, rule)
-            for name in sorted(self.streams)
-            for rule in (*self.lags.get(name, ()), *of.get(name, ()))
-            if rule.breach is not None
-        ]
+        every: list[tuple[str, ClosingRule | Lag]] = []
+        for name in sorted(self.streams):
+            every += ((name, lag) for lag in self.lags.get(name, ()))
+            every += ((name, rule) for rule in self.closing if name == "page")
+        return every
 
 
 @dataclass
@@ -53,7 +51,7 @@ def make_ruled_case(random: Random) -> RuledCase:
     first = make_closing_case(random)
     closing: list[ClosingRule] = []
     lags: dict[str, tuple[Lag, ...]] = {}
-    breach = _make_breach(random)
+    breach = make_breach(random)
     span = first.rule.span_us
     if span is not None:
         lags["page"] = (Lag("page", ("k",), ("k",), span, breach=breach),)
@@ -61,14 +59,14 @@ def make_ruled_case(random: Random) -> RuledCase:
         closing.append(replace(first.rule, breach=breach))
     if random.random() < 0.4 and len(first.group) == 1:  # else it would close what is grouped
         more = random.choice([ClosingRule(("kind",), gap_us=2), ClosingRule(("kind",), rows=2)])
-        closing.append(replace(more, breach=_make_breach(random)))
+        closing.append(replace(more, breach=make_breach(random)))
     if random.random() < 0.5:
-        one = Lag("page", ("k",), ("k",), random.choice([0, 2]), breach=_make_breach(random))
+        one = Lag("page", ("k",), ("k",), random.choice([0, 2]), breach=make_breach(random))
         lags["buy"] = (one,)
     if random.random() < 0.2:
         lags["page"] = (
             *lags.get("page", ()),
-            Lag("buy", ("k",), ("k",), 3, breach=_make_breach(random)),
+            Lag("buy", ("k",), ("k",), 3, breach=make_breach(random)),
         )
     kept = replace(first, page=_runs(random, first.page))
     return RuledCase(kept, tuple(closing), lags)
@@ -80,7 +78,8 @@ def _runs(random: Random, page: tuple[Row, ...]) -> tuple[Row, ...]:
     return tuple(row for row in page if row[4] // 4 % wait == 0)
 
 
-def _make_breach(random: Random) -> Breach:
+def make_breach(random: Random) -> Breach:
+    """What becomes of rows that break a rule."""
     reject = random.random() < 0.6
     if reject:
         return Breach(True, random.choice([1, 3, 8, 40]))
@@ -168,7 +167,7 @@ def _breaks(
         return False
     last = same[-1][-1]
     if rule.gap_us is not None:
-        return rule.gap_us < time - last <= rule.gap_us + remember
+        return bool(rule.gap_us < time - last <= rule.gap_us + remember)
     assert rule.rows is not None
     between = sum(last < r[-1] < time and r[place] is not None for r in kept[stream])
-    return between > rule.rows and time - last <= remember
+    return bool(between > rule.rows and time - last <= remember)

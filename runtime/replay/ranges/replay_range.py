@@ -47,6 +47,7 @@ from ontoweir.runtime.replay.ranges.write_behind import write_behind
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.write_results import write_part
 from ontoweir.runtime.rules.enforce_rules import enforce_rules
+from ontoweir.runtime.rules.keep_broken import keep_broken
 from ontoweir.runtime.verified.watch_rejects import RejectWatch
 
 
@@ -230,6 +231,7 @@ def _replay(
     for chunk, found in chunks:
         kept = enforce_rules(work.rules, found, state.rules, chunk.now_us)
         admitted = kept.admitted
+        keep_broken(Path(task.folder), chunk.now_us, found, kept.rejected)
         parts, write = progress.parts, _nothing
         if task.level is not None:
             state = advance_level(work, plans, admitted, chunk, state, task.level)
