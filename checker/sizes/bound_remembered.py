@@ -36,6 +36,11 @@ def _count(
     stream: Stream, rule: Lag | ClosingRule, columns: tuple[str, ...], breach: Breach
 ) -> Iterator[Bound]:
     named = ", ".join(columns)
+    if isinstance(rule, ClosingRule) and rule.late_rows is not None:
+        rate, text = stream.max_per_timestamp, f"({rule.late_rows} + 1 + R({stream.name}))"
+        size = None if rate is None else rule.late_rows + 1 + rate
+        yield Bound(size, f"{text} remembered {named}")
+        return
     if breach.values is not None:
         yield Bound(breach.values, f"{breach.values} remembered {named}")
     if breach.remember_us is None:

@@ -28,7 +28,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal
 _COMMON = ("source", "keys", "references", "columns")
 _STREAM = (
     *("source", "timestamp", "max_per_timestamp", "keys", "references", "lags", "columns"),
-    *("clustered", "closed_by", "on_bad_file"),
+    *("clustered", "closed_by", "ordered", "on_bad_file"),
 )
 _RELATION = (*_COMMON, "max_rows")
 

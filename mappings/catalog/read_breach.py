@@ -14,13 +14,16 @@ _ACTIONS = ("count", "reject", "spill")
 _FOR_EVER = "forever"
 
 
-def read_breach(entry: TomlTable, columns: Sequence[Column], step_us: int) -> Breach | None:
+def read_breach(
+    entry: TomlTable, columns: Sequence[Column], step_us: int, *, remembers: bool = True
+) -> Breach | None:
     """What a rule's `on_violation` and `remember` say (None: nothing is said).
 
     Args:
         entry: the rule.
         columns: those whose values are remembered (none: their number is not known).
         step_us: the stream's unit of time.
+        remembers: whether closed values have to be remembered.
 
     Raises:
         CatalogError: something is wrong, with its line.
@@ -50,7 +53,7 @@ def read_breach(entry: TomlTable, columns: Sequence[Column], step_us: int) -> Br
             fix='write "count" or "reject", or a rule that all rows keep',
         )
     reject = action == "reject"
-    if remember is None and reject:
+    if remember is None and reject and remembers:
         raise entry.error(
             None,
             f"{entry.path[-1]} rejects, and does not say how long values are remembered",
@@ -61,6 +64,17 @@ def read_breach(entry: TomlTable, columns: Sequence[Column], step_us: int) -> Br
     if remember == _FOR_EVER:
         return Breach(reject, values=_count_values(entry, columns))
     return Breach(reject, None if remember is None else _read_time(entry, remember, step_us))
+
+
+def read_order_breach(entry: TomlTable) -> Breach | None:
+    """What an order's `on_violation` says (None: nothing): nothing has to be remembered of it but
+    the greatest values.
+
+    Raises:
+        CatalogError: something is wrong, with its line.
+    """
+    breach = read_breach(entry, (), 1, remembers=False)
+    return breach if breach is None else Breach(breach.reject, values=1)
 
 
 def _read_time(entry: TomlTable, text: str, step_us: int) -> int:

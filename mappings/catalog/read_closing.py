@@ -1,9 +1,10 @@
 """Read the rules that say when no further row with a value comes: `clustered` by gap or rows ([B]
-CA), and `closed_by` (punctuations)."""
+CA), `ordered` ([B] OA), and `closed_by` (punctuations)."""
 
 from collections.abc import Sequence
 
 from ontoweir.mappings.catalog.read_breach import BREACH_KEYS, read_breach
+from ontoweir.mappings.catalog.read_order import read_order
 from ontoweir.mappings.catalog.read_rules import check_columns, read_clustered, read_span
 from ontoweir.mappings.model.catalog import BooleanType, ClosingRule, Column
 from ontoweir.mappings.model.column_types import name_column_type
@@ -13,7 +14,7 @@ from ontoweir.mappings.model.read_table import TomlTable
 def read_closing(
     table: TomlTable, columns: Sequence[Column], step_us: int
 ) -> tuple[ClosingRule, ...]:
-    """What a stream's `clustered`, by gap or rows, and `closed_by` say.
+    """What a stream's `clustered`, by gap or rows, `ordered` and `closed_by` say.
 
     Args:
         table: the stream's.
@@ -40,9 +41,11 @@ def read_closing(
             rules.append(ClosingRule(named, rows=rows, source=place, breach=breach))
     one = table.values.get("closed_by")
     ends = [one] if isinstance(one, dict) else table.items("closed_by")
+    rules += read_order(table, columns)
     rules += (_read_end(table, item, columns, step_us) for item in ends)
     for rule in rules:
-        _check_keys(table, rule)
+        if not rule.is_order:  # values that come once have an order, too
+            _check_keys(table, rule)
     return tuple(rules)
 
 

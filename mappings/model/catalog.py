@@ -136,10 +136,12 @@ class ClosingRule:
     `gap_us`: two consecutive rows with a value are at most so far apart in time; `rows`: at most so
     many rows with other values come between them, in steps that lie between theirs; `ends`: the row
     in which this column is true is the last one, and at most `most_open` values are without it;
-    `span_us`: a lag of the stream behind itself says that all rows with a value lie within it.
+    `span_us`: a lag of the stream behind itself says that all rows with a value lie within it;
+    `slack`: a value (a whole number, a day) is at most so much less than the greatest before;
+    `late_rows`: at most so many rows, of later steps, come between a greater value and it.
 
-    [B] CA(k) counts rows; a gap is a session's; `ends` is a punctuation. It bounds how many values
-    are open at once, not how long one is."""
+    [B] CA(k) counts rows; a gap is a session's; `ends` is a punctuation; the last two are OA(k). It
+    bounds how many values are open at once, not how long one is."""
 
     columns: tuple[str, ...]
     gap_us: int | None = None
@@ -149,6 +151,13 @@ class ClosingRule:
     span_us: int | None = None
     source: Source | None = None
     breach: Breach | None = None
+    slack: int | None = None
+    late_rows: int | None = None
+
+    @property
+    def is_order(self) -> bool:
+        """Whether values come in their order."""
+        return self.slack is not None or self.late_rows is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -222,7 +222,14 @@ def _find_closing(
     if watched is not None:
         rule = ClosingRule(()) if closed is None else closed.rule
         return ValueClosing(
-            watched.group, wait * step, rule.gap_us, rule.rows, rule.span_us, at_once
+            watched.group,
+            wait * step,
+            rule.gap_us,
+            rule.rows,
+            rule.span_us,
+            at_once,
+            rule.slack,
+            rule.late_rows,
         )
     found = find_closing(job.union, catalog)
     assert found is not None  # split_by_keys found it

@@ -30,7 +30,7 @@ class Enforced:
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class Look:
     """A rule, what is remembered of it, and the rows that it is about; `behind`: of a rule between
     streams, those it counts from."""
 
@@ -84,7 +84,8 @@ def enforce_rules(
     known = tuple(states) or begin_rules(rules)
     if now is None or not any(len(a.times) for a in admitted.values()):
         return Enforced(admitted, _forget(rules, known, now))
-    looks = [_look(rule, state, admitted) for rule, state in zip(rules, known, strict=True)]
+    came = {name: (rows.table, rows.times) for name, rows in admitted.items()}
+    looks = [look_at(rule, state, came) for rule, state in zip(rules, known, strict=True)]
     rejecting = [n for n, rule in enumerate(rules) if rule.reject]
     lates, after = _reject(looks, rejecting, admitted)
     every = _unite(lates, admitted, looks)
@@ -117,23 +118,26 @@ def count_broken(rules: Sequence[WatchedRule], states: Sequence[RuleState]) -> d
     return {rule.name: state.broken for rule, state in pairs if not rule.reject}
 
 
-def _look(rule: WatchedRule, state: RuleState, admitted: Mapping[str, Admitted]) -> _Look:
-    mine = admitted[rule.stream]
-    rows = read_values(mine.table, mine.times, rule.columns)
+def look_at(
+    rule: WatchedRule, state: RuleState, came: Mapping[str, tuple[pa.Table, Array]]
+) -> Look:
+    """A rule over more rows: whole timestamps in order, by stream, with their times (µs)."""
+    table, times = came[rule.stream]
+    ordered = rule.kind in (RuleKind.SLACK, RuleKind.ORDER)
+    rows = read_values(table, times, rule.columns, ordered=ordered)
     said = np.ones(len(rows.times), dtype=np.bool_)
     if rule.kind is RuleKind.END:
         assert rule.ends is not None
-        column = mine.table.column(rule.ends).take(pa.array(rows.places))
+        column = table.column(rule.ends).take(pa.array(rows.places))
         said = pc.fill_null(column.cast(pa.bool_()), False).to_numpy().astype(np.bool_)
     behind = None
     if rule.behind is not None:
-        other = admitted[rule.behind[0]]
-        behind = read_values(other.table, other.times, rule.behind[1])
-    return _Look(rule, state, rows, said, behind)
+        behind = read_values(*came[rule.behind[0]], rule.behind[1])
+    return Look(rule, state, rows, said, behind)
 
 
 def _reject(
-    looks: Sequence[_Look], rejecting: Sequence[int], admitted: Mapping[str, Admitted]
+    looks: Sequence[Look], rejecting: Sequence[int], admitted: Mapping[str, Admitted]
 ) -> tuple[dict[int, Array], dict[int, RuleState]]:
     """Which rows each rule rejects, and what is remembered after. A rule looks at rows that no
     other one rejects: again and again until nothing changes, which ends, as what is rejected at a
@@ -154,7 +158,7 @@ def _reject(
 
 
 def _unite(
-    lates: Mapping[int, Array], admitted: Mapping[str, Admitted], looks: Sequence[_Look]
+    lates: Mapping[int, Array], admitted: Mapping[str, Admitted], looks: Sequence[Look]
 ) -> Masks:
     """By stream, the rows that rules reject."""
     gone = {name: np.zeros(len(a.times), dtype=np.bool_) for name, a in admitted.items()}

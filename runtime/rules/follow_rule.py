@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
+from ontoweir.runtime.rules.follow_order import follow_order
 from ontoweir.runtime.rules.rule_state import UNKNOWN, RuleState, Values, hash_values
 from ontoweir.runtime.rules.watched_rule import RuleKind, WatchedRule
 
@@ -35,8 +36,11 @@ class _Grouped(NamedTuple):
     upto: Array
 
 
-def read_values(rows: pa.Table, times: Array, columns: tuple[str, ...]) -> Rows:
-    """The rows that have values in all of some columns."""
+def read_values(
+    rows: pa.Table, times: Array, columns: tuple[str, ...], *, ordered: bool = False
+) -> Rows:
+    """The rows that have values in all of some columns; `ordered`: of one, which are compared by
+    order."""
     there = np.ones(len(times), dtype=np.bool_)
     for name in columns:
         column = rows.column(name)
@@ -46,7 +50,22 @@ def read_values(rows: pa.Table, times: Array, columns: tuple[str, ...]) -> Rows:
     table = rows.select(list(columns))
     if len(places) < len(times):
         table = table.take(pa.array(places))
-    return Rows(hash_values(table, columns), times[places], places)
+    hashed = _hold_numbers(table) if ordered else hash_values(table, columns)
+    return Rows(hashed, times[places], places)
+
+
+def _hold_numbers(rows: pa.Table) -> Values:
+    """The whole numbers, or days, of one column as they are."""
+    column = rows.column(0)
+    if pa.types.is_date(column.type):
+        column = column.cast(pa.date32()).cast(pa.int32())
+    numbers: Array = column.cast(pa.int64()).to_numpy()
+    return Values(numbers.view(np.uint64), np.zeros(len(numbers), dtype=np.uint64))
+
+
+def read_numbers(rows: Rows) -> Array:
+    """Of rows that are compared by order, their numbers."""
+    return rows.values.first.view(np.int64)
 
 
 def follow_rule(
@@ -69,6 +88,8 @@ def follow_rule(
             return _by_gap(rule, state, rows, feeds)
         case RuleKind.ROWS:
             return _by_rows(rule, state, rows, feeds)
+        case RuleKind.SLACK | RuleKind.ORDER:
+            return follow_order(rule, state, (rows.times, read_numbers(rows), feeds))
 
 
 def _group(state: RuleState, values: Values) -> _Grouped:

@@ -1,7 +1,7 @@
 """The rules on how rows come that a run watches."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from ontoweir.mappings.model.catalog import Breach, Catalog, ClosingRule, Lag
@@ -12,7 +12,7 @@ FOR_EVER = 1 << 62
 
 
 class RuleKind(StrEnum):
-    """What says that a value is closed."""
+    """What says that a value is closed, or that it comes out of order."""
 
     GAP = "gap"
     """So long has passed since its last row."""
@@ -22,17 +22,21 @@ class RuleKind(StrEnum):
     """So long has passed since the first row with it."""
     END = "end"
     """A row has said that it is the last one."""
+    SLACK = "slack"
+    """A value greater by more than that has come."""
+    ORDER = "order"
+    """More rows than that have come in later steps than a greater value."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedRule:
     """A rule of a stream's rows.
 
-    `span`: in µs, or a number of rows; `ends`: the column in which the last row of a value says so;
-    `behind`: the stream whose rows a value is counted from, and its columns (None: the rows of the
-    stream itself); `keep_us`: how long after what says that a value is closed it is remembered;
-    `reject`: whether rows that break the rule are rejected, or counted; `limited`: whether it is
-    declared how many values are remembered.
+    `span`: in µs, or a number of rows, or of values; `ends`: the column in which the last row of a
+    value says so; `behind`: the stream whose rows a value is counted from, and its columns (None:
+    the rows of the stream itself); `keep_us`: how long after what says that a value is closed it is
+    remembered; `reject`: whether rows that break the rule are rejected, or counted; `limited`:
+    whether it is declared how many values are remembered.
     """
 
     stream: str
@@ -62,6 +66,10 @@ class WatchedRule:
             case RuleKind.SPAN:
                 span = show_duration(self.span)
                 return f"more than {span} after the first row with the same {names}"
+            case RuleKind.SLACK:
+                return f"with {names} more than {self.span} less than the greatest before"
+            case RuleKind.ORDER:
+                return f"more than {self.span} rows after a greater {names}"
             case RuleKind.END:
                 return f"after a row with the same {names} in which {self.ends} is true"
 
@@ -110,6 +118,21 @@ def _watch(
     counts = whole and not breach.reject
     if not limited and not counts:
         return
+    made = _describe(stream, rule)
+    keep = FOR_EVER
+    if breach.remember_us is not None and not counts:
+        keep = breach.remember_us + (0 if made.kind is RuleKind.ROWS else made.span)
+    # an order needs the greatest values alone
+    limited = limited and not (counts and breach.values is None)
+    yield replace(made, keep_us=keep, reject=breach.reject, limited=limited)
+
+
+def watch_closing(rule: ClosingRule) -> WatchedRule:
+    """A rule of a stream without a name, of which all that breaks it is counted."""
+    return _describe("", rule)
+
+
+def _describe(stream: str, rule: Lag | ClosingRule) -> WatchedRule:
     ends = behind = None
     if isinstance(rule, Lag):
         kind, span = RuleKind.SPAN, rule.within_us
@@ -119,19 +142,12 @@ def _watch(
         kind, span = RuleKind.GAP, rule.gap_us
     elif rule.rows is not None:
         kind, span = RuleKind.ROWS, rule.rows
+    elif rule.slack is not None:
+        kind, span = RuleKind.SLACK, rule.slack
+    elif rule.late_rows is not None:
+        kind, span = RuleKind.ORDER, rule.late_rows
     else:
         kind, span, ends = RuleKind.END, 0, rule.ends
-    keep = FOR_EVER
-    if breach.remember_us is not None and not counts:
-        keep = breach.remember_us + (0 if kind is RuleKind.ROWS else span)
-    yield WatchedRule(
-        stream,
-        rule.columns,
-        kind,
-        span,
-        ends,
-        behind,
-        keep,
-        breach.reject,
-        limited and not (counts and breach.values is None),
+    return WatchedRule(
+        stream, rule.columns, kind, span, ends, behind, FOR_EVER, reject=False, limited=False
     )

@@ -143,3 +143,46 @@ def test_what_is_wrong_of_breaches_is_refused(
         make_catalog(tmp_path, _toml(f'{place} = [{{ columns = ["k"], {how}, {rule} }}]'))
     assert error.value.source is not None
     assert error.value.source.line in (1, 4)
+
+
+def test_values_that_come_in_their_order(tmp_path: Path) -> None:
+    declared = (
+        'ordered = [{ column = "k", slack = 10 }, { column = "k", rows = 5, '
+        'on_violation = "reject" }, { column = "day", slack = "2 days" }]'
+    )
+    stream = make_catalog(tmp_path, _toml(declared) + 'day = "date"\n').streams["S"]
+    slack, rows, days = stream.closing
+    assert (slack.columns, slack.slack, slack.late_rows, slack.breach) == (("k",), 10, None, None)
+    assert (rows.slack, rows.late_rows, rows.breach) == (None, 5, Breach(True, None, 1))
+    assert (days.columns, days.slack) == (("day",), 2)
+    assert days.source is not None
+    assert days.source.line == 4
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('{ column = "b", slack = 1 }', "unknown column 'b' of 'S'"),
+        ('{ column = "a", slack = 1 }', "'a' is string"),
+        ('{ column = "k" }', "ordered by k has no slack"),
+        ('{ column = "k", slack = 1, rows = 1 }', "ordered by k has slack and rows"),
+        ('{ column = "k", slack = -1 }', "a whole number, 0 or more"),
+        ('{ column = "k", slack = "1 day" }', "a whole number, 0 or more"),
+        ('{ column = "day", slack = 1 }', "must be a string"),
+        ('{ column = "day", slack = "1 hour" }', "not a whole number of days"),
+        ('{ column = "k", rows = 1, remember = "1 day" }', "unknown key 'remember'"),
+        ("{ slack = 1 }", "has no column"),
+        ('"k"', "a list of tables"),
+    ],
+)
+def test_what_is_wrong_of_an_order_is_refused(rule: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match=said) as error:
+        make_catalog(tmp_path, _toml(f"ordered = [{rule}]") + 'day = "date"\n')
+    assert error.value.source is not None
+    assert error.value.source.line in (1, 4)
+
+
+def test_a_key_may_have_an_order(tmp_path: Path) -> None:
+    declared = 'keys = [["k"]]\nordered = [{ column = "k", slack = 1 }]'
+    (rule,) = make_catalog(tmp_path, _toml(declared)).streams["S"].closing
+    assert rule.slack == 1

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from ontoweir.mappings.model.catalog import Breach, ClosingRule, Lag
-from tests.oracle.closing_cases import ClosingCase, make_closing_case
+from tests.oracle.closing_cases import ClosingCase, find_order_end, make_closing_case
 
 Row = tuple[Any, ...]
 """Of `page` k, kind, cost, last, ts; of `buy` k, kind, ts: k is first, the time is last."""
@@ -56,6 +56,8 @@ def make_ruled_case(random: Random) -> RuledCase:
     if span is not None:
         lags["page"] = (Lag("page", ("k",), ("k",), span, breach=breach),)
     else:
+        if first.rule.is_order:
+            breach = Breach(breach.reject, values=1)
         closing.append(replace(first.rule, breach=breach))
     if random.random() < 0.4 and len(first.group) == 1:  # else it would close what is grouped
         more = random.choice([ClosingRule(("kind",), gap_us=2), ClosingRule(("kind",), rows=2)])
@@ -147,11 +149,14 @@ def _breaks(
     far = 1 << 40
     counts = whole and not breach.reject
     remember = far if breach.remember_us is None or counts else breach.remember_us
-    if not counts and breach.remember_us is None:
+    if not counts and breach.remember_us is None and breach.values is None:
         return False
     place = 0 if rule.columns == ("k",) else 1
     if row[place] is None:
         return False
+    if isinstance(rule, ClosingRule) and rule.is_order:
+        rows = [r for r in kept.get(stream, ()) if r[place] is not None]
+        return find_order_end(rule, row[place], rows) is not None
     name = rule.behind if isinstance(rule, Lag) else stream
     same = [r for r in kept.get(name, ()) if r[place] == row[place]]
     time = row[-1]
