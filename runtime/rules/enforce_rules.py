@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.columnar.steps import Steps
-from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts
+from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts, ColumnMemory
 from ontoweir.runtime.rules.follow_rule import Rows, follow_rule, read_values
 from ontoweir.runtime.rules.rule_state import RuleState
 from ontoweir.runtime.rules.watched_rule import FOR_EVER, RuleKind, WatchedRule
@@ -198,4 +198,5 @@ def _keep(admitted: Admitted, index: Array, counts: Mapping[str, int]) -> Admitt
         rejected=rejected,
         marks=None,
         coded={n: CodedTexts(c.table, c.codes[index]) for n, c in admitted.coded.items()},
+        memory=ColumnMemory(),  # which was made of all rows
     )
