@@ -16,6 +16,7 @@ from ontoweir.mappings.model.catalog import (
     Scalar,
 )
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.measure.measure_order import OrderMeter
 from ontoweir.runtime.measure.measured import MeasuredColumn
 
 MOST = 1_000_000
@@ -38,6 +39,7 @@ class ValueCounter:
         """Whether there are more than are counted."""
         self.first = self.last = np.zeros(0, dtype=np.int64)
         self.gap = self.span = 0
+        self.order = OrderMeter(column)
 
     def add(self, values: "pa.ChunkedArray", times: Array) -> None:
         """More rows, in the order of time, with their timestamps (µs)."""
@@ -49,6 +51,7 @@ class ValueCounter:
         self.rows, self.nulls = self.rows + len(values), self.nulls + values.null_count
         if isinstance(self.column.type, IntType | DecimalType | FloatType | DateType):
             self._widen(values)
+        self.order.add(values, times)
         if self.full:
             return
         there = pc.is_valid(values)
@@ -82,6 +85,7 @@ class ValueCounter:
             few,
             None if self.full else self.gap,
             None if self.full else self.span,
+            self.order.finish(),
         )
 
     def _widen(self, values: "pa.ChunkedArray") -> None:

@@ -53,6 +53,9 @@ class MeasuredColumn:
     of them, in order, where they are few.
     `gap_us`, `span_us`: two rows of one value that follow each other are at most so far apart, and
     the first and the last (None: there are too many values).
+    `order`: of whole numbers and days, by how much a value is less than the greatest before, at
+    most, and how many rows of later timestamps come between a greater value and it (None: it was
+    not measured).
     """
 
     nulls: int
@@ -62,6 +65,7 @@ class MeasuredColumn:
     values: tuple[Scalar, ...] | None
     gap_us: int | None = None
     span_us: int | None = None
+    order: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,11 @@ def _describe_stream(measured: "MeasuredStream") -> dict[str, Any]:
             {"clustered": name, "within": show_duration(c.span_us), "gap": show_duration(c.gap_us)}
             for name, c in measured.columns.items()
             if c.gap_us is not None and c.span_us is not None
+        ]
+        + [
+            {"ordered": name, "slack": c.order[0], "rows": c.order[1]}
+            for name, c in measured.columns.items()
+            if c.order is not None
         ],
     }
 
