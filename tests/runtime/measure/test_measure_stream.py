@@ -1,5 +1,6 @@
 """What was put into generated streams is found again."""
 
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -161,4 +162,9 @@ def test_the_order_that_was_planted_is_found(seed: int, tmp_path: Path) -> None:
             needed = max(needed, max(v for _, v in before) - value)
             between = max(between, sum(min(greater) < s < at for s in seconds.tolist()))
     assert found.columns["id"].order == (needed, between)
-    assert found.columns["id"].gap_us is not None
+    apart = 0
+    for value in set(ids.tolist()):
+        mine = sorted(set(seconds[ids == value].tolist()))
+        for one, other in pairwise(mine):
+            apart = max(apart, int(((seconds > one) & (seconds < other)).sum()))
+    assert found.columns["id"].between == apart
