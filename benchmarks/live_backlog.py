@@ -93,6 +93,7 @@ def write_project(folder: Path, form: str, kind: str) -> None:
     level = "decimal(10, 2)" if kind == "decimal" else "int"
     path = ', from = "device.id"' if kind == "nested" else ""
     options = ', options = { header = "true" }' if form == "csv" else ""
+    form = "json" if form == "jsonl" else form
     text = PROJECT.format(form=form, level=level, path=path, options=options)
     (folder / "ontoweir.toml").write_text(text)
     (folder / "q.sql").write_text(QUERY)
