@@ -81,6 +81,8 @@ def enforce_rules(
         states: what is remembered of each rule (none: nothing yet).
         now: the last finished timestamp (µs; None: there is none yet).
     """
+    if not rules:
+        return Enforced(admitted, ())
     known = tuple(states) or begin_rules(rules)
     if now is None or not any(len(a.times) for a in admitted.values()):
         return Enforced(admitted, _forget(rules, known, now))

@@ -186,3 +186,12 @@ def test_a_key_may_have_an_order(tmp_path: Path) -> None:
     declared = 'keys = [["k"]]\nordered = [{ column = "k", slack = 1 }]'
     (rule,) = make_catalog(tmp_path, _toml(declared)).streams["S"].closing
     assert rule.slack == 1
+
+
+def test_a_lag_that_is_watched_is_between_columns_of_one_type(tmp_path: Path) -> None:
+    lag = 'lags = [{ behind = "S", columns = ["k"], to = ["a"], within = "1 hour"'
+    assert make_catalog(tmp_path, _toml(f"{lag} }}]")).streams["S"].lags
+    with pytest.raises(CatalogError, match=r"S.k is int, and S.a is string, of a lag") as error:
+        make_catalog(tmp_path, _toml(f'{lag}, on_violation = "count" }}]'))
+    assert error.value.source is not None
+    assert error.value.source.line == 4
