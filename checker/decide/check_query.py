@@ -16,6 +16,7 @@ from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.normalise.reduce_union import reduce_union
 from ontoweir.checker.normalise.simplify_union import simplify_union
 from ontoweir.checker.sizes.bound_open_steps import bound_open_steps
+from ontoweir.checker.sizes.bound_remembered import bound_remembered
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.checker.split.split_by_keys import split_by_keys, split_closed
 from ontoweir.checker.verdict.add_partition import add_partition
@@ -75,9 +76,11 @@ def check_query(
     if union.latest:
         verdict = bound_latest(verdict, catalog, known)
     waiting = bound_open_steps(union, catalog) if timed else ()
-    if verdict.bound is None or not waiting:
+    remembered = bound_remembered(union, catalog) if timed else ()
+    if verdict.bound is None or not (waiting or remembered):
         return verdict
-    return replace(verdict, bound=total_bound([verdict.bound, *waiting]), waiting=waiting)
+    bound = total_bound([verdict.bound, *waiting, *remembered])
+    return replace(verdict, bound=bound, waiting=waiting, remembered=remembered)
 
 
 def _check_blocks(

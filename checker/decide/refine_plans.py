@@ -47,5 +47,5 @@ def refine_plans(verdict: Verdict, catalog: Catalog, statistics: Statistics) -> 
     disjuncts = share_waits(refined, catalog)
     bound = bound_union(verdict.union, disjuncts, catalog)
     if bound is not None:
-        bound = total_bound([bound, *verdict.waiting])
+        bound = total_bound([bound, *verdict.waiting, *verdict.remembered])
     return replace(verdict, disjuncts=disjuncts, bound=bound)

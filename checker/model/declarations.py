@@ -125,6 +125,11 @@ def closing_declaration(stream: str, rule: ClosingRule) -> Declaration:
             f"at most {rule.rows} rows of {stream} come between two consecutive ones with one "
             f"{named}"
         )
+    elif rule.slack is not None:
+        less = f"at most {rule.slack} less than the greatest before" if rule.slack else "never less"
+        text = f"{stream} comes in the order of {named}, {less}"
+    elif rule.late_rows is not None:
+        text = f"{stream} comes in the order of {named}, at most {rule.late_rows} rows late"
     else:
         text = (
             f"the row of {stream} in which {rule.ends} is true is the last with its {named}, and "

@@ -51,8 +51,10 @@ def derive_partition(
         return NotDivided("which answer of a key is the latest is found where all come together")
     if not plans or not all(plan.form.members for plan in plans):
         return NotDivided("it reads no stream")
-    closed = (plan.form.query.closed for plan in plans)
-    if any(one is not None and one.rule.rows is not None for one in closed):
+    closed = [one.rule for plan in plans if (one := plan.form.query.closed) is not None]
+    if any(rule.is_order for rule in closed):
+        return NotDivided("a value is closed when greater ones have come")
+    if any(rule.rows is not None for rule in closed):
         return NotDivided("a value is closed by the number of rows with other values")
     scene = Scene(union, extend_catalog(catalog, union))
     keys = tuple(watched)

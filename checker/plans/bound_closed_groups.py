@@ -57,8 +57,8 @@ def _count_open(
         size = None if rate is None else rate * steps
         return Factor(size, f"{named} · {steps} steps of {shown}")
     steps = -(-wait * stream.step_us // stream.grid_us) + 1
-    base = rule.rows if rule.rows is not None else rule.most_open
-    assert base is not None
+    bases = (rule.rows, rule.most_open, rule.slack, rule.late_rows)
+    base = next(number for number in bases if number is not None) + rule.is_order
     size = None if rate is None else base + rate * steps
     text = named if steps == 1 else f"{named} · {steps} steps"
     return Factor(size, f"({base} + {text}) {shown}")

@@ -140,6 +140,8 @@ class Verdict:
     queries of each."""
     waiting: tuple[Bound, ...] = ()
     """What of the bound are rows of streams that wait because earlier ones may still come."""
+    remembered: tuple[Bound, ...] = ()
+    """What of the bound are closed values, remembered to find rows that break a rule."""
     partition: Partition | None = None
     """By which columns rows can be divided (None: there is no plan)."""
 

@@ -1,7 +1,7 @@
 """Whether the data of a witness keeps the rules that close values, whatever their numbers are."""
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ontoweir.checker.witness.witness import WitnessRow
 from ontoweir.mappings.model.catalog import ClosingRule, Stream
@@ -22,6 +22,8 @@ def keeps_closing(stream: Stream, rows: Sequence[WitnessRow]) -> bool:
 
 
 def _keeps(rule: ClosingRule, rows: Sequence[WitnessRow]) -> bool:
+    if rule.is_order:
+        return _is_ordered(rule, rows)
     of: dict[_Value, list[WitnessRow]] = {}
     for row in rows:
         value = tuple(dict(row.values)[c] for c in rule.columns)
@@ -33,3 +35,19 @@ def _keeps(rule: ClosingRule, rows: Sequence[WitnessRow]) -> bool:
         return True
     left = [m for m in of.values() if not all(dict(r.values)[rule.ends] is True for r in m)]
     return len(left) <= 1
+
+
+def _is_ordered(rule: ClosingRule, rows: Sequence[WitnessRow]) -> bool:
+    """Whether no value is less than one of an earlier step, which keeps any slack."""
+    (column,) = rule.columns
+    steps: dict[int, list[Any]] = {}
+    for row in rows:
+        value = dict(row.values)[column]
+        if value is not None and row.step is not None:
+            steps.setdefault(row.step, []).append(value)
+    greatest: Any = None
+    for _, values in sorted(steps.items()):
+        if greatest is not None and min(values) < greatest:
+            return False
+        greatest = max(values)
+    return True

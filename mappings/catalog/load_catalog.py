@@ -28,7 +28,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal
 _COMMON = ("source", "keys", "references", "columns")
 _STREAM = (
     *("source", "timestamp", "max_per_timestamp", "keys", "references", "lags", "columns"),
-    *("clustered", "closed_by", "on_bad_file"),
+    *("clustered", "closed_by", "ordered", "on_bad_file"),
 )
 _RELATION = (*_COMMON, "max_rows")
 
@@ -122,7 +122,7 @@ def _read_stream(table: TomlTable) -> Stream:
         references=_read_references(table, [time.column, *(c.name for c in columns)]),
         source=table.lines.place(*table.path),
         idle_us=time.idle_us,
-        lags=read_rules(table, [c.name for c in columns], time.step_us),
+        lags=read_rules(table, columns, time.step_us),
         start_us=time.start_us,
         on_bad_file=bad,
         align=time.align,
@@ -267,6 +267,18 @@ def _check_lags(stream: Stream, section: TomlTable, streams: dict[str, Stream]) 
                 fix=did_you_mean(lag.behind, streams),
             )
         check_columns(section, "lags", lag.to, [c.name for c in behind.columns], behind.name)
+        for name, other in zip(lag.columns, lag.to, strict=True):
+            mine, theirs = stream.column(name), behind.column(other)
+            assert mine is not None
+            assert theirs is not None
+            if lag.breach is not None and mine.type != theirs.type:
+                raise section.error(
+                    "lags",
+                    f"{stream.name}.{name} is {name_column_type(mine.type)}, and {behind.name}."
+                    f"{other} is {name_column_type(theirs.type)}, of a lag with on_violation",
+                    why="values that are remembered are compared as they are declared",
+                    fix="declare both columns with one type",
+                )
 
 
 def _check_references(

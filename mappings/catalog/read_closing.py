@@ -1,8 +1,10 @@
 """Read the rules that say when no further row with a value comes: `clustered` by gap or rows ([B]
-CA), and `closed_by` (punctuations)."""
+CA), `ordered` ([B] OA), and `closed_by` (punctuations)."""
 
 from collections.abc import Sequence
 
+from ontoweir.mappings.catalog.read_breach import BREACH_KEYS, read_breach
+from ontoweir.mappings.catalog.read_order import read_order
 from ontoweir.mappings.catalog.read_rules import check_columns, read_clustered, read_span
 from ontoweir.mappings.model.catalog import BooleanType, ClosingRule, Column
 from ontoweir.mappings.model.column_types import name_column_type
@@ -12,7 +14,7 @@ from ontoweir.mappings.model.read_table import TomlTable
 def read_closing(
     table: TomlTable, columns: Sequence[Column], step_us: int
 ) -> tuple[ClosingRule, ...]:
-    """What a stream's `clustered`, by gap or rows, and `closed_by` say.
+    """What a stream's `clustered`, by gap or rows, `ordered` and `closed_by` say.
 
     Args:
         table: the stream's.
@@ -30,25 +32,31 @@ def read_closing(
         if "within" in entry.values:
             continue
         named, place = read_clustered(entry, known), table.lines.place(*table.path, "clustered")
+        breach = read_breach(entry, [c for c in columns if c.name in named], step_us)
         if "gap" in entry.values:
             gap = read_span(entry, "gap", step_us)
-            rules.append(ClosingRule(named, gap_us=gap, source=place))
+            rules.append(ClosingRule(named, gap_us=gap, source=place, breach=breach))
         else:
-            rules.append(ClosingRule(named, rows=entry.count("rows", least=0), source=place))
+            rows = entry.count("rows", least=0)
+            rules.append(ClosingRule(named, rows=rows, source=place, breach=breach))
     one = table.values.get("closed_by")
     ends = [one] if isinstance(one, dict) else table.items("closed_by")
-    rules += (_read_end(table, item, columns) for item in ends)
+    rules += read_order(table, columns)
+    rules += (_read_end(table, item, columns, step_us) for item in ends)
     for rule in rules:
-        _check_keys(table, rule)
+        if not rule.is_order:  # values that come once have an order, too
+            _check_keys(table, rule)
     return tuple(rules)
 
 
-def _read_end(table: TomlTable, item: object, columns: Sequence[Column]) -> ClosingRule:
+def _read_end(
+    table: TomlTable, item: object, columns: Sequence[Column], step_us: int
+) -> ClosingRule:
     """A row that says that it is the last one of its value."""
     if not isinstance(item, dict):
         raise table.wrong("closed_by", "a list of tables { columns, column, max_open }")
     entry = TomlTable(item, (*table.path, "closed_by"), table.lines)
-    entry.refuse_unknown(("columns", "column", "max_open"))
+    entry.refuse_unknown(("columns", "column", "max_open", *BREACH_KEYS))
     entry.need("columns", '["order"]')
     entry.need("column", '"is_last"')
     entry.need("max_open", "10000, the most values that are not closed at one time")
@@ -73,7 +81,8 @@ def _read_end(table: TomlTable, item: object, columns: Sequence[Column]) -> Clos
         )
     place = table.lines.place(*table.path, "closed_by")
     most = entry.count("max_open", least=1)
-    return ClosingRule(named, ends=name, most_open=most, source=place)
+    breach = read_breach(entry, [c for c in columns if c.name in named], step_us)
+    return ClosingRule(named, ends=name, most_open=most, source=place, breach=breach)
 
 
 def _check_keys(table: TomlTable, rule: ClosingRule) -> None:

@@ -1,35 +1,37 @@
 """Read the rules that say how far apart in time rows are that agree on columns ([B])."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from ontoweir.mappings.model.catalog import Lag
+from ontoweir.mappings.catalog.read_breach import BREACH_KEYS, read_breach
+from ontoweir.mappings.model.catalog import Column, Lag
 from ontoweir.mappings.model.parse_duration import parse_duration
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
 
-def read_rules(table: TomlTable, known: list[str], step_us: int) -> tuple[Lag, ...]:
+def read_rules(table: TomlTable, columns: Sequence[Column], step_us: int) -> tuple[Lag, ...]:
     """What a stream's `lags` and `clustered` say. Rows of one value that lie within a span are a
     stream that lags behind itself: each of two such rows comes at most so long after the other.
 
     Args:
         table: the stream's.
-        known: its columns.
+        columns: its columns.
         step_us: its unit of time.
 
     Raises:
         CatalogError: something is wrong, with its line.
     """
-    return (*_read_lags(table, known, step_us), *_read_clusters(table, known, step_us))
+    return (*_read_lags(table, columns, step_us), *_read_clusters(table, columns, step_us))
 
 
-def _read_lags(table: TomlTable, known: list[str], step_us: int) -> list[Lag]:
+def _read_lags(table: TomlTable, mine: Sequence[Column], step_us: int) -> list[Lag]:
     """Rows of another stream that come at most so long after those they join."""
     lags: list[Lag] = []
+    known = [column.name for column in mine]
     for item in table.items("lags"):
         if not isinstance(item, dict):
             raise table.wrong("lags", "a list of tables { behind, columns, to, within }")
         entry = TomlTable(item, (*table.path, "lags"), table.lines)
-        entry.refuse_unknown(("behind", "columns", "to", "within"))
+        entry.refuse_unknown(("behind", "columns", "to", "within", *BREACH_KEYS))
         for key, example in (
             ("behind", '"alarm"'),
             ("columns", '["id"]'),
@@ -48,14 +50,15 @@ def _read_lags(table: TomlTable, known: list[str], step_us: int) -> list[Lag]:
             )
         within = read_span(entry, "within", step_us)
         place = table.lines.place(*table.path, "lags")
-        lags.append(Lag(entry.text("behind") or "", columns, to, within, place))
+        behind, breach = entry.text("behind") or "", read_breach(entry, (), step_us)
+        lags.append(Lag(behind, columns, to, within, place, breach))
     return lags
 
 
-def _read_clusters(table: TomlTable, known: list[str], step_us: int) -> list[Lag]:
+def _read_clusters(table: TomlTable, mine: Sequence[Column], step_us: int) -> list[Lag]:
     """Rows that agree on columns, which all lie within a span of time."""
     found: list[Lag] = []
-    name = table.path[-1]
+    name, known = table.path[-1], [column.name for column in mine]
     for item in table.items("clustered"):
         if not isinstance(item, dict):
             raise table.wrong("clustered", "a list of tables { columns, within }")
@@ -65,7 +68,9 @@ def _read_clusters(table: TomlTable, known: list[str], step_us: int) -> list[Lag
         columns = read_clustered(entry, known)
         place = table.lines.place(*table.path, "clustered")
         within = read_span(entry, "within", step_us)
-        found.append(Lag(name, columns, columns, within, place))
+        agreed = [column for column in mine if column.name in columns]
+        breach = read_breach(entry, agreed, step_us)
+        found.append(Lag(name, columns, columns, within, place, breach))
     return found
 
 
@@ -77,7 +82,7 @@ def read_clustered(entry: TomlTable, known: list[str]) -> tuple[str, ...]:
             not exactly one that says how far such rows are apart.
     """
     how = ("within", "gap", "rows")
-    entry.refuse_unknown(("columns", *how))
+    entry.refuse_unknown(("columns", *how, *BREACH_KEYS))
     entry.need("columns", '["session"]')
     columns = entry.texts("columns")
     check_columns(entry, "columns", columns, known, entry.path[-2])

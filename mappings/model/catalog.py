@@ -106,6 +106,18 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
+class Breach:
+    """What becomes of a row that breaks a rule on how rows come. `reject`: it is rejected; else it
+    is let in, and counted. `remember_us`: how long a value that is closed is remembered, as others
+    cannot be told from new ones (None: no limit is declared); `values`: the columns have so many
+    values at most, which are remembered for ever (None: a time limits it, or nothing)."""
+
+    reject: bool
+    remember_us: int | None = None
+    values: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Lag:
     """A stream's rows that join a row of `behind` (`columns` = `to`) come at most `within_us`
     after it: a k-constraint ([B]), counted in time."""
@@ -115,6 +127,7 @@ class Lag:
     to: tuple[str, ...]
     within_us: int
     source: Source | None = None
+    breach: Breach | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +136,12 @@ class ClosingRule:
     `gap_us`: two consecutive rows with a value are at most so far apart in time; `rows`: at most so
     many rows with other values come between them, in steps that lie between theirs; `ends`: the row
     in which this column is true is the last one, and at most `most_open` values are without it;
-    `span_us`: a lag of the stream behind itself says that all rows with a value lie within it.
+    `span_us`: a lag of the stream behind itself says that all rows with a value lie within it;
+    `slack`: a value (a whole number, a day) is at most so much less than the greatest before;
+    `late_rows`: at most so many rows, of later steps, come between a greater value and it.
 
-    [B] CA(k) counts rows; a gap is a session's; `ends` is a punctuation. It bounds how many values
-    are open at once, not how long one is."""
+    [B] CA(k) counts rows; a gap is a session's; `ends` is a punctuation; the last two are OA(k). It
+    bounds how many values are open at once, not how long one is."""
 
     columns: tuple[str, ...]
     gap_us: int | None = None
@@ -135,6 +150,14 @@ class ClosingRule:
     most_open: int | None = None
     span_us: int | None = None
     source: Source | None = None
+    breach: Breach | None = None
+    slack: int | None = None
+    late_rows: int | None = None
+
+    @property
+    def is_order(self) -> bool:
+        """Whether values come in their order."""
+        return self.slack is not None or self.late_rows is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from ontoweir.rewriter.model.spj import (
     Compare,
     Condition,
     Constant,
+    LiteralOutput,
     NotNull,
     NullOutput,
     Occurrence,
@@ -105,7 +106,10 @@ def _find_place(
     classes = EqualityClasses(query.occurrences, query.conditions)
 
     def tells(output: Output, attribute: Attribute) -> bool:
-        """Whether terms are made of an attribute's values alone, so that they tell these apart."""
+        """Whether terms are made of an attribute's values alone, so that they tell these apart;
+        where values are compared by order, whether they are these."""
+        if rule.is_order and not isinstance(output, LiteralOutput):
+            return False
         made = () if isinstance(output, NullOutput) else output_attributes(output)
         return len(made) == 1 and (
             made[0] == attribute

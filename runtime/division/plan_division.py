@@ -32,6 +32,8 @@ def plan_division(
         return "the query is not bounded"
     if changing:
         return "its answers end, and when is found where all come together"
+    if work.rules:
+        return "which rows break a rule is found over all of them"
     if work.catalog.functions:
         return "it may call functions of Python, which other processes need not have"
     if not sys.executable:

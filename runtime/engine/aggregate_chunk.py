@@ -40,7 +40,7 @@ from ontoweir.runtime.results.update_groups import (
     show_groups,
     update_groups,
 )
-from ontoweir.runtime.results.update_last import update_last
+from ontoweir.runtime.results.update_last import fold_deltas, update_last
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +191,11 @@ def advance_groups(
         start += rows
     if work.final and work.closing is None and work.aggregation.shows_rows and begins is None:
         last = update_last(_shown_by_part(work), deltas, state, known)
+        if last is not None:
+            return work.answers.empty_table(), last
+    folded = None if work.closing is None else fold_deltas(deltas, state.count)
+    if folded is not None:
+        last = update_last(_shown_by_part(work), folded, state, known)
         if last is not None:
             return work.answers.empty_table(), last
     changes = update_groups(shown_groups(work), deltas, state, known)

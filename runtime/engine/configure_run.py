@@ -9,7 +9,7 @@ from ontoweir.checker.plans.bound_open_groups import wait_for_matches
 from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Meeting, Stream
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.groups.group_answers import group_answers
-from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, used_views
+from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, tables_of, used_views
 from ontoweir.rewriter.model.spj import Absence
 from ontoweir.rewriter.windows.choose_emit import CHANGING
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
@@ -24,6 +24,7 @@ from ontoweir.runtime.ingest.list_references import EnforcedReference, list_refe
 from ontoweir.runtime.ingest.resolve_breakpoints import list_static_breaks
 from ontoweir.runtime.ingest.tested_columns import tested_columns
 from ontoweir.runtime.results.render_results import result_schema
+from ontoweir.runtime.rules.watched_rule import WatchedRule, list_watched
 from ontoweir.runtime.sources.derive_values import derived_columns, read_columns
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.views.feed_views import fill_relations
@@ -92,6 +93,12 @@ class RunConfig:
     streams: Mapping[str, StreamColumns]
     relations: Mapping[str, tuple[str, ...]]
     references: tuple[EnforcedReference, ...]
+
+    def list_rules(self, query: QueryConfig, *, whole: bool) -> tuple[WatchedRule, ...]:
+        """The rules of the streams that one of the queries reads, of which what breaks them is
+        rejected or counted; `whole`: in a history."""
+        read = tables_of(query.job.union) & self.streams.keys()
+        return list_watched(self.catalog, read, whole=whole)
 
     def make_context(
         self,
@@ -215,7 +222,14 @@ def _find_closing(
     if watched is not None:
         rule = ClosingRule(()) if closed is None else closed.rule
         return ValueClosing(
-            watched.group, wait * step, rule.gap_us, rule.rows, rule.span_us, at_once
+            watched.group,
+            wait * step,
+            rule.gap_us,
+            rule.rows,
+            rule.span_us,
+            at_once,
+            rule.slack,
+            rule.late_rows,
         )
     found = find_closing(job.union, catalog)
     assert found is not None  # split_by_keys found it
@@ -290,6 +304,9 @@ def configure_run(
             _add(valued, {key.stream: set(key.columns)})
         names |= base_tables(read, views) & catalog.streams.keys()
     names |= _add_met(jobs, needed, valued) & catalog.streams.keys()
+    for rule in list_watched(catalog, names, whole=True):
+        for table, read_of in rule.read:
+            _add(valued, {table: set(read_of)})
     references = list_references(catalog, sorted(names - verified))
     for reference in references:
         valued.setdefault(reference.stream, set()).add(reference.column)

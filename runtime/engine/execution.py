@@ -16,6 +16,8 @@ from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.kept.kernel_state import CodedTexts
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.results.group_state import GroupState
+from ontoweir.runtime.rules.rule_state import RuleState
+from ontoweir.runtime.rules.watched_rule import WatchedRule
 from ontoweir.runtime.sources.history import Cursor, History
 
 
@@ -55,6 +57,9 @@ class ExecutionContext:
     blocks: "tuple[BlockContext, ...]" = ()
     """The queries whose answers it reads, as streams of the catalog."""
 
+    rules: tuple[WatchedRule, ...] = ()
+    """The rules on how rows come of which what breaks them is rejected, or counted."""
+
     parquet: bool = False
     """Whether tasks write their answers as the output has them, which is put together of them."""
 
@@ -89,6 +94,8 @@ class ExecutionState:
     """Of answers written as changes, those that are still to come (advance_changes)."""
     blocks: "tuple[BlockState, ...]" = ()
     """Of the queries whose answers it reads (none: they have not begun)."""
+    rules: tuple[RuleState, ...] = ()
+    """What is remembered of each rule that is watched (none: nothing yet)."""
 
     @property
     def texts(self) -> "tuple[pa.LargeStringArray, ...]":
@@ -102,9 +109,10 @@ class ExecutionState:
 
     @property
     def rows(self) -> int:
-        """All synopsis rows, the groups of aggregates, changes to come, and those of the queries
-        that are read."""
+        """All synopsis rows, the groups of aggregates, changes to come, those of the queries that
+        are read, and the values that rules remember."""
         held: int = 0 if self.to_come is None else self.to_come.num_rows
+        held += sum(rule.rows for rule in self.rules)
         below: int = sum(block.rows for block in self.blocks)
         return sum(k.rows for k in self.kernels) + self.groups.rows + held + below
 

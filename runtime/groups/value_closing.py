@@ -17,7 +17,8 @@ _TIME: Measure = (MeasureKind.MAX, "time")
 """Of an open value: by a gap, its last row's time; by rows, when it was closed, if it is; else when
 its groups are final, as far as is known. In µs."""
 _SINCE: Measure = (MeasureKind.WEIGHT, "since")
-"""Of an open value by rows: how many came in later steps than its last one."""
+"""Of an open value by rows: how many came in later steps than its last one; of one in an order by
+rows: in later steps than its first one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class ValueClosing:
         rows: it is closed when more rows than that have come in later steps.
         span_us: it is closed so long after its first row; of none, by the row that says so.
         at_once: a group is answered when it is found, and forgotten when it is final.
+        slack: it is closed by a value that is greater by more than that.
+        late_rows: it is closed when more rows than that have come in steps after a greater value.
     """
 
     variables: tuple[str, ...]
@@ -39,6 +42,8 @@ class ValueClosing:
     rows: int | None = None
     span_us: int | None = None
     at_once: bool = False
+    slack: int | None = None
+    late_rows: int | None = None
 
 
 class Followed(NamedTuple):
@@ -88,6 +93,8 @@ def follow_values(
         ends = _by_gap(before, places, at, closing.gap_us + closing.wait_us, until)
     elif closing.rows is not None:
         ends = _by_rows(closing, before, places, (at, weights), until)
+    elif closing.slack is not None or closing.late_rows is not None:
+        ends = _by_order(closing, before, _read_values(values), places, (at, weights), until)
     elif closing.span_us is not None:
         ends = _by_span(before, places, at, (closing.span_us, closing.wait_us), until)
     else:
@@ -197,6 +204,98 @@ def _by_span(
         np.minimum.at(first, places, at)
         mine = np.unique(places)
         final[mine] = first[mine] + span + wait
+
+
+def _read_values(values: GroupState) -> Array:
+    """Values as numbers."""
+    assert values.keys is not None
+    (name,) = values.keys.column_names
+    column = values.keys.column(name).combine_chunks()
+    if pa.types.is_date32(column.type):
+        column = column.cast(pa.int32())
+    numbers: Array = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _by_order(
+    closing: ValueClosing,
+    before: GroupState,
+    values: Array,
+    places: Array,
+    watched: tuple[Array, Array],
+    now: int,
+) -> _Ends:
+    """A value is closed when a greater one has come, by the slack, or so many rows ago. One that
+    comes after that breaks the rule, and is final at once; others while matches are waited for say
+    nothing new."""
+    at, weights = watched
+    steps, step = np.unique(at, return_inverse=True)
+    total = np.zeros(len(steps), dtype=np.int64)
+    np.add.at(total, step, weights)
+    total = np.cumsum(total)
+    first = np.full(len(values), NEVER, dtype=np.int64)
+    first[: before.count] = -NEVER
+    np.minimum.at(first, places, at)
+    base = np.append(total, NEVER)[np.searchsorted(steps, first)]
+    if before.count and closing.late_rows is not None:
+        base[: before.count] = -before.measures[_SINCE].values
+    closed = _find_closed(closing, values, (first, base), (steps, total))
+    known = np.full(len(values), NEVER, dtype=np.int64)
+    known[: before.count] = _times(before)
+    fresh = np.where(closed == NEVER, NEVER, np.maximum(closed, first) + closing.wait_us)
+    final = np.where(known != NEVER, known, fresh)
+    found = [(np.arange(len(values)), final.copy())]
+    while (rest := at > final[places]).any():
+        places, at = places[rest], at[rest]
+        late = np.full(len(values), NEVER, dtype=np.int64)
+        np.minimum.at(late, places, at)
+        mine = np.unique(places)
+        final[mine] = late[mine] + closing.wait_us
+        found.append((mine, final[mine]))
+    ends = _settle(found, now)
+    if closing.late_rows is None:
+        return ends
+    since = (int(total[-1]) if len(total) else 0) - base[ends.left]
+    return ends._replace(measures={**ends.measures, _SINCE: since})
+
+
+def _find_closed(
+    closing: ValueClosing,
+    values: Array,
+    known: tuple[Array, Array],
+    watched: tuple[Array, Array],
+) -> Array:
+    """When each value was closed (-NEVER: before; NEVER: it is not), whenever it came.
+
+    Args:
+        closing: the rule.
+        values: those that are open, or came.
+        known: when each came first (-NEVER: before), and how many rows there were up to the end of
+            that step, without those before.
+        watched: the steps in which rows came, and how many there were up to the end of each.
+    """
+    first, base = known
+    steps, total = watched
+    order = np.argsort(values, kind="stable")[::-1]
+    after = np.append(steps, NEVER)
+    if closing.late_rows is not None:
+        least = np.minimum.accumulate(base[order])
+        above = np.concatenate([np.full(1, NEVER, dtype=np.int64), least[:-1]])[: len(order)]
+        closed = np.full(len(values), NEVER, dtype=np.int64)
+        there = above != NEVER
+        reached = np.searchsorted(total, above[there] + closing.late_rows, side="right")
+        closed[order[there]] = after[reached]
+        closed[order[there]] = np.where(
+            above[there] + closing.late_rows < 0, -NEVER, closed[order[there]]
+        )
+        return closed
+    assert closing.slack is not None
+    least = np.minimum.accumulate(first[order])  # when a value as great as this came first
+    most = np.iinfo(np.int64).max
+    limit = np.minimum(values, most - closing.slack) + closing.slack
+    greater = np.searchsorted(values[order][::-1], limit, side="right")
+    count = len(values) - greater  # so many values are greater by more than the slack
+    return np.where(count > 0, least[np.maximum(count - 1, 0)], NEVER)
 
 
 def _settle(found: list[tuple[Array, Array]], now: int) -> _Ends:

@@ -85,7 +85,7 @@ def watch_keys(
         DataError: two rows of different timestamps share a key.
     """
     for key in keys if len(steps) else ():
-        first, second = (_hashes(rows, key, salt) for salt in (1, 2))
+        first, second = (hash_keys(rows, key, salt) for salt in (1, 2))
         table = _remembered(run, stream.name, key)
         table.rows += len(steps)
         table.fit(_share())
@@ -127,8 +127,8 @@ def _share() -> int:
     return min(PLACES, max(_LEAST, 1 << (BUDGET // keys).bit_length() - 1 if keys < BUDGET else 1))
 
 
-def _hashes(rows: pa.Table, key: tuple[str, ...], salt: int) -> Array:
-    """A number of 64 bits for every row's key."""
+def hash_keys(rows: pa.Table, key: tuple[str, ...], salt: int) -> Array:
+    """A number of 64 bits for every row's key, which is nowhere NULL; by another salt another."""
     total = np.full(rows.num_rows, salt, dtype=np.uint64)
     with np.errstate(over="ignore"):
         for name in key:

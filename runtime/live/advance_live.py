@@ -37,6 +37,7 @@ from ontoweir.runtime.live.model.live_job import (
 from ontoweir.runtime.live.parts.advance_parts import advance_parts
 from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.results.group_state import GroupState
+from ontoweir.runtime.rules.enforce_rules import enforce_rules
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Chunk, Slice
 from ontoweir.runtime.times.late_rows import NOT_LATE
@@ -112,25 +113,9 @@ def advance_live(
     admitted = admit_chunk(job.histories, job.checks, chunk, (None, None), strict=False)
     for history in job.histories:
         rejects += _rejected(history, chunk.slices[history.stream.name], admitted)
-    states: list[QueryState] = []
-    answers = []
-    divided = advance_parts(job, state, admitted, limit)
-    for query, before in zip(job.queries, state.queries, strict=True):
-        if isinstance(before, DividedState):
-            after_parts, table = divided[query.name]
-            check_bounds(query, after_parts)
-            states.append(after_parts)
-            answers.append(table)
-            continue
-        fed, below = advance_blocks(query.blocks, admitted, chunk, before.blocks)
-        made, table = advance_rows(query.work, query.plans, fed, chunk, before)
-        made = replace(made, blocks=below)
-        if query.feed is not None:
-            table, held = advance_feed(query.feed, before.to_come, table, limit)
-            made = replace(made, to_come=held)
-        check_bounds(query, made)
-        states.append(made)
-        answers.append(table)
+    states, answers, broken = _advance_queries(job, state, admitted, chunk)
+    for history in job.histories:
+        rejects += _describe_broken(history, admitted[history.stream.name], broken)
     totals = _add(
         state.totals,
         tuples=tuples,
@@ -149,6 +134,40 @@ def advance_live(
     )
     check_waiting(job, after)
     return LiveOutcome(after, tuple(answers), tuple(rejects))
+
+
+def _advance_queries(
+    job: LiveJob, state: LiveState, admitted: Mapping[str, Admitted], chunk: Chunk
+) -> "tuple[list[QueryState], list[pa.Table], dict[tuple[str, int], str]]":
+    """The state and the answers of each query; and the rows that rules reject, by stream and place
+    among those that were admitted, with the reason of the first query that rejects each."""
+    limit = chunk.now_us
+    assert limit is not None
+    states: list[QueryState] = []
+    answers = []
+    divided = advance_parts(job, state, admitted, limit)
+    broken: dict[tuple[str, int], str] = {}
+    for query, before in zip(job.queries, state.queries, strict=True):
+        if isinstance(before, DividedState):
+            after_parts, table = divided[query.name]
+            check_bounds(query, after_parts)
+            states.append(after_parts)
+            answers.append(table)
+            continue
+        kept = enforce_rules(query.work.rules, admitted, before.rules, limit)
+        for name, reason, places in kept.rejected:
+            for place in places.tolist():
+                broken.setdefault((name, place), reason)
+        fed, below = advance_blocks(query.blocks, kept.admitted, chunk, before.blocks)
+        made, table = advance_rows(query.work, query.plans, fed, chunk, before)
+        made = replace(made, blocks=below, rules=kept.states)
+        if query.feed is not None:
+            table, held = advance_feed(query.feed, before.to_come, table, limit)
+            made = replace(made, to_come=held)
+        check_bounds(query, made)
+        states.append(made)
+        answers.append(table)
+    return states, answers, broken
 
 
 def _take_in(
@@ -228,6 +247,24 @@ def _rejected(history: History, rows: Slice, admitted: Mapping[str, Admitted]) -
         entry
         for reason, index in admitted[history.stream.name].rejects
         for entry in describe_rows(history, rows.table.take(pa.array(index)), reason)
+    ]
+
+
+def _describe_broken(
+    history: History, admitted: Admitted, broken: Mapping[tuple[str, int], str]
+) -> list[Reject]:
+    """The rows of a stream that rules reject."""
+    mine = sorted(
+        (place, why) for (name, place), why in broken.items() if name == history.stream.name
+    )
+    return [
+        entry
+        for reason in dict.fromkeys(why for _, why in mine)
+        for entry in describe_rows(
+            history,
+            admitted.table.take(pa.array([p for p, why in mine if why == reason], pa.int64())),
+            reason,
+        )
     ]
 
 

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -45,6 +46,7 @@ def make_live_job(
     def prepare(query: QueryConfig) -> RunningQuery:
         job = query.job
         work = config.make_context(query, histories, statics, key=job.name, watch=together)
+        work = replace(work, rules=config.list_rules(query, whole=False))
         plans = prepare_plans(work)
         return RunningQuery(
             job.name,

@@ -5,9 +5,17 @@ from typing import Any
 
 from ontoweir.checker.sizes.bound_open_steps import count_open_rows
 from ontoweir.runtime.columnar.decode_times import show_time
+from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.measure_state import measure_state, text_bytes
 from ontoweir.runtime.live.model.divided_state import DividedState
-from ontoweir.runtime.live.model.live_job import PARTITION_OF, LiveJob, LiveState, partitions_of
+from ontoweir.runtime.live.model.live_job import (
+    PARTITION_OF,
+    LiveJob,
+    LiveState,
+    RunningQuery,
+    partitions_of,
+)
+from ontoweir.runtime.rules.enforce_rules import begin_rules, count_broken
 from ontoweir.runtime.times.late_rows import NOT_LATE
 
 _NONE: Mapping[str, float] = {}
@@ -40,7 +48,8 @@ def measure_batch(
         (None: nothing came), `holds_back`: whether the others wait for it, `open_rows_bound`: how
         many rows may wait because earlier ones may come, `late`: how late those came that were too
         late (LateRows). By query: `state_rows`, `state_bytes`, `bound_rows`, `parts`: the rows of
-        each part of a state that is divided, and of each synopsis rows and bytes with their bounds.
+        each part of a state that is divided, `rules`: what is watched, and of each synopsis
+        rows and bytes with their bounds.
     """
     did = {name: count - before.totals[name] for name, count in state.totals.items()}
     slowest = min(state.max_event_time.values(), default=None)
@@ -89,6 +98,7 @@ def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
             "state_bytes": sum(s.bytes for s in sizes) + text_bytes(held),
             "bound_rows": query.bound,
             "parts": [part.rows for part in held.parts] if isinstance(held, DividedState) else [],
+            "rules": [] if isinstance(held, DividedState) else _rules(query, held),
             "synopses": [
                 {
                     "synopsis": s.name,
@@ -102,3 +112,29 @@ def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
             ],
         }
     return measures
+
+
+def count_let_in(job: LiveJob, state: LiveState) -> dict[str, int]:
+    """How many rows broke each rule that counts, by its name; of queries that watch the same rule,
+    as the one with most says."""
+    counts: dict[str, int] = {}
+    for query, held in zip(job.queries, state.queries, strict=True):
+        if isinstance(held, DividedState):
+            continue
+        for rule, count in count_broken(query.work.rules, held.rules).items():
+            counts[rule] = max(counts.get(rule, 0), count)
+    return counts
+
+
+def _rules(query: RunningQuery, state: ExecutionState) -> list[dict[str, Any]]:
+    """The rules that are watched: how many rows broke each and were let in (None: such rows are
+    rejected, and counted by their reason), and how many closed values are remembered."""
+    known = state.rules or begin_rules(query.work.rules)
+    return [
+        {
+            "rule": rule.name,
+            "broken": None if rule.reject else held.broken,
+            "remembered": len(held.time),
+        }
+        for rule, held in zip(query.work.rules, known, strict=True)
+    ]

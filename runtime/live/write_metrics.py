@@ -70,6 +70,12 @@ def _gauges(record: Mapping[str, Any]) -> Iterator[str]:
         yield from list_series(
             f"query_{field}", "gauge", f"{field.replace('_', ' ')} of a query", kept
         )
+    rules = [({"query": q, "rule": r["rule"]}, r) for q, v in queries for r in v["rules"]]
+    counted = [(where, r["broken"]) for where, r in rules if r["broken"] is not None]
+    text = "tuples that broke a rule and were let in"
+    yield from list_series("rule_broken_total", "counter", text, counted)
+    held = [(where, r["remembered"]) for where, r in rules]
+    yield from list_series("rule_remembered", "gauge", "closed values that a rule remembers", held)
     for field in ("rows", "bytes", "bound_rows", "bound_bytes"):
         parts = [
             ({"query": q, "synopsis": s["synopsis"]}, s[field])

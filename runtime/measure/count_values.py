@@ -15,7 +15,8 @@ from ontoweir.mappings.model.catalog import (
     IntType,
     Scalar,
 )
-from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.frame import Array, starts_of_runs
+from ontoweir.runtime.measure.measure_order import OrderMeter
 from ontoweir.runtime.measure.measured import MeasuredColumn
 
 MOST = 1_000_000
@@ -36,8 +37,11 @@ class ValueCounter:
         """The distinct values, in the order in which they came."""
         self.full = False
         """Whether there are more than are counted."""
-        self.first = self.last = np.zeros(0, dtype=np.int64)
-        self.gap = self.span = 0
+        self.first = self.last = self.upto = np.zeros(0, dtype=np.int64)
+        """By value: its first and last time, and how many rows had a value up to the last one's
+        step."""
+        self.gap = self.span = self.between = self.valued = 0
+        self.order = OrderMeter(column)
 
     def add(self, values: "pa.ChunkedArray", times: Array) -> None:
         """More rows, in the order of time, with their timestamps (µs)."""
@@ -49,6 +53,7 @@ class ValueCounter:
         self.rows, self.nulls = self.rows + len(values), self.nulls + values.null_count
         if isinstance(self.column.type, IntType | DecimalType | FloatType | DateType):
             self._widen(values)
+        self.order.add(values, times)
         if self.full:
             return
         there = pc.is_valid(values)
@@ -62,9 +67,11 @@ class ValueCounter:
         self.found = pa.concat_arrays([known, new])
         if len(self.found) > MOST:
             self.full, self.found = True, None
-            self.first = self.last = np.zeros(0, dtype=np.int64)
+            self.first = self.last = self.upto = np.zeros(0, dtype=np.int64)
             return
-        self._place(pc.index_in(values, value_set=self.found).to_numpy(), times, len(new))
+        codes = pc.index_in(values, value_set=self.found).to_numpy()
+        self._count_between(codes.astype(np.int64, copy=False), times, len(new))
+        self._place(codes, times, len(new))
 
     def finish(self) -> MeasuredColumn:
         """What was found."""
@@ -82,6 +89,8 @@ class ValueCounter:
             few,
             None if self.full else self.gap,
             None if self.full else self.span,
+            self.order.finish(),
+            None if self.full else self.between,
         )
 
     def _widen(self, values: "pa.ChunkedArray") -> None:
@@ -91,6 +100,23 @@ class ValueCounter:
         low, high = _scalar(ends["min"]), _scalar(ends["max"])
         self.low = low if self.low is None else min(self.low, low)
         self.high = high if self.high is None else max(self.high, high)
+
+    def _count_between(self, codes: Array, times: Array, new: int) -> None:
+        """How many rows come in steps between one of a value and the next one of it."""
+        starts = np.flatnonzero(starts_of_runs(times))
+        step = np.searchsorted(starts, np.arange(len(times)), side="right") - 1
+        begun = (self.valued + starts)[step]
+        over = self.valued + np.append(starts[1:], len(times))
+        self.upto = np.concatenate([self.upto, np.full(new, -1, dtype=np.int64)])
+        order = np.argsort(codes, kind="stable")
+        mine, begins, ends = codes[order], begun[order], over[step][order]
+        before = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1]])
+        fresh = starts_of_runs(mine)
+        before[fresh] = self.upto[mine[fresh]]
+        there = before >= 0
+        self.between = max(self.between, int((begins - before)[there].max(initial=0)))
+        self.upto[mine] = ends  # of several, the last one counts
+        self.valued += len(times)
 
     def _place(self, codes: Array, times: Array, new: int) -> None:
         """Where rows of each value are in time; `codes`: which value each has."""

@@ -52,7 +52,11 @@ class MeasuredColumn:
     there is no value); `distinct`: how many there are (None: more than were counted); `values`: all
     of them, in order, where they are few.
     `gap_us`, `span_us`: two rows of one value that follow each other are at most so far apart, and
-    the first and the last (None: there are too many values).
+    the first and the last (None: there are too many values); `between`: so many rows with values
+    come at most in the steps between two that follow each other.
+    `order`: of whole numbers and days, by how much a value is less than the greatest before, at
+    most, and how many rows of later timestamps come between a greater value and it (None: it was
+    not measured).
     """
 
     nulls: int
@@ -62,6 +66,8 @@ class MeasuredColumn:
     values: tuple[Scalar, ...] | None
     gap_us: int | None = None
     span_us: int | None = None
+    order: tuple[int, int] | None = None
+    between: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

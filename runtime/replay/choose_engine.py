@@ -113,6 +113,9 @@ def choose_engine(
     if closes_values(work):
         because = "when values are closed is found in the order of time"
         return EngineChoice(spark=False, because=because)
+    if work.rules:
+        because = "which rows break a rule is found in the order of time"
+        return EngineChoice(spark=False, because=because)
     if rows < WORTH or rows < 2 * request.rows_per_range:
         return EngineChoice(spark=False, because=f"history has only {rows:,} rows")
     return _compare(work, request, rows, spark, divide)

@@ -132,6 +132,7 @@ def replay_history(
         engine="spark" if choice.spark else "driver",
         engine_because=choice.because,
         parts=1 if choice.division is None else choice.division.parts,
+        broken=scanned.broken,
     )
 
 
@@ -237,7 +238,7 @@ def _make_context(
     loaded = dict(statics)
     if missing := config.relations.keys() - loaded:
         loaded |= _load_missing(config, sorted(missing), request, area)
-    return config.make_context(
+    work = config.make_context(
         config.queries[0],
         histories,
         loaded,
@@ -245,6 +246,7 @@ def _make_context(
         span=area.span,
         rows_per_chunk=request.rows_per_chunk or _portion(histories),
     )
+    return dataclasses.replace(work, rules=config.list_rules(config.queries[0], whole=True))
 
 
 def _portion(histories: Sequence[History]) -> int:
@@ -311,6 +313,8 @@ def _cut(
         return Ranges((), "it reads the answers of a query, which are made in order of time")
     if closes_values(work):
         return Ranges((), "when values are closed, and groups final, is found in the order of time")
+    if work.rules:
+        return Ranges((), "which rows break a rule is found in the order of time")
     spark = session()
     wanted = count_cores(spark) if request.ranges is None else request.ranges
     return plan_ranges(work.histories, wanted, request.rows_per_range, work.span)

@@ -19,7 +19,7 @@ class ReplaySummary:
     and `late_rows`: how late, by stream; `rejected`: tuples not admitted, by reason; `ranges`: of
     how many ranges of time, each a Spark task; `one_range_because`: why there was only one;
     `engine`: what replayed, and `engine_because`: why; `parts`: among how many processes rows were
-    divided by key.
+    divided by key; `broken`: rows that broke a rule that counts them, by rule.
     """
 
     markers: int
@@ -37,6 +37,7 @@ class ReplaySummary:
     engine: Engine = "driver"
     engine_because: str | None = None
     parts: int = 1
+    broken: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rejected_total(self) -> int:

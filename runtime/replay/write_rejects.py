@@ -17,6 +17,7 @@ from ontoweir.runtime.engine.configure_run import RunConfig
 from ontoweir.runtime.replay.open_arrivals import open_arrivals
 from ontoweir.runtime.replay.open_history import StagingArea
 from ontoweir.runtime.results.plain_json import plain_json
+from ontoweir.runtime.rules.keep_broken import BrokenRows, read_broken
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.statics.load_statics import load_statics
 from ontoweir.runtime.violations.quote_rows import quote_rows
@@ -94,12 +95,14 @@ def _find_all(
     apart = replace(area, folder=area.folder / "rejected", progress=None)
     for name, columns in config.streams.items():
         history = open_arrivals(catalog, columns, apart)
-        scan = StreamScan(history, checks.get(name, ()), span=area.span)
+        scan = StreamScan(history, checks.get(name, ()), span=area.span, closed=False)
         files: defaultdict[str, list[Found]] = defaultdict(list)
         for found in scan.find():
             files[found.file].append(found)
         for file, mine in files.items():
             yield from _describe(history, file, mine)
+    for kept in read_broken(area.folder):
+        yield _describe_broken(kept)
 
 
 def _describe(history: History, file: str, found: Sequence[Found]) -> Iterator[pa.Table]:
@@ -129,6 +132,20 @@ def _describe(history: History, file: str, found: Sequence[Found]) -> Iterator[p
             },
             schema=_SCHEMA,
         )
+
+
+def _describe_broken(broken: BrokenRows) -> pa.Table:
+    """Rows that break a rule, as far as they were read; where they are is not known."""
+    rows = broken.rows.to_pylist()
+    columns = {
+        "stream": pa.repeat(broken.stream, len(rows)),
+        "at": pa.array(broken.times, pa.int64()).cast(pa.timestamp("us")),
+        "reason": pa.repeat(broken.reason, len(rows)),
+        "file": pa.nulls(len(rows), pa.string()),
+        "number": pa.nulls(len(rows), pa.int64()),
+        "row": [_json(row) for row in rows],
+    }
+    return pa.table(columns, schema=_SCHEMA)
 
 
 def _json(row: Mapping[str, object]) -> str:

@@ -87,5 +87,7 @@ def _encode(column: "pa.Array") -> list[Array]:
         return [(numbers + 0.0).view(np.int64)]
     if pa.types.is_date32(kind):
         column = column.cast(pa.int32())
-    whole = pc.fill_null(column.cast(pa.int64()), 0)
+    whole = column.cast(pa.int64())
+    if whole.null_count:
+        whole = pc.fill_null(whole, 0)
     return [whole.to_numpy(zero_copy_only=False)]

@@ -40,7 +40,7 @@ def update_last(
         for name, column in after.items():
             measures[name] = state.put(name, part.code, column)
         changed = np.zeros(len(part.code), dtype=np.bool_)
-        rows, rows_before = mine.show(after), mine.show(before)
+        rows, rows_before = ({}, {}) if mine.late else (mine.show(after), mine.show(before))
         for name_shown, made in rows.items():
             changed |= made.differs(rows_before[name_shown])
         places = part.code[changed]
@@ -50,6 +50,41 @@ def update_last(
         first[places] = np.minimum(first[places], part.at[new])
     since[known:] = np.maximum(since[known:], first)  # a group is new at its first match
     return replace(state, measures=measures, changed=since)
+
+
+def fold_deltas(deltas: Sequence[Deltas], count: int) -> list[Deltas] | None:
+    """New matches of parts with one row of a group, where it is not asked when they came (None:
+    what medians count, or sums that may not fit). `count`: the number of groups."""
+    folded = [_fold(part, count) for part in deltas]
+    known = [part for part in folded if part is not None]
+    return known if len(known) == len(folded) else None
+
+
+def _fold(part: Deltas, count: int) -> Deltas | None:
+    if _is_single(part, count):
+        return part
+    there = np.zeros(count, dtype=np.bool_)
+    there[part.code] = True
+    code = np.flatnonzero(there)
+    columns: dict[Measure, Array] = {}
+    for name, column in part.columns.items():
+        if name[0] == MeasureKind.HISTOGRAM:
+            return None
+        if name[0] in ADDED:
+            if float(np.sum(np.abs(column.astype(np.float64)))) > FAR:
+                return None
+            made = np.zeros(count, dtype=column.dtype)
+            np.add.at(made, part.code, column)
+        else:
+            low = name[0] == MeasureKind.MIN
+            if column.dtype == np.float64:
+                worst = np.inf if low else -np.inf
+            else:
+                worst = np.iinfo(column.dtype).max if low else np.iinfo(column.dtype).min
+            made = np.full(count, worst, dtype=column.dtype)
+            (np.minimum if low else np.maximum).at(made, part.code, column)
+        columns[name] = made[code]
+    return Deltas(code, np.zeros_like(code), columns)
 
 
 def _is_single(part: Deltas, count: int) -> bool:

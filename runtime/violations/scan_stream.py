@@ -48,6 +48,7 @@ class StreamScan:
         *,
         span: tuple[int | None, int | None] = (None, None),
         most: int | None = None,
+        closed: bool = True,
     ) -> None:
         """
         Args:
@@ -57,11 +58,12 @@ class StreamScan:
             rules: what is declared of the time between rows, each with the rows it counts from.
             span: [start, stop) in µs: others are not looked at.
             most: look at so many rows only (None: all).
+            closed: rows that come after their value was closed are wrong, too.
         """
         self.history, self.checks, self.wide = history, checks, wide
         self.rules, self.span, self.most = rules, span, most
         self.on_admitted: Callable[[pa.Table, Array], None] = lambda rows, times: None
-        self._closing = [ClosedValues(rule) for rule in history.stream.closing]
+        self._closing = [ClosedValues(rule) for rule in history.stream.closing if closed]
         self.rows = self.needed_us = 0
         self.whole = True
         self._files = list(dict.fromkeys(p.shown for p in history.pieces))

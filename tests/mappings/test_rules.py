@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ontoweir.errors import CatalogError
-from ontoweir.mappings.model.catalog import Lag
+from ontoweir.mappings.model.catalog import Breach, Lag
 from tests.runtime.harness import make_catalog
 
 
@@ -93,3 +93,105 @@ def test_a_rule_on_a_key_limits_nothing(tmp_path: Path) -> None:
     rule = 'keys = [["k"]]\nclustered = [{ columns = ["k", "a"], gap = "1 hour" }]'
     with pytest.raises(CatalogError, match=r"rows of 'S' that agree on k, a .* and \(k\) is a key"):
         make_catalog(tmp_path, _toml(rule))
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ('on_violation = "count"', Breach(False)),
+        ('on_violation = "count", remember = "1 hour"', Breach(False, 3_600_000_000)),
+        ('on_violation = "reject", remember = "1 hour"', Breach(True, 3_600_000_000)),
+        ('on_violation = "reject", remember = "forever"', Breach(True, None, 10)),
+    ],
+)
+def test_what_becomes_of_rows_that_break_a_rule(
+    rule: str, expected: Breach, tmp_path: Path
+) -> None:
+    declared = (
+        f'clustered = [{{ columns = ["m"], gap = "1 hour", {rule} }}, '
+        f'{{ columns = ["m"], within = "2 hours", {rule} }}]\n'
+        f'closed_by = [{{ columns = ["m"], column = "done", max_open = 9, {rule} }}]'
+    )
+    more = 'm = { type = "int", min = 0, max = 9 }\ndone = "boolean"\n'
+    stream = make_catalog(tmp_path, _toml(declared) + more).streams["S"]
+    found = [*(lag.breach for lag in stream.lags), *(rule.breach for rule in stream.closing)]
+    assert found == [expected] * 3
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('on_violation = "drop"', "on_violation is 'drop'"),
+        ('on_violation = "spill"', "is not there"),
+        ('on_violation = "reject"', "does not say how long values are remembered"),
+        ('remember = "1 day"', "says remember, and no on_violation"),
+        ('on_violation = "count", remember = "90 seconds"', "not a whole number of the stream's"),
+        ('on_violation = "count", remember = "0 seconds"', "not a whole number of the stream's"),
+        ('on_violation = "reject", remember = "forever"', "values of k are any number"),
+        ("on_violation = true", "must be a string"),
+    ],
+)
+@pytest.mark.parametrize("place", ["clustered", "lags"])
+def test_what_is_wrong_of_breaches_is_refused(
+    rule: str, said: str, place: str, tmp_path: Path
+) -> None:
+    how = (
+        'gap = "1 hour"' if place == "clustered" else 'behind = "S", to = ["a"], within = "1 hour"'
+    )
+    said = "a lag remembers for ever" if place == "lags" and "any number" in said else said
+    with pytest.raises(CatalogError, match=said) as error:
+        make_catalog(tmp_path, _toml(f'{place} = [{{ columns = ["k"], {how}, {rule} }}]'))
+    assert error.value.source is not None
+    assert error.value.source.line in (1, 4)
+
+
+def test_values_that_come_in_their_order(tmp_path: Path) -> None:
+    declared = (
+        'ordered = [{ column = "k", slack = 10 }, { column = "k", rows = 5, '
+        'on_violation = "reject" }, { column = "day", slack = "2 days" }]'
+    )
+    stream = make_catalog(tmp_path, _toml(declared) + 'day = "date"\n').streams["S"]
+    slack, rows, days = stream.closing
+    assert (slack.columns, slack.slack, slack.late_rows, slack.breach) == (("k",), 10, None, None)
+    assert (rows.slack, rows.late_rows, rows.breach) == (None, 5, Breach(True, None, 1))
+    assert (days.columns, days.slack) == (("day",), 2)
+    assert days.source is not None
+    assert days.source.line == 4
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('{ column = "b", slack = 1 }', "unknown column 'b' of 'S'"),
+        ('{ column = "a", slack = 1 }', "'a' is string"),
+        ('{ column = "k" }', "ordered by k has no slack"),
+        ('{ column = "k", slack = 1, rows = 1 }', "ordered by k has slack and rows"),
+        ('{ column = "k", slack = -1 }', "a whole number, 0 or more"),
+        ('{ column = "k", slack = "1 day" }', "a whole number, 0 or more"),
+        ('{ column = "day", slack = 1 }', "must be a string"),
+        ('{ column = "day", slack = "1 hour" }', "not a whole number of days"),
+        ('{ column = "k", rows = 1, remember = "1 day" }', "unknown key 'remember'"),
+        ("{ slack = 1 }", "has no column"),
+        ('"k"', "a list of tables"),
+    ],
+)
+def test_what_is_wrong_of_an_order_is_refused(rule: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match=said) as error:
+        make_catalog(tmp_path, _toml(f"ordered = [{rule}]") + 'day = "date"\n')
+    assert error.value.source is not None
+    assert error.value.source.line in (1, 4)
+
+
+def test_a_key_may_have_an_order(tmp_path: Path) -> None:
+    declared = 'keys = [["k"]]\nordered = [{ column = "k", slack = 1 }]'
+    (rule,) = make_catalog(tmp_path, _toml(declared)).streams["S"].closing
+    assert rule.slack == 1
+
+
+def test_a_lag_that_is_watched_is_between_columns_of_one_type(tmp_path: Path) -> None:
+    lag = 'lags = [{ behind = "S", columns = ["k"], to = ["a"], within = "1 hour"'
+    assert make_catalog(tmp_path, _toml(f"{lag} }}]")).streams["S"].lags
+    with pytest.raises(CatalogError, match=r"S.k is int, and S.a is string, of a lag") as error:
+        make_catalog(tmp_path, _toml(f'{lag}, on_violation = "count" }}]'))
+    assert error.value.source is not None
+    assert error.value.source.line == 4

@@ -1,6 +1,6 @@
 """Random streams whose values a rule closes, and queries over them, evaluated row by row."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from random import Random
@@ -51,7 +51,8 @@ class ClosingCase:
         if span is not None:
             ruled = {"lags": (Lag("page", ("k",), ("k",), span),)}
         kind = Column("kind", IntType(), 0, 2)
-        columns = Column("k", StringType()), kind, Column("cost", IntType())
+        key = Column("k", IntType() if self.rule.is_order else StringType())
+        columns = key, kind, Column("cost", IntType())
         page = Stream(
             "page",
             NOTHING,
@@ -61,7 +62,7 @@ class ClosingCase:
             (*columns, Column("last", BooleanType())),
             **ruled,
         )
-        buy = Stream("buy", NOTHING, "ts", 1, 3, (Column("k", StringType()), kind))
+        buy = Stream("buy", NOTHING, "ts", 1, 3, (key, kind))
         return Catalog({"page": page, "buy": buy})
 
     @property
@@ -104,6 +105,8 @@ def make_closing_case(random: Random, rule: ClosingRule | None = None) -> Closin
             ClosingRule(("k",), rows=rows),
             ClosingRule(("k",), ends="last", most_open=40),
             ClosingRule(("k",), span_us=gap),
+            ClosingRule(("k",), slack=random.choice([0, 1, 3])),
+            ClosingRule(("k",), late_rows=rows),
         ]
     )
     wait = random.choice([None, None, 0, 1, 3])
@@ -122,6 +125,8 @@ def make_closing_case(random: Random, rule: ClosingRule | None = None) -> Closin
     least = 0 if rule.span_us is None else 1  # no rule by a span forgets answers of a set
     shown = tuple(random.sample(every, k=random.randint(least, 4)))
     page, buy = _make_rows(random), _make_rows(random)
+    if rule.is_order:
+        page, buy = _number(page), _number(buy)
     case = ClosingCase(
         rule,
         page,
@@ -156,7 +161,39 @@ def _make_rows(random: Random) -> tuple[tuple[Any, ...], ...]:
     return tuple(made)
 
 
-def list_ends(case: ClosingCase, value: str, upto: int) -> list[int]:
+def _number(rows: tuple[tuple[Any, ...], ...]) -> tuple[tuple[Any, ...], ...]:
+    """Rows with numbers in the place of letters."""
+    return tuple((None if k is None else ord(k) - 97, *rest) for k, *rest in rows)
+
+
+def find_order_end(rule: ClosingRule, value: int, rows: Sequence[tuple[Any, ...]]) -> int | None:
+    """The first step at whose end a value is closed by greater ones."""
+    for step in sorted({r[4] for r in rows}):
+        if rule.slack is not None:
+            if max(r[0] for r in rows if r[4] <= step) > value + rule.slack:
+                return int(step)
+            continue
+        assert rule.late_rows is not None
+        greater = [r[4] for r in rows if r[0] > value]
+        if greater and sum(min(greater) < r[4] <= step for r in rows) > rule.late_rows:
+            return int(step)
+    return None
+
+
+def _list_order_ends(
+    rule: ClosingRule, times: list[int], closed: int | None, wait: int
+) -> list[int]:
+    found: list[int] = []
+    for time in times if closed is not None else ():
+        assert closed is not None
+        if not found:
+            found.append(max(closed, time) + wait)
+        elif time > found[-1]:
+            found.append(time + wait)
+    return found
+
+
+def list_ends(case: ClosingCase, value: Any, upto: int) -> list[int]:
     """When groups of a value are final, by rows that are not later than a time: the definition,
     step by step."""
     rule, wait = case.rule, case.wait or 0
@@ -170,6 +207,9 @@ def list_ends(case: ClosingCase, value: str, upto: int) -> list[int]:
         return [f for f in found if f <= upto]
     if rule.span_us is not None:
         return [f for f in _list_spans(mine, rule.span_us, wait) if f <= upto]
+    if rule.is_order:
+        closed = find_order_end(rule, value, rows)
+        return [f for f in _list_order_ends(rule, mine, closed, wait) if f <= upto]
     for time, following in pairwise([*mine, NEVER]):
         if rule.gap_us is not None:
             final = time + rule.gap_us + wait
@@ -254,6 +294,11 @@ def keeps_rule(case: ClosingCase) -> bool:
     rows = [r for r in case.page if r[0] is not None]
     for value in {r[0] for r in rows}:
         times = sorted(r[4] for r in rows if r[0] == value)
+        if rule.is_order:
+            closed = find_order_end(rule, value, rows)
+            if closed is not None and times[-1] > closed:
+                return False
+            continue
         if rule.ends is not None:
             ends = [r[4] for r in rows if r[0] == value and r[3]]
             if ends and times[-1] > min(ends):

@@ -16,6 +16,7 @@ from ontoweir.runtime.live.checkpoint.save_groups import from_groups, to_groups
 from ontoweir.runtime.live.model.divided_state import DividedState, PartState, Piece
 from ontoweir.runtime.live.model.live_job import FileGroup, LiveState, QueryState, Reject
 from ontoweir.runtime.pool.text_table import TEXT
+from ontoweir.runtime.rules.rule_state import RuleState, read_rule, write_rule
 from ontoweir.runtime.sources.history import Cursor
 from ontoweir.runtime.times.late_rows import LateRows
 
@@ -175,6 +176,8 @@ def _query_files(number: str, query: ExecutionState) -> dict[str, pa.Table]:
     files |= {f"groups-{number}{n}": t for n, t in from_groups(query.groups).items()}
     if query.changes is not None:
         files[f"changes-{number}.arrow"] = query.changes
+    for place, rule in enumerate(query.rules):
+        files[f"rules-{number}-{place}.arrow"] = write_rule(rule)
     for place, block in enumerate(query.blocks):
         for part, state in enumerate(block.states):
             files |= _query_files(f"{number}_{place}_{part}", state)
@@ -229,7 +232,14 @@ def _assemble_query(
             )
             for place, states in enumerate(blocks)
         ),
+        _read_rules(f"rules-{number}-", tables),
     )
+
+
+def _read_rules(prefix: str, tables: Mapping[str, pa.Table]) -> tuple[RuleState, ...]:
+    """What is remembered of rules, in order."""
+    count = sum(name.startswith(prefix) for name in tables)
+    return tuple(read_rule(tables[f"{prefix}{place}.arrow"]) for place in range(count))
 
 
 def _from_frame(frame: Frame) -> pa.Table:

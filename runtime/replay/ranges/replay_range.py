@@ -46,6 +46,8 @@ from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
 from ontoweir.runtime.replay.ranges.write_behind import write_behind
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.write_results import write_part
+from ontoweir.runtime.rules.enforce_rules import enforce_rules
+from ontoweir.runtime.rules.keep_broken import keep_broken
 from ontoweir.runtime.verified.watch_rejects import RejectWatch
 
 
@@ -226,7 +228,10 @@ def _replay(
     chunks = held.enter_context(closing(read_chunks(work, histories, checks, state.cursors, span)))
     later = held.enter_context(write_behind())
     told = progress_file(task.folder, task.index)
-    for chunk, admitted in chunks:
+    for chunk, found in chunks:
+        kept = enforce_rules(work.rules, found, state.rules, chunk.now_us)
+        admitted = kept.admitted
+        keep_broken(Path(task.folder), chunk.now_us, found, kept.rejected)
         parts, write = progress.parts, _nothing
         if task.level is not None:
             state = advance_level(work, plans, admitted, chunk, state, task.level)
@@ -246,7 +251,7 @@ def _replay(
         else:
             fed, below = advance_blocks(prepared.blocks, admitted, chunk, state.blocks)
             state, answers = advance_rows(work, plans, fed, chunk, state)
-            state = replace(state, blocks=below)
+            state = replace(state, blocks=below, rules=kept.states)
             if answers.num_rows:
                 file = part_file(task.folder, task.index, parts)
                 write = partial(_write, file, answers, work.parquet)
@@ -254,7 +259,7 @@ def _replay(
         for rows in admitted.values():
             rejected.update(rows.rejected)
         if prepared.watch is not None:
-            prepared.watch.see(histories, chunk.before, admitted)
+            prepared.watch.see(histories, chunk.before, found)
         progress = RangeProgress(
             parts,
             progress.markers + count_markers(admitted),
@@ -360,6 +365,11 @@ def _list_sizes(work: ExecutionContext, state: ExecutionState) -> list[str]:
                 sizes.append(f"{{{names}}} {held.rows} of {table.bound.rows}")
     if state.groups.rows:
         sizes.append(f"groups {state.groups.rows}")
+    sizes += (
+        f"remembered {', '.join(rule.columns)} {held.rows}"
+        for rule, held in zip(work.rules, state.rules, strict=False)
+        if held.rows
+    )
     return sizes
 
 

@@ -15,7 +15,7 @@ answers of what the tasks have written.
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -42,6 +42,7 @@ from ontoweir.runtime.replay.ranges.replay_range import (
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.results.write_results import RowSink
+from ontoweir.runtime.rules.enforce_rules import count_broken
 
 RunTasks: TypeAlias = Callable[[Sequence[RangeTask], Callable[[], None]], list[RangeOutcome]]
 """Runs tasks, and calls something again and again meanwhile."""
@@ -69,6 +70,8 @@ class Scanned:
     reason: str | None
     now_us: int | None = None
     """The last finished timestamp."""
+    broken: Mapping[str, int] = field(default_factory=dict)
+    """Rows that broke a rule and were let in, by rule."""
 
 
 def scan_ranges(
@@ -106,6 +109,7 @@ def scan_ranges(
         ranges=len(ranges),
         reason=ranges.reason,
         now_us=max((n for o in outcomes if (n := o.progress.now_us) is not None), default=None),
+        broken=count_broken(work.rules, outcomes[-1].state.rules),
     )
 
 

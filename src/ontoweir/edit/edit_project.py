@@ -45,6 +45,17 @@ def write_cluster(column: str, key: str, duration: str) -> str:
     return write_table({"columns": _toml((column,)), key: _toml(duration)})
 
 
+def write_order(column: str, slack: int | str) -> str:
+    """A rule on values that come in their order, as an inline table."""
+    return write_table({"column": _toml(column), "slack": _toml(slack)})
+
+
+def add_order(text: str, stream: str, column: str, slack: int | str) -> str | None:
+    """The text with one more rule on values that come in their order; None where there is no simple
+    place."""
+    return prepend_item(text, ("streams", stream, "ordered"), write_order(column, slack))
+
+
 def list_key(key: tuple[str, ...]) -> str:
     """A key as a list of columns."""
     return _toml(key)

@@ -7,13 +7,14 @@ from typing import TypeAlias, assert_never
 from ontoweir.edit.edit_project import (
     add_cluster,
     add_key,
+    add_order,
     add_reference,
     edit_column,
     set_lateness,
     set_rate,
 )
 from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Lag, Reference, Stream
-from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.mappings.model.parse_duration import UNITS_US, show_duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,18 @@ class AddGap:
     gap_us: int
 
 
+@dataclass(frozen=True, slots=True)
+class AddOrder:
+    """The values of a stream's column come in their order; `slack`: but for so many, or days."""
+
+    stream: str
+    column: str
+    slack: int
+    days: bool = False
+
+
 Declared: TypeAlias = (
-    SetLateness | SetRate | SetDomain | AddKey | AddReference | AddCluster | AddGap
+    SetLateness | SetRate | SetDomain | AddKey | AddReference | AddCluster | AddGap | AddOrder
 )
 """One declaration."""
 
@@ -107,6 +118,9 @@ def _declare(stream: Stream, declared: Declared) -> Stream:
         case AddGap(column=name, gap_us=gap):
             closing = ClosingRule((name,), gap_us=gap, source=stream.source)
             return replace(stream, closing=(*stream.closing, closing))
+        case AddOrder(column=name, slack=slack):
+            closing = ClosingRule((name,), slack=slack, source=stream.source)
+            return replace(stream, closing=(*stream.closing, closing))
         case _:
             assert_never(declared)
 
@@ -128,5 +142,8 @@ def write_in(text: str, declared: Declared) -> str | None:
             return add_cluster(text, name, column, "within", show_duration(within))
         case AddGap(stream=name, column=column, gap_us=gap):
             return add_cluster(text, name, column, "gap", show_duration(gap))
+        case AddOrder(stream=name, column=column, slack=slack, days=days):
+            length = show_duration(slack * UNITS_US["day"])
+            return add_order(text, name, column, length if days else slack)
         case _:
             assert_never(declared)

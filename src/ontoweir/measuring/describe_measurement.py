@@ -62,9 +62,19 @@ def _describe_stream(measured: "MeasuredStream") -> dict[str, Any]:
         "columns": {n: _describe_column(c) for n, c in measured.columns.items()},
         "references": {n: [f"{r}.{c}" for r, c in f] for n, f in measured.references.items()},
         "rules": [
-            {"clustered": name, "within": show_duration(c.span_us), "gap": show_duration(c.gap_us)}
+            {
+                "clustered": name,
+                "within": show_duration(c.span_us),
+                "gap": show_duration(c.gap_us),
+                "rows": c.between,
+            }
             for name, c in measured.columns.items()
             if c.gap_us is not None and c.span_us is not None
+        ]
+        + [
+            {"ordered": name, "slack": c.order[0], "rows": c.order[1]}
+            for name, c in measured.columns.items()
+            if c.order is not None
         ],
     }
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import (
     Column,
+    DateType,
     DecimalType,
     IntType,
     Reference,
@@ -14,12 +16,13 @@ from ontoweir.mappings.model.catalog import (
     Stream,
     StringType,
 )
-from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.mappings.model.parse_duration import UNITS_US, show_duration
 from ontoweir.mappings.model.show_values import show_values
 from ontoweir.measuring.declared import (
     AddCluster,
     AddGap,
     AddKey,
+    AddOrder,
     AddReference,
     Declared,
     SetDomain,
@@ -71,6 +74,7 @@ def propose_declarations(stream: Stream, measured: "MeasuredStream") -> Iterator
                 )
     yield from _keys(stream, measured)
     yield from _clusters(stream, measured)
+    yield from _orders(stream, measured)
     known = {c for r in stream.references for c in r.columns} | measured.references.keys()
     for column in stream.columns:
         values = measured.columns.get(column.name)
@@ -162,6 +166,36 @@ def _clusters(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
                 f"consecutive rows with one {name} lie within {show_duration(gap)} "
                 f"({_count(column)}), so that its groups are final that long after the last",
             )
+
+
+def _orders(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
+    """Columns of numbers or days that come again, and grow: what is open of them at a time is few
+    of all."""
+    for column in stream.columns:
+        found = measured.columns.get(column.name)
+        if found is None or found.order is None or found.distinct is None:
+            continue
+        slack, days = found.order[0], isinstance(column.type, DateType)
+        if found.distinct < _SOME or found.distinct * 2 > measured.rows - found.nulls:
+            continue
+        if any(r.columns == (column.name,) and r.is_order for r in stream.closing):
+            continue
+        low, high = _number(found.minimum), _number(found.maximum)
+        if low is None or high is None or (slack + 1) * _SPANS > high - low:
+            continue
+        less = show_duration(slack * UNITS_US["day"]) if days else f"{slack:,}"
+        said = f"at most {less} less than the greatest before" if slack else "never less"
+        yield Proposed(
+            AddOrder(stream.name, column.name, slack, days),
+            f"{column.name} grows, {said} ({_count(found)}), so that its groups are final",
+        )
+
+
+def _number(value: Scalar | None) -> int | None:
+    """A whole number, or a day as one."""
+    if isinstance(value, str):
+        return date.fromisoformat(value).toordinal()
+    return value if isinstance(value, int) else None
 
 
 def _domain(column: Column, measured: "MeasuredColumn") -> tuple[Column, str] | None:

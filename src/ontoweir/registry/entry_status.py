@@ -18,7 +18,7 @@ _COUNTS = ("tuples", "markers", "results", "rejected", "late")
 
 _KEPT = (
     *("state_rows", "state_bytes", "bound_rows", "synopses", "batch", "last_batch", "finished"),
-    *("waiting_rows", "rejects", "streams", *_COUNTS),
+    *("waiting_rows", "rejects", "rules", "streams", *_COUNTS),
 )
 """What an entry has come to, which stays true until it goes on."""
 
@@ -55,6 +55,7 @@ def begin_status(
         "waiting_rows": 0,
         **dict.fromkeys(_COUNTS, 0),
         "rejects": {},
+        "rules": [],
         "streams": {},
         "tuples_per_second": 0.0,
         "stages": {},
@@ -81,6 +82,7 @@ def add_record(status: dict[str, Any], record: Mapping[str, Any]) -> None:
         "state_bytes": held["state_bytes"],
         "bound_rows": held["bound_rows"],
         "synopses": held["synopses"],
+        "rules": held["rules"],
     }
 
 

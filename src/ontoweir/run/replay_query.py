@@ -301,6 +301,7 @@ def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
         "late": summary.late,
         "rejected": summary.rejected_total,
         "rejects": dict(summary.rejected),
+        "broken": dict(summary.broken),
         "late_rows": {n: late.describe() for n, late in summary.late_rows.items()},
         "ranges": summary.ranges,
         "one_range_because": summary.one_range_because,

@@ -137,7 +137,7 @@ class _SessionRecord:
         """Take the state after a micro-batch, or at the start."""
         from ontoweir.runtime.live.model.describe_live import describe_live
 
-        self.first, self.last = self.first or state, state
+        self.first, self.last, self.job = self.first or state, state, job
         self.bounds = [query.bound for query in job.queries]
         self.alarm(state, job)
         for query, held in zip(job.queries, state.queries, strict=True):
@@ -170,7 +170,17 @@ class _SessionRecord:
             "late": totals["late"],
             "rejected": totals["rejected"],
             "rejects": {n: c - before.reasons.get(n, 0) for n, c in self.last.reasons.items()},
+            "broken": self._count_broken(),
         }
+
+    def _count_broken(self) -> dict[str, int]:
+        """The rows that broke rules and were let in, by rule; of queries that share one, once."""
+        from ontoweir.runtime.live.measure_batch import count_let_in
+
+        assert self.first is not None
+        assert self.last is not None
+        before, after = (count_let_in(self.job, state) for state in (self.first, self.last))
+        return {rule: count - before.get(rule, 0) for rule, count in after.items()}
 
 
 def open_sink(options: RunOptions) -> "Sink":

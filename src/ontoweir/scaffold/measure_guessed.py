@@ -9,6 +9,7 @@ from ontoweir.measuring.declared import (
     AddCluster,
     AddGap,
     AddKey,
+    AddOrder,
     AddReference,
     Declared,
     SetDomain,
@@ -131,7 +132,7 @@ def _is_safe(proposed: Proposed) -> bool:
     match proposed.declared:
         case SetDomain(column=Column(type=StringType(), enum=values)):
             return values is not None and len(values) <= _FEW
-        case SetDomain() | AddGap():
+        case SetDomain() | AddGap() | AddOrder():
             return False
         case SetRate() | SetLateness() | AddKey() | AddReference() | AddCluster():
             return not proposed.loses

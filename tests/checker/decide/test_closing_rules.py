@@ -13,6 +13,8 @@ from tests.runtime.harness import make_catalog
 
 GAP = 'clustered = [{ columns = ["k"], gap = "10 seconds" }]'
 ROWS = 'clustered = [{ columns = ["k"], rows = 50 }]'
+SLACK = 'ordered = [{ column = "cost", slack = 20 }]'
+LATE = 'ordered = [{ column = "cost", rows = 50 }]'
 ENDS = 'closed_by = [{ columns = ["k"], column = "done", max_open = 100 }]'
 TOML = """[streams.page]
 source = {{ format = "csv", path = "p.csv" }}
@@ -146,3 +148,35 @@ def test_a_span_closes_groups_that_nothing_else_bounds(
     if bound == 66:
         assert [c.kind for c in verdict.conditions] == ["lag"]
     assert verdict.closes_values is (bound == 66)
+
+
+@pytest.mark.parametrize(
+    ("sql", "rule", "bound"),
+    [
+        ("SELECT cost, COUNT(*) AS n FROM page WHERE cost > 0 GROUP BY cost", SLACK, 2 * 24),
+        ("SELECT cost, COUNT(*) AS n FROM page WHERE cost > 0 GROUP BY cost", LATE, 2 * 54),
+        ("SELECT DISTINCT cost FROM page WHERE cost > 0", SLACK, 2 * 24),
+        (f"SELECT p.cost, COUNT(*) AS n {BOTH} {SOON} AND p.cost > 0 GROUP BY p.cost", SLACK, 93),
+    ],
+)
+def test_an_order_bounds_groups_and_answers(
+    sql: str, rule: str, bound: int, tmp_path: Path
+) -> None:
+    verdict = decide(sql, rule, tmp_path)
+    assert verdict.name == "conditionally-bounded", verdict
+    assert verdict.bound is not None
+    assert verdict.bound.rows == bound, verdict.bound
+    assert isinstance(verdict.partition, NotDivided)
+
+
+def test_an_order_says_nothing_of_texts_made_of_its_values(tmp_path: Path) -> None:
+    sql = "SELECT CAST(cost AS VARCHAR) AS c, COUNT(*) AS n FROM page WHERE cost > 0 GROUP BY 1"
+    assert decide(sql, SLACK, tmp_path).plans is None
+
+
+def test_a_value_may_stay_open_for_ever(tmp_path: Path) -> None:
+    """docs/semantics.md: an order says how many values are open, not how long one is."""
+    sql = "SELECT p.url FROM page p, buy b WHERE p.cost = b.price"
+    verdict = decide(sql, SLACK, tmp_path)
+    assert verdict.name == "unbounded"
+    assert verdict.witness is not None

@@ -171,6 +171,28 @@ def test_a_gap_makes_groups_final(run: Run, gates: Path) -> None:
     ]
 
 
+def test_values_that_come_in_their_order(run: Run, gates: Path) -> None:
+    """Badges are given out in their order, and each passes for long, or not at all."""
+    rows = [
+        f"north,{max(minute - (minute * k) % 4, 0)},"
+        f"2026-05-04T{minute // 60:02}:{minute % 60:02}:{k:02}"
+        for minute in range(200)
+        for k in range(3)
+        if minute not in range(50, 120)
+    ]
+    (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *rows]) + "\n")
+    (gates / "stay.sql").write_text(
+        "SELECT badge, COUNT(*) AS n FROM passage WHERE badge IS NOT NULL GROUP BY badge"
+    )
+    asked = ("--sql", gates / "stay.sql", "-q", "--format", "json")
+    measured = json.loads(run("measure", gates, *asked).out)
+    (rule,) = (r for r in measured["streams"]["passage"]["rules"] if "ordered" in r)
+    assert (rule["ordered"], rule["slack"]) == ("badge", 3)
+    (made,) = (d for d in measured["declarations"] if "ordered" in str(d))
+    assert 'ordered = [{ column = "badge", slack = 3 }]' in str(made)
+    assert "badge grows, at most 3 less than the greatest before" in str(made)
+
+
 def test_html(run: Run, gates: Path) -> None:
     ran = run("measure", gates, "--sql", gates / "again.sql", "--format", "html", "-q")
     assert ran.code == 0, ran.err

@@ -1,5 +1,6 @@
 """What was put into generated streams is found again."""
 
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -143,3 +144,27 @@ def test_many_different_delays_are_estimated(
         assert right <= found.quantile(share) <= right * 1.01
     for limit in (10, 1000, 500_000):
         assert found.count_late(limit) >= sum(d > limit for d in delays)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_order_that_was_planted_is_found(seed: int, tmp_path: Path) -> None:
+    """What is found is what the rule's words say, and no less would do."""
+    draw, random = np.random.default_rng(seed), Random(seed)
+    count, rate, slack = 300, random.randint(1, 4), random.choice([0, 3, 20])
+    seconds = np.arange(count) // rate
+    ids = np.arange(count) // 3 + draw.integers(-slack, 1, count)
+    found = _measure(tmp_path, _table(seconds, id=ids), rows=random.choice([7, 50, 5000]))
+    needed, between = 0, 0
+    for at, value in zip(seconds.tolist(), ids.tolist(), strict=True):
+        before = [(s, v) for s, v in zip(seconds.tolist(), ids.tolist(), strict=True) if s < at]
+        greater = [s for s, v in before if v > value]
+        if greater:
+            needed = max(needed, max(v for _, v in before) - value)
+            between = max(between, sum(min(greater) < s < at for s in seconds.tolist()))
+    assert found.columns["id"].order == (needed, between)
+    apart = 0
+    for value in set(ids.tolist()):
+        mine = sorted(set(seconds[ids == value].tolist()))
+        for one, other in pairwise(mine):
+            apart = max(apart, int(((seconds > one) & (seconds < other)).sum()))
+    assert found.columns["id"].between == apart

@@ -13,33 +13,28 @@ from ontoweir.mappings.model.catalog import ClosingRule
 from ontoweir.run.check_data import DataCheck
 from ontoweir.runtime.violations.closed_values import ClosedValues
 from tests.oracle.budget import SEEDS, budget
-from tests.oracle.closing_cases import PAGE, keeps_rule, make_closing_case
+from tests.oracle.closing_cases import PAGE, find_order_end, keeps_rule, make_closing_case
 from tests.runtime.harness import make_catalog
 
-KINDS = pa.string(), pa.int64(), pa.int64(), pa.bool_()
+KINDS = pa.int64(), pa.int64(), pa.bool_()
 
 
 def _is_late(rule: ClosingRule, rows: tuple[Any, ...], row: tuple[Any, ...]) -> bool:
-    """By the rows of the same value in earlier steps, or in its own."""
-    mine = [r for r in rows if r[0] == row[0] and r[4] <= row[4] and r is not row]
+    """By the rows of the same value in earlier steps; of an order, those of greater ones."""
+    before = [r for r in rows if r[0] is not None and r[4] < row[4]]
+    if rule.is_order:
+        return find_order_end(rule, row[0], before) is not None
+    mine = [r for r in before if r[0] == row[0]]
     if rule.ends is not None:
-        return any(r[3] and r[4] < row[4] for r in mine)
-    if not mine or any(r[4] == row[4] for r in mine):
-        before = [r for r in mine if r[4] < row[4]]
-        if not before:
-            return False
-        mine = before
+        return any(r[3] for r in mine)
+    if not mine:
+        return False
     last = max(r[4] for r in mine)
     if rule.gap_us is not None:
         return bool(row[4] - last > rule.gap_us)
     assert rule.rows is not None
     between = [r for r in rows if r[0] is not None and last < r[4] < row[4]]
     return len(between) > rule.rows
-
-
-def _first_of_step(rows: tuple[Any, ...], row: tuple[Any, ...]) -> bool:
-    """Whether it is the first of its value in its step: others there come with it."""
-    return next(r for r in rows if r[0] == row[0] and r[4] == row[4]) is row
 
 
 @given(SEEDS)
@@ -57,16 +52,12 @@ def test_late_rows_are_those_that_break_the_rule(seed: int) -> None:
         while stop < len(rows) and (rows[stop][4] == rows[stop - 1][4] or random.random() < 0.5):
             stop += 1
         part = rows[start:stop]
-        names = {n: pa.array([r[i] for r in part], KINDS[i]) for i, n in enumerate(PAGE)}
+        kinds = pa.int64() if case.rule.is_order else pa.string(), *KINDS
+        names = {n: pa.array([r[i] for r in part], kinds[i]) for i, n in enumerate(PAGE)}
         times = np.array([r[4] for r in part], dtype=np.int64)
         found += closed.find_late(pa.table(names), times).tolist()
         start = stop
-    counted = [
-        row[0] is not None
-        and _is_late(case.rule, rows, row)
-        and (case.rule.ends is not None or _first_of_step(rows, row))
-        for row in rows
-    ]
+    counted = [row[0] is not None and _is_late(case.rule, rows, row) for row in rows]
     assert found == counted
     assert any(found) is not keeps_rule(case)
 

@@ -175,3 +175,5 @@ def _print_summary(
         why = "; ".join(f"{reason}: {count:,}" for reason, count in summary["rejects"].items())
         where = "" if rejects is None else f"; they are in {rejects}"
         print(f"  rejected: {rejected:,} tuples ({why}){where}")
+    for rule, count in summary["broken"].items():
+        print(f"  let in: {count:,} tuples that break a rule ({rule})")

@@ -225,6 +225,8 @@ def _print(args: argparse.Namespace, summary: dict[str, Any], output: Path) -> N
         )
         for reason, count in sorted(summary["rejects"].items()) if args.verbose else ():
             print(f"  rejected {count:,}: {reason}")
+        for rule, count in summary.get("broken", {}).items():
+            print(f"  let in: {count:,} tuples that break a rule ({rule})")
     warn_rejects(summary)
 
 

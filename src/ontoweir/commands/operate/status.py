@@ -73,6 +73,9 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     )
     for reason, count in sorted(status["rejects"].items()):
         yield f"    {count:,}: {reason}"
+    for rule in status["rules"]:
+        if rule["broken"] is not None:
+            yield f"  {rule['broken']:,} that break a rule let in: {rule['rule']}"
     if status["batch"] is not None:
         yield f"  micro-batch {status['batch']}, all up to {status['finished'] or 'nothing'} done"
     if status["lag_seconds"] is not None:
