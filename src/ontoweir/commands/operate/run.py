@@ -14,6 +14,7 @@ from ontoweir.commands.common.arguments import (
     add_registry_argument,
     find_root,
 )
+from ontoweir.commands.common.leave_pandas_out import leave_pandas_out
 from ontoweir.commands.common.open_workspace import UNNEEDED, open_workspace
 from ontoweir.commands.common.report_refusals import (
     describe_refusals,
@@ -113,6 +114,8 @@ def _run_queries(args: argparse.Namespace) -> int:
     from ontoweir.run.run_queries import run_queries
 
     workspace, warnings = open_workspace(args, named_refused=True)
+    if not workspace.project.catalog.functions:
+        leave_pandas_out()
     require_queries(workspace.project)
     compiled, errors = _compile(workspace, args.query or workspace.query_names())
     refused = list_refused(workspace)
