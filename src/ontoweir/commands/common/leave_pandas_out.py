@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
 from types import ModuleType
 
 
@@ -27,7 +26,7 @@ def leave_pandas_out() -> None:
         sys.meta_path.remove(absent)
 
 
-class _Absent(MetaPathFinder):
+class _Absent:
     """Lets nobody find pandas."""
 
     def find_spec(
