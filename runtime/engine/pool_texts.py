@@ -34,6 +34,8 @@ def open_pool(
             return pool, KernelState(state.stored)
         tables, others = others.trim()
         state = KernelState(tables)
+    if not len(others):
+        return pool, state
     codes = memory.table.add(others)
     if bool((codes == np.arange(len(codes))).all()):
         return pool, state
@@ -49,9 +51,9 @@ def close_pool(
     Strings that it does not use are remembered for the next chunk, the more the more groups have
     (`grouped`)."""
     memory, table, number = prepared.memory, pool.others, prepared.number
-    classes = text_classes(prepared.plan)
-    rows = sum(f.rows for f in state.stored.values() if text_columns(f, classes))
-    if not rows or not len(table):
+    classes = text_classes(prepared.plan) if len(table) else frozenset[int]()
+    rows = sum(f.rows for f in state.stored.values() if text_columns(f, classes)) if classes else 0
+    if not rows:
         memory.used[number] = 0, 0
         _forget(memory, grouped)
         return state, no_texts()

@@ -41,7 +41,7 @@ class TextMemory:
     def begin_chunk(self, grouped: int) -> None:
         """Remember nothing where neither a plan nor groups, which have so many, use any: a chunk's
         own strings are found sooner."""
-        if not grouped and not any(count for count, _ in self.used.values()):
+        if len(self.table) and not grouped and not any(n for n, _ in self.used.values()):
             self.table = TextTable()
             self.used.clear()
 

@@ -9,7 +9,8 @@ import pyarrow.compute as pc
 
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.rewriter.algebra.is_injective import term_kind
-from ontoweir.runtime.columnar.frame import Frame
+from ontoweir.runtime.columnar.encode import flatten
+from ontoweir.runtime.columnar.frame import Array, Frame
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY, UNTIL
 
 
@@ -73,15 +74,27 @@ def _leave_out_unseen(table: pa.Table) -> pa.Table:
 
 def in_order(table: pa.Table, names: Sequence[str]) -> pa.Table:
     """Rows in the order of some columns, ascending; kernels often give them so."""
-    tied = np.ones(max(table.num_rows - 1, 0), dtype=np.bool_)
+    tied: Array | None = None
     for name in names:
-        column = table.column(name)
-        column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-        before, after = column.slice(0, len(tied)), column.slice(1)
-        wrong = column.null_count or tied & pc.greater(before, after).to_numpy(zero_copy_only=False)
-        if np.any(wrong):  # of rows without a value comparisons say nothing
+        wrong, same = _compare_next(flatten(table.column(name)))
+        if wrong is None or (wrong if tied is None else wrong & tied).any():
             return table.sort_by([(n, "ascending") for n in names])
-        tied &= pc.equal(before, after).to_numpy(zero_copy_only=False)
+        tied = same if tied is None else tied & same
         if not tied.any():
             break
     return table
+
+
+def _compare_next(column: "pa.Array") -> tuple[Array | None, Array]:
+    """Of every row but the last, whether the next has a lesser value, and whether it has the same
+    (None: there are rows without a value, of which comparisons say nothing)."""
+    if column.null_count:
+        return None, np.zeros(0, dtype=np.bool_)
+    if pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type):
+        plain = column.to_numpy()
+        if plain.dtype.kind == "M":
+            plain = plain.view(np.int64)  # in which no value means "none"
+        return plain[:-1] > plain[1:], plain[:-1] == plain[1:]
+    before, after = column.slice(0, max(len(column) - 1, 0)), column.slice(1)
+    wrong = pc.greater(before, after).to_numpy(zero_copy_only=False)
+    return wrong, pc.equal(before, after).to_numpy(zero_copy_only=False)

@@ -9,13 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.model.catalog import Column, FloatType, Stream
+from ontoweir.mappings.model.catalog import Column, ColumnType, FloatType, Stream
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.columnar.decode_times import show_time
-from ontoweir.runtime.columnar.encode import as_texts
+from ontoweir.runtime.columnar.encode import Encoded, as_texts
 from ontoweir.runtime.columnar.find_repeated_keys import KeyColumn, find_repeated_keys, take_key
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.columnar.steps import Steps
+from ontoweir.runtime.ingest.select_candidates import Limits, Selection
 from ontoweir.runtime.pool.text_table import Codes, TextTable
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Slice
@@ -40,13 +41,31 @@ class CodedTexts:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnMemory:
+    """What has been made of the columns of some rows, so that several queries make it once; of
+    strings nothing, as queries have their own codes.
+
+    `plain`: columns of whole numbers as they are, in the pieces that were read (None: it is none);
+    `masks`: which rows lie within limits (None: all, or not known); `selected`: the numbers of the
+    rows that keep all of several (None: all); `encoded`: columns by name, type and unit; `some`:
+    only the rows of a selection.
+    """
+
+    plain: dict[str, Sequence[Array] | None] = field(default_factory=dict)
+    masks: dict[Limits, Array | None] = field(default_factory=dict)
+    selected: dict[Selection, Array | None] = field(default_factory=dict)
+    encoded: dict[tuple[str, ColumnType, int], Encoded] = field(default_factory=dict)
+    some: dict[tuple[Selection, str, ColumnType, int], Encoded] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Admitted:
     """Tuples admitted: their steps, and their columns; `read`: how many there were.
 
     `rejects`: rows of the slice that were not admitted, by reason (rows without a timestamp, whose
     place in time is not known, are only counted); `marks`: the distinct times, in order (None: not
     found yet); `coded`: columns that were looked up, by name; `filled`: columns that the table
-    lacks, of which none is NULL.
+    lacks, of which none is NULL; `memory`: what was made of the table's columns.
     """
 
     steps: Steps
@@ -58,6 +77,7 @@ class Admitted:
     marks: Array | None = None
     coded: Mapping[str, CodedTexts] = field(default_factory=dict)
     filled: frozenset[str] = frozenset()
+    memory: ColumnMemory = field(default_factory=ColumnMemory, compare=False, repr=False)
 
 
 def admit_rows(

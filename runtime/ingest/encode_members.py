@@ -13,7 +13,7 @@ from ontoweir.mappings.model.catalog import Catalog, Column, StringType
 from ontoweir.rewriter.model.spj import Attribute
 from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode_column
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.ingest.admit_rows import Admitted, ColumnMemory
 from ontoweir.runtime.ingest.encode_statics import Arrival, find_present, null_attributes
 from ontoweir.runtime.ingest.find_buckets import find_buckets
 from ontoweir.runtime.ingest.select_candidates import Limits, Selection
@@ -43,6 +43,7 @@ class _Coded:
 
 FEW = 4
 """Candidates are picked out where they are at most one row in so many."""
+
 
 _MOST = 0.75
 """Texts of up to so large a part of the rows are picked out to be looked up."""
@@ -75,11 +76,8 @@ class MemberEncoder:
         self.wanted = wanted or {}
         self.unions: dict[str, Array | None] = {}
         self.spread: dict[tuple[str, str, int], Encoded] = {}
-        self.known: dict[tuple[str, str, int], Encoded] = {}
-        self.plain: dict[tuple[str, str], Sequence[Array] | None] = {}
-        self.masks: dict[tuple[str, Limits], Array | None] = {}
-        self.selected: dict[tuple[str, Selection], Array | None] = {}
-        self.some: dict[tuple[str, Selection, str, int], Encoded] = {}
+        self.own: dict[str, ColumnMemory] = {}
+        """What was made of columns that the query's catalog derives, by stream."""
         self.found: dict[tuple[str, _Rows, str, int], _Found] = {}
         self.coded: dict[tuple[str, _Rows, str, int], _Coded] = {}
         self.buckets: dict[tuple[str, str], pa.ChunkedArray] = {}
@@ -117,21 +115,22 @@ class MemberEncoder:
     def _select(self, stream: str, selection: Selection) -> Array | None:
         """The rows of a stream, by number, that keep some limits (None: all, or not known). Several
         members often want the same."""
-        key = (stream, selection)
-        if key not in self.selected:
+        selected = self._memory(stream, *(limits[0] for limits in selection)).selected
+        if selection not in selected:
             good: Array | None = None
             for limits in selection:
                 mask = self._within(stream, limits)
                 if mask is not None:
                     good = mask if good is None else good & mask
-            self.selected[key] = None if good is None else np.flatnonzero(good)
-        return self.selected[key]
+            selected[selection] = None if good is None else np.flatnonzero(good)
+        return selected[selection]
 
     def _within(self, stream: str, limits: Limits) -> Array | None:
         """Which rows lie within limits (None: all, or not known)."""
-        if (stream, limits) not in self.masks:
-            self.masks[stream, limits] = self._compare(stream, limits)
-        return self.masks[stream, limits]
+        masks = self._memory(stream, limits[0]).masks
+        if limits not in masks:
+            masks[limits] = self._compare(stream, limits)
+        return masks[limits]
 
     def _compare(self, stream: str, limits: Limits) -> Array | None:
         column, low, high = limits
@@ -154,26 +153,27 @@ class MemberEncoder:
     def _plain(self, stream: str, name: str) -> Sequence[Array] | None:
         """A column of whole numbers as it is, NULL as any, in the pieces that were read: to put
         them together costs more than to look at them."""
-        if (stream, name) not in self.plain:
+        plain = self._memory(stream, name).plain
+        if name not in plain:
             column = self.values(stream, name)
             arrays: Sequence[Array] | None = None
             if pa.types.is_signed_integer(column.type):
                 whole = pc.fill_null(column, 0) if column.null_count else column
                 arrays = [c.to_numpy() for c in whole.chunks]
-            self.plain[stream, name] = arrays
-        return self.plain[stream, name]
+            plain[name] = arrays
+        return plain[name]
 
     def _encode(self, stream: str, name: str, unit: int, pool: StringPool) -> Encoded:
         if name in self.admitted[stream].filled:
             return _filled(len(self.admitted[stream].steps))
         column = self._column(stream, name)
-        values = self.values(stream, name)
         if isinstance(column.type, StringType):
             return self._encode_texts(stream, name, pool, None, None)
-        key = (stream, name, unit)
-        if key not in self.known:
-            self.known[key] = _encode_values(values, column, unit, pool, f"{stream}.{name}")
-        return self.known[key]
+        encoded, key = self._memory(stream, name).encoded, (name, column.type, unit)
+        if key not in encoded:
+            values = self.values(stream, name)
+            encoded[key] = _encode_values(values, column, unit, pool, f"{stream}.{name}")
+        return encoded[key]
 
     def _encode_some(
         self,
@@ -189,16 +189,17 @@ class MemberEncoder:
         column = self._column(stream, name)
         if isinstance(column.type, StringType):
             return self._encode_texts(stream, name, pool, selection, index)
-        if (known := self.known.get((stream, name, unit))) is not None:
+        memory = self._memory(stream, name, *(limits[0] for limits in selection))
+        key = (selection, name, column.type, unit)
+        if key in memory.some:
+            return memory.some[key]
+        if (known := memory.encoded.get(key[1:])) is not None:
             return known.take(index)
-        key = (stream, selection, name, unit)
-        if key in self.some:
-            return self.some[key]
         values = self.values(stream, name)
         plain = self._plain(stream, name) if values.null_count == 0 else None
         some = values.take(pa.array(index)) if plain is None else pa.array(_pick(plain, index))
-        self.some[key] = _encode_values(some, column, unit, pool, f"{stream}.{name}")
-        return self.some[key]
+        memory.some[key] = _encode_values(some, column, unit, pool, f"{stream}.{name}")
+        return memory.some[key]
 
     def _encode_texts(
         self,
@@ -295,6 +296,13 @@ class MemberEncoder:
             times = steps * self.catalog.streams[stream].step_us
             self.buckets[stream, name] = find_buckets(column.bucket, times)
         return self.buckets[stream, name]
+
+    def _memory(self, stream: str, *names: str) -> ColumnMemory:
+        """What was made of columns of a stream: by all queries, where none of them is derived."""
+        columns = (self._column(stream, name) for name in names)
+        if all(c.expression is None and c.bucket is None for c in columns):
+            return self.admitted[stream].memory
+        return self.own.setdefault(stream, ColumnMemory())
 
     def _column(self, stream: str, name: str) -> Column:
         column = self.catalog.streams[stream].column(name)

@@ -40,3 +40,4 @@ class LiveOptions:
     parts_may_go: bool = False
     step: tuple[int, int] = (STEP_ROWS, STEP_BYTES)
     forget: int = MANY
+    keep_ns: int | None = None

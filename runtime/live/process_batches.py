@@ -46,6 +46,7 @@ from ontoweir.runtime.live.model.live_job import (
     Reject,
 )
 from ontoweir.runtime.live.output.check_parts import check_parts
+from ontoweir.runtime.live.output.drop_parts import let_go, remove_files
 from ontoweir.runtime.live.output.list_parts import PublishedPart, open_parts
 from ontoweir.runtime.live.output.note_sent import check_sent
 from ontoweir.runtime.live.output.publish_commit import REJECTS, publish_commit, read_arrow
@@ -113,7 +114,7 @@ class BatchProcessor:
         places = {"rejects": options.output}
         if isinstance(self.answers, FileSink):
             places["answers"] = self.answers.folder
-        parts = open_parts(options.checkpoint, self.record.parts)
+        parts = open_parts(options.checkpoint, self.record.parts, options.keep_ns)
         self.writer = PartWriter(self.record.run, parts, places)
         if place is not None:
             self.check_output()
@@ -157,11 +158,13 @@ class BatchProcessor:
         log = rotate_spark(self.options.checkpoint, self.record, files)
         none = tuple(q.schema.empty_table() for q in self.job.queries)
         outcome = LiveOutcome(replace(self.state, batch=self.state.batch + 1), none, ())
+        gone = let_go(self.writer)
         parts = self.writer.parts.mark()
         record = replace(self.record, spark=log, read={}, bad={}, parts=parts)
         durable = list(self.writer.fresh)
         self.writer.fresh.clear()
         place = self._commit(record, outcome, durable)
+        remove_files(gone, self.writer)
         self.state, self.record = outcome.state, record
         self.publish(place)
         self.recorder = SparkRecorder(self.spark_folder)
@@ -287,11 +290,13 @@ class BatchProcessor:
         known = self._look_around(opened, arrived, batch, last=span[1] is None)
         outcome = advance_live(self.job, self.state, arrived, time.time(), known, rejects)
         log, durable = self.recorder.record(batch)
+        gone = let_go(self.writer)
         parts = self.writer.parts.mark()
         record = CommitRecord(self.record.run, log, self.sources.order, read, parts, span[1], bad)
         durable += self.writer.fresh
         self.writer.fresh.clear()
         place = self._commit(record, outcome, durable)
+        remove_files(gone, self.writer)
         before, self.state, self.record = self.state, outcome.state, record
         self._forget_parts(before)
         self.entries += sum(map(len, opened.files.values())) if span[1] is None else 0

@@ -1,6 +1,7 @@
 """The codes of a plan's strings: those of its static data and of the query, and others in use."""
 
 from collections.abc import Callable, Hashable
+from functools import cache
 
 import numpy as np
 import pyarrow as pa
@@ -100,6 +101,7 @@ class StringPool:
         return self.others.take(kept - start), moved
 
 
+@cache
 def no_texts() -> "pa.LargeStringArray":
     """No strings."""
     return pa.array([], TEXT)

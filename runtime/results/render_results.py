@@ -118,8 +118,9 @@ def render_results(
         names = [name for name in outputs if name.startswith(prefix)]
         return [work.render(outputs[name]).spread().cast(INSTANT) for name in names]
 
-    begins = render_times(BEGINS)
-    columns[AT] = pc.max_element_wise(pa.array(micros).cast(INSTANT), *begins)
+    columns[AT] = pa.array(micros).view(INSTANT)
+    if begins := render_times(BEGINS):
+        columns[AT] = pc.max_element_wise(columns[AT], *begins)
     if UNTIL in schema.names and UNTIL not in outputs:
         columns[UNTIL] = pc.min_element_wise(*render_times(ENDS))
     if MULTIPLICITY in schema.names:
@@ -246,7 +247,7 @@ class _Rendering:
             codes = np.rint(codes).astype(np.int64)
         match kind:
             case IntType():
-                return pa.array(codes // unit)
+                return pa.array(codes if unit == 1 else codes // unit)
             case DecimalType(scale=scale):
                 return decode_decimals(codes // (unit // 10**scale), result_type(kind))
             case StringType():
@@ -256,7 +257,7 @@ class _Rendering:
             case DateType():
                 return pa.array(codes.astype(np.int32)).cast(pa.date32())
             case TimestampType():
-                return pa.array(codes).cast(INSTANT)
+                return pa.array(codes).view(INSTANT)
             case _:
                 assert_never(kind)
 

@@ -1,17 +1,20 @@
-"""An intake without Spark: `intake_cycles.py FOLDER SEED SESSIONS [kill|cut]`.
+"""An intake without Spark: `intake_cycles.py FOLDER SEED SESSIONS [kill|cut] [keep]`.
 
 Files of three streams arrive. In each session a child process serves some of the queries, in
 batches of the files listed as Spark lists them; some join late, some leave. With `kill`, it kills
 itself somewhere at the disk, and the next session goes on. With `cut`, the power goes with it: of
 every file a part is lost that nobody has waited for (fsync). In the end all are served, to the end,
-and every query has the answers of a replay, once.
+and every query has the answers of a replay, once. With `keep`, files of answers are kept for an
+instant only; whoever reads them does so before (`read`), and after a cut some are there again.
 """
 
 import itertools
 import json
 import os
+import shutil
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -32,7 +35,9 @@ from ontoweir.runtime.live.checkpoint import table_changes
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.intake.intake import Intake
 from ontoweir.runtime.live.intake.model import IntakeOptions, Member
+from ontoweir.runtime.live.output import list_parts
 from ontoweir.runtime.live.output.sinks.files import FileSink
+from ontoweir.runtime.live.output.write_parts import PartFolder, PartWriter
 from tests.runtime.kill_at import kill_at
 
 STREAM = """
@@ -126,6 +131,38 @@ def make_member(folder: Path, workspace: Workspace, name: str) -> Member:
     return Member(name, name, prepared.fingerprint, prepared.job, sink, place)
 
 
+def read_before_they_go(folder: Path) -> None:
+    """From now on files of answers and of rejected rows are read when they are written: they have
+    a second name below `read`. A list of them is made anew when it has some lines."""
+    list_parts._LONG = 500
+    put_all = PartWriter.put_all
+
+    def put(writer: PartWriter, parts: Sequence[tuple[PartFolder, pa.Table]], batch: int) -> None:
+        put_all(writer, parts, batch)
+        for part, _ in parts:
+            name = f"part-{batch:012d}.{part.format}"
+            file = writer.places[part.place] / part.name / name
+            second = folder / "read" / file.relative_to(folder)
+            second.parent.mkdir(parents=True, exist_ok=True)
+            if second.exists() and not second.samefile(file):
+                second.unlink()  # the power was cut, and it is written again
+            if not second.exists():
+                os.link(file, second)
+
+    PartWriter.put_all = put  # type: ignore[assignment,method-assign]
+
+
+def bring_back(folder: Path, random: Random) -> int:
+    """Some files that were removed are there again, as nobody waited for that: how many."""
+    count = 0
+    for second in sorted((folder / "read").rglob("part-*")):
+        file = folder / second.relative_to(folder / "read")
+        if not file.exists() and random.random() < 0.2:
+            shutil.copy(second, file)
+            count += 1
+    return count
+
+
 class Lister:
     """Lists files as Spark does: logs and offsets in its folder, at most so many at once."""
 
@@ -188,6 +225,7 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
         folder / "intake",
         (40, 1 << 20),
         random.choice([300, 1 << 20]),
+        keep_ns=random.choice([0, 20_000_000]) if "keep" in sys.argv[4:] else None,
         on_failed=failed.__setitem__,
     )
     intake = Intake(options, spark)
@@ -223,16 +261,24 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
     intake.close()
 
 
+def list_written(folder: Path, place: str) -> list[Path]:
+    """The parts in a folder, and those that were read before they went."""
+    files: dict[str, Path] = {}
+    for whole in (folder / "read", folder):
+        files |= {f.name: f for f in (whole / place).glob("part-*.parquet")}
+    return [files[name] for name in sorted(files)]
+
+
 def read_answers(folder: Path, name: str) -> list[Any]:
     """The answers that are there."""
-    files = sorted((folder / "out" / name).glob("part-*.parquet"))
+    files = list_written(folder, f"out/{name}")
     rows = [tuple(row.items()) for f in files for row in pq.read_table(f).to_pylist()]
     return sorted(rows, key=repr)
 
 
 def count_rejects(folder: Path, name: str) -> int:
     """The rejected rows of a query that are there."""
-    files = (folder / "registry" / name / "rejects").glob("part-*.parquet")
+    files = list_written(folder, f"registry/{name}/rejects")
     return sum(pq.read_metadata(file).num_rows for file in files)
 
 
@@ -297,6 +343,8 @@ def run_session(folder: Path, seed: int, session: int, names: list[str], kill: i
     child = os.fork()
     if child == 0:
         note_syncs(folder / "synced")
+        if "keep" in sys.argv[4:]:
+            read_before_they_go(folder)
         if kill:
             kill_at("at-the-disk", kill)
         try:
@@ -314,18 +362,19 @@ def run_session(folder: Path, seed: int, session: int, names: list[str], kill: i
 def main() -> None:
     """Serve in several sessions, then compare."""
     folder, seed, sessions = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    kills = sys.argv[4:] in (["kill"], ["cut"])
+    kills = not {"kill", "cut"}.isdisjoint(sys.argv[4:])
     table_changes.LARGE = 3  # commits have changes of tables of more rows
     random = Random(seed)
     write_files(folder, random)
-    killed = 0
+    killed = back = 0
     for session in range(sessions):
         names = random.sample(list(QUERIES), random.randint(1, len(QUERIES)))
         died = run_session(folder, seed, session, names, random.randint(1, 900) if kills else 0)
         assert died in (0, int(signal.SIGKILL)), died
         killed += died != 0
-        if died and sys.argv[4:] == ["cut"]:
+        if died and "cut" in sys.argv[4:]:
             cut_power(folder, random)
+            back += bring_back(folder, random)
     assert run_session(folder, seed, -1, list(QUERIES), 0) == 0
     workspace = open_project(folder)
     rows = 0
@@ -336,7 +385,10 @@ def main() -> None:
         assert found == wanted, (name, len(found), len(wanted))
         assert count_rejects(folder, name) == count_bad(folder, name), name
         rows += len(found)
-    print(json.dumps({"killed": killed, "rows": rows}))
+    there = sum(len(list((folder / "out" / name).glob("part-*"))) for name in QUERIES)
+    lists = sorted(f.name for f in (folder / "intake").glob("parts*"))
+    told = {"killed": killed, "rows": rows, "files": there, "back": back, "lists": lists}
+    print(json.dumps(told))
 
 
 def _last(rows: list[Any]) -> list[Any]:

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from ontoweir.errors import RunError, Source, UsageError
-from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord, SparkLog
+from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord, PartsMark, SparkLog
 from ontoweir.runtime.live.checkpoint.state_tables import (
     assemble_state,
     decode_table,
@@ -181,8 +181,8 @@ def load_state(place: Path, fingerprint: str, job: LiveJob) -> tuple[LiveState, 
 
 
 def read_record(held: Mapping[str, Any]) -> CommitRecord:
-    length, digest = held["parts"]
-    return CommitRecord(**{**held, "spark": SparkLog(**held["spark"]), "parts": (length, digest)})
+    spark, parts = SparkLog(**held["spark"]), PartsMark(*held["parts"])
+    return CommitRecord(**{**held, "spark": spark, "parts": parts})
 
 
 def damaged(what: str, source: Source) -> UsageError:

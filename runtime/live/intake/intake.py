@@ -45,6 +45,7 @@ from ontoweir.runtime.live.intake.step_lanes import Arrived, Stepped, step_lanes
 from ontoweir.runtime.live.intake.watch_files import FileWatch
 from ontoweir.runtime.live.model.live_errors import Stopped
 from ontoweir.runtime.live.model.live_job import KnownSources
+from ontoweir.runtime.live.output.drop_parts import let_go, remove_files
 from ontoweir.runtime.live.output.list_parts import open_parts
 from ontoweir.runtime.live.output.write_parts import PartWriter
 
@@ -83,9 +84,8 @@ class Intake:
         self.watch = FileWatch()
         self.fresh: list[Path] = []
         self.recorder = SparkRecorder(self.spark_folder)
-        writer = PartWriter(
-            self.record.run, open_parts(options.folder, self.record.parts), {}, waits=False
-        )
+        parts = open_parts(options.folder, self.record.parts, options.keep_ns)
+        writer = PartWriter(self.record.run, parts, {}, waits=False)
         self.publisher = Publisher(writer, spark, options.parts_may_go)
 
     @property
@@ -369,11 +369,13 @@ class Intake:
 
     def _commit(self, stepped: Stepped, bad: Mapping[str, Sequence[str]]) -> None:
         writer = self.publisher.writer
+        gone = let_go(writer)
         record = replace(self.record, parts=writer.parts.mark(), bad=bad)
         others = [*self.fresh, *writer.fresh]
         writer.fresh.clear()
         place = self.commits.commit(record, self.lanes, self.parked, stepped, others)
         self.record, self.fresh = record, []
+        remove_files(gone, writer)
         self.parked = {id_: replace(p, contents={}) for id_, p in self.parked.items()}
         rejects = [(members, tabulate_rejects(held)) for members, held in stepped.rejects]
         self.publisher.publish(place, stepped.answers, rejects)

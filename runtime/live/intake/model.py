@@ -156,12 +156,14 @@ class IntakeOptions:
     """How an intake goes. `folder`: of its checkpoint; `step`: about how many rows and bytes are
     taken in at once; `text`: about how many bytes of files of text a query that catches
     up opens at once; `parts_may_go`: published files may be moved away by who reads them;
+    `keep_ns`: how long these are kept, in ns (None: for ever);
     `on_failed`: is called with the id of a query that has failed, and why."""
 
     folder: Path
     step: tuple[int, int] = (STEP_ROWS, STEP_BYTES)
     text: int = 512 << 20
     parts_may_go: bool = False
+    keep_ns: int | None = None
     on_failed: Callable[[str, OntoweirError], None] = field(default=_ignore)
 
 

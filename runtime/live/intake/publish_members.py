@@ -1,7 +1,7 @@
 """Publish what a commit has of each member: its answers where they belong, its rejected rows."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from ontoweir.runtime.live.checkpoint.restore_spark import unwritable
 from ontoweir.runtime.live.checkpoint.state_tables import decode_table
 from ontoweir.runtime.live.intake.model import LastOutput, Member, Parked
 from ontoweir.runtime.live.output.check_parts import check_parts
-from ontoweir.runtime.live.output.list_parts import PartList, PublishedPart
+from ontoweir.runtime.live.output.list_parts import PublishedPart
 from ontoweir.runtime.live.output.note_sent import check_sent, note_sent
 from ontoweir.runtime.live.output.publish_commit import PUBLISHED, REJECTS
 from ontoweir.runtime.live.output.sinks.files import FileSink
@@ -80,7 +80,7 @@ class Publisher:
         if member.sink.irrevocable:
             check_sent(member.place, self.writer.run, last)
         mine = tuple(p for place in places for p in self._listed.pop(place, ()))
-        alone = PartWriter(self.writer.run, PartList(self.writer.parts.file, parts=mine), places)
+        alone = PartWriter(self.writer.run, replace(self.writer.parts, parts=mine), places)
         drop_future(alone, folders, last)
         again = None if held is None else held.last
         names = [] if again is None else [f"part-{again.number:012d}.{f.format}" for f in folders]

@@ -1,6 +1,7 @@
 """Check, when a run goes on, that what it has published is still there, as it was."""
 
 import hashlib
+import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from ontoweir.runtime.live.output.write_parts import (
     PartWriter,
     encode_part,
     foreign_part,
+    is_mine,
     list_part_files,
     put_part,
 )
@@ -32,7 +34,8 @@ def check_parts(
     may_be_gone: bool,
     again: Collection[str] = (),
 ) -> None:
-    """Compare the listed parts with the output; those whose commit is kept are written again.
+    """Compare the listed parts with the output; those whose commit is kept are written again, and
+    those that have been let go of, but are there, removed.
 
     Args:
         writer: knows the list and the folders.
@@ -53,19 +56,19 @@ def check_parts(
         file = writer.places[part.place] / part.name
         listed.add(file)
         what = _compare(file, part)
-        if what is None or (what == "is gone" and may_be_gone):
+        may_go = may_be_gone or writer.parts.is_old(part, time.time_ns())
+        if what is None or (what == "is gone" and may_go):
             continue
         if not _write_again(file, part, rows(part), writer.run):
             raise _changed(file, what)
     for folder in folders:
         for file in list_part_files(writer, folder):
             number = file.stem.removeprefix("part-")
-            if (
-                file not in listed
-                and file.name not in again
-                and number.isdigit()
-                and int(number) < last
-            ):
+            if file in listed or file.name in again or not number.isdigit():
+                continue
+            if int(number) <= writer.parts.let_go and is_mine(file, writer.run):
+                file.unlink()
+            elif int(number) < last:
                 raise foreign_part(file)
 
 

@@ -186,6 +186,7 @@ def open_shared(registry: Path, spark: "SparkSession", options: RunOptions) -> S
         IntakeOptions(
             registry / INTAKE,
             parts_may_go=options.parts_may_go,
+            keep_ns=options.keep_ns,
             on_failed=failed.__setitem__,
         ),
         spark,

@@ -211,6 +211,7 @@ def _run(
         sink=running.sink,
         listeners=options.listeners,
         parts_may_go=options.parts_may_go,
+        keep_ns=options.keep_ns,
     )
     assert running.prepared is not None
     prepared = running.prepared

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import Source, UsageError
+from ontoweir.mappings.model.parse_duration import parse_duration
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.listener import StreamingQueryListener
@@ -29,7 +30,8 @@ class RunOptions:
     `most_waiting`: rows that may wait for a marker; `listeners`: of Spark's progress;
     `allow_unbounded`: run queries that are not bounded too; `alarm`: warn when a query without a
     bound holds so many rows; `alarm_share`: warn when a query holds this share of its bound;
-    `parts_may_go`: published files may be moved away by who reads them;
+    `parts_may_go`: published files may be moved away by who reads them; `keep_us`: how long they
+    are kept (None: for ever);
     `emit`: what is written of answers (None: what fits each query);
     `engine`: where the states of queries are: in the driver, divided among Spark's executors, or as
     their bounds say; `parts`: into how many each is divided.
@@ -50,9 +52,15 @@ class RunOptions:
     alarm: int = ALARM
     alarm_share: float | None = None
     parts_may_go: bool = False
+    keep_us: int | None = None
     emit: str | None = None
     engine: "LiveEngine" = "auto"
     parts: int | None = None
+
+    @property
+    def keep_ns(self) -> int | None:
+        """How long published files are kept, in ns."""
+        return None if self.keep_us is None else 1000 * self.keep_us
 
 
 def add_run_options(run: argparse.ArgumentParser) -> None:
@@ -96,6 +104,11 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         metavar="N",
         help="divide the state of each query that can be by key into so many parts",
     )
+    _add_limits(run)
+
+
+def _add_limits(run: argparse.ArgumentParser) -> None:
+    """The options that say how much a run may hold, and for how long what it writes is there."""
     run.add_argument(
         "--most-waiting",
         type=int,
@@ -108,6 +121,14 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         action="store_true",
         help="files of answers may be moved away by who reads them (default: one that is gone is "
         "an error at the next start)",
+    )
+    run.add_argument(
+        "--keep",
+        type=_duration,
+        dest="keep_us",
+        metavar="DURATION",
+        help='remove files of answers and of rejected rows that were written longer ago, e.g. "30 '
+        'days" (default: never)',
     )
     run.add_argument(
         "--allow-unbounded",
@@ -148,6 +169,14 @@ def row_count(text: str) -> int:
     return rows
 
 
+def _duration(text: str) -> int:
+    """A duration above 0, in µs."""
+    found = parse_duration(text)
+    if found is None or found <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no duration, as 30 days, or P30D, is")
+    return found
+
+
 def _share(text: str) -> float:
     """A number above 0, at most 1."""
     share = float(text)
@@ -177,6 +206,7 @@ def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
         alarm=given.alarm,
         alarm_share=given.alarm_share,
         parts_may_go=given.parts_may_go,
+        keep_us=given.keep_us,
         emit=given.emit,
         engine=given.engine,
         parts=given.parts,

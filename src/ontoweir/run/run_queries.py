@@ -71,6 +71,7 @@ def run_queries(
         metrics=options.metrics,
         listeners=options.listeners,
         parts_may_go=options.parts_may_go,
+        keep_ns=options.keep_ns,
     )
     lock = hold_lock(checkpoint)
     if lock is None:

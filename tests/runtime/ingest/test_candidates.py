@@ -1,5 +1,7 @@
 """What is left out before it is encoded, or let in by a short cut, is what the whole rules say."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -10,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ontoweir.checker.normalise.normalise_query import normalise_query
-from ontoweir.mappings.model.catalog import Column, FloatType, IntType
+from ontoweir.mappings.model.catalog import Catalog, Column, FloatType, IntType
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.columnar.frame import Frame, starts_of_runs
 from ontoweir.runtime.columnar.steps import Steps
-from ontoweir.runtime.ingest.admit_rows import Admitted, _off_step
+from ontoweir.runtime.ingest.admit_rows import Admitted, ColumnMemory, _off_step
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
 from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
@@ -31,6 +34,17 @@ INTS = st.sampled_from([pa.int8(), pa.int16(), pa.int32(), pa.int64()])
 def _rows(frame: Frame) -> list[tuple[float, ...]]:
     names = sorted(frame.columns)
     return sorted(zip(*(frame[n].tolist() for n in names), strict=True))
+
+
+def _encoder(
+    catalog: Catalog,
+    admitted: Mapping[str, Admitted],
+    few: int,
+    wanted: Mapping[str, set[Selection]] | None = None,
+) -> MemberEncoder:
+    """One that has seen nothing of the rows."""
+    fresh = {name: replace(rows, memory=ColumnMemory()) for name, rows in admitted.items()}
+    return MemberEncoder(catalog, fresh, wanted, few)
 
 
 @budget(1.0)
@@ -60,8 +74,8 @@ def test_candidates_are_never_too_few(seed: int) -> None:
     wanted: dict[str, set[Selection]] = {}
     for member, selection in zip(form.members, selections, strict=True):
         wanted.setdefault(member.stream, set()).add(selection)
-    some, every = (MemberEncoder(case.catalog, admitted, few=n) for n in (1, 1 << 60))
-    shared = MemberEncoder(case.catalog, admitted, wanted, few=random.choice([1, 2, 1 << 60]))
+    some, every = (_encoder(case.catalog, admitted, n) for n in (1, 1 << 60))
+    shared = _encoder(case.catalog, admitted, random.choice([1, 2, 1 << 60]), wanted)
     for member, selection in zip(form.members, selections, strict=True):
         whole = intake.batch(member, every.arrival(member, form, pool, selection))
         for encoder in (some, shared):
@@ -161,9 +175,32 @@ def test_candidates_of_conditions(condition: str, tmp_path: Path) -> None:
     admitted = {"X": Admitted(Steps(steps), steps, table, 30, {})}
     pool = StringPool()
     intake = MemberBuilder(form, catalog, {}, pool)
-    some, every = (MemberEncoder(catalog, admitted, few=n) for n in (1, 1 << 60))
+    some, every = (_encoder(catalog, admitted, n) for n in (1, 1 << 60))
     for member in form.members:
         selection = select_candidates(member, form, catalog.streams["X"])
         found = intake.batch(member, some.arrival(member, form, pool, selection))
         wanted = intake.batch(member, every.arrival(member, form, pool, selection))
         assert _rows(found) == _rows(wanted)
+
+
+def test_what_one_query_made_of_columns_serves_others(tmp_path: Path) -> None:
+    """A column is encoded once for the queries that share its rows; not so what queries compute,
+    though it has the same name."""
+    catalog = make_catalog(tmp_path, TOML)
+    table = pa.table({"a": [1, 2, 3], "b": [1, 2, 3]})
+    admitted = {"X": Admitted(Steps(np.arange(3)), np.arange(3), table, 3, {})}
+
+    def encode(text: str) -> tuple[list[int], MemberEncoder]:
+        query = parse_sql(f"SELECT {text} AS n FROM X", catalog, name="q", file="q.sql")
+        mine = extend_catalog(catalog, query)
+        stream = mine.streams["X"]
+        derived = replace(stream.columns[-1], name="n")
+        mine = replace(mine, streams={"X": replace(stream, columns=(*stream.columns, derived))})
+        encoder = MemberEncoder(mine, admitted)
+        return encoder._encode("X", "n", 1, StringPool()).values.tolist(), encoder
+
+    (one, first), (two, second) = encode("a + 1"), encode("a + 2")
+    assert (one, two) == ([2, 3, 4], [3, 4, 5])
+    pool = StringPool()
+    assert first._encode("X", "a", 1, pool) is second._encode("X", "a", 1, pool)
+    assert first._encode("X", "a", 2, pool).values.tolist() == [2, 4, 6]
