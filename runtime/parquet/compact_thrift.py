@@ -6,7 +6,7 @@ https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.m
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY = range(1, 9)
+_TRUE, _FALSE, _BYTE, _, _I32, _I64, _DOUBLE, _BINARY = range(1, 9)
 _LIST, _SET, _STRUCT = 9, 10, 12
 _LONG = 15
 """A list of so many, or more, says its length in bytes of its own."""
@@ -54,7 +54,7 @@ class _Reader:
             return self._byte() == _TRUE  # in a list
         if kind == _BYTE:
             return self._byte()
-        if kind in (_I16, _I32, _I64):
+        if kind in (_I32, _I64):
             return self._signed()
         if kind == _DOUBLE:
             self.place += 8

@@ -19,6 +19,8 @@ _MAGIC = b"PAR1"
 _INT64, _REQUIRED, _OPTIONAL = I32(2), I32(0), I32(1)
 _PLAIN, _PLAIN_DICTIONARY, _RLE, _RLE_DICTIONARY = (I32(n) for n in (0, 2, 3, 8))
 _DICTIONARY_PAGE = 2
+_FIELDS, _OWN_FIELDS = {1, 2, 3, 4, 7}, {1, 2, 3}
+"""The fields that headers of dictionaries have, and their own part."""
 _ENCODINGS = {0: (5, 2), 3: (8, 4)}
 """By the type of a page of data, of the first version or the second, the field of its own header,
 and that of its encoding there."""
@@ -76,13 +78,13 @@ def read_decimals(
 
 
 def _number(header: _Header, field: int) -> int:
-    """A field that is a whole number.
+    """A field that is a whole number, of at least 0 as sizes and kinds are.
 
     Raises:
         ValueError: it is none.
     """
     found = header.get(field)
-    if not isinstance(found, int):
+    if not isinstance(found, int) or found < 0:
         raise ValueError("a header of a page lacks a number")
     return found
 
@@ -94,13 +96,17 @@ def _read_dictionary(
     inner = header.get(7)
     if _number(header, 1) != _DICTIONARY_PAGE or not isinstance(inner, dict):
         return None
+    if header.keys() - _FIELDS or inner.keys() - _OWN_FIELDS:
+        return None
     if _number(inner, 2) not in (_PLAIN, _PLAIN_DICTIONARY):
         return None
-    content, size = data[begin : begin + _number(header, 3)], _number(header, 2)
+    count, size = _number(inner, 1), _number(header, 2)
+    if size != count * width:
+        return None
+    content = data[begin : begin + _number(header, 3)]
     if compression != "UNCOMPRESSED":
         content = pa.decompress(content, size, compression.lower(), asbytes=True)
-    count = _number(inner, 1)
-    if len(content) < count * width:
+    if len(content) != size:
         return None
     # the most significant byte comes first; what is before it is taken in and shifted out again
     words = np.zeros((count, 8), dtype=np.uint8)

@@ -147,6 +147,33 @@ def test_bytes_that_are_wrong_are_an_error(tmp_path: Path) -> None:
         read_chunk(RowGroups(), [_history(file, 2_000)], {"s": Cursor()}, 10_000)
 
 
+@budget(0.3)
+@given(seed=SEEDS)
+def test_bits_that_are_wrong_change_nothing_alone(
+    seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What Arrow reads of a damaged column, this reads, or leaves to it; what it refuses, too."""
+    random = Random(seed)
+    file = tmp_path_factory.mktemp("d") / "d.parquet"
+    units = [random.choice([None, *range(20)]) for _ in range(300)]
+    values = [None if n is None else Decimal(n - 10) / 8 for n in units]
+    codec, size = random.choice(["none", "snappy"]), random.choice([50, 1 << 20])
+    table = _numbers(values, pa.decimal128(9, 3))
+    pq.write_table(table, file, compression=codec, data_page_size=size)
+    footer = pq.read_metadata(file)
+    chunk = footer.row_group(0).column(1)
+    content = bytearray(file.read_bytes())
+    place = chunk.dictionary_page_offset + random.randrange(chunk.total_compressed_size)
+    content[place] ^= 1 << random.randrange(8)
+    source = pa.py_buffer(bytes(content))
+    try:
+        wanted = pq.ParquetFile(pa.BufferReader(source), metadata=footer).read(columns=["d"])
+    except (OSError, pa.ArrowInvalid):
+        wanted = None
+    found = read_decimals(pa.BufferReader(source), footer, 0, 1)
+    assert found is None or (wanted is not None and found.equals(wanted.column("d")))
+
+
 def _read_first(file: Path) -> pa.ChunkedArray | None:
     with pa.OSFile(str(file)) as source:
         return read_decimals(source, pq.read_metadata(file), 0, 0)
