@@ -162,6 +162,13 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
         )
     if view is None:
         table.need("format", '"parquet"')
+    if kind in ("jsonl", "ndjson"):
+        raise table.error(
+            "format",
+            f"[{table.name()}] has format = {kind!r}",
+            why="formats have Spark's names, and lines of JSON are called json there",
+            fix='write format = "json"',
+        )
     options_table = table.table("options")
     options = tuple((key, _option(options_table, key)) for key in options_table.values)
     if kind == "view" and (options or path is None):

@@ -36,6 +36,28 @@ def test_answers_of_finished_steps_once(run: Run, project: Path, spark: "SparkSe
     assert list((project / "out" / "answers" / QUERY).glob("*.parquet")) == files
 
 
+def test_plain_sql(run: Run, project: Path, spark: "SparkSession") -> None:
+    write_data(project, [0, 1, 2], [140, 131, 20])
+    file = project / "fast.sql"
+    file.write_text("SELECT id, avg_speed FROM traffic WHERE avg_speed > 130")
+    ran = run("run", project, "--sql", file, "--query", QUERY, "--once", "--keep", "30 days")
+    assert ran.code == 0, ran.err
+    for name in ("fast", QUERY):
+        files = (project / "out" / "answers" / name).glob("*.parquet")
+        assert sum(pq.read_metadata(f).num_rows for f in files) == 2
+    more = ("run", project, "--sql", file)
+    for options, said in (
+        (("--sql", file), "two queries are called fast"),
+        (("--serve",), "--sql does not go with --serve"),
+        (("--sql", project / "none.sql"), "none.sql"),
+        (("--keep", "soon"), "'soon' is no duration"),
+    ):
+        ran = run(*more, *options)
+        assert ran.code == 2
+        assert is_one_line(ran.err)
+        assert said in ran.err
+
+
 def test_an_unbounded_query_is_refused_before_anything_starts(run: Run, project: Path) -> None:
     ran = run("run", project, "--query", "how-often-congestion-got-worse", "--once")
     assert ran.code == 2

@@ -99,6 +99,7 @@ def test_elements_that_are_values(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("toml", "told"),
     [
+        (TOML.replace('"json"', '"jsonl"'), "has format = 'jsonl'"),
         (TOML.replace('"json"', '"csv"'), "has unnest = 'data.values'"),
         (
             TOML.replace('"json"', '"csv"').replace(', unnest = "data.values"', ""),

@@ -120,7 +120,8 @@ def settle_input(args: argparse.Namespace) -> None:
     Raises:
         UsageError: it has no text.
     """
-    if getattr(args, "sql", None) != "-":
+    asked = getattr(args, "sql", None)
+    if asked != "-" and not (isinstance(asked, list) and "-" in asked):
         return
     import atexit
     import shutil
@@ -141,7 +142,10 @@ def settle_input(args: argparse.Namespace) -> None:
         )
     file = Path(folder, "stdin.sql")
     file.write_text(text, encoding="utf-8")
-    args.sql = str(file)
+    if isinstance(asked, list):
+        args.sql = [str(file) if one == "-" else one for one in asked]
+    else:
+        args.sql = str(file)
 
 
 def add_registry_argument(command: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ import argparse
 import json
 import signal
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -45,6 +46,12 @@ def add_run(commands: Any) -> None:
         action="append",
         metavar="NAME",
         help="only this query (default: all registered ones; if none, all of the project)",
+    )
+    run.add_argument(
+        "--sql",
+        action="append",
+        metavar="FILE",
+        help="plain SQL over the catalog, no ontology (with --query: beside those)",
     )
     add_registry_argument(run)
     run.add_argument(
@@ -91,13 +98,15 @@ def _run(args: argparse.Namespace) -> int:
     from ontoweir.registry.list_entries import list_entries
 
     registry = find_registry(args.registry, find_root(args.project))
-    if args.query and (args.serve or args.registry):
+    named = bool(args.query or args.sql)
+    if named and (args.serve or args.registry):
+        option = "--query" if args.query else "--sql"
         raise UsageError(
-            "--query does not go with --serve or --registry",
+            f"{option} does not go with --serve or --registry",
             why="a registry is served as a whole",
-            fix="leave out --query, or register the query",
+            fix=f"leave out {option}, or register the query",
         )
-    served = args.serve or (not args.query and bool(list_entries(registry)))
+    served = args.serve or (not named and bool(list_entries(registry)))
     if args.ui is None:
         return _serve(args, registry) if served else _run_queries(args)
     from ontoweir.commands.operate.serve_ui import serve_ui
@@ -116,8 +125,11 @@ def _run_queries(args: argparse.Namespace) -> int:
     workspace, warnings = open_workspace(args, named_refused=True)
     if not workspace.project.catalog.functions:
         leave_pandas_out()
-    require_queries(workspace.project)
-    compiled, errors = _compile(workspace, args.query or workspace.query_names())
+    texts = [Path(text) for text in args.sql or ()]
+    if not texts:
+        require_queries(workspace.project)
+    names = args.query or (() if texts else workspace.query_names())
+    compiled, errors = _compile(workspace, names, texts)
     refused = list_refused(workspace)
     if errors and not (args.skip_refused and compiled):
         return report_refusals([*errors, *refused], skip=False)  # and nothing runs
@@ -135,23 +147,35 @@ def _run_queries(args: argparse.Namespace) -> int:
 
 
 def _compile(
-    workspace: "Workspace", names: Sequence[str]
+    workspace: "Workspace", names: Sequence[str], texts: Sequence[Path]
 ) -> "tuple[list[CompiledQuery], list[OntoweirError]]":
-    """Queries, each for itself, and why others are refused.
+    """Queries of the project, and files of SQL, each for itself, and why others are refused.
 
     Raises:
         OntoweirError: there is no such query, or what all rest on is wrong.
     """
     for name in names:
         workspace.query_file(name)
-    assert workspace.mappings is not None
+    assert not names or workspace.mappings is not None
     compiled: list[CompiledQuery] = []
     errors: list[OntoweirError] = []
-    for name in names:
+    wanted: list[str | Path] = [*names, *texts]
+    for asked in wanted:
         try:
-            compiled.append(workspace.compile(name))
+            if isinstance(asked, Path):
+                compiled.append(workspace.compile_sql(asked))
+            else:
+                compiled.append(workspace.compile(asked))
         except OntoweirError as error:
             errors.append(error)
+    both = [name for name, count in Counter(q.name for q in compiled).items() if count > 1]
+    if both:
+        raise UsageError(
+            f"two queries are called {both[0]}",
+            why="the answers of each are in a folder of that name; SQL is called as its file is",
+            fix="rename the file",
+            source=Source("--sql"),
+        )
     return compiled, errors
 
 
