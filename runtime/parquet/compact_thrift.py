@@ -1,82 +1,62 @@
-"""Structures in Thrift's compact protocol, in which Parquet writes headers of pages and footers.
+"""Structures in Thrift's compact protocol, in which Parquet writes headers of pages and footers
+(apache/parquet-format, parquet.thrift; thrift-compact-protocol.md)."""
 
-https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
-"""
+from typing import Any, TypeAlias
 
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
+"""Types of values; a list's value is the type of its items, and these."""
 
-_TRUE, _FALSE, _BYTE, _, _I32, _I64, _DOUBLE, _BINARY = range(1, 9)
-_LIST, _SET, _STRUCT = 9, 10, 12
-_LONG = 15
-"""A list of so many, or more, says its length in bytes of its own."""
-
-Read: TypeAlias = "bool | int | bytes | list[Read] | dict[int, Read] | None"
-"""A value; a structure is its fields by number, and a double None."""
-
-Write: TypeAlias = "int | bytes | Sequence[Write] | Mapping[int, Write]"
-"""A value to be written; whole numbers have 64 bits, but those of I32."""
+Struct: TypeAlias = dict[int, tuple[int, Any]]
+"""Fields by number: type and value."""
 
 
-class I32(int):
-    """A whole number that is written as one of 32 bits."""
-
-
-def read_struct(data: bytes, place: int = 0) -> tuple[dict[int, Read], int]:
+def read_struct(content: bytes, place: int = 0) -> tuple[Struct, int]:
     """The structure that begins at a place, and the place behind it.
 
     Raises:
         ValueError: there is none.
     """
-    reader = _Reader(data, place)
+    reader = _Reader(content, place)
     try:
-        return reader.struct(), reader.place
+        return reader.struct(), reader.at
     except (IndexError, RecursionError) as error:
         raise ValueError("the structure is cut off, or nested too deeply") from error
 
 
-class _Reader:
-    def __init__(self, data: bytes, place: int) -> None:
-        self.data, self.place = data, place
+def write_struct(struct: Struct) -> bytes:
+    """A structure, its fields in the order of their numbers.
 
-    def struct(self) -> dict[int, Read]:
-        """The fields up to the end of a structure."""
-        fields: dict[int, Read] = {}
+    >>> read_struct(write_struct({1: (I32, -3), 30: (LIST, (BINARY, [b"a", b"b"]))}))
+    ({1: (5, -3), 30: (9, (8, [b'a', b'b']))}, 10)
+    """
+    out = bytearray()
+    _write_struct(out, struct)
+    return bytes(out)
+
+
+class _Reader:
+    """Reads Thrift's compact protocol."""
+
+    def __init__(self, content: bytes, at: int) -> None:
+        self.content, self.at = content, at
+
+    def struct(self) -> Struct:
+        """Fields up to a stop."""
+        fields: Struct = {}
         number = 0
-        while (head := self._byte()) != 0:
-            more, kind = head >> 4, head & 15
-            number = number + more if more else self._signed()
-            fields[number] = kind == _TRUE if kind in (_TRUE, _FALSE) else self._value(kind)
+        while head := self._byte():
+            kind = head & 15
+            number = number + (head >> 4) if head >> 4 else self._whole()
+            fields[number] = (kind, self._value(kind))
         return fields
 
-    def _value(self, kind: int) -> Read:
-        if kind in (_TRUE, _FALSE):
-            return self._byte() == _TRUE  # in a list
-        if kind == _BYTE:
-            return self._byte()
-        if kind in (_I32, _I64):
-            return self._signed()
-        if kind == _DOUBLE:
-            self.place += 8
-            return None
-        if kind == _BINARY:
-            size = self._unsigned()
-            self.place += size
-            return self.data[self.place - size : self.place]
-        if kind in (_LIST, _SET):
-            head = self._byte()
-            count = self._unsigned() if head >> 4 == _LONG else head >> 4
-            return [self._value(head & 15) for _ in range(count)]
-        if kind == _STRUCT:
-            return self.struct()
-        raise ValueError(f"{kind} is no type that Parquet's headers have")
-
     def _byte(self) -> int:
-        self.place += 1
-        return self.data[self.place - 1]
+        self.at += 1
+        return self.content[self.at - 1]
 
-    def _unsigned(self) -> int:
-        number, shift = 0, 0
+    def _bits(self) -> int:
+        """A number of seven bits a byte, the lowest first."""
+        number = shift = 0
         while True:
             byte = self._byte()
             number |= (byte & 127) << shift
@@ -84,64 +64,87 @@ class _Reader:
                 return number
             shift += 7
 
-    def _signed(self) -> int:
-        number = self._unsigned()
-        return (number >> 1) ^ -(number & 1)
+    def _whole(self) -> int:
+        """A zigzag number."""
+        bits = self._bits()
+        return (bits >> 1) ^ -(bits & 1)
+
+    def _bytes(self, length: int) -> bytes:
+        self.at += length
+        return self.content[self.at - length : self.at]
+
+    def _value(self, kind: int) -> Any:
+        if kind in (TRUE, FALSE):
+            return kind == TRUE
+        if kind == BYTE:
+            return self._byte()
+        if kind in (I16, I32, I64):
+            return self._whole()
+        if kind == DOUBLE:
+            return self._bytes(8)
+        if kind == BINARY:
+            return self._bytes(self._bits())
+        if kind in (LIST, SET):
+            head = self._byte()
+            length = head >> 4 if head >> 4 < 15 else self._bits()
+            inner = head & 15
+            if inner in (TRUE, FALSE):
+                return (inner, [self._byte() for _ in range(length)])
+            return (inner, [self._value(inner) for _ in range(length)])
+        if kind == STRUCT:
+            return self.struct()
+        raise ValueError(f"the structure has a value of type {kind}")
 
 
-def write_struct(fields: Mapping[int, Write]) -> bytes:
-    """A structure of fields by number, in ascending order.
-
-    >>> read_struct(write_struct({1: I32(-3), 4: [b"a", b"b"], 30: {2: 5}}))[0]
-    {1: -3, 4: [b'a', b'b'], 30: {2: 5}}
-    """
-    made, before = bytearray(), 0
-    for number, value in fields.items():
-        kind, more = _kind(value), number - before
-        if more <= _LONG:
-            made.append(more << 4 | kind)
+def _write_struct(out: bytearray, struct: Struct) -> None:
+    before = 0
+    for number, (kind, content) in sorted(struct.items()):
+        if kind in (TRUE, FALSE):
+            kind = TRUE if content else FALSE
+        if 0 < number - before < 16:
+            out.append((number - before) << 4 | kind)
         else:
-            made.append(kind)
-            made += _write_signed(number)
-        made += _write(value)
+            out.append(kind)
+            _write_whole(out, number)
         before = number
-    made.append(0)
-    return bytes(made)
+        if kind not in (TRUE, FALSE):
+            _write_value(out, kind, content)
+    out.append(0)
 
 
-def _kind(value: Write) -> int:
-    if isinstance(value, I32):
-        return _I32
-    if isinstance(value, int):
-        return _I64
-    if isinstance(value, bytes):
-        return _BINARY
-    return _STRUCT if isinstance(value, Mapping) else _LIST
-
-
-def _write(value: Write) -> bytes:
-    if isinstance(value, int):
-        return _write_signed(value)
-    if isinstance(value, bytes):
-        return _write_unsigned(len(value)) + value
-    if isinstance(value, Mapping):
-        return write_struct(value)
-    kind = _kind(value[0])
-    if len(value) < _LONG:
-        head = bytes([len(value) << 4 | kind])
-    else:
-        head = bytes([_LONG << 4 | kind]) + _write_unsigned(len(value))
-    return head + b"".join(map(_write, value))
-
-
-def _write_unsigned(number: int) -> bytes:
-    made = bytearray()
+def _write_bits(out: bytearray, number: int) -> None:
     while number > 127:
-        made.append(number & 127 | 128)
+        out.append(number & 127 | 128)
         number >>= 7
-    made.append(number)
-    return bytes(made)
+    out.append(number)
 
 
-def _write_signed(number: int) -> bytes:
-    return _write_unsigned(number << 1 if number >= 0 else (-number << 1) - 1)
+def _write_whole(out: bytearray, number: int) -> None:
+    _write_bits(out, number << 1 if number >= 0 else (-number << 1) - 1)
+
+
+def _write_value(out: bytearray, kind: int, content: Any) -> None:
+    if kind == BYTE:
+        out.append(content)
+    elif kind in (I16, I32, I64):
+        _write_whole(out, content)
+    elif kind == DOUBLE:
+        out += content
+    elif kind == BINARY:
+        _write_bits(out, len(content))
+        out += content
+    elif kind in (LIST, SET):
+        inner, items = content
+        if len(items) < 15:
+            out.append(len(items) << 4 | inner)
+        else:
+            out.append(15 << 4 | inner)
+            _write_bits(out, len(items))
+        for item in items:
+            if inner in (TRUE, FALSE):
+                out.append(item)
+            else:
+                _write_value(out, inner, item)
+    else:
+        assert kind == STRUCT
+        _write_struct(out, content)

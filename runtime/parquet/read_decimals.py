@@ -5,19 +5,26 @@ numbers. So the dictionary alone is made one of whole numbers, units of the deci
 the pages stay as they are, and Arrow reads them as a column of 64-bit whole numbers.
 """
 
-from typing import TypeAlias
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.parquet.compact_thrift import I32, Read, Write, read_struct, write_struct
+from ontoweir.runtime.parquet.compact_thrift import (
+    BINARY,
+    I32,
+    I64,
+    LIST,
+    STRUCT,
+    Struct,
+    read_struct,
+    write_struct,
+)
 
-_MAGIC = b"PAR1"
-_INT64, _REQUIRED, _OPTIONAL = I32(2), I32(0), I32(1)
-_PLAIN, _PLAIN_DICTIONARY, _RLE, _RLE_DICTIONARY = (I32(n) for n in (0, 2, 3, 8))
+_MAGIC, _NAME = b"PAR1", b"a"
+_INT64, _REQUIRED, _OPTIONAL = 2, 0, 1
+_PLAIN, _PLAIN_DICTIONARY, _RLE, _RLE_DICTIONARY = 0, 2, 3, 8
 _DICTIONARY_PAGE = 2
 _FIELDS, _OWN_FIELDS = {1, 2, 3, 4, 7}, {1, 2, 3}
 """The fields that headers of dictionaries have, and their own part."""
@@ -26,8 +33,6 @@ _ENCODINGS = {0: (5, 2), 3: (8, 4)}
 and that of its encoding there."""
 _CODECS = {"UNCOMPRESSED": 0, "SNAPPY": 1, "GZIP": 2, "BROTLI": 4, "ZSTD": 6}
 """What Parquet's numbers call them, where Arrow (de)compresses as Parquet means it."""
-
-_Header: TypeAlias = dict[int, Read]
 
 
 def are_coded(footer: "pq.FileMetaData", place: int) -> bool:
@@ -77,24 +82,37 @@ def read_decimals(
     return pa.chunked_array([_make_decimals(piece, kind) for piece in found.chunks], kind)
 
 
-def _number(header: _Header, field: int) -> int:
-    """A field that is a whole number, of at least 0 as sizes and kinds are.
+def _number(header: Struct, field: int) -> int:
+    """A field that is a whole number of 32 bits, at least 0 as sizes and kinds are.
 
     Raises:
         ValueError: it is none.
     """
-    found = header.get(field)
-    if not isinstance(found, int) or found < 0:
+    kind, found = header.get(field, (None, -1))
+    if kind != I32 or found < 0:
         raise ValueError("a header of a page lacks a number")
-    return found
+    return int(found)
+
+
+def _part(header: Struct, field: int) -> Struct:
+    """A field that is a structure.
+
+    Raises:
+        ValueError: it is none.
+    """
+    kind, found = header.get(field, (None, {}))
+    if kind != STRUCT:
+        raise ValueError("a header of a page lacks a part")
+    part: Struct = found
+    return part
 
 
 def _read_dictionary(
-    data: bytes, header: _Header, begin: int, width: int, compression: str
+    data: bytes, header: Struct, begin: int, width: int, compression: str
 ) -> Array | None:
     """The units of the dictionary's decimals (None: it is not at the beginning, or not plain)."""
-    inner = header.get(7)
-    if _number(header, 1) != _DICTIONARY_PAGE or not isinstance(inner, dict):
+    inner = _part(header, 7)
+    if _number(header, 1) != _DICTIONARY_PAGE:
         return None
     if header.keys() - _FIELDS or inner.keys() - _OWN_FIELDS:
         return None
@@ -120,10 +138,7 @@ def _are_places(data: bytes, begin: int) -> bool:
     while begin < len(data):
         header, begin = read_struct(data, begin)
         own, field = _ENCODINGS.get(_number(header, 1), (0, 0))
-        inner = header.get(own)
-        if not isinstance(inner, dict):
-            return False
-        if _number(inner, field) not in (_PLAIN_DICTIONARY, _RLE_DICTIONARY):
+        if _number(_part(header, own), field) not in (_PLAIN_DICTIONARY, _RLE_DICTIONARY):
             return False
         begin += _number(header, 3)
     return begin == len(data)
@@ -140,35 +155,28 @@ def _write_file(
     packed = plain
     if chunk.compression != "UNCOMPRESSED":
         packed = pa.compress(plain, chunk.compression.lower(), asbytes=True)
-    head = write_struct(
-        {
-            1: I32(_DICTIONARY_PAGE),
-            2: I32(len(plain)),
-            3: I32(len(packed)),
-            7: {1: I32(len(units)), 2: _PLAIN},
-        }
-    )
+    sizes = {1: (I32, _DICTIONARY_PAGE), 2: (I32, len(plain)), 3: (I32, len(packed))}
+    own: Struct = {1: (I32, len(units)), 2: (I32, _PLAIN)}
+    head = write_struct({**sizes, 7: (STRUCT, own)})
     size, rows = len(head) + len(packed) + len(pages), int(chunk.num_values)
-    column: dict[int, Write] = {
-        1: _INT64,
-        2: [_PLAIN, _RLE, _RLE_DICTIONARY],
-        3: [b"a"],
-        4: I32(_CODECS[chunk.compression]),
-        5: rows,
-        6: int(chunk.total_uncompressed_size) + 8 * len(units),
-        7: size,
-        9: len(_MAGIC) + len(head) + len(packed),
-        11: len(_MAGIC),
+    column: Struct = {
+        1: (I32, _INT64),
+        2: (LIST, (I32, [_PLAIN, _RLE, _RLE_DICTIONARY])),
+        3: (LIST, (BINARY, [_NAME])),
+        4: (I32, _CODECS[chunk.compression]),
+        5: (I64, rows),
+        6: (I64, int(chunk.total_uncompressed_size) + 8 * len(units)),
+        7: (I64, size),
+        9: (I64, len(_MAGIC) + len(head) + len(packed)),
+        11: (I64, len(_MAGIC)),
     }
     there = _OPTIONAL if leaf.max_definition_level else _REQUIRED
-    footer = write_struct(
-        {
-            1: I32(2),
-            2: [{4: b"root", 5: I32(1)}, {1: _INT64, 3: there, 4: b"a"}],
-            3: rows,
-            4: [{1: [{2: len(_MAGIC), 3: column}], 2: size, 3: rows}],
-        }
-    )
+    root: Struct = {4: (BINARY, b"root"), 5: (I32, 1)}
+    only: Struct = {1: (I32, _INT64), 3: (I32, there), 4: (BINARY, _NAME)}
+    placed: Struct = {2: (I64, len(_MAGIC)), 3: (STRUCT, column)}
+    group: Struct = {1: (LIST, (STRUCT, [placed])), 2: (I64, size), 3: (I64, rows)}
+    schema = (LIST, (STRUCT, [root, only]))
+    footer = write_struct({1: (I32, 2), 2: schema, 3: (I64, rows), 4: (LIST, (STRUCT, [group]))})
     length = len(footer).to_bytes(4, "little")
     return b"".join((_MAGIC, head, packed, pages, footer, length, _MAGIC))
 

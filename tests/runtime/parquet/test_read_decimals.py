@@ -11,7 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ontoweir.errors import DataError
-from ontoweir.runtime.parquet.compact_thrift import I32, Write, read_struct, write_struct
+from ontoweir.runtime.parquet.compact_thrift import (
+    BINARY,
+    I32,
+    I64,
+    LIST,
+    STRUCT,
+    Struct,
+    read_struct,
+    write_struct,
+)
 from ontoweir.runtime.parquet.read_decimals import are_coded, read_decimals
 from ontoweir.runtime.sources.history import Cursor, History, Piece
 from ontoweir.runtime.sources.read_chunk import RowGroups, read_chunk
@@ -188,10 +197,11 @@ def test_what_is_no_structure(data: bytes) -> None:
 
 
 def test_long_lists_and_far_fields() -> None:
-    fields: dict[int, Write] = {
-        1: [*range(40)],
-        20: {200: b"x" * 300, 2_000: I32(-(1 << 31))},
-        21: -(1 << 63),
+    inner: Struct = {200: (BINARY, b"x" * 300), 2_000: (I32, -(1 << 31))}
+    fields: Struct = {
+        1: (LIST, (I64, [*range(40)])),
+        20: (STRUCT, inner),
+        21: (I64, -(1 << 63)),
     }
     found, end = read_struct(b"__" + write_struct(fields) + b"__", 2)
     assert found == fields
