@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 
-ALLOWED = 700
+ALLOWED = 450
 """MB of Python beyond a short run's."""
 PROJECT = """
 [project]
@@ -158,7 +158,7 @@ def main() -> None:
     worst = 0
     for form in given.formats:
         for kind in given.kinds:
-            if form == "csv" and kind == "nested":
+            if kind == "nested" and form != "jsonl":
                 continue
             short = measure(given.rows // 1_000, 1, form, kind)
             for files in given.files:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from ontoweir.mappings.compile.flatten_table import FlatTable, constant_datatype
+from ontoweir.mappings.functions.percent_encode import percent_encode
 from ontoweir.mappings.model.assertion import (
     ColumnMap,
     ConstantMap,
@@ -15,7 +16,6 @@ from ontoweir.mappings.model.assertion import (
 from ontoweir.mappings.model.catalog import IntType, Scalar
 from ontoweir.mappings.model.column_types import XSD, natural_datatype
 from ontoweir.mappings.r2rml.mapping_file import has_scheme
-from ontoweir.mappings.r2rml.percent_encode import percent_encode
 from ontoweir.mappings.r2rml.r2rml_document import AnyTerm, RdfTerm, RowTerm, TriplesMap
 from ontoweir.mappings.sql.read_expression import SourceText
 from ontoweir.mappings.sql.read_select import MappingValue

@@ -90,6 +90,72 @@ def double_of(function: Function, *arguments: Expression) -> Expression:
     return Call(function, tuple(cast(a, FloatType()) for a in arguments), FloatType())
 
 
+def whole_of(function: Function, *arguments: Expression) -> Expression:
+    """A function of whole numbers.
+
+    Raises:
+        TypeClash: an argument is none.
+    """
+    for argument in arguments:
+        if not isinstance(argument.type, IntType) and not _is_null(argument):
+            raise TypeClash(f"{function.value} of {name_column_type(argument.type)}")
+    return Call(function, tuple(cast(a, IntType()) for a in arguments), IntType())
+
+
+def sign(inner: Expression) -> Expression:
+    """-1, 0 or 1.
+
+    Raises:
+        TypeClash: it is of no number.
+    """
+    _require_number(inner, "SIGN")
+    return Call(Function.SIGN, (inner,), IntType())
+
+
+def is_null(inner: Expression) -> Expression:
+    """IS NULL."""
+    return Call(Function.IS_NULL, (inner,), BooleanType())
+
+
+def difference_us(later: Expression, earlier: Expression) -> Expression:
+    """How many microseconds a time is after another one.
+
+    Raises:
+        TypeClash: they are no times.
+    """
+    return arithmetic(Function.SUBTRACT, epoch_us(later), epoch_us(earlier))
+
+
+def epoch_us(time: Expression) -> Expression:
+    """The microseconds since 1970 of a time.
+
+    Raises:
+        TypeClash: it is none.
+    """
+    return Call(Function.EPOCH_US, (cast(time, TimestampType()),), IntType())
+
+
+def cast_day(time: Expression) -> Expression:
+    """The day of a date or time; of what is neither, itself."""
+    if isinstance(time.type, TimestampType):
+        return Call(Function.TRY_CAST, (time,), DateType())
+    return time
+
+
+def whole_units(count_us: Expression, unit_us: int, *, down: bool) -> Expression:
+    """How many whole units microseconds are: towards 0, or down."""
+    if unit_us == 1:
+        return count_us
+    unit = Value(unit_us, IntType())
+    divided = Call(Function.INTEGER_DIVIDE, (count_us, unit), IntType())
+    if not down:
+        return divided
+    rest = Call(Function.MODULO, (count_us, unit), IntType())
+    below = compare(Function.LESS, rest, Value(0, IntType()))
+    less = Call(Function.SUBTRACT, (divided, Value(1, IntType())), IntType())
+    return choose([(below, less)], divided)
+
+
 def rounded(function: Function, inner: Expression, places: int = 0) -> Expression:
     """FLOOR, CEIL or ROUND to so many places.
 

@@ -1,11 +1,11 @@
-"""Parts of dates and times."""
+"""Parts of dates and times, and what is computed of them."""
 
 from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.mappings.model.expression import Function
+from ontoweir.mappings.model.expression import Call, Function, Value
 
 
 def compute_date_part(function: Function, values: "pa.Array") -> "pa.Array":
@@ -39,3 +39,20 @@ def compute_date_part(function: Function, values: "pa.Array") -> "pa.Array":
             return made.cast(pa.decimal128(8, 6))
         case _:
             raise AssertionError(f"{function} is no part of a date")
+
+
+def compute_time(call: Call, values: "pa.Array") -> "pa.Array":
+    """A function of dates or times, whose other arguments are constants."""
+    constants = [a.value for a in call.arguments if isinstance(a, Value)]
+    match call.function:
+        case Function.EPOCH_US:
+            return values.cast(pa.int64())
+        case Function.ADD_US:
+            micros = pc.add_checked(values.cast(pa.int64()), constants[-1])
+            return micros.cast(pa.timestamp("us"))
+        case Function.TRUNCATE:
+            return pc.floor_temporal(values, unit=str(constants[0]))
+        case Function.FORMAT:
+            return pc.strftime(values, str(constants[-1]), locale="C")
+        case _:
+            raise AssertionError(f"{call.function} is no function of times")

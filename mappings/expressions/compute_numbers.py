@@ -1,6 +1,8 @@
 """Arithmetic: whole numbers and decimals exactly, doubles as IEEE 754 has it."""
 
+from collections.abc import Callable
 from decimal import Decimal
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
@@ -40,6 +42,22 @@ def compute_number(call: Call, given: "list[pa.Array]") -> "pa.Array":
             return _round_relative(given[0])
         case Function.SQRT:
             return pc.sqrt(given[0])
+        case Function.INTEGER_DIVIDE:
+            none = pa.scalar(None, pa.int64())
+            return pc.divide_checked(given[0], pc.if_else(pc.equal(given[1], 0), none, given[1]))
+        case Function.BIT_AND:
+            return pc.bit_wise_and(*given)
+        case Function.BIT_OR:
+            return pc.bit_wise_or(*given)
+        case Function.LN | Function.LOG10 | Function.LOG2:
+            none = pa.scalar(None, pa.float64())
+            return _LOGARITHMS[call.function](
+                pc.if_else(pc.less_equal(given[0], 0.0), none, given[0])
+            )
+        case Function.SIGN:
+            return pc.sign(given[0]).cast(pa.int64())
+        case function if function in _OF_DOUBLES:
+            return _of_doubles(_OF_DOUBLES[function], given)
         case Function.NEGATE:
             return pc.negate_checked(given[0])
         case Function.ABS:
@@ -61,6 +79,37 @@ def compute_number(call: Call, given: "list[pa.Array]") -> "pa.Array":
             return pc.min_element_wise(*given, skip_nulls=True)
         case _:
             raise AssertionError(f"{call.function} is no function of numbers")
+
+
+_LOGARITHMS: "dict[Function, Callable[[pa.Array], pa.Array]]" = {
+    Function.LN: pc.ln,
+    Function.LOG10: pc.log10,
+    Function.LOG2: pc.log2,
+}
+_OF_DOUBLES: "dict[Function, Callable[..., np.ndarray[tuple[int], np.dtype[np.float64]]]]" = {
+    Function.CBRT: np.cbrt,
+    Function.EXP: np.exp,
+    Function.SIN: np.sin,
+    Function.COS: np.cos,
+    Function.TAN: np.tan,
+    Function.ASIN: np.arcsin,
+    Function.ACOS: np.arccos,
+    Function.ATAN: np.arctan,
+    Function.ATAN2: np.arctan2,
+    Function.DEGREES: np.degrees,
+    Function.RADIANS: np.radians,
+}
+
+
+def _of_doubles(
+    compute: "Callable[..., np.ndarray[tuple[int], np.dtype[np.float64]]]", given: "list[pa.Array]"
+) -> "pa.Array":
+    """A function of numpy's; NULL where an argument is."""
+    valid = reduce(pc.and_, map(pc.is_valid, given))
+    numbers = [pc.fill_null(side, 0.0).to_numpy(zero_copy_only=False) for side in given]
+    with np.errstate(all="ignore"):
+        made = pa.array(compute(*numbers))
+    return pc.if_else(valid, made, pa.scalar(None, pa.float64()))
 
 
 def _round_relative(values: "pa.Array") -> "pa.Array":

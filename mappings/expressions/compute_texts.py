@@ -1,10 +1,15 @@
 """Functions of texts."""
 
+import hashlib
+import re
 from collections.abc import Callable
+from functools import partial
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ontoweir.mappings.functions.percent_encode import percent_encode
 from ontoweir.mappings.model.catalog import Scalar
 from ontoweir.mappings.model.expression import Call, Expression, Function, Value
 
@@ -18,6 +23,10 @@ def compute_text(call: Call, evaluate: "Callable[[Expression], pa.Array]") -> "p
     """
     if call.function is Function.CONCAT:
         return pc.binary_join_element_wise(*map(evaluate, call.arguments), "")
+    if call.function is Function.CONCAT_WS:
+        between, *parts = call.arguments
+        joined = (*map(evaluate, parts), _text(between))
+        return pc.binary_join_element_wise(*joined, null_handling="skip")
     values, rest = evaluate(call.arguments[0]), call.arguments[1:]
     match call.function:
         case Function.UPPER:
@@ -61,7 +70,87 @@ def compute_text(call: Call, evaluate: "Callable[[Expression], pa.Array]") -> "p
         case Function.REGEX_REPLACE:
             return pc.replace_substring_regex(values, _text(rest[0]), _text(rest[1]))
         case _:
+            return _compute_part(call, values)
+
+
+_DIGESTS = frozenset(
+    {Function.MD5, Function.SHA1, Function.SHA256, Function.SHA384, Function.SHA512}
+)
+
+
+def _compute_part(call: Call, values: "pa.Array") -> "pa.Array":
+    """A part of texts, or what is made of each of them."""
+    rest = call.arguments[1:]
+    match call.function:
+        case Function.REVERSE:
+            return pc.utf8_reverse(values)
+        case Function.LEFT_PAD | Function.RIGHT_PAD:
+            pad = pc.utf8_lpad if call.function is Function.LEFT_PAD else pc.utf8_rpad
+            length = _number(rest[0])
+            short = pc.utf8_slice_codeunits(values, 0, length)
+            return pad(short, width=length, padding=_text(rest[1]))
+        case Function.REPEAT:
+            return pc.binary_repeat(values, _number(rest[0]))
+        case Function.SPLIT_PART:
+            return _list_part(values, _text(rest[0]), _number(rest[1]) - 1)
+        case Function.BEFORE:
+            there = pc.match_substring(values, _text(rest[0]))
+            first = _list_part(values, _text(rest[0]), 0, max_splits=1)
+            return pc.if_else(there, first, pc.if_else(pc.is_valid(values), "", None))
+        case Function.AFTER:
+            return _list_part(values, _text(rest[0]), 1, max_splits=1)
+        case Function.URL_ENCODE:
+            return _map_values(values, partial(quote, safe=""))
+        case Function.IRI_ENCODE:
+            return _map_values(values, percent_encode)
+        case function if function in _DIGESTS:
+            return _map_values(values, partial(_digest, call.function.value.lower()))
+        case Function.REGEX_EXTRACT:
+            found = partial(_extract, _as_re2(_text(rest[0])), _number(rest[1]))
+            return _map_values(values, found)
+        case _:
             raise AssertionError(f"{call.function} is no function of texts")
+
+
+def _list_part(
+    values: "pa.Array", text: str, place: int, max_splits: int | None = None
+) -> "pa.Array":
+    """A part between texts; empty where there are fewer."""
+    if not text:  # before it there is nothing, and all is after it
+        return values if place else pc.if_else(pc.is_valid(values), "", None)
+    parts = pc.split_pattern(values, text, max_splits=max_splits)
+    many = pc.greater(pc.list_value_length(parts), place)
+    enough = parts.filter(pc.fill_null(many, fill_value=False))
+    index = pc.indices_nonzero(pc.fill_null(many, fill_value=False)).cast(pa.int64())
+    empty = pc.if_else(pc.is_valid(values), "", pa.scalar(None, pa.string()))
+    if not len(index):
+        return empty
+    made = pc.scatter(pc.list_element(enough, place), index, max_index=len(values) - 1)
+    return pc.coalesce(made, empty)
+
+
+def _digest(name: str, text: str) -> str:
+    return hashlib.new(name, text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _as_re2(pattern: str) -> "re.Pattern[str]":
+    """A pattern of RE2 whose classes are those of ASCII, as there; `$` is the end of the text."""
+    made, inside, n = [], False, 0
+    while n < len(pattern):
+        sign = pattern[n]
+        if sign == "\\":
+            made.append(pattern[n : n + 2])
+            n += 2
+            continue
+        inside = (inside or sign == "[") and sign != "]"
+        made.append(r"\Z" if sign == "$" and not inside else sign)
+        n += 1
+    return re.compile("".join(made), re.ASCII)
+
+
+def _extract(pattern: "re.Pattern[str]", group: int, text: str) -> str:
+    found = pattern.search(text)
+    return "" if found is None else found[group] or ""
 
 
 def _map_values(values: "pa.Array", change: Callable[[str], str]) -> "pa.Array":

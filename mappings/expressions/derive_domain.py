@@ -186,6 +186,8 @@ def _derive_call(call: Call, declared: dict[str, Column]) -> Domain:
         return _unite(given)
     if function in (Function.LENGTH, Function.POSITION):
         return Range(Fraction(0))
+    if function is Function.SIGN:
+        return Range(Fraction(-1), Fraction(1))
     exact = all(isinstance(a.type, IntType | DecimalType) for a in call.arguments)
     if not exact or not isinstance(call.type, IntType | DecimalType):
         return None

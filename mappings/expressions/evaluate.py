@@ -13,16 +13,14 @@ import pyarrow.compute as pc
 
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.expressions.cast_values import cast_values
-from ontoweir.mappings.expressions.compute_dates import compute_date_part
+from ontoweir.mappings.expressions.compute_dates import compute_date_part, compute_time
 from ontoweir.mappings.expressions.compute_numbers import compute_number
 from ontoweir.mappings.expressions.compute_texts import compute_text
-from ontoweir.mappings.expressions.functions import DATE_PARTS, NUMBERS, TEXTS
+from ontoweir.mappings.expressions.functions import DATE_PARTS, NUMBERS, TEXTS, TIMES
 from ontoweir.mappings.expressions.value_types import value_type
 from ontoweir.mappings.expressions.write_expression import write_expression
 from ontoweir.mappings.functions.call_function import call_function
-from ontoweir.mappings.model.catalog import (
-    FloatType,
-)
+from ontoweir.mappings.model.catalog import FloatType, IntType, StringType
 from ontoweir.mappings.model.expression import (
     Call,
     Case,
@@ -132,6 +130,9 @@ def _evaluate_call(call: Call, columns: Columns, rows: int) -> "pa.Array":
         return compute_text(call, lambda a: _evaluate(a, columns, rows))
     if function in DATE_PARTS:
         return compute_date_part(function, _evaluate(call.arguments[0], columns, rows))
+    if function in TIMES:
+        time = next(a for a in call.arguments if not isinstance(a.type, IntType | StringType))
+        return compute_time(call, _evaluate(time, columns, rows))
     if function in (Function.CAST, Function.TRY_CAST):
         inner = call.arguments[0]
         values = _evaluate(inner, columns, rows)

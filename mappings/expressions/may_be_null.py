@@ -38,9 +38,14 @@ def may_be_null(expression: Expression, present: Set[str]) -> bool:
             )
         case Call(function=Function.IS_NULL):
             return False
-        case Call(function=Function.TRY_CAST):
+        case Call(function=Function.TRY_CAST | Function.LN | Function.LOG10 | Function.LOG2):
             return True
-        case Call(function=Function.DIVIDE | Function.MODULO, arguments=(left, right)):
+        case Call(function=Function.CONCAT_WS):
+            return False
+        case Call(
+            function=Function.DIVIDE | Function.MODULO | Function.INTEGER_DIVIDE,
+            arguments=(left, right),
+        ):
             safe = isinstance(right, Value) and right.value not in (None, 0)
             return not safe or may_be_null(left, present)
         case Call(

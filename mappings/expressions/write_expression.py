@@ -43,6 +43,9 @@ _BINDING = {
     Function.MULTIPLY: 6,
     Function.DIVIDE: 6,
     Function.MODULO: 6,
+    Function.INTEGER_DIVIDE: 6,
+    Function.BIT_AND: 4,
+    Function.BIT_OR: 4,
     Function.NEGATE: 7,
 }
 """How strongly operators bind; the others are written like functions."""
@@ -51,6 +54,7 @@ _OPERATORS = _BINDING.keys() - {
     Function.IS_NULL,
     Function.DIVIDE,
     Function.MODULO,
+    Function.INTEGER_DIVIDE,
     Function.NEGATE,
 }
 _PARTS = {
@@ -98,8 +102,8 @@ def _write_call(call: Call, alias: str) -> str:
     if function in _OPERATORS:
         return f" {function.value} ".join(closed)
     match function:
-        case Function.DIVIDE | Function.MODULO:
-            sign = "/" if function is Function.DIVIDE else "%"
+        case Function.DIVIDE | Function.MODULO | Function.INTEGER_DIVIDE:
+            sign = "%" if function is Function.MODULO else function.value
             divisor = call.arguments[1]
             if isinstance(divisor, Value) and divisor.value:
                 return f"{closed[0]} {sign} {closed[1]}"
@@ -119,6 +123,13 @@ def _write_call(call: Call, alias: str) -> str:
         case Function.UCASE | Function.LCASE:
             name = "UPPER" if function is Function.UCASE else "LOWER"
             return f"{name}({given[0]})"
+        case Function.LN | Function.LOG10 | Function.LOG2:
+            return f"{function.value}(CASE WHEN {closed[0]} > 0 THEN {given[0]} END)"
+        case Function.BEFORE:
+            there, first = f"CONTAINS({given[0]}, {given[1]})", f"SPLIT_PART({', '.join(given)}, 1)"
+            return f"CASE WHEN {there} THEN {first} ELSE '' END"
+        case Function.ADD_US:
+            return f"({closed[0]} + INTERVAL ({given[1]}) MICROSECOND)"
         case Function.SECONDS:
             return f"CAST(EXTRACT(MICROSECOND FROM {given[0]}) * 0.000001 AS DECIMAL(8, 6))"
         case Function.POSITION:

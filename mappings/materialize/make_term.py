@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ontoweir.errors import DataError
+from ontoweir.mappings.functions.percent_encode import percent_encode
 from ontoweir.mappings.materialize.map_sql_value import SqlValue, fit_datatype, write_plainly
 from ontoweir.mappings.materialize.read_rows import Row, RowTable
 from ontoweir.mappings.model.column_types import XSD
 from ontoweir.mappings.r2rml.mapping_file import NO_IRI, has_scheme
-from ontoweir.mappings.r2rml.percent_encode import percent_encode
 from ontoweir.mappings.r2rml.r2rml_document import AnyTerm, RdfTerm, RowTerm
 
 TermMaker: TypeAlias = Callable[[Row], str | None]

@@ -35,6 +35,10 @@ class SqlRefusal(Exception):
         return self.source or Source(file, self.line or 1)
 
 
+class SeveralRows(SqlRefusal):
+    """An expression is of columns of several rows: who can, reads a stream of their matches."""
+
+
 class SqlUnitsDiffer(SqlRefusal):
     """Timestamps of streams with different units of time are compared: who knows how reads
     the query again, in steps that both have in common."""

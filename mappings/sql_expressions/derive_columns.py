@@ -12,7 +12,7 @@ from ontoweir.mappings.model.expression import Expression, Value, fields_of
 from ontoweir.mappings.sql.read_condition import read_condition
 from ontoweir.mappings.sql.read_expression import is_text
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.read_scope import Scope, SeveralRows, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_projection
 from ontoweir.mappings.sql_expressions.read_row_expression import (
     read_row_expression,
@@ -176,8 +176,11 @@ class ColumnDeriver:
             exact = _is_below_sum(tree) or not self._is_float_sum(sides)
             if max(plus, minus) <= 1 and exact:
                 return
+        whole = tree.copy()
         for key, side in sides.items():
             tree.set(key, self._replace_side(side))
+        if max(_count_terms(tree.this, tree.expression)) > 1 and not self._times(tree):
+            raise self._several(whole)  # more than a column of one row and one of another
 
     def _is_float_sum(self, sides: dict[str, exp.Expr]) -> bool:
         """Whether a side adds to a column of doubles, which is not exact: it is computed as it is
@@ -250,10 +253,10 @@ class ColumnDeriver:
         """Whether it reads a stream's timestamp."""
         return any(self.scope.step_of(c) is not None for c in self._columns(tree))
 
-    def _several(self, tree: exp.Expr) -> SqlRefusal:
+    def _several(self, tree: exp.Expr) -> SeveralRows:
         names = " and ".join(sorted(self._aliases(tree)))
         if _is_sum(tree) and self._reads_floats(tree):
-            return SqlRefusal(
+            return SeveralRows(
                 f"{tree.sql('spark')} adds or subtracts doubles of several rows, of {names}",
                 why="such a sum is rounded: with a part of it moved to the other side, other "
                 "numbers would be compared",
@@ -261,7 +264,7 @@ class ColumnDeriver:
                 "or declare decimal(p,s)",
                 line=line_of(tree),
             )
-        return SqlRefusal(
+        return SeveralRows(
             f"{tree.sql('spark')} computes with columns of several rows, of {names}",
             why="an expression is of one row: a value of two rows would need all pairs of them",
             fix="compare an expression of one row with an expression of the other, as in "

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from math import pi
 from typing import TYPE_CHECKING, TypeAlias
 
 from ontoweir.mappings.expressions import build
 from ontoweir.mappings.model.catalog import (
     BooleanType,
-    DateType,
     DecimalType,
     FloatType,
     IntType,
     StringType,
-    TimestampType,
 )
-from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.expression import (
     Call,
     Expression,
@@ -33,6 +31,7 @@ from ontoweir.mappings.model.expression import (
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
 from ontoweir.mappings.sql_expressions.read_cast import read_cast
+from ontoweir.mappings.sql_expressions.read_date_function import read_date_function
 from ontoweir.mappings.sql_expressions.read_text_function import read_text_function
 
 if TYPE_CHECKING:
@@ -42,6 +41,30 @@ Reader: TypeAlias = "Callable[[exp.Expr], Expression]"
 
 _IGNORED = frozenset({"safe", "coalesce", "ignore_nulls", "big_int", "typed"})
 """Arguments of sqlglot's that say what Spark does anyway."""
+
+_OF_DOUBLES = {
+    f.value: f
+    for f in (
+        Function.SQRT,
+        Function.CBRT,
+        Function.EXP,
+        Function.LN,
+        Function.SIN,
+        Function.COS,
+        Function.TAN,
+        Function.ASIN,
+        Function.ACOS,
+        Function.ATAN,
+        Function.DEGREES,
+        Function.RADIANS,
+    )
+}
+"""By the names of sqlglot's classes, in capitals."""
+_OF_WHOLE = {
+    "intdiv": Function.INTEGER_DIVIDE,
+    "bitwiseand": Function.BIT_AND,
+    "bitwiseor": Function.BIT_OR,
+}
 
 
 def read_row_expression(tree: exp.Expr, scope: Scope) -> Expression:
@@ -90,8 +113,10 @@ def _read(tree: exp.Expr, scope: Scope) -> Expression:
             return _read_constant(tree)
         case exp.Cast():
             return read_cast(tree, read, refuse_expression)
-        case exp.Case() | exp.If() | exp.Coalesce() | exp.Nullif() | exp.Greatest() | exp.Least():
+        case exp.Case() | exp.If() | exp.Nvl2() | exp.Nullif():
             return _read_choice(tree, read)
+        case exp.Coalesce() | exp.Greatest() | exp.Least():
+            return _read_several(tree, read)
         case exp.Anonymous() if (
             tree.name.upper() == "ROUND_RELATIVE" and len(tree.expressions) == 1
         ):
@@ -121,7 +146,8 @@ def _call(function: UserFunction, tree: exp.Expr, read: Reader) -> Expression:
 
 
 def _read_operation(tree: exp.Expr, read: Reader) -> Expression | None:
-    made = _read_arithmetic(tree, read) or _read_predicate(tree, read) or _read_date(tree, read)
+    made = read_date_function(tree, read, refuse_expression)
+    made = made or _read_arithmetic(tree, read) or _read_predicate(tree, read)
     return made or read_text_function(tree, read, refuse_expression)
 
 
@@ -182,13 +208,25 @@ def _read_arithmetic(tree: exp.Expr, read: Reader) -> Expression | None:
     }
     if type(tree) in plain:
         return build.arithmetic(plain[type(tree)], read(tree.this), read(tree.expression))
+    if tree.key.upper() in _OF_DOUBLES and tree.args.get("expression") is None:
+        require_plain(tree, "this")
+        return build.double_of(_OF_DOUBLES[tree.key.upper()], read(tree.this))
+    if tree.key in ("bitwiseand", "bitwiseor", "intdiv"):
+        function = _OF_WHOLE[tree.key]
+        return build.whole_of(function, read(tree.this), read(tree.expression))
     match tree:
         case exp.Div():
             return build.double_of(Function.DIVIDE, read(tree.this), read(tree.expression))
         case exp.Pow():
             return build.double_of(Function.POWER, read(tree.this), read(tree.expression))
-        case exp.Sqrt():
-            return build.double_of(Function.SQRT, read(tree.this))
+        case exp.Atan2():
+            return build.double_of(Function.ATAN2, read(tree.this), read(tree.expression))
+        case exp.Pi():
+            return Value(pi, FloatType())
+        case exp.Sign():
+            return build.sign(read(tree.this))
+        case exp.Log() if tree.expression is not None:
+            return _read_logarithm(tree, read)
         case exp.Neg():
             return build.same_type(Function.NEGATE, read(tree.this))
         case exp.Abs():
@@ -208,6 +246,16 @@ def _read_arithmetic(tree: exp.Expr, read: Reader) -> Expression | None:
             return None
 
 
+def _read_logarithm(tree: exp.Expr, read: Reader) -> Expression:
+    """LOG(base, x), of a base that has a function."""
+    base = read(tree.this)
+    bases = {2: Function.LOG2, 10: Function.LOG10}
+    function = bases.get(base.value) if isinstance(base, Value) else None  # type: ignore[arg-type]
+    if function is None:
+        raise refuse_expression(tree, fix="write LN(x) / LN(base)", why="its base is 2 or 10")
+    return build.double_of(function, read(tree.expression))
+
+
 def _read_choice(tree: exp.Expr, read: Reader) -> Expression:
     from sqlglot import exp
 
@@ -222,16 +270,22 @@ def _read_choice(tree: exp.Expr, read: Reader) -> Expression:
                 branches.append((condition, read(branch.args["true"])))
             default = tree.args.get("default")
             return build.choose(branches, None if default is None else read(default))
+        case exp.Nvl2():
+            there = Call(Function.NOT, (build.is_null(read(tree.this)),), BooleanType())
+            return _choose(tree, there, read)
         case exp.If():
-            last = tree.args.get("false")
-            pair = (read(tree.this), read(tree.args["true"]))
-            return build.choose([pair], None if last is None else read(last))
-        case exp.Nullif():
+            return _choose(tree, read(tree.this), read)
+        case _:  # NULLIF
             left, right = read(tree.this), read(tree.expression)
             equal = build.compare(Function.EQUAL, left, right)
             return build.choose([(equal, build.null(left.type))], left)
-        case _:
-            return _read_several(tree, read)
+
+
+def _choose(tree: exp.Expr, condition: Expression, read: Reader) -> Expression:
+    """IF and NVL2."""
+    last = tree.args.get("false")
+    pair = (condition, read(tree.args["true"]))
+    return build.choose([pair], None if last is None else read(last))
 
 
 def _read_several(tree: exp.Expr, read: Reader) -> Expression:
@@ -323,41 +377,3 @@ def _distinct(left: Expression, right: Expression, *, equal: bool) -> Expression
 def _truth(inner: Expression) -> Expression:
     build.require(inner, BooleanType(), "an operand of AND, OR and NOT")
     return build.null(BooleanType()) if inner.type != BooleanType() else inner
-
-
-def _read_date(tree: exp.Expr, read: Reader) -> Expression | None:
-    from sqlglot import exp
-
-    parts: dict[type, Function] = {
-        exp.Year: Function.YEAR,
-        exp.Quarter: Function.QUARTER,
-        exp.Month: Function.MONTH,
-        exp.WeekOfYear: Function.WEEK,
-        exp.Day: Function.DAY,
-        exp.DayOfMonth: Function.DAY,
-        exp.DayOfYear: Function.DAY_OF_YEAR,
-        exp.Hour: Function.HOUR,
-        exp.Minute: Function.MINUTE,
-        exp.Second: Function.SECOND,
-    }
-    names = {f.value: f for f in parts.values()} | {
-        "WEEK": Function.WEEK,
-        "DOY": Function.DAY_OF_YEAR,
-        "DAYOFWEEK_ISO": Function.DAY_OF_WEEK,
-    }
-    if isinstance(tree, exp.Extract):
-        function, inner = names.get(tree.this.name.upper()), tree.expression
-    else:
-        function, inner = parts.get(type(tree)), tree.this
-        if function is None:
-            return None
-    if function is None:
-        raise refuse_expression(tree, why="this part of a time is not the same in every SQL")
-    while isinstance(inner, exp.TsOrDsToDate):
-        inner = inner.this
-    subject = read(inner)
-    if not isinstance(subject.type, DateType | TimestampType):
-        raise build.TypeClash(f"{function.value} of {name_column_type(subject.type)}")
-    if function in (Function.HOUR, Function.MINUTE, Function.SECOND):
-        subject = build.cast(subject, TimestampType())
-    return Call(function, (subject,), IntType())

@@ -48,7 +48,7 @@ def read_text_function(
         exp.ILike: Function.ILIKE,
         exp.RegexpLike: Function.MATCHES,
     }
-    if isinstance(tree, (exp.Concat, exp.DPipe)):
+    if isinstance(tree, (exp.Concat, exp.DPipe)) and not isinstance(tree, exp.ConcatWs):
         parts = tree.expressions if isinstance(tree, exp.Concat) else [tree.this, tree.expression]
         given = tuple(_as_text(read(p)) for p in parts)
         return Call(Function.CONCAT, given, StringType())
@@ -73,7 +73,71 @@ def read_text_function(
             _check_regex(pattern, tree, refuse)
         made = _test(given_test, text(tree.this), pattern)
         return Call(Function.NOT, (made,), BooleanType()) if tree.args.get("negate") else made
-    return _read_piece(tree, text, constant, refuse)
+    made_text = _read_made(tree, read, text, constant, refuse)
+    return made_text or _read_piece(tree, text, constant, refuse)
+
+
+def _read_made(
+    tree: exp.Expr,
+    read: Callable[[exp.Expr], Expression],
+    text: Callable[[exp.Expr], Expression],
+    constant: Callable[[exp.Expr, type], Any],
+    refuse: Callable[..., Exception],
+) -> Expression | None:
+    """Functions that make a text of others, with constants."""
+    from sqlglot import exp
+
+    def call(function: Function, subject: exp.Expr, *rest: int | str) -> Expression:
+        values = (Value(r, IntType() if isinstance(r, int) else StringType()) for r in rest)
+        return Call(function, (text(subject), *values), StringType())
+
+    match tree:
+        case exp.Reverse():
+            return call(Function.REVERSE, tree.this)
+        case exp.MD5() | exp.SHA():
+            return call(Function.MD5 if isinstance(tree, exp.MD5) else Function.SHA1, tree.this)
+        case exp.SHA2():
+            if constant(tree.args["length"], int) != 256:
+                raise refuse(tree, why="of SHA2, 256 bits are read")
+            return call(Function.SHA256, tree.this)
+        case exp.Pad():
+            function = Function.LEFT_PAD if tree.args.get("is_left") else Function.RIGHT_PAD
+            fill = tree.args.get("fill_pattern")
+            by = " " if fill is None else constant(fill, str)
+            length = constant(tree.expression, int)
+            if length < 0 or len(by) != 1:
+                raise refuse(tree, why="it is padded by one character, to a length of 0 or more")
+            return call(function, tree.this, length, by)
+        case exp.Repeat():
+            times = constant(tree.args["times"], int)
+            if times < 0:
+                raise refuse(tree, why="it is repeated 0 times or more")
+            return call(Function.REPEAT, tree.this, times)
+        case exp.SplitPart():
+            by = constant(tree.args["delimiter"], str)
+            part = constant(tree.args["part_index"], int)
+            if not by or part < 1:
+                raise refuse(tree, why="parts are counted from 1, and what is between them is read")
+            return call(Function.SPLIT_PART, tree.this, by, part)
+        case exp.ConcatWs():
+            between, *parts = tree.expressions
+            by = Value(constant(between, str), StringType())
+            given = tuple(_as_text(read(p)) for p in parts)
+            return Call(Function.CONCAT_WS, (by, *given), StringType())
+        case exp.RegexpExtract():
+            if _given(tree) - {"this", "expression", "group", "null_if_pos_overflow"}:
+                raise refuse(tree)
+            pattern = constant(tree.expression, str)
+            _check_regex(pattern, tree, refuse)
+            if "(?" in pattern:
+                raise refuse(tree, why="plain groups are read")
+            number = tree.args.get("group")
+            group = 1 if number is None else constant(number, int)
+            if not 0 <= group <= re.compile(pattern).groups:
+                raise refuse(tree, why=f"the pattern has no group {group}")
+            return call(Function.REGEX_EXTRACT, tree.this, pattern, group)
+        case _:
+            return None
 
 
 def _read_piece(

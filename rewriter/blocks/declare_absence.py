@@ -25,6 +25,7 @@ from ontoweir.rewriter.model.spj import (
     LiteralOutput,
     SpjQuery,
     SpjUnion,
+    output_attributes,
 )
 
 AT = "at"
@@ -75,7 +76,8 @@ def declare_absence(
             read |= _times_of_versions(query, mine, part.hits)
             _refuse_rounded(query, keys, inner)
         limited.append(replace(part, deadlines=tuple(deadlines)))
-    kept = _needed_times(found, times, stamps, wide) | read
+    needed = _needed_times(found, times, stamps, wide)
+    kept = needed | read
     every = [d for part in limited for d in part.deadlines]
     if not all(d.fixed_us is not None or kept & {n for n, _ in d.after} for d in every):
         kept = set(times)
@@ -92,9 +94,11 @@ def declare_absence(
         ),
     )
     left = [n for n in times if n in kept]
+    left.sort(key=lambda n: {n} != needed)  # a time that no other one is after comes first
     known = catalog.relations.keys()
     found = _drop(found, dropped - set(shown or ()))
-    block, behind = _declare(found, absence, left, wide, plain=shown is not None)
+    plain, latest = shown is not None, len(needed) == 1
+    block, behind = _declare(found, absence, left, wide, plain=plain, latest=latest)
     # what is a view of the query's is no relation for those that read its answers
     references = tuple(r for r in block.stream.references if r.relation in known)
     return replace(block, stream=replace(block.stream, references=references)), behind
@@ -237,17 +241,27 @@ def _drop(union: SpjUnion, dropped: set[str]) -> SpjUnion:
 
 
 def _declare(
-    found: SpjUnion, absence: Absence, times: Sequence[str], catalog: Catalog, *, plain: bool
+    found: SpjUnion,
+    absence: Absence,
+    times: Sequence[str],
+    catalog: Catalog,
+    *,
+    plain: bool,
+    latest: bool,
 ) -> tuple[Block, Mapping[str, int]]:
-    """The stream of the answers: the types and domains of its columns are those of the query's."""
+    """The stream of the answers: the types and domains of its columns are those of the query's.
+    `latest`: no other time is after the first one."""
     first = found.disjuncts[0]
     time = dict(first.outputs)[times[0]]
     assert isinstance(time, LiteralOutput)
     base = catalog.streams[{o.alias: o.table for o in first.occurrences}[time.value.alias]]
-    wait = _constant_wait(absence, times) if is_single(found, catalog) else None
+    single = is_single(found, catalog)
+    wait = _constant_wait(absence, times, latest=latest)
     behind: dict[str, int] = {}
     for name in found.variables:
         late = {time_behind(q, name, catalog) for q in found.disjuncts}
+        if not single and not all(_is_beside(q, name, times[0]) for q in found.disjuncts):
+            continue  # of another row than the last one
         if wait is not None and not plain and len(late) == 1 and (us := late.pop()) is not None:
             behind[name] = wait + us
     shown = [n for n in found.variables if n not in behind]
@@ -258,7 +272,7 @@ def _declare(
         ANSWERS,
         AT,
         base.step_us,
-        made.max_per_timestamp if wait is not None else None,
+        made.max_per_timestamp if wait is not None and single else None,
         made.columns,
         references=made.references,
         source=base.source,
@@ -267,9 +281,19 @@ def _declare(
     return Block(stream, found, known, absence), behind
 
 
-def _constant_wait(absence: Absence, times: Sequence[str]) -> int | None:
-    """How long after its one time an answer is final, in µs (None: that is not always the same)."""
+def _is_beside(query: SpjQuery, name: str, time: str) -> bool:
+    """Whether a variable is of the row that has a time."""
+    outputs = dict(query.outputs)
+    mine, its = ({a.alias for a in output_attributes(outputs[n])} for n in (name, time))
+    return mine == its
+
+
+def _constant_wait(absence: Absence, times: Sequence[str], *, latest: bool) -> int | None:
+    """How long after its one time, or the latest, the first one, an answer is final, in µs (None:
+    that is not always the same)."""
     every = [(p.present, d) for p in absence.parts for d in p.deadlines]
+    if latest and all(any(n == times[0] and us <= 0 for n, us in d.after) for _, d in every):
+        return 0
     if len(times) != 1 or any(d.fixed_us is not None for _, d in every):
         return None
     late = [us for present, d in every for _, us in d.after if present]

@@ -26,8 +26,9 @@ from ontoweir.mappings.model.expression import (
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
 from ontoweir.rewriter.expressions.compare_rows import RoundedError, compare_rows
 from ontoweir.rewriter.expressions.not_exact import NotExactError
-from ontoweir.rewriter.expressions.term_value import attribute_of, term_value
-from ontoweir.rewriter.expressions.type_expression import truth, type_expression
+from ontoweir.rewriter.expressions.term_value import term_value
+from ontoweir.rewriter.expressions.type_expression import TermTypes, truth, type_expression
+from ontoweir.rewriter.expressions.type_term import attribute_of
 from ontoweir.rewriter.model.query import Computation, ComputedVariable, Variable
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -44,6 +45,11 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     SpjUnion,
 )
+
+
+class SeveralRowsError(QueryError):
+    """An expression is of several rows."""
+
 
 _NONE = Column("", IntType())
 
@@ -137,7 +143,8 @@ class _Attacher:
         try:
             known = {name: term_value(output, types) for name, output in outputs.items()}
             lazy = _Lazy(known, values)
-            return type_expression(one.expression, lazy, self.catalog.functions)
+            terms = TermTypes(lazy, outputs, types, self.catalog.functions)
+            return type_expression(one.expression, terms)
         except NotExactError as error:
             raise QueryError(
                 f"{error.what} is not computed",
@@ -236,9 +243,10 @@ class _Attacher:
             return found
         read = (attribute_of(name) for name in fields_of(value))
         shown = " and ".join(sorted(str(a) for a in read))
-        raise QueryError(
+        raise SeveralRowsError(
             f"an expression computes with values of several rows, {shown}",
-            why="an expression is of one row: a value of two rows would need all pairs of them",
+            why="an expression is of one row, or of a match whose patterns are all in GRAPH; "
+            "without windows, and buckets of time beside it",
             fix="declare a key of the stream, where both are of one row; compare an expression of "
             "one with an expression of the other; or select the variables, and compute with them "
             "in the results",

@@ -1,9 +1,10 @@
 """Gather what a SPARQL query computes, while its patterns are read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.expressions.read_expression import (
     NotReadError,
     list_variables,
@@ -13,6 +14,7 @@ from ontoweir.rewriter.expressions.read_expression import (
 from ontoweir.rewriter.model.query import (
     Computation,
     ComputedVariable,
+    NamedBuckets,
     Term,
     TermExpression,
     Variable,
@@ -25,12 +27,13 @@ _LANGUAGE = "docs/query-language.md lists the operators and functions that are r
 @dataclass(frozen=True, slots=True)
 class FoundComputation:
     """What a query computes; `variables`: its answer variables (None: all); `inputs`: what the
-    patterns must give for it."""
+    patterns must give for it; `moments`: the times of GRAPH that it reads."""
 
     variables: tuple[str, ...] | None
     computed: tuple[ComputedVariable, ...]
     filters: tuple[tuple[TermExpression, Source | None], ...]
     inputs: tuple[Variable, ...]
+    moments: tuple[NamedBuckets, ...]
 
     def needed(self, head: Sequence[Variable]) -> tuple[Variable, ...]:
         """The variables of the patterns that answers are made from."""
@@ -134,13 +137,14 @@ class ComputationReader:
         return variable
 
     def finish(
-        self, variables: Sequence[str] | None, patterns: frozenset[Variable]
+        self, variables: Sequence[str] | None, patterns: frozenset[Variable], named: Set[str]
     ) -> "FoundComputation | None":
         """What is computed; None: nothing is.
 
         Args:
             variables: the answer variables (None: all).
             patterns: what the patterns bind.
+            named: the times that have columns anyway.
 
         Raises:
             QueryError: a computed variable is in a pattern, or an expression uses what nothing
@@ -167,9 +171,15 @@ class ComputationReader:
             for v in sorted(expression_variables(expression)):
                 self._check_known(v, known | made, source.line if source else None)
                 needed[v] = None
-        inputs = tuple(v for v in needed if v not in made)
+        times = self.times()
+        inputs = tuple(v for v in needed if v not in made | times)
         names = None if variables is None else tuple(variables)
-        return FoundComputation(names, tuple(self.computed), tuple(self.filters), inputs)
+        moments = tuple(
+            NamedBuckets(v.name, v, TimeBucket(Moments()))
+            for v in needed
+            if v in times and v.name not in named
+        )
+        return FoundComputation(names, tuple(self.computed), tuple(self.filters), inputs, moments)
 
     def _check_known(
         self, variable: Variable, known: frozenset[Variable], line: int | None
@@ -179,13 +189,6 @@ class ComputationReader:
                 f"?{variable.name} is in an expression but in no pattern",
                 "it would have no value, and neither would the expression",
                 f"write a pattern with ?{variable.name}",
-                line,
-            )
-        if variable in self.times():
-            raise self.refuse(
-                f"the time ?{variable.name} in an expression",
-                "a time is compared with times, or grouped by in a bucket",
-                "map the time to a property as well, and compute with that",
                 line,
             )
 
@@ -210,7 +213,8 @@ class ComputationReader:
     def _check_bound(
         self, expression: TermExpression, bound: frozenset[Variable], what: str, line: int
     ) -> None:
-        for variable in sorted(expression_variables(expression) - bound - self.scopes[-1]):
+        seen = bound | self.scopes[-1] | self.times()
+        for variable in sorted(expression_variables(expression) - seen):
             raise self.refuse(
                 f"{what} uses ?{variable.name}, which is not bound there",
                 "it sees what its own { … } binds, BIND only what is written before it",

@@ -11,6 +11,8 @@ from ontoweir.rewriter.syntax.node import Node
 
 ROUND_RELATIVE = "urn:ontoweir:roundRelative"
 """ow:roundRelative(?x): a number, rounded by less than 1 %."""
+SECONDS_OF = "urn:ontoweir:seconds"
+"""ow:seconds(?later - ?earlier): how long a time is after another one."""
 CASTS = {XSD + name for name in ("integer", "decimal", "double", "string", "boolean", "dateTime")}
 """Datatypes that values are cast to."""
 _ARGUMENTS = {
@@ -156,7 +158,7 @@ def _read_cast(
     given = _listed(node.get("expr", ()))
     if isinstance(iri, Iri) and iri.value.startswith(USER):
         return Operation(iri.value, tuple(map(read, given)))
-    known = isinstance(iri, Iri) and iri.value in (*CASTS, ROUND_RELATIVE)
+    known = isinstance(iri, Iri) and iri.value in (*CASTS, ROUND_RELATIVE, SECONDS_OF)
     if not isinstance(iri, Iri) or not known or len(given) != 1:
         raise NotReadError(f"a function call, <{iri.value}>" if isinstance(iri, Iri) else "a call")
     return Operation(iri.value, (read(given[0]),))

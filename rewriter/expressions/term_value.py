@@ -13,9 +13,9 @@ from ontoweir.mappings.model.expression import Call, Expression, Field, Function
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.expressions.not_exact import NotExactError
 from ontoweir.rewriter.expressions.type_expression import NOTHING, literal_value
+from ontoweir.rewriter.expressions.type_term import field_text, name_field
 from ontoweir.rewriter.model.query import Literal
 from ontoweir.rewriter.model.spj import (
-    Attribute,
     ConstantOutput,
     LiteralOutput,
     NullOutput,
@@ -23,16 +23,13 @@ from ontoweir.rewriter.model.spj import (
     TemplateLiteralOutput,
 )
 
-_SEPARATOR = "\0"
-"""Between alias and column in the names of fields, until it is known that they are of one row."""
-
 
 def term_value(output: Output, types: Types) -> Expression | NotExactError:
     """A term as a value that is computed with; or why it is none."""
     match output:
         case LiteralOutput(value=attribute, datatype=datatype, language=None):
             kind = types.type_of(attribute)
-            field = Field(f"{attribute.alias}{_SEPARATOR}{attribute.column}", kind)
+            field = Field(name_field(attribute), kind)
             return _as_datatype(field, datatype)
         case ConstantOutput(value=text, is_iri=False, datatype=datatype, language=None):
             try:
@@ -45,11 +42,10 @@ def term_value(output: Output, types: Types) -> Expression | NotExactError:
                 if isinstance(part, str):
                     made.append(Value(part, StringType()))
                     continue
-                kind = types.type_of(part)
-                if not isinstance(kind, IntType | StringType):
-                    return NotExactError(f"a text made from {part}", "compute with the value")
-                field = Field(f"{part.alias}{_SEPARATOR}{part.column}", kind)
-                made.append(_as_text(field))
+                try:
+                    made.append(field_text(part, types))
+                except NotExactError as error:
+                    return error
             return Call(Function.CONCAT, tuple(made), StringType())
         case NullOutput():
             return NOTHING
@@ -87,9 +83,3 @@ def _as_text(field: Field) -> Expression:
     if isinstance(field.type, StringType):
         return field
     return Call(Function.TRY_CAST, (field,), StringType())
-
-
-def attribute_of(name: str) -> Attribute:
-    """The attribute that a field of a term's value is."""
-    alias, _, column = name.partition(_SEPARATOR)
-    return Attribute(alias, column)

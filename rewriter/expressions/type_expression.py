@@ -4,8 +4,8 @@ An error is no value: comparisons and functions of what has none have none, && a
 values, COALESCE takes the first that there is.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias
@@ -36,11 +36,14 @@ from ontoweir.mappings.model.expression import (
     Value,
     fields_of,
 )
+from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.expressions.not_exact import NotExactError
-from ontoweir.rewriter.expressions.read_expression import ROUND_RELATIVE
-from ontoweir.rewriter.expressions.read_pattern import constant_argument, read_pattern
+from ontoweir.rewriter.expressions.read_expression import ROUND_RELATIVE, SECONDS_OF
 from ontoweir.rewriter.expressions.type_call import USER, type_call
+from ontoweir.rewriter.expressions.type_term import type_term_call
+from ontoweir.rewriter.expressions.type_text import TEXTS, type_text
 from ontoweir.rewriter.model.query import Iri, Literal, Operation, TermExpression, Variable
+from ontoweir.rewriter.model.spj import Output
 
 Given: TypeAlias = Sequence[Expression]
 
@@ -48,38 +51,59 @@ NOTHING = Value(None, StringType())
 """No value."""
 
 
-def type_expression(
-    expression: TermExpression,
-    variables: Mapping[str, Expression],
-    functions: Mapping[str, UserFunction],
-) -> Expression:
-    """The expression over the columns that variables are made from.
+@dataclass(frozen=True, slots=True)
+class TermTypes:
+    """`variables`: the value that each variable is; `outputs`: what those of patterns are made of;
+    `types`: of the columns; `functions`: users', by name."""
 
-    Args:
-        expression: of SPARQL.
-        variables: what each variable is.
-        functions: users', by name.
+    variables: Mapping[str, Expression]
+    outputs: Mapping[str, Output]
+    types: Types
+    functions: Mapping[str, UserFunction]
+
+
+def type_expression(expression: TermExpression, terms: TermTypes) -> Expression:
+    """The expression over the columns that variables are made from.
 
     Raises:
         NotExactError: a function, or a combination of types, that is not read.
     """
     match expression:
         case Variable(name=name):
-            return variables[name]
+            return terms.variables[name]
         case Iri(value=value):
             raise NotExactError(f"the IRI <{value}> in an expression", "compare it in a FILTER")
         case Literal():
             return literal_value(expression)
         case Operation(name=name, arguments=arguments):
-            given = [type_expression(a, variables, functions) for a in arguments]
-            if name.startswith(USER):
-                return type_call(name, given, functions)
             try:
+                made = type_term_call(
+                    expression, terms.outputs, terms.types, lambda a: type_expression(a, terms)
+                )
+                if made is not None:
+                    return made
+                if name == SECONDS_OF:
+                    return _count_seconds(arguments, terms)
+                given = [type_expression(a, terms) for a in arguments]
+                if name.startswith(USER):
+                    return type_call(name, given, terms.functions)
                 return _operate(name, given)
             except build.TooManyDigits as error:
                 raise NotExactError(str(error), "compute with doubles: xsd:double(?x)") from None
             except build.TypeClash:
                 return NOTHING  # an error
+
+
+def _count_seconds(arguments: Sequence[TermExpression], terms: TermTypes) -> Expression:
+    """ow:seconds(?later - ?earlier)."""
+    (difference,) = arguments
+    if not isinstance(difference, Operation) or difference.name != "-":
+        raise NotExactError("ow:seconds of what is no difference", "write ow:seconds(?b - ?a)")
+    later, earlier = (type_expression(a, terms) for a in difference.arguments)
+    if not all(isinstance(side.type, TimestampType) for side in (later, earlier)):
+        return NOTHING
+    place = Value(Decimal("0.000001"), DecimalType(7, 6))
+    return build.arithmetic(Function.MULTIPLY, build.difference_us(later, earlier), place)
 
 
 def literal_value(literal: Literal) -> Expression:
@@ -148,6 +172,8 @@ def _operate(name: str, given: Given) -> Expression:
         return _CONNECTIVES[name](given)
     if any(isinstance(g, Value) and g.value is None for g in given):
         return NOTHING
+    if name == "-" and all(isinstance(g.type, TimestampType) for g in given):
+        raise NotExactError("a difference of times", "write ow:seconds(?later - ?earlier)")
     if name in _ARITHMETIC:
         return build.arithmetic(_ARITHMETIC[name], given[0], given[1])
     if name in _COMPARISONS:
@@ -161,10 +187,10 @@ def _operate(name: str, given: Given) -> Expression:
         return _cast(name, given[0])
     if name in _NUMERIC:
         return _numeric(name, given[0])
-    if name in _TEXTS:
-        if not all(isinstance(g.type, StringType) for g in given[: _TEXTS[name]]):
+    if name in TEXTS:
+        if not all(isinstance(g.type, StringType) for g in given[: TEXTS[name]]):
             return NOTHING
-        return _text(name, given)
+        return type_text(name, given)
     match name:
         case "/":
             return _divide(given[0], given[1])
@@ -247,19 +273,6 @@ _NUMERIC = {
     "CEIL": Function.CEIL,
     "ROUND": Function.ROUND_UP,
 }
-_TEXTS = {
-    "STRLEN": 1,
-    "UCASE": 1,
-    "LCASE": 1,
-    "SUBSTR": 1,
-    "CONCAT": 99,
-    "CONTAINS": 2,
-    "STRSTARTS": 2,
-    "STRENDS": 2,
-    "REGEX": 99,
-    "REPLACE": 99,
-}
-"""How many of the first arguments are strings."""
 
 
 def _compare(function: Function, left: Expression, right: Expression) -> Expression:
@@ -341,39 +354,3 @@ def _cast(datatype: str, inner: Expression) -> Expression:
                 f"xsd:{wanted} of a value of this type",
                 "compute it before, as a column of the data",
             )
-
-
-def _text(name: str, given: Given) -> Expression:
-    subject = given[0]
-    match name:
-        case "STRLEN":
-            return Call(Function.LENGTH, (subject,), IntType())
-        case "UCASE" | "LCASE":
-            function = Function.UCASE if name == "UCASE" else Function.LCASE
-            return Call(function, (subject,), StringType())
-        case "CONCAT":
-            return Call(Function.CONCAT, tuple(given), StringType())
-        case "SUBSTR":
-            places = [int(constant_argument(g, int, name)) for g in given[1:]]
-            if places[0] < 1 or any(p < 0 for p in places):
-                raise NotExactError("SUBSTR from before the first character", "begin at 1")
-            numbers = tuple(Value(p, IntType()) for p in places)
-            return Call(Function.SUBSTRING, (subject, *numbers), StringType())
-        case "REGEX":
-            pattern = read_pattern(given[1], given[2] if len(given) > 2 else None)
-            return Call(Function.MATCHES, (subject, pattern), BooleanType())
-        case "REPLACE":
-            pattern = read_pattern(given[1], given[3] if len(given) > 3 else None)
-            text = str(constant_argument(given[2], str, name))
-            if "$" in text or "\\" in text or re.search(str(pattern.value), ""):
-                raise NotExactError("REPLACE with groups, or of nothing", "replace plain texts")
-            pair = (pattern, Value(text, StringType()))
-            return Call(Function.REGEX_REPLACE, (subject, *pair), StringType())
-        case _:
-            tests = {
-                "CONTAINS": Function.CONTAINS,
-                "STRSTARTS": Function.STARTS_WITH,
-                "STRENDS": Function.ENDS_WITH,
-            }
-            needle = Value(constant_argument(given[1], str, name), StringType())
-            return Call(tests[name], (subject, needle), BooleanType())

@@ -6,9 +6,11 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.expressions import build
 from ontoweir.mappings.model.catalog import BooleanType, Catalog
 from ontoweir.mappings.model.expression import Call, Expression, Function
+from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.expressions.not_exact import NotExactError
 from ontoweir.rewriter.expressions.type_expression import (
+    TermTypes,
     truth,
     type_expression,
 )
@@ -47,7 +49,8 @@ def attach_group_terms(union: SpjUnion, catalog: Catalog, terms: GroupTerms) -> 
                 if isinstance(value, NotExactError):
                     raise value
                 known[variable.name] = value
-            return type_expression(expression, known, catalog.functions)
+            none = TermTypes(known, {}, Types(catalog, ()), catalog.functions)
+            return type_expression(expression, none)
         except NotExactError as error:
             raise QueryError(
                 f"{error.what} is not computed",

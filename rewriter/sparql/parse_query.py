@@ -2,8 +2,7 @@
 
 SPARQL 1.1 as rdflib parses it: patterns with finite paths, UNION, VALUES, BIND,
 `GRAPH ?t { … }` for the state at time ?t, and FILTER. What is outside is refused by name. rdflib
-keeps no positions: lines are found again by following its triples, which stand in order of
-appearance, through the tokens.
+keeps no positions: lines are found again by following its triples, in order, through the tokens.
 """
 
 from collections.abc import Sequence
@@ -160,14 +159,15 @@ class _Parser:
             refuse=lambda what, why, fix: self.error(what, why, fix, self.first),
         )
         source, place = Source(self.file, self.first), self.tokens.line_of("GROUP")
+        bound = bound_variables(pattern)
         if aggregation is not None:
-            bound = bound_variables(pattern)
             check_names(aggregation, buckets, bound, self.times, self.error, place)
-        check_buckets(buckets, self.times, branches, self.error, place or self.first)
         branches, ends = read_sparql_windows(branches, source)
+        shown = answers and [*answers, *(b.name for b in ends)]
+        found = self.computed.finish(shown, bound, {b.name for b in buckets})
+        buckets = (*buckets, *(() if found is None else found.moments))
+        check_buckets(buckets, self.times, branches, self.error, place or self.first)
         buckets = (*buckets, *ends)
-        answers = answers and [*answers, *(b.name for b in ends)]
-        found = self.computed.finish(answers, bound_variables(pattern))
         head = check_variables(
             head if head is None or found is None else found.needed(head),
             pattern,

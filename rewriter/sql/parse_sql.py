@@ -1,23 +1,12 @@
 """Parses plain SQL over the catalog into a union of SPJ queries: `check --sql`."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.expressions.may_be_null import may_be_null
-from ontoweir.mappings.materialize.write_value import write_value
-from ontoweir.mappings.model.assertion import (
-    SourceColumn,
-    SourceCompare,
-    SourceCondition,
-    SourceNotNull,
-    SourceOneOf,
-)
-from ontoweir.mappings.model.catalog import Catalog, Column, Scalar
-from ontoweir.mappings.model.column_types import XSD
+from ontoweir.mappings.model.catalog import Catalog, Column
 from ontoweir.mappings.model.expression import Expression
-from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.read_select import (
@@ -28,7 +17,7 @@ from ontoweir.mappings.sql.read_select import (
 )
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
-from ontoweir.rewriter.blocks.make_absence import make_absence
+from ontoweir.rewriter.blocks.make_absence import BesideWindow, make_absence
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
@@ -42,30 +31,16 @@ from ontoweir.rewriter.joins.read_latest import read_latest
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
-from ontoweir.rewriter.model.spj import (
-    Attribute,
-    Block,
-    Compare,
-    Condition,
-    Constant,
-    ConstantOutput,
-    LiteralOutput,
-    NotNull,
-    Occurrence,
-    OneOf,
-    Op,
-    Output,
-    SpjQuery,
-    SpjUnion,
-)
-from ontoweir.rewriter.nulls.list_nullable import is_always_null, list_nullable
-from ontoweir.rewriter.nulls.split_nulls import split_nulls
+from ontoweir.rewriter.model.spj import Block, SpjQuery, SpjUnion
+from ontoweir.rewriter.nulls.list_nullable import list_nullable
+from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
+from ontoweir.rewriter.subqueries.stack_rows import stack_rows
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.versions.meet_tables import meet_tables
@@ -155,6 +130,21 @@ class _Reader:
         self.blocks.append(made.block)
         return (made.block.stream.name, made.columns), made.catalog
 
+    def read_matches(
+        self, trees: AbsenceTrees, catalog: Catalog, name: str
+    ) -> tuple[StreamColumns, Catalog]:
+        """The matches of a SELECT of several rows, as a stream of the catalog."""
+        try:
+            return self.read_absence(trees, catalog, name)
+        except BesideWindow:
+            raise SqlRefusal(
+                "NOW() beside an expression of several rows",
+                why="when a match leaves a window does not follow from when it is complete",
+                fix="compare the times of the rows, as in b.ts <= a.ts + INTERVAL '10' MINUTE; or "
+                "select the columns, and compute with them in the results",
+                line=trees.line,
+            ) from None
+
     def read(
         self,
         trees: "Sequence[exp.Query]",
@@ -170,6 +160,8 @@ class _Reader:
         file = self.file
         parts: list[_Part] = []
         for tree in trees:
+            if keyed is None:
+                tree, catalog = stack_rows(tree, catalog, self.read_matches)
             parts.append(_read_part(tree, catalog, file, keyed=keyed, nullable=nullable))
             catalog = parts[-1].catalog
         part = _unite_parts(parts, catalog, file)
@@ -263,7 +255,7 @@ def _read_part(
     doubtful = frozenset(range(needed)) if nulls else free
     columns = {(table, column.name) for table, column in buckets}
     disjuncts = tuple(
-        d for s in union.selects for d in _disjuncts(s, file, needed, doubtful, columns)
+        d for s in union.selects for d in make_disjuncts(s, file, needed, doubtful, columns)
     )
     return _Part(
         catalog,
@@ -321,80 +313,3 @@ def _names(select: SelectShape) -> tuple[str, ...]:
             unique, n = f"{name}_{n}", n + 1
         names.append(unique)
     return tuple(names)
-
-
-def _disjuncts(
-    select: SelectShape, file: str, needed: int, nullable: Set[int], buckets: Set[tuple[str, str]]
-) -> list[SpjQuery]:
-    """The disjuncts of one SELECT. Of its first `needed` columns, all but arguments of aggregates,
-    the `nullable` ones may be NULL; `buckets`: tables and columns that are never NULL."""
-    source = Source(file, select.line or 1)
-    outputs: list[tuple[str, Output]] = []
-    for name, value in select.projections:
-        if isinstance(value, SourceColumn):
-            if select.scope.step_of(value) is not None:
-                raise SqlRefusal(
-                    f"the timestamp {value.alias}.{value.column} is added up",
-                    why="a time is no number: of times there are MIN, MAX and COUNT(DISTINCT …)",
-                    fix="aggregate another column, or use MIN or MAX",
-                    line=select.line,
-                )
-            outputs.append((name, LiteralOutput(_attribute(value))))
-        else:
-            outputs.append((name, _constant_output(value)))
-    of = {t.alias: t.table for t in select.tables}
-    shown = [(n, o.value) for n, (_, o) in enumerate(outputs) if isinstance(o, LiteralOutput)]
-    maybe = [a for n, a in shown if n in nullable and not _has_value(a, select, of, buckets)]
-    sure = [NotNull(a, source) for n, a in shown if n < needed and a not in maybe]
-    never = {a for a in maybe if is_always_null(select.scope.tables[a.alias], a.column)}
-    tables = tuple(Occurrence(t.alias, t.table) for t in select.tables)
-    disjuncts = []
-    for alternative in select.alternatives:
-        conditions = (*(_condition(c, source) for c in alternative), *dict.fromkeys(sure))
-        query = SpjQuery(tables, conditions, tuple(outputs))
-        group = [NotNull(a, source) for a in maybe]
-        disjuncts += split_nulls(query, group, never, select.line)
-    return disjuncts
-
-
-def _has_value(
-    attribute: Attribute, select: SelectShape, of: dict[str, str], buckets: Set[tuple[str, str]]
-) -> bool:
-    """Whether a computed column has a value in every row."""
-    if (of[attribute.alias], attribute.column) in buckets:
-        return True
-    table = select.scope.tables[attribute.alias]
-    column = table.column(attribute.column)
-    expression = None if column is None else column.expression
-    return expression is not None and not may_be_null(expression, never_null(table))
-
-
-def _attribute(column: SourceColumn) -> Attribute:
-    return Attribute(column.alias, column.column)
-
-
-def _condition(condition: SourceCondition, source: Source) -> Condition:
-    match condition:
-        case SourceNotNull():
-            return NotNull(_attribute(condition.column), source)
-        case SourceOneOf(column=column, values=values):
-            return OneOf(_attribute(column), values, source)
-        case SourceCompare(right=right):
-            return Compare(
-                _attribute(condition.left),
-                Op(condition.op),
-                _attribute(right) if isinstance(right, SourceColumn) else Constant(right.value),
-                condition.offset,
-                source,
-            )
-        case _ as unreachable:
-            assert_never(unreachable)
-
-
-def _constant_output(value: Scalar) -> ConstantOutput:
-    if isinstance(value, bool):
-        return ConstantOutput(str(value).lower(), False, XSD + "boolean")
-    if isinstance(value, str):
-        return ConstantOutput(value, False)
-    kind = "integer" if isinstance(value, int) else "decimal"
-    return ConstantOutput(write_value(value), False, XSD + kind)

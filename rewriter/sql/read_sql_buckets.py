@@ -5,13 +5,14 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog, Column, Stream
+from ontoweir.mappings.model.catalog import Catalog, Column, DateType, Stream, TimestampType
 from ontoweir.mappings.model.sliding_buckets import make_sliding
 from ontoweir.mappings.model.time_bucket import (
     TimeBucket,
     slide_panes,
 )
-from ontoweir.mappings.sql.read_scope import Scope
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import ENDS, is_growing, make_column
 from ontoweir.rewriter.windows.join_buckets import join_buckets, list_equal
@@ -48,6 +49,7 @@ def read_sql_buckets(
     if not found:
         return tree, catalog, ()
     scope, _, _ = read_from(tree, catalog)
+    found = [n for n in found if not _is_of_value(n, scope)]
     streams = dict(catalog.streams)
     made: dict[tuple[str, Column], None] = {}
     for node in found:
@@ -102,6 +104,24 @@ def _is_bucket(node: "exp.Expr") -> bool:
     from sqlglot import exp
 
     return is_grid(node) or (isinstance(node, exp.Anonymous) and node.name.upper() in _SLIDING)
+
+
+def _is_of_value(node: "exp.Expr", scope: Scope) -> bool:
+    """Whether a time is truncated that is no stream's timestamp: an expression of a row."""
+    from sqlglot import exp
+
+    named = isinstance(node, exp.Anonymous) and node.name.upper() == "DATE_TRUNC"
+    if not named or len(node.expressions) != 2:
+        return False
+    columns = list(node.find_all(exp.Column))
+    try:
+        places = [scope.resolve(c.table or None, c.name, line_of(c)) for c in columns]
+    except SqlRefusal:  # said where it is read
+        return False
+    return bool(places) and all(
+        scope.step_of(place) is None and isinstance(scope.type_of(place), DateType | TimestampType)
+        for place in places
+    )
 
 
 def _read(node: "exp.Expr", scope: Scope) -> tuple[str, Stream, TimeBucket]:

@@ -1,5 +1,6 @@
 """What a micro-batch did and what is kept after it, as one JSON object."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from ontoweir.checker.sizes.bound_open_steps import count_open_rows
@@ -9,9 +10,16 @@ from ontoweir.runtime.live.model.divided_state import DividedState
 from ontoweir.runtime.live.model.live_job import PARTITION_OF, LiveJob, LiveState, partitions_of
 from ontoweir.runtime.times.late_rows import NOT_LATE
 
+_NONE: Mapping[str, float] = {}
+
 
 def measure_batch(
-    job: LiveJob, before: LiveState, state: LiveState, seconds: float, now: float
+    job: LiveJob,
+    before: LiveState,
+    state: LiveState,
+    seconds: float,
+    now: float,
+    stages: Mapping[str, float] = _NONE,
 ) -> dict[str, Any]:
     """The record of a micro-batch.
 
@@ -21,10 +29,11 @@ def measure_batch(
         state: the state that it left.
         seconds: how long it took, from its rows being asked for to its answers being published.
         now: the time of day (seconds since 1970).
+        stages: how many of the seconds each stage took.
 
     Returns:
-        `batch`, `time`, `seconds`; `tuples`, `markers`, `results`, `late`, `rejected` of this
-        micro-batch, and under `totals` since the run's first; `rejects`: totals by reason;
+        `batch`, `time`, `seconds`, `stages`; `tuples`, `markers`, `results`, `late`, `rejected` of
+        this micro-batch, and under `totals` since the run's first; `rejects`: totals by reason;
         `tuples_per_second`; `finished`: the last finished timestamp; `waiting`: rows that wait for
         a marker. By stream: `tuples` (total), `waiting`, `last`: the last timestamp of each
         partition, `lag_seconds`: by how much the slowest partition's is behind the time of day
@@ -59,6 +68,7 @@ def measure_batch(
         "batch": state.batch,
         "time": show_time(round(now * 1e6)),
         "seconds": round(seconds, 6),
+        "stages": dict(stages),
         **did,
         "tuples_per_second": round(did["tuples"] / seconds, 1) if seconds else 0.0,
         "totals": dict(state.totals),

@@ -53,6 +53,7 @@ from ontoweir.runtime.live.output.publish_commit import REJECTS, publish_commit,
 from ontoweir.runtime.live.output.sinks.files import FileSink
 from ontoweir.runtime.live.output.write_parts import PartFolder, PartWriter, drop_future
 from ontoweir.runtime.live.parts.part_files import drop_files
+from ontoweir.runtime.live.stage_clock import StageClock, show_stages
 from ontoweir.runtime.live.write_metrics import write_metrics
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spark.read_view import VIEW
@@ -92,6 +93,7 @@ class BatchProcessor:
         self.counted: frozenset[tuple[str, str]] = frozenset()
         """Files that could not be read, and are rejected already, with their streams."""
         self.mutex, self.closed = threading.Lock(), False
+        self.clock = StageClock()
         self.removals: list[Future[None]] = []
         """What removes the folders of old micro-batches."""
         self.answers = FileSink(options.output) if options.sink is None else options.sink
@@ -158,13 +160,11 @@ class BatchProcessor:
         log = rotate_spark(self.options.checkpoint, self.record, files)
         none = tuple(q.schema.empty_table() for q in self.job.queries)
         outcome = LiveOutcome(replace(self.state, batch=self.state.batch + 1), none, ())
-        gone = let_go(self.writer)
         parts = self.writer.parts.mark()
         record = replace(self.record, spark=log, read={}, bad={}, parts=parts)
         durable = list(self.writer.fresh)
         self.writer.fresh.clear()
         place = self._commit(record, outcome, durable)
-        remove_files(gone, self.writer)
         self.state, self.record = outcome.state, record
         self.publish(place)
         self.recorder = SparkRecorder(self.spark_folder)
@@ -276,8 +276,9 @@ class BatchProcessor:
         batch: int,
     ) -> None:
         """Commit and publish the rows of a span of time: those of files, and other `rows`."""
-        begun = time.perf_counter()
-        arrived = {**opened.read(*span), **rows}
+        begun, clocked = time.perf_counter(), self.clock.seconds
+        with self.clock.time("read"):
+            arrived = {**opened.read(*span), **rows}
         bad = {n: tuple(b.file for b in held) for n, held in opened.bad.items() if held}
         for name, files in self.record.bad.items() if span[0] is not None else ():
             bad[name] = (*files, *(f for f in bad.get(name, ()) if f not in files))
@@ -288,21 +289,25 @@ class BatchProcessor:
             if not self._passes(history, held)
         ]
         known = self._look_around(opened, arrived, batch, last=span[1] is None)
-        outcome = advance_live(self.job, self.state, arrived, time.time(), known, rejects)
+        with self.clock.time("advance"):
+            outcome = advance_live(self.job, self.state, arrived, time.time(), known, rejects)
         log, durable = self.recorder.record(batch)
         gone = let_go(self.writer)
         parts = self.writer.parts.mark()
         record = CommitRecord(self.record.run, log, self.sources.order, read, parts, span[1], bad)
         durable += self.writer.fresh
         self.writer.fresh.clear()
-        place = self._commit(record, outcome, durable)
-        remove_files(gone, self.writer)
+        with self.clock.time("commit"):
+            place = self._commit(record, outcome, durable)
         before, self.state, self.record = self.state, outcome.state, record
         self._forget_parts(before)
         self.entries += sum(map(len, opened.files.values())) if span[1] is None else 0
-        self.publish(place)
+        with self.clock.time("publish"):
+            remove_files(gone, self.writer)
+            self.publish(place)
         seconds = time.perf_counter() - begun
-        shown = measure_batch(self.job, before, self.state, seconds, time.time())
+        stages = show_stages(clocked, self.clock.seconds)
+        shown = measure_batch(self.job, before, self.state, seconds, time.time(), stages)
         shown["spark_batch"] = batch
         write_metrics(self.options.metrics or self.options.output, shown)
         self.options.on_published(shown)

@@ -85,7 +85,7 @@ class IntakeRun:
         job = LiveJob((), histories, {}, seconds)
         frame, sources = open_sources(job, self.session, self.home, order, observed=False)
         intake.open(sources)
-        writer = frame.writeStream
+        writer = frame.writeStream.queryName("ontoweir: all registered queries of files")
         if not call_without_rows(writer, self.session, intake.take, True):
             writer = writer.foreachBatch(intake.take)
         # Java's current folder is the one that this process had when Java was started

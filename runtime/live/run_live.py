@@ -67,7 +67,7 @@ def run_live(
         frame, taker.sources = open_sources(
             job, session, spark, taker.record.sources, observed=observed
         )
-        writer = frame.writeStream
+        writer = frame.writeStream.queryName(_name_run(job))
         silent = not observed and len(taker.sources.listed) == len(job.histories)
         if not call_without_rows(writer, session, taker.take, silent):
             writer = writer.foreachBatch(taker.take)
@@ -80,3 +80,10 @@ def run_live(
         return writer.start()
 
     return LiveRun(begin(), job, taker, begin)
+
+
+def _name_run(job: LiveJob) -> str:
+    """What Spark's pages call a run."""
+    names = [query.name for query in job.queries]
+    others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"ontoweir: {names[0]}{others}"

@@ -48,6 +48,8 @@ def write_metrics(folder: Path, record: Mapping[str, Any], longest: int = _LONGE
 def _gauges(record: Mapping[str, Any]) -> Iterator[str]:
     yield from list_series("batch", "gauge", "the last micro-batch", [({}, record["batch"])])
     yield from list_series("batch_seconds", "gauge", "its duration", [({}, record["seconds"])])
+    stages = [({"stage": s}, taken) for s, taken in record["stages"].items()]
+    yield from list_series("stage_seconds", "gauge", "its duration, by stage", stages)
     for name in ("tuples", "markers", "results", "late", "rejected"):
         count = record["totals"][name]
         yield from list_series(f"{name}_total", "counter", f"{name} so far", [({}, count)])

@@ -54,7 +54,7 @@ REFUSED = {
     "HAVING": f"SELECT ?s {{ {BODY} }} GROUP BY ?s HAVING(AVG(?v) > 1)",
     "an aggregate in a subquery": f"SELECT ?v {{ {{ SELECT ?v {{ {BODY} }} GROUP BY ?v }} }}",
     "path": f"SELECT ?v {{ {BODY} ?s :monitors+ ?x }}",
-    "function": f"SELECT ?v {{ {BODY} FILTER(md5(?v) = 3) }}",
+    "function": f"SELECT ?v {{ {BODY} FILTER(rand() < ?v) }}",
     "predicate": "SELECT ?v { GRAPH ?t { ?r ?p ?v } }",
     "CONSTRUCT": f"CONSTRUCT {{ ?s :x ?v }} WHERE {{ {BODY} }}",
     "ASK": f"ASK {{ {BODY} }}",

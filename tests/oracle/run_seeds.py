@@ -29,6 +29,7 @@ from tests.oracle import (
     test_keyed_groups,
     test_latest,
     test_outer_joins,
+    test_several_rows,
     test_sliding_groups,
     test_sql_nulls,
     test_stacked_queries,
@@ -48,6 +49,9 @@ from tests.sparql_counts import (
     test_random_outside,
     test_random_windows,
     test_stacked_selects,
+)
+from tests.sparql_counts import (
+    test_several_rows as test_several_terms,
 )
 from tests.sparql_counts.case import Case
 from tests.sparql_counts.compare_answers import Difference, Equal, compare_case
@@ -101,6 +105,7 @@ KINDS: dict[str, Callable[[int], object]] = {
     "buckets": test_buckets.check,
     "bucket-shapes": test_bucket_shapes.check,
     "stacked": test_stacked_queries.check,
+    "several-rows": test_several_rows.check,
     "nested-rows": test_subqueries.check_rows,
     "nested-sets": test_inner_distinct.check,
     "nested-groups": test_subqueries.check_groups,
@@ -117,6 +122,7 @@ KINDS: dict[str, Callable[[int], object]] = {
     "sparql-buckets": partial(_in_folder, test_random_buckets.run_seed),
     "sparql-absence": partial(_in_folder, test_random_absence.compare),
     "sparql-stacked": partial(_in_folder, test_stacked_selects.run_seed),
+    "sparql-several-rows": partial(_in_folder, test_several_terms.run_seed),
     "sparql-sets": partial(_in_folder, test_inner_sets.run_seed),
     "sparql-outside": partial(_in_folder, test_random_outside.run_seed),
     "sparql-comparisons": partial(_compare, random_comparisons.make_case),

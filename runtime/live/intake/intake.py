@@ -48,6 +48,7 @@ from ontoweir.runtime.live.model.live_job import KnownSources
 from ontoweir.runtime.live.output.drop_parts import let_go, remove_files
 from ontoweir.runtime.live.output.list_parts import open_parts
 from ontoweir.runtime.live.output.write_parts import PartWriter
+from ontoweir.runtime.live.stage_clock import StageClock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -76,8 +77,7 @@ class Intake:
         self.failed: OntoweirError | None = None
         """What ended the intake as a whole."""
         self.mutex, self.closed, self.busy = threading.Lock(), False, 0.0
-        self.worked = 0.0
-        """Seconds that steps have taken."""
+        self.clock = StageClock()
         self.spans: dict[tuple[ReachKey, ReachKey], OpenSpan] = {}
         self.opened = 0
         """How many spans have been opened."""
@@ -291,13 +291,13 @@ class Intake:
 
     def _step(self, lanes: Sequence[Lane], rows: int) -> None:
         """Advance lanes by a step, commit, publish."""
-        begun = time.perf_counter()
         to = self._aim(lanes) if lanes[0].span is None else lanes[0].span.to
         low = None if lanes[0].span is None else lanes[0].span.cut_us
-        span = self._open(lanes, to, rows)
-        high = next((c for c in span.cuts if low is None or c > low), None)
-        told = span.count_bad() if low is not None else {}
-        found = span.read(low, high)
+        with self.clock.time("read"):
+            span = self._open(lanes, to, rows)
+            high = next((c for c in span.cuts if low is None or c > low), None)
+            told = span.count_bad() if low is not None else {}
+            found = span.read(low, high)
         self.watch.begin_step()
 
         def look(lane: Lane) -> KnownSources:
@@ -306,7 +306,8 @@ class Intake:
             return self.watch.look_around(lane, span, mine, last=high is None)
 
         files = {} if high is None else span.files()
-        stepped = step_lanes(lanes, Arrived(found, span.list_bad(told), to, high, files), look)
+        with self.clock.time("advance"):
+            stepped = step_lanes(lanes, Arrived(found, span.list_bad(told), to, high, files), look)
         self._settle(lanes, stepped)
         goes_on = low is not None or any(lane.span is not None for lane in self.lanes)
         bad = dict(self.record.bad) if goes_on else {}
@@ -316,7 +317,6 @@ class Intake:
         used = {(x.at.key, x.span.to.key) for x in self.lanes if x.span is not None}
         for key in self.spans.keys() - used:
             self.spans.pop(key).close()
-        self.worked += time.perf_counter() - begun
 
     def _settle(self, lanes: Sequence[Lane], stepped: Stepped) -> None:
         """The lanes after a step, those that have come to the same together; the failed parked."""
@@ -373,12 +373,14 @@ class Intake:
         record = replace(self.record, parts=writer.parts.mark(), bad=bad)
         others = [*self.fresh, *writer.fresh]
         writer.fresh.clear()
-        place = self.commits.commit(record, self.lanes, self.parked, stepped, others)
+        with self.clock.time("commit"):
+            place = self.commits.commit(record, self.lanes, self.parked, stepped, others)
         self.record, self.fresh = record, []
-        remove_files(gone, writer)
         self.parked = {id_: replace(p, contents={}) for id_, p in self.parked.items()}
         rejects = [(members, tabulate_rejects(held)) for members, held in stepped.rejects]
-        self.publisher.publish(place, stepped.answers, rejects)
+        with self.clock.time("publish"):
+            remove_files(gone, writer)
+            self.publisher.publish(place, stepped.answers, rejects)
         quarantine_files(bad, self.options.folder)
 
     def close(self) -> None:

@@ -44,6 +44,7 @@ class SparkParts:
         """
         run, packed = self.run, self.packed
         rows = self.context.parallelize(tasks, len(tasks))
+        self.context.setJobDescription(f"ontoweir: {', '.join(packed)} in {len(tasks)} parts")
         for left in reversed(range(_TRIES)):
             try:
                 return rows.map(lambda task: run_part(run, packed, task)).collect()

@@ -4,7 +4,7 @@ These files are not trusted: values that are missing or of a wrong type are left
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,8 @@ class Synopsis:
 @dataclass(frozen=True, slots=True)
 class Moment:
     """A query after a micro-batch; `at` in seconds since 1970. `tuples`, `results`, `rejected`
-    and `rejects` count from the run's start; `lag`: seconds behind the clock."""
+    and `rejects` count from the run's start; `lag`: seconds behind the clock; `stages`: seconds of
+    each stage of the micro-batch."""
 
     at: float
     batch: int
@@ -45,6 +46,7 @@ class Moment:
     rejects: Mapping[str, int]
     finished: str | None
     lag: float | None
+    stages: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,7 @@ def _moment(record: Mapping[str, Any], query: Mapping[str, Any], at: float) -> M
         {str(k): _count(v) for k, v in _dict(record.get("rejects")).items()},
         _text(record.get("finished")),
         max(lags, default=None),
+        {str(k): _number(v) or 0.0 for k, v in _dict(record.get("stages")).items()},
     )
 
 

@@ -40,6 +40,12 @@ def _list_lines(runs: Mapping[str, Run]) -> Iterator[str]:
         values = [({"query": q}, _number(moment, name)) for q, moment in last.items()]
         known = [(labels, number) for labels, number in values if number is not None]
         yield from list_series(f"query_{name}", kind, text, known)
+    stages = [
+        ({"query": query, "stage": stage}, taken)
+        for query, moment in last.items()
+        for stage, taken in moment.stages.items()
+    ]
+    yield from list_series("query_stage_seconds", "gauge", "that duration, by stage", stages)
     reasons = [
         ({"query": query, "reason": reason}, float(count))
         for query, moment in last.items()

@@ -8,9 +8,11 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.project.project import Project
+from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.find_latest import find_latest
 from ontoweir.rewriter.absence.split_text import SolutionTexts, SplitText, split_text
 from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
+from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.sparql.parse_query import parse_query
 
@@ -48,7 +50,16 @@ def compile_text(
 
     split = split_text(text, file)
     if split is None:
-        return compile_branches(parse_query(text, name=name, file=file), False)
+        branches = parse_query(text, name=name, file=file)
+        try:
+            return compile_branches(branches, False)
+        except SeveralRowsError as error:
+            patterns = list_matches(branches)
+            if patterns is None:
+                raise
+            made_of = compile_branches(patterns, True)
+            known = catalog or workspace.project.catalog
+            return replace(made_of, union=compute_matches(made_of.union, branches, known, error))
     made: list[CompiledQuery] = []
 
     def compile_one(one: str) -> CompiledQuery:

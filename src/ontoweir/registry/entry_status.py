@@ -57,6 +57,7 @@ def begin_status(
         "rejects": {},
         "streams": {},
         "tuples_per_second": 0.0,
+        "stages": {},
         **{name: held for name, held in (before or {}).items() if name in _KEPT},
     }
 
@@ -74,6 +75,7 @@ def add_record(status: dict[str, Any], record: Mapping[str, Any]) -> None:
         "rejects": record["rejects"],
         "streams": record["streams"],
         "tuples_per_second": record["tuples_per_second"],
+        "stages": record["stages"],
         "state_rows": held["state_rows"],
         "state_rows_max": max(status["state_rows_max"], held["state_rows"]),
         "state_bytes": held["state_bytes"],

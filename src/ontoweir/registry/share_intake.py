@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ontoweir.errors import OntoweirError
 from ontoweir.registry.entry_status import add_record, write_status
@@ -28,7 +28,7 @@ _QUIET = 0.5
 @dataclass(slots=True)
 class SharedEntries:
     """`entries`: those that take part, by their ids; `shown`: of each the state that its status
-    shows, and until when the intake had worked then (seconds); `streams`: the catalog's;
+    shows, and how long the intake's stages had taken then; `streams`: the catalog's;
     `failed`: entries that have just failed, by their ids; `dead`: all have, and another intake
     takes the place of this one."""
 
@@ -36,7 +36,7 @@ class SharedEntries:
     run: "IntakeRun"
     options: RunOptions
     entries: dict[str, RunningEntry] = field(default_factory=dict)
-    shown: dict[str, tuple["LiveState", float]] = field(default_factory=dict)
+    shown: dict[str, tuple["LiveState", Mapping[str, float]]] = field(default_factory=dict)
     streams: dict[str, "Stream"] = field(default_factory=dict)
     failed: dict[str, OntoweirError] = field(default_factory=dict)
     dead: bool = False
@@ -142,20 +142,22 @@ class SharedEntries:
         counts["waiting_rows"] = state.waiting
         running.before, running.reasons = counts, dict(state.reasons)
         running.status |= {**counts, "rejects": dict(state.reasons)}
-        self.shown[running.entry.id] = state, self.run.intake.worked
+        self.shown[running.entry.id] = state, self.run.intake.clock.seconds
 
     def show(self, running: RunningEntry) -> None:
         """Bring an entry's status and metrics up to date, if something has come."""
         from ontoweir.runtime.live.measure_batch import measure_batch
+        from ontoweir.runtime.live.stage_clock import show_stages
         from ontoweir.runtime.live.write_metrics import write_metrics
 
         found = self.run.intake.find(running.entry.id)
-        before, worked = self.shown[running.entry.id]
+        before, clocked = self.shown[running.entry.id]
         if found is None or found.state.batch == before.batch:
             return
-        now = self.run.intake.worked
-        job, state = found.job, found.state
-        record: dict[str, Any] = measure_batch(job, before, state, now - worked, time.time())
+        now = self.run.intake.clock.seconds
+        job, state, stages = found.job, found.state, show_stages(clocked, now)
+        taken = sum(stages.values())
+        record = measure_batch(job, before, state, taken, time.time(), stages)
         self.shown[running.entry.id] = state, now
         if running.alarm is not None:
             running.alarm(state, job)

@@ -13,5 +13,5 @@ def describe_finality(block: Block) -> str | None:
     if all(any(us <= 0 for _, us in d.after) for d in waits):
         return f"answers of {name} are final when they are complete"
     if block.time is not None:
-        return f"answers of {name} are final {show_duration(block.time[1])} after their row"
+        return f"answers of {name} are final {show_duration(block.time[1])} after their last row"
     return f"answers of {name} are final when all that may be beside them has had its time"

@@ -14,6 +14,7 @@ from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.measure_batch import measure_batch
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
+from ontoweir.runtime.live.stage_clock import StageClock, show_stages
 from ontoweir.runtime.live.write_metrics import write_metrics
 from tests.oracle.random_queries import Case
 from tests.runtime.live_cases import find_case, make_table
@@ -53,7 +54,10 @@ def test_a_record_has_every_synopsis_against_its_bound_and_every_streams_lag() -
 
 def test_records_are_lines_and_the_last_one_is_there_for_prometheus(tmp_path: Path) -> None:
     _, job, state = _with_state()
-    record = measure_batch(job, begin_live(job), state, 0.5, 100.0)
+    clock = StageClock()
+    with clock.time("commit"):
+        stages = show_stages(StageClock().seconds, {**clock.seconds, "read": 0.25})
+    record = measure_batch(job, begin_live(job), state, 0.5, 100.0, stages)
     record["rejects"] = {'say "no"\\': 2}
     write_metrics(tmp_path, record)
     write_metrics(tmp_path, {**record, "batch": 1})
@@ -62,6 +66,7 @@ def test_records_are_lines_and_the_last_one_is_there_for_prometheus(tmp_path: Pa
     text = (tmp_path / "metrics.prom").read_text()
     rows = record["queries"]["q"]["state_rows"]
     assert "ontoweir_batch 1\n" in text
+    assert 'ontoweir_stage_seconds{stage="read"} 0.25\n' in text
     assert f'ontoweir_query_state_rows{{query="q"}} {rows}\n' in text
     assert 'ontoweir_rejects_total{reason="say \\"no\\"\\\\"} 2\n' in text
     names = [x.split("{")[0].split(" ")[0] for x in text.splitlines() if not x.startswith("#")]

@@ -1,0 +1,229 @@
+"""Reads functions of dates and times in expressions of SQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.expressions import build
+from ontoweir.mappings.model.catalog import (
+    DateType,
+    DecimalType,
+    IntType,
+    StringType,
+    TimestampType,
+)
+from ontoweir.mappings.model.column_types import name_column_type
+from ontoweir.mappings.model.expression import Call, Expression, Function, Value
+from ontoweir.mappings.model.parse_duration import parse_duration
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_UNITS_US = {
+    "MICROSECOND": 1,
+    "MILLISECOND": 1_000,
+    "SECOND": 1_000_000,
+    "MINUTE": 60_000_000,
+    "HOUR": 3_600_000_000,
+    "DAY": 86_400_000_000,
+    "WEEK": 604_800_000_000,
+}
+"""Units that are always equally long, in UTC."""
+_MILLIONTH = Decimal("0.000001")
+_TRUNCATED = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
+_FORMATS = {
+    "yyyy": "%Y",
+    "MM": "%m",
+    "dd": "%d",
+    "HH": "%H",
+    "mm": "%M",
+}
+"""The parts of a format that mean one thing everywhere: Spark's letters, and those of strftime."""
+_PART = re.compile("%[YmdHM]|%.")
+
+
+def read_date_function(
+    tree: exp.Expr, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
+) -> Expression | None:
+    """The function of dates or times that is written; None: it is none.
+
+    Raises:
+        SqlRefusal: it is not the same in every SQL.
+    """
+    from sqlglot import exp
+
+    match tree:
+        case exp.TimestampDiff() | exp.DateDiff():
+            return _read_difference(tree, read, refuse)
+        case exp.UnixMicros() | exp.UnixMillis() | exp.UnixSeconds():
+            unit = {"unixmicros": 1, "unixmillis": 1_000}.get(tree.key, 1_000_000)
+            return build.whole_units(build.epoch_us(read(tree.this)), unit, down=True)
+        case exp.StrToUnix() if "format" in tree.args:
+            return build.whole_units(build.epoch_us(read(tree.this)), 1_000_000, down=True)
+        case exp.Anonymous() if tree.name.upper() == "DATE_TRUNC":
+            return _read_truncation(tree, read, refuse)
+        case exp.TimestampAdd():
+            return _read_addition(tree, read, refuse)
+        case exp.TsOrDsToDate():
+            return build.cast_day(read(tree.this))
+        case exp.TimeToStr():
+            return _read_format(tree, read, refuse)
+        case exp.Add() | exp.Sub():
+            return _read_moved_time(tree, read, refuse)
+        case exp.Extract() if tree.this.name.upper() == "EPOCH":
+            micros = build.epoch_us(read(tree.expression))
+            place = Value(_MILLIONTH, DecimalType(7, 6))
+            return build.arithmetic(Function.MULTIPLY, micros, place)
+    return _read_part(tree, read, refuse)
+
+
+def _read_moved_time(
+    tree: exp.Expr, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
+) -> Expression | None:
+    """A time and an INTERVAL; None: it is no sum with one.
+
+    Raises:
+        SqlRefusal: the interval is of months or years, or it is added to no time.
+    """
+    from sqlglot import exp
+
+    left, right = tree.this.unnest(), tree.expression.unnest()
+    if isinstance(left, exp.Interval) and isinstance(tree, exp.Add):
+        left, right = right, left
+    if not isinstance(right, exp.Interval):
+        return None
+    unit = right.args.get("unit")
+    amount = right.this.name if right.this is not None else ""
+    sign = -1 if amount.startswith("-") else 1
+    length = parse_duration(f"{amount.lstrip('+-').strip()} {unit.name if unit else ''}")
+    time = read(left)
+    if length is None:
+        raise refuse(tree, why="an interval is of weeks, days, hours or less")
+    if not isinstance(time.type, TimestampType):
+        raise refuse(tree, why=f"an interval is added to a timestamp, not to {_name(time)}")
+    micros = sign * (-length if isinstance(tree, exp.Sub) else length)
+    return Call(Function.ADD_US, (time, Value(micros, IntType())), TimestampType())
+
+
+def _read_addition(
+    tree: exp.Expr, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
+) -> Expression:
+    """TIMESTAMPADD(unit, a constant, time)."""
+    unit, count = _UNITS_US.get(tree.args["unit"].name.upper()), read(tree.expression)
+    if unit is None or not isinstance(count, Value) or not isinstance(count.value, int):
+        raise refuse(tree, why="a constant number of weeks, days, hours or less is added")
+    time = build.cast(read(tree.this), TimestampType())
+    return Call(Function.ADD_US, (time, Value(unit * count.value, IntType())), TimestampType())
+
+
+def _read_difference(
+    tree: exp.Expr, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
+) -> Expression:
+    """TIMESTAMPDIFF(unit, earlier, later) in whole units, towards 0; DATEDIFF(later, earlier) in
+    days."""
+    from sqlglot import exp
+
+    unit = tree.args.get("unit")
+    name = unit.name.upper() if unit is not None else "DAY"
+    if isinstance(tree, exp.DateDiff):
+        if unit is not None:
+            raise refuse(
+                tree,
+                why="some SQLs count whole units, others how often one begins",
+                fix=f"write TIMESTAMPDIFF({name}, a, b), which counts whole units",
+            )
+        sides = [build.cast_day(read(_inner(s))) for s in (tree.this, tree.expression)]
+        later, earlier = (build.cast(side, TimestampType()) for side in sides)
+    else:
+        later, earlier = read(tree.this), read(tree.expression)
+    if name.rstrip("S") not in _UNITS_US:
+        raise refuse(tree, why=f"{name} is not always equally long", fix="write it in days")
+    micros = build.difference_us(later, earlier)
+    return build.whole_units(micros, _UNITS_US[name.rstrip("S")], down=False)
+
+
+def _read_truncation(
+    tree: exp.Expr, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
+) -> Expression:
+    unit, *rest = tree.expressions
+    if unit.name.lower() not in _TRUNCATED or len(rest) != 1:
+        raise refuse(tree, why=f"a time is truncated, in UTC, to one of {', '.join(_TRUNCATED)}")
+    unit = unit.name.lower()
+    time = build.cast(read(rest[0]), TimestampType())
+    return Call(Function.TRUNCATE, (Value(unit, StringType()), time), TimestampType())
+
+
+def _read_format(
+    tree: exp.Expr, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
+) -> Expression:
+    """DATE_FORMAT, of parts that mean one thing everywhere."""
+    text = tree.args["format"].name if tree.args.get("format") is not None else ""
+    text = text.replace("strict", "")  # sqlglot's
+    for letters, part in _FORMATS.items():
+        text = text.replace(letters, part)
+    rest = _PART.sub(lambda m: "" if m[0] in _FORMATS.values() else m[0], text)
+    if re.search("[A-Za-z%'\\[\\]#]", rest) or not text:
+        raise refuse(
+            tree,
+            why="a format is of yyyy, MM, dd, HH, mm and signs between them",
+            fix="write EXTRACT(… FROM …) for other parts",
+        )
+    time = read(_inner(tree.this))
+    if not isinstance(time.type, DateType | TimestampType):
+        raise build.TypeClash(f"DATE_FORMAT of {_name(time)}")
+    return Call(Function.FORMAT, (time, Value(text, StringType())), StringType())
+
+
+def _read_part(
+    tree: exp.Expr, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
+) -> Expression | None:
+    """A part of a date or time."""
+    from sqlglot import exp
+
+    parts: dict[type, Function] = {
+        exp.Year: Function.YEAR,
+        exp.Quarter: Function.QUARTER,
+        exp.Month: Function.MONTH,
+        exp.WeekOfYear: Function.WEEK,
+        exp.Day: Function.DAY,
+        exp.DayOfMonth: Function.DAY,
+        exp.DayOfYear: Function.DAY_OF_YEAR,
+        exp.Hour: Function.HOUR,
+        exp.Minute: Function.MINUTE,
+        exp.Second: Function.SECOND,
+    }
+    names = {f.value: f for f in parts.values()} | {
+        "WEEK": Function.WEEK,
+        "DOY": Function.DAY_OF_YEAR,
+        "DAYOFWEEK_ISO": Function.DAY_OF_WEEK,
+    }
+    if isinstance(tree, exp.Extract):
+        function, inner = names.get(tree.this.name.upper()), tree.expression
+    else:
+        function, inner = parts.get(type(tree)), tree.this
+        if function is None:
+            return None
+    if function is None:
+        raise refuse(tree, why="this part of a time is not the same in every SQL")
+    subject = read(_inner(inner))
+    if not isinstance(subject.type, DateType | TimestampType):
+        raise build.TypeClash(f"{function.value} of {_name(subject)}")
+    if function in (Function.HOUR, Function.MINUTE, Function.SECOND):
+        subject = build.cast(subject, TimestampType())
+    return Call(function, (subject,), IntType())
+
+
+def _inner(tree: exp.Expr) -> exp.Expr:
+    """What Spark takes a date or time of."""
+    from sqlglot import exp
+
+    while isinstance(tree, (exp.TsOrDsToDate, exp.TimeStrToTime)):
+        tree = tree.this
+    return tree
+
+
+def _name(made: Expression) -> str:
+    return name_column_type(made.type)

@@ -1,0 +1,123 @@
+"""The SPJ queries that a SELECT of columns is."""
+
+from collections.abc import Set
+from typing import assert_never
+
+from ontoweir.errors import Source
+from ontoweir.mappings.expressions.may_be_null import may_be_null
+from ontoweir.mappings.materialize.write_value import write_value
+from ontoweir.mappings.model.assertion import (
+    SourceColumn,
+    SourceCompare,
+    SourceCondition,
+    SourceNotNull,
+    SourceOneOf,
+)
+from ontoweir.mappings.model.catalog import Scalar
+from ontoweir.mappings.model.column_types import XSD
+from ontoweir.mappings.model.never_null import never_null
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_select import SelectShape
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Compare,
+    Condition,
+    Constant,
+    ConstantOutput,
+    LiteralOutput,
+    NotNull,
+    Occurrence,
+    OneOf,
+    Op,
+    Output,
+    SpjQuery,
+)
+from ontoweir.rewriter.nulls.list_nullable import is_always_null
+from ontoweir.rewriter.nulls.split_nulls import split_nulls
+
+
+def make_disjuncts(
+    select: SelectShape, file: str, needed: int, nullable: Set[int], buckets: Set[tuple[str, str]]
+) -> list[SpjQuery]:
+    """The disjuncts of one SELECT, one for each choice of columns that are NULL.
+
+    Args:
+        select: as it was read.
+        file: where it is.
+        needed: so many of its first columns are all but arguments of aggregates.
+        nullable: the places of those that may be NULL.
+        buckets: tables and columns that are never NULL.
+
+    Raises:
+        SqlRefusal: a timestamp is added up.
+    """
+    source = Source(file, select.line or 1)
+    outputs: list[tuple[str, Output]] = []
+    for name, value in select.projections:
+        if isinstance(value, SourceColumn):
+            if select.scope.step_of(value) is not None:
+                raise SqlRefusal(
+                    f"the timestamp {value.alias}.{value.column} is added up",
+                    why="a time is no number: of times there are MIN, MAX and COUNT(DISTINCT …)",
+                    fix="aggregate another column, or use MIN or MAX",
+                    line=select.line,
+                )
+            outputs.append((name, LiteralOutput(_attribute(value))))
+        else:
+            outputs.append((name, _constant_output(value)))
+    of = {t.alias: t.table for t in select.tables}
+    shown = [(n, o.value) for n, (_, o) in enumerate(outputs) if isinstance(o, LiteralOutput)]
+    maybe = [a for n, a in shown if n in nullable and not _has_value(a, select, of, buckets)]
+    sure = [NotNull(a, source) for n, a in shown if n < needed and a not in maybe]
+    never = {a for a in maybe if is_always_null(select.scope.tables[a.alias], a.column)}
+    tables = tuple(Occurrence(t.alias, t.table) for t in select.tables)
+    disjuncts = []
+    for alternative in select.alternatives:
+        conditions = (*(_condition(c, source) for c in alternative), *dict.fromkeys(sure))
+        query = SpjQuery(tables, conditions, tuple(outputs))
+        group = [NotNull(a, source) for a in maybe]
+        disjuncts += split_nulls(query, group, never, select.line)
+    return disjuncts
+
+
+def _has_value(
+    attribute: Attribute, select: SelectShape, of: dict[str, str], buckets: Set[tuple[str, str]]
+) -> bool:
+    """Whether a computed column has a value in every row."""
+    if (of[attribute.alias], attribute.column) in buckets:
+        return True
+    table = select.scope.tables[attribute.alias]
+    column = table.column(attribute.column)
+    expression = None if column is None else column.expression
+    return expression is not None and not may_be_null(expression, never_null(table))
+
+
+def _attribute(column: SourceColumn) -> Attribute:
+    return Attribute(column.alias, column.column)
+
+
+def _condition(condition: SourceCondition, source: Source) -> Condition:
+    match condition:
+        case SourceNotNull():
+            return NotNull(_attribute(condition.column), source)
+        case SourceOneOf(column=column, values=values):
+            return OneOf(_attribute(column), values, source)
+        case SourceCompare(right=right):
+            return Compare(
+                _attribute(condition.left),
+                Op(condition.op),
+                _attribute(right) if isinstance(right, SourceColumn) else Constant(right.value),
+                condition.offset,
+                source,
+            )
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _constant_output(value: Scalar) -> ConstantOutput:
+    if isinstance(value, bool):
+        return ConstantOutput(str(value).lower(), False, XSD + "boolean")
+    if isinstance(value, str):
+        return ConstantOutput(value, False)
+    kind = "integer" if isinstance(value, int) else "decimal"
+    return ConstantOutput(write_value(value), False, XSD + kind)

@@ -1,0 +1,180 @@
+"""A SELECT that computes with columns of several rows, as one over the stream of its matches.
+
+An expression is of one row. A match of several rows is one row of the stream of all matches, each
+final when it is complete: of it everything is computed as of any row.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import (
+    Scope,
+    SeveralRows,
+    SqlRefusal,
+    column_names,
+    find_table,
+)
+from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.mappings.sql_expressions.derive_columns import ColumnDeriver
+from ontoweir.rewriter.joins.absence_trees import TIME, AbsenceTrees, StreamColumns
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.subqueries.column_names import ColumnNames, columns_of, substitute
+from ontoweir.rewriter.subqueries.join_inner import list_items
+from ontoweir.rewriter.subqueries.qualify_names import Shown, qualify_names
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+ReadMatches = Callable[[AbsenceTrees, Catalog, str], tuple[StreamColumns, Catalog]]
+"""Makes a stream of the rows of a SELECT, which may be called so; and the catalog with it."""
+
+
+def stack_rows(
+    tree: "exp.Query", catalog: Catalog, read: ReadMatches
+) -> "tuple[exp.Query, Catalog]":
+    """A query whose SELECTs each compute with columns of one row; and the catalog with the streams
+    of matches.
+
+    Args:
+        tree: a query without subqueries.
+        catalog: the tables.
+        read: makes the stream of a SELECT's matches.
+
+    Raises:
+        SqlRefusal: a match ends with a window; or its rows are of static relations alone.
+    """
+    from sqlglot import exp
+
+    tree = tree.copy()
+    for select in list(tree.find_all(exp.Select)):
+        items = list_items(select)
+        plain = all(isinstance(i, exp.Table) and isinstance(i.this, exp.Identifier) for i in items)
+        if not plain or len(items) < 2:
+            continue
+        scope, _, _ = read_from(select.copy(), catalog)
+        _qualify(select, catalog)
+        outside = [c for c in _conditions(select) if _is_several(c, scope)]
+        if not outside and not any(_computes(item, scope) for item in _items(select)):
+            continue
+        made, catalog = _stack(select, outside, catalog, read)
+        if select is tree:
+            tree = made
+        else:
+            select.replace(made)
+    return tree, catalog
+
+
+def _qualify(select: "exp.Select", catalog: Catalog) -> None:
+    def list_columns(one: "exp.Select") -> dict[str, Shown]:
+        tables = {i.alias_or_name: find_table(i.name, catalog) for i in list_items(one)}
+        return {
+            alias: Shown(
+                column_names(table),
+                frozenset({table.timestamp} if isinstance(table, Stream) else ()),
+            )
+            for alias, table in tables.items()
+        }
+
+    qualify_names(select, list_columns)
+
+
+def _conditions(select: "exp.Select") -> "list[exp.Expr]":
+    """The conjuncts of WHERE and of all joins."""
+    where = select.args.get("where")
+    trees = [] if where is None else [where.this]
+    trees += [on for j in select.args.get("joins") or () if (on := j.args.get("on")) is not None]
+    return [conjunct for tree in trees for conjunct in split_conjuncts(tree)]
+
+
+def _items(select: "exp.Select") -> "list[exp.Expr]":
+    """What SELECT shows, or groups by; of aggregates, their arguments."""
+    group, having = select.args.get("group"), select.args.get("having")
+    return [
+        *(item.unalias() for item in select.expressions),
+        *(() if group is None else group.expressions),
+        *(() if having is None else [having.this]),
+    ]
+
+
+def _is_several(condition: "exp.Expr", scope: Scope) -> bool:
+    """Whether a condition is more than comparisons of rows."""
+    try:
+        ColumnDeriver(scope).replace_condition(condition.copy())
+    except SeveralRows:
+        return True
+    except SqlRefusal:
+        return False  # it is said where it is read
+    return False
+
+
+def _computes(item: "exp.Expr", scope: Scope) -> bool:
+    from sqlglot import exp
+
+    for part in [item, *item.find_all(exp.AggFunc)]:
+        try:
+            ColumnDeriver(scope).replace_values(part.copy())
+        except SeveralRows:
+            return True
+        except SqlRefusal:
+            continue
+    return False
+
+
+def _stack(
+    select: "exp.Select", outside: "list[exp.Expr]", catalog: Catalog, read: ReadMatches
+) -> "tuple[exp.Select, Catalog]":
+    """The SELECT over the stream of its matches; `outside`: its conditions on these."""
+    from sqlglot import exp
+
+    inside = [c for c in _conditions(select) if c not in outside]
+    outer = select.copy()
+    outer.set("joins", None)
+    outer.set("where", exp.Where(this=exp.and_(*outside)) if outside else None)
+    needed = ColumnNames({i.alias_or_name.lower() for i in list_items(select)})
+    for column in columns_of(outer):
+        needed.add(column, key=False)
+    found = select.copy()
+    for key in ("group", "having", "distinct", "order"):
+        found.set(key, None)
+    for join in found.args.get("joins") or ():
+        join.set("on", None)
+    found.set("where", exp.Where(this=exp.and_(*inside)) if inside else None)
+    columns = [exp.alias_(c.copy(), n, quoted=True) for n, c in needed.columns.items()]
+    stamps = [
+        exp.column(table.timestamp, item.alias_or_name, quoted=True)
+        for item in list_items(select)
+        if isinstance(table := find_table(item.name, catalog), Stream)
+    ]
+    if not stamps:
+        raise SqlRefusal(
+            "an expression of several rows of static relations",
+            why="a match is there at a time, which follows from those of its rows",
+            fix="declare a relation with this SQL as its view",
+            line=line_of(select),
+        )
+    times = [exp.alias_(c, f"{TIME} {n}", quoted=True) for n, c in enumerate(stamps)]
+    found.set("expressions", [*columns, *times])
+    names = tuple(t.alias for t in times)
+    trees = AbsenceTrees((found,), (*needed.columns, *names), names, (), (), True, line_of(select))
+    first, second, *_ = (i.alias_or_name for i in list_items(select))
+    (stream, shown), catalog = read(trees, catalog, f"{first}_{second}")
+    stamp = catalog.streams[stream].timestamp
+    meaning = {needed.text(n): _meaning(n, behind, stream, stamp) for n, behind in shown}
+    outer.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(stream, quoted=True))))
+    substitute(outer, meaning)
+    return outer, catalog
+
+
+def _meaning(name: str, behind: int | None, stream: str, stamp: str) -> "exp.Expr":
+    """The column of the stream, or its timestamp less some time."""
+    from sqlglot import exp
+
+    if behind is None:
+        return exp.column(name, stream, quoted=True)
+    made: exp.Expr = exp.column(stamp, stream, quoted=True)
+    if not behind:
+        return made
+    length = exp.Interval(this=exp.Literal.string(str(behind)), unit=exp.Var(this="MICROSECOND"))
+    return exp.Sub(this=made, expression=length)
