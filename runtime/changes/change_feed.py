@@ -214,7 +214,7 @@ def _show(feed: ChangeFeed, events: pa.Table, changes: Array) -> pa.Table:
     shown = np.flatnonzero(changes)
     table, changes = events.take(pa.array(shown)), changes[shown]
     columns = {name: table.column(name) for name in feed.variables}
-    columns[OP] = pa.array(np.where(changes > 0, "+", "-").tolist(), pa.string())
+    columns[OP] = pa.array(["-", "+"]).take(pa.array((changes > 0).astype(np.int64)))
     columns[AT] = table.column(TIME)
     if MULTIPLICITY in feed.schema.names:
         columns[MULTIPLICITY] = pa.array(np.abs(changes))

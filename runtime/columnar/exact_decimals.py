@@ -36,4 +36,4 @@ def decode_decimals(
     words = np.empty((len(units), 2), dtype="<i8")
     words[:, 0], words[:, 1] = units, units >> 63
     mask = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little").tobytes())
-    return pa.Array.from_buffers(kind, len(units), [mask, pa.py_buffer(words.tobytes())])
+    return pa.Array.from_buffers(kind, len(units), [mask, pa.py_buffer(words)])

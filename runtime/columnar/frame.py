@@ -59,6 +59,8 @@ _WIDE = 1 << 62
 _DENSE = 8
 """Tables with up to this many places per row are used instead of sorting."""
 _SAMPLE = 4_096
+_EACH, _MORE = 8, 4_096
+"""In the first rows, so many for each number and some more, all numbers often occur."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,10 @@ def group_codes(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
 def _places(packed: Array, size: int) -> Array:
     """The numbers less than `size` that occur, in order."""
     occurs = np.zeros(size, dtype=np.bool_)
-    occurs[packed] = True
+    part = _EACH * size + _MORE
+    occurs[packed[:part]] = True
+    if part < len(packed) and not occurs.all():
+        occurs[packed[part:]] = True
     return np.flatnonzero(occurs)
 
 
@@ -190,10 +195,18 @@ def _fresh_where_ordered(packed: Array) -> Array | None:
 
 
 def first_of(codes: Array, count: int) -> Array:
-    """The index of the first row of every code."""
+    """The index of the first row of every code, each of which some row has."""
     first = np.full(count, len(codes), dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    part = min(_EACH * count + _MORE, len(codes))
+    first[codes[:part][::-1]] = np.arange(part - 1, -1, -1)
+    if part < len(codes) and first.max(initial=0) == len(codes):
+        first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     return first
+
+
+def last_of(codes: Array, count: int) -> Array:
+    """The index of the last row of every code, each of which some row has."""
+    return len(codes) - 1 - first_of(codes[::-1], count)
 
 
 def _first_rows(columns: Sequence[Array], rows: int) -> tuple[Array | None, Array | None]:

@@ -33,7 +33,7 @@ from ontoweir.runtime.engine.close_groups import advance_closing
 from ontoweir.runtime.engine.close_values import advance_values
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.pool_texts import close_pool, open_pool
-from ontoweir.runtime.engine.prepare_plan import PreparedPlan
+from ontoweir.runtime.engine.prepare_plan import PreparedPlan, list_wanted
 from ontoweir.runtime.engine.unite_answers import PlanResults, unite_answers
 from ontoweir.runtime.groups.bucket_closing import BucketClosing
 from ontoweir.runtime.groups.list_matches import PartMatches, list_matches
@@ -299,7 +299,7 @@ def _encoder(
         prepared.memory.begin_chunk(len(groups.texts))
     views = {v.view.name: v for prepared in plans for v in prepared.views}
     fed = feed_views(tuple(views.values()), work.catalog, admitted, work.statics)
-    return MemberEncoder(work.catalog, fed)
+    return MemberEncoder(work.catalog, fed, list_wanted(plans))
 
 
 def count_markers(admitted: Mapping[str, Admitted]) -> int:

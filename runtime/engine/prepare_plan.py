@@ -1,6 +1,6 @@
 """A plan with its static data encoded, ready for chunks of rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -91,6 +91,15 @@ def plan_step(plan: SynopsisPlan, catalog: Catalog) -> int:
         if not steps
         else "declare the same unit for the streams' timestamps",
     )
+
+
+def list_wanted(plans: Sequence[PreparedPlan]) -> dict[str, set[Selection]]:
+    """By stream, what the candidates of all members of plans keep."""
+    wanted: dict[str, set[Selection]] = {}
+    for prepared in plans:
+        for member, selection in zip(prepared.plan.form.members, prepared.selections, strict=True):
+            wanted.setdefault(member.stream, set()).add(selection)
+    return wanted
 
 
 def prepare_plans(work: ExecutionContext) -> tuple[PreparedPlan, ...]:

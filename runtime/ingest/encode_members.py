@@ -1,7 +1,8 @@
 """A chunk's columns as the members of plans want them: numbers, of the rows that can be theirs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from ontoweir.runtime.ingest.admit_rows import Admitted, ColumnMemory
 from ontoweir.runtime.ingest.encode_statics import Arrival, find_present, null_attributes
 from ontoweir.runtime.ingest.find_buckets import find_buckets
 from ontoweir.runtime.ingest.select_candidates import Limits, Selection
+from ontoweir.runtime.pool.hash_slots import EMPTY
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_table import Codes, TextTable, take_rows
 from ontoweir.runtime.sources.derive_values import derive_values
@@ -43,16 +45,41 @@ FEW = 4
 """Candidates are picked out where they are at most one row in so many."""
 
 
+_MOST = 0.75
+"""Texts of up to so large a part of the rows are picked out to be looked up."""
+
+_Rows: TypeAlias = Selection | Literal["wanted"] | None
+"""Rows of a chunk: those of a selection, those that any member wants, or all."""
+
+
 class MemberEncoder:
     """Columns of a chunk in units. Of members that few tuples can be, only these are encoded;
-    otherwise numbers are encoded once for all plans of one unit."""
+    otherwise numbers are encoded once for all plans of one unit.
 
-    def __init__(self, catalog: Catalog, admitted: Mapping[str, Admitted], few: int = FEW) -> None:
+    Args:
+        catalog: the tables.
+        admitted: what was admitted of streams.
+        wanted: by stream, what the candidates of all members keep that will be asked for. Where
+            these are many rows, their texts are looked up at once, and of other rows none (a stream
+            that is not there: for each member by itself).
+        few: candidates are picked out where they are at most one row in so many.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        admitted: Mapping[str, Admitted],
+        wanted: Mapping[str, Set[Selection]] | None = None,
+        few: int = FEW,
+    ) -> None:
         self.catalog, self.admitted, self.few = catalog, admitted, few
+        self.wanted = wanted or {}
+        self.unions: dict[str, Array | None] = {}
+        self.spread: dict[tuple[str, str, int], Encoded] = {}
         self.own: dict[str, ColumnMemory] = {}
         """What was made of columns that the query's catalog derives, by stream."""
-        self.found: dict[tuple[str, Selection | None, str, int], _Found] = {}
-        self.coded: dict[tuple[str, Selection | None, str, int], _Coded] = {}
+        self.found: dict[tuple[str, _Rows, str, int], _Found] = {}
+        self.coded: dict[tuple[str, _Rows, str, int], _Coded] = {}
         self.buckets: dict[tuple[str, str], pa.ChunkedArray] = {}
         self.derived: dict[tuple[str, str], pa.ChunkedArray] = {}
 
@@ -141,7 +168,7 @@ class MemberEncoder:
             return _filled(len(self.admitted[stream].steps))
         column = self._column(stream, name)
         if isinstance(column.type, StringType):
-            return self._look_up((stream, None, name), lambda: self.values(stream, name), pool)
+            return self._encode_texts(stream, name, pool, None, None)
         encoded, key = self._memory(stream, name).encoded, (name, column.type, unit)
         if key not in encoded:
             values = self.values(stream, name)
@@ -161,8 +188,7 @@ class MemberEncoder:
             return _filled(len(index))
         column = self._column(stream, name)
         if isinstance(column.type, StringType):
-            values = self.values(stream, name)
-            return self._look_up((stream, selection, name), lambda: take_rows(values, index), pool)
+            return self._encode_texts(stream, name, pool, selection, index)
         memory = self._memory(stream, name, *(limits[0] for limits in selection))
         key = (selection, name, column.type, unit)
         if key in memory.some:
@@ -175,25 +201,68 @@ class MemberEncoder:
         memory.some[key] = _encode_values(some, column, unit, pool, f"{stream}.{name}")
         return memory.some[key]
 
-    def _look_up(
+    def _encode_texts(
         self,
-        place: tuple[str, Selection | None, str],
-        read: "Callable[[], pa.ChunkedArray]",
+        stream: str,
+        name: str,
         pool: StringPool,
+        selection: Selection | None,
+        index: Array | None,
     ) -> Encoded:
-        """The codes of a column of strings; those that are permanent are found once."""
+        """Codes of some rows (None: all), those of a selection. Of rows that no member wants there
+        is none."""
+        union = self._unite(stream)
+        if union is None or len(union) * self.few <= len(self.admitted[stream].steps):
+            return self._look_up((stream, selection, name), index, pool)
+        key = (stream, name, id(pool.others))
+        if key not in self.spread:
+            self.spread[key] = self._spread((stream, "wanted", name), union, pool)
+        whole = self.spread[key]
+        return whole if index is None else whole.take(index)
+
+    def _spread(self, place: tuple[str, _Rows, str], union: Array, pool: StringPool) -> Encoded:
+        """Codes of some rows among all; those of dictionaries are found for all at once."""
+        stream, _, name = place
+        rows = len(self.admitted[stream].steps)
+        if len(union) > _MOST * rows or pa.types.is_dictionary(self.values(stream, name).type):
+            return self._look_up((stream, None, name), None, pool)
+        codes = np.full(rows, EMPTY, dtype=np.int64)
+        codes[union] = self._look_up(place, union, pool).values
+        return by_codes(codes)
+
+    def _unite(self, stream: str) -> Array | None:
+        """The rows of a stream, by number, that any member wants (None: not known)."""
+        if stream not in self.unions:
+            mask = np.zeros(len(self.admitted[stream].steps), dtype=np.bool_)
+            for selection in self.wanted.get(stream, ()):
+                index = self._select(stream, selection)
+                mask[slice(None) if index is None else index] = True
+            known = bool(self.wanted.get(stream))
+            self.unions[stream] = np.flatnonzero(mask) if known else None
+        return self.unions[stream]
+
+    def _look_up(
+        self, place: tuple[str, _Rows, str], index: Array | None, pool: StringPool
+    ) -> Encoded:
+        """The codes of rows of a column of strings (`index`: None: of all); those that are
+        permanent are found once."""
         key = (*place, id(pool.permanent))  # which is kept, so that no other has its id
+        stream, _, name = place
+
+        def read() -> "pa.Array | pa.ChunkedArray":
+            whole = self.values(stream, name)
+            some = whole if index is None else take_rows(whole, index)
+            return as_texts(some, f"{stream}.{name}")
+
         if key not in self.found:
-            stream, selection, name = place
             coded = self.admitted[stream].coded.get(name)
             if coded is None:
-                column = as_texts(read(), f"{stream}.{name}")
+                column = read()
                 codes = pool.permanent.find(column)
             else:
-                index = None if selection is None else self.candidates(stream, selection)
                 mine = coded.codes if index is None else coded.codes[index]
                 codes = pool.permanent.translate(coded.table, mine)
-                column = None if (codes >= 0).all() else as_texts(read(), f"{stream}.{name}")
+                column = None if (codes >= 0).all() else read()
             self.found[key] = _Found(pool.permanent, column, codes)
         whole = (*place, id(pool.others))
         if whole not in self.coded:

@@ -10,6 +10,7 @@ from ontoweir.runtime.columnar.columns import stamp, value
 from ontoweir.runtime.columnar.frame import SLOT, Array, Frame
 from ontoweir.runtime.kept.hash_columns import hash_columns
 from ontoweir.runtime.kept.kept_rows import KeptRows
+from ontoweir.runtime.pool.take_pieces import take_pieces
 
 _SPARE = 1 << 13
 """Rows that are gone but not forgotten, beside as many as there are."""
@@ -77,22 +78,11 @@ class KeptTable:
     def take(self, places: Array) -> pa.Table:
         """The rows at some places."""
         numbers = self._rows.column(SLOT)[places]
-        if len(self._pieces) == 1:
-            return self._pieces[0].take(pa.array(numbers))
-        piece = np.searchsorted(self._starts, numbers, side="right") - 1
-        order = np.argsort(piece, kind="stable")
-        cuts = np.searchsorted(piece[order], np.arange(len(self._pieces) + 1))
-        parts = [
-            mine.take(pa.array(numbers[order[first:last]] - start))
-            for mine, start, first, last in zip(
-                self._pieces, self._starts, cuts[:-1], cuts[1:], strict=True
-            )
-            if last > first
-        ]
-        back = np.empty(len(places), dtype=np.int64)
-        back[order] = np.arange(len(places))
-        whole = pa.concat_tables([self.schema.empty_table(), *parts]).combine_chunks()
-        return whole.take(pa.array(back))
+        return take_pieces(self._pieces, self._starts, numbers, self._join)
+
+    def _join(self, parts: Sequence[pa.Table]) -> pa.Table:
+        """Some rows, one part after the other."""
+        return pa.concat_tables([self.schema.empty_table(), *parts]).combine_chunks()
 
     def find(self, wanted: pa.Table) -> Array:
         """The places, in order, of all rows that are equal to one of those wanted in the columns

@@ -23,6 +23,7 @@ from ontoweir.runtime.columnar.frame import (
     add_up,
     aggregate,
     group_codes,
+    last_of,
     sum_sizes,
     sums_of,
 )
@@ -68,8 +69,7 @@ class MergedMarkers:
             return None
         self._left -= size
         codes, count = group_codes([projected[n] for n in by], frame.rows)
-        last = np.empty(count, dtype=np.int64)
-        last[codes] = np.arange(frame.rows)
+        last = last_of(codes, count)
         columns = {name: projected[name][last] for name in by}
         events = projected[EVENT]
         columns[EVENT] = events[last]

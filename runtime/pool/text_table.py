@@ -14,6 +14,7 @@ from ontoweir.runtime.pool.grow import Growing
 from ontoweir.runtime.pool.hash_slots import EMPTY, HashSlots
 from ontoweir.runtime.pool.hash_slots import Codes as Codes
 from ontoweir.runtime.pool.hash_texts import hash_texts
+from ontoweir.runtime.pool.take_pieces import take_pieces
 
 TEXT = pa.large_string()
 """The type of texts in tables: all texts of a table may be more than 2 GB."""
@@ -82,20 +83,7 @@ class TextTable:
         """The texts of codes."""
         if len(self._pieces) < 2 or len(codes) * _FEW > len(self):
             return self.texts.take(pa.array(codes))
-        number = np.searchsorted(self._starts, codes, side="right") - 1
-        order = np.argsort(number, kind="stable")
-        cuts = np.searchsorted(number[order], np.arange(len(self._pieces) + 1))
-        parts = [
-            piece.take(pa.array(codes[order[first:last]] - start))
-            for piece, start, first, last in zip(
-                self._pieces, self._starts, cuts[:-1], cuts[1:], strict=True
-            )
-            if last > first
-        ]
-        back = np.empty(len(codes), dtype=np.int64)
-        back[order] = np.arange(len(codes))
-        whole = pa.concat_arrays(parts) if parts else pa.array([], TEXT)
-        return whole.take(pa.array(back))
+        return take_pieces(self._pieces, self._starts, codes, _join)
 
     def translate(self, other: "TextTable", codes: Codes) -> Codes:
         """The codes here for codes of another table, each text of which is looked up once."""
@@ -247,6 +235,11 @@ def take_rows(column: "pa.Array | pa.ChunkedArray", rows: Codes) -> "pa.Array | 
         if last > first
     ]
     return pa.chunked_array(pieces, column.type)
+
+
+def _join(parts: "list[pa.LargeStringArray]") -> "pa.LargeStringArray":
+    """Some texts, one part after the other."""
+    return pa.concat_arrays(parts) if parts else pa.array([], TEXT)
 
 
 def _equal(left: "pa.Array", right: "pa.Array") -> NDArray[np.bool_]:

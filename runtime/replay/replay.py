@@ -166,25 +166,26 @@ def _replay(
 ) -> tuple[EngineChoice, Scanned]:
     """Write the answers of the one query of a run, without the commit."""
     job = config.queries[0].job
-    groups, feed = work.aggregates, feed_of(config.queries[0])
+    groups, feed, given = work.aggregates, feed_of(config.queries[0]), work
+    updated = request.final and has_updates(groups)
+    if updated:
+        assert groups is not None
+        whole = not groups.aggregation.group
+        last_rows = dataclasses.replace(groups, final=True, begins=whole)
+        work = dataclasses.replace(work, aggregates=last_rows)
     choice = choose_engine(
         work,
         request,
         spark=area.spark,
         unbounded=job.unbounded,
-        divide=lambda parts: plan_division(job, work, parts, changing=feed is not None),
+        divide=lambda parts: plan_division(job, given, parts, changing=feed is not None),
     )
     ranges = Ranges((), f"it is replayed in this process: {choice.because}")
     if choice.spark:
         ranges = _cut(work, area.spark, request, unbounded=job.unbounded)
     last: LastRows | ChangeRows | None = None
-    if request.final and has_updates(groups):
-        assert groups is not None
-        whole = not groups.aggregation.group
-        last_rows = dataclasses.replace(groups, final=True, begins=whole)
-        work = dataclasses.replace(work, aggregates=last_rows)
-        if len(ranges) > 1:  # a group may change in several of them
-            last = LastRows(writer, groups.aggregation.group)
+    if updated and groups is not None and len(ranges) > 1:  # a group may change in several of them
+        last = LastRows(writer, groups.aggregation.group)
     if feed is not None:
         last = ChangeRows(writer, feed, expand=request.expand)
     # what the driver has to look at again, it gets as Arrow

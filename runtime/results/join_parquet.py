@@ -10,18 +10,23 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO
+
+from ontoweir.runtime.parquet.compact_thrift import (
+    I64,
+    LIST,
+    STRUCT,
+    Struct,
+    read_struct,
+    write_struct,
+)
 
 _MAGIC = b"PAR1"
-_TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
 _SCHEMA, _ROWS, _GROUPS = 2, 3, 4
 """Fields of FileMetaData."""
 _GROUP_COLUMNS, _GROUP_PLACE, _GROUP_NUMBER = 1, 5, 7
 _CHUNK_PLACES, _CHUNK_META = (2, 4, 6), 3
 _META_PLACES = (9, 10, 11, 14)
-
-Struct: TypeAlias = dict[int, tuple[int, Any]]
-"""Fields by number: type and value."""
 
 
 @dataclass(slots=True)
@@ -52,7 +57,7 @@ class ParquetJoiner:
                 raise ValueError(f"{file} is not a Parquet file")
             begin = size - 8 - length
             source.seek(begin)
-            footer = _Reader(source.read(length)).struct()
+            footer, _ = read_struct(source.read(length))
             if self.footer is None:
                 self.footer = footer
             elif footer[_SCHEMA] != self.footer[_SCHEMA]:
@@ -70,11 +75,10 @@ class ParquetJoiner:
         """Write the footer. At least one file was added."""
         assert self.footer is not None
         whole = dict(self.footer)
-        whole[_ROWS] = (_I64, self.rows)
-        whole[_GROUPS] = (_LIST, (_STRUCT, self.groups))
-        written = bytearray()
-        _write_struct(written, whole)
-        self.sink.write(bytes(written))
+        whole[_ROWS] = (I64, self.rows)
+        whole[_GROUPS] = (LIST, (STRUCT, self.groups))
+        written = write_struct(whole)
+        self.sink.write(written)
         self.sink.write(len(written).to_bytes(4, "little") + _MAGIC)
 
 
@@ -89,7 +93,7 @@ def _moved(group: Struct, by: int, number: int) -> Struct:
         kind, meta = moved[_CHUNK_META]
         moved[_CHUNK_META] = (kind, _shifted(meta, _META_PLACES, by))
         chunks.append(moved)
-    made[_GROUP_COLUMNS] = (_LIST, (_STRUCT, chunks))
+    made[_GROUP_COLUMNS] = (LIST, (STRUCT, chunks))
     return made
 
 
@@ -113,119 +117,3 @@ class _Upto:
         content = self.source.read(min(size, self.left) if size >= 0 else self.left)
         self.left -= len(content)
         return content
-
-
-class _Reader:
-    """Reads Thrift's compact protocol."""
-
-    def __init__(self, content: bytes) -> None:
-        self.content, self.at = content, 0
-
-    def struct(self) -> Struct:
-        """Fields up to a stop."""
-        fields: Struct = {}
-        number = 0
-        while head := self._byte():
-            kind = head & 15
-            number = number + (head >> 4) if head >> 4 else self._whole()
-            fields[number] = (kind, self._value(kind))
-        return fields
-
-    def _byte(self) -> int:
-        self.at += 1
-        return self.content[self.at - 1]
-
-    def _bits(self) -> int:
-        """A number of seven bits a byte, the lowest first."""
-        number = shift = 0
-        while True:
-            byte = self._byte()
-            number |= (byte & 127) << shift
-            if byte < 128:
-                return number
-            shift += 7
-
-    def _whole(self) -> int:
-        """A zigzag number."""
-        bits = self._bits()
-        return (bits >> 1) ^ -(bits & 1)
-
-    def _bytes(self, length: int) -> bytes:
-        self.at += length
-        return self.content[self.at - length : self.at]
-
-    def _value(self, kind: int) -> Any:
-        if kind in (_TRUE, _FALSE):
-            return kind == _TRUE
-        if kind == _BYTE:
-            return self._byte()
-        if kind in (_I16, _I32, _I64):
-            return self._whole()
-        if kind == _DOUBLE:
-            return self._bytes(8)
-        if kind == _BINARY:
-            return self._bytes(self._bits())
-        if kind in (_LIST, _SET):
-            head = self._byte()
-            length = head >> 4 if head >> 4 < 15 else self._bits()
-            inner = head & 15
-            if inner in (_TRUE, _FALSE):
-                return (inner, [self._byte() for _ in range(length)])
-            return (inner, [self._value(inner) for _ in range(length)])
-        if kind == _STRUCT:
-            return self.struct()
-        raise ValueError(f"the footer has a value of type {kind}")
-
-
-def _write_struct(out: bytearray, struct: Struct) -> None:
-    before = 0
-    for number, (kind, content) in sorted(struct.items()):
-        if kind in (_TRUE, _FALSE):
-            kind = _TRUE if content else _FALSE
-        if 0 < number - before < 16:
-            out.append((number - before) << 4 | kind)
-        else:
-            out.append(kind)
-            _write_whole(out, number)
-        before = number
-        if kind not in (_TRUE, _FALSE):
-            _write_value(out, kind, content)
-    out.append(0)
-
-
-def _write_bits(out: bytearray, number: int) -> None:
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-
-
-def _write_whole(out: bytearray, number: int) -> None:
-    _write_bits(out, number << 1 if number >= 0 else (-number << 1) - 1)
-
-
-def _write_value(out: bytearray, kind: int, content: Any) -> None:
-    if kind == _BYTE:
-        out.append(content)
-    elif kind in (_I16, _I32, _I64):
-        _write_whole(out, content)
-    elif kind == _DOUBLE:
-        out += content
-    elif kind == _BINARY:
-        _write_bits(out, len(content))
-        out += content
-    elif kind in (_LIST, _SET):
-        inner, items = content
-        if len(items) < 15:
-            out.append(len(items) << 4 | inner)
-        else:
-            out.append(15 << 4 | inner)
-            _write_bits(out, len(items))
-        for item in items:
-            if inner in (_TRUE, _FALSE):
-                out.append(item)
-            else:
-                _write_value(out, inner, item)
-    else:
-        assert kind == _STRUCT
-        _write_struct(out, content)

@@ -157,10 +157,7 @@ class _Rendering:
         """A column of terms."""
         match output:
             case LiteralOutput(value=attribute):
-                if not isinstance(self.types.type_of(attribute), StringType | DecimalType):
-                    return _Terms(self._decode(self._shifted(attribute), attribute))
-                codes, inner = self._codes(attribute)
-                return _Terms(self._decode(codes, attribute), inner)
+                return _Terms(self._decode(self._shifted(attribute), attribute))
             case ConstantOutput(value=text):
                 return _Terms(pa.array([text]), np.zeros(self.results.rows, dtype=np.int64))
             case NullOutput(value=attribute):
@@ -185,6 +182,9 @@ class _Rendering:
                         output,
                         lambda t: self._join(output, {used[0]: t.cast(pa.string())}, len(t)),
                     )
+            case LiteralOutput(value=attribute) if self._is_decimal(attribute):
+                units, inner = self._codes(attribute)
+                return texts.add(show_texts(self._decode(units, attribute)))[inner]
             case LiteralOutput() | ConstantOutput() | NullOutput():
                 pass
             case _:
@@ -195,6 +195,9 @@ class _Rendering:
 
     def _is_text(self, attribute: Attribute) -> bool:
         return isinstance(self.types.type_of(attribute), StringType)
+
+    def _is_decimal(self, attribute: Attribute) -> bool:
+        return isinstance(self.types.type_of(attribute), DecimalType)
 
     def _template(self, output: Template) -> _Terms:
         """Parts joined; of one attribute, each distinct value is rendered once."""

@@ -1,11 +1,13 @@
-"""Columns of texts that Parquet files hold by dictionaries, and are read so: codes, not texts."""
+"""Columns that Parquet files hold by dictionaries, and are read so: texts as codes, and decimals,
+of which the dictionary alone is decoded."""
 
 from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoweir.mappings.model.catalog import Stream, StringType
+from ontoweir.mappings.model.catalog import DecimalType, Stream, StringType
+from ontoweir.runtime.parquet.read_decimals import are_coded
 from ontoweir.runtime.sources.list_pieces import find_leaf
 
 CODED = pa.dictionary(pa.int32(), pa.string())
@@ -37,6 +39,14 @@ def find_coded(footer: "pq.FileMetaData", stream: Stream) -> tuple[str, ...]:
         if sum(pages) <= sum(_BESIDE + _CODE * c.num_values for c in held):
             coded.append(column.name)
     return tuple(coded)
+
+
+def find_decimals(footer: "pq.FileMetaData", stream: Stream) -> dict[str, int]:
+    """The declared columns of decimals of a file that `read_decimals` may read, with the places of
+    their leaves."""
+    declared = (c.name for c in stream.columns if isinstance(c.type, DecimalType))
+    places = {name: find_leaf(footer, name) for name in declared}
+    return {n: p for n, p in places.items() if p is not None and are_coded(footer, p)}
 
 
 def keep_coded(values: "pa.ChunkedArray") -> "pa.ChunkedArray | None":

@@ -14,7 +14,8 @@ import pyarrow.parquet as pq
 from ontoweir.errors import DataError, Source
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.sources.coded_texts import concat_rows, find_coded
+from ontoweir.runtime.parquet.read_decimals import read_decimals
+from ontoweir.runtime.sources.coded_texts import concat_rows, find_coded, find_decimals
 from ontoweir.runtime.sources.convert_table import convert_table
 from ontoweir.runtime.sources.history import Cursor, History, Piece
 from ontoweir.runtime.sources.list_pieces import add_absent
@@ -207,7 +208,7 @@ class RowGroups:
 
     def __init__(self) -> None:
         self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
-        self._footers: OrderedDict[str, tuple[pq.FileMetaData, tuple[str, ...]]] = OrderedDict()
+        self._footers: OrderedDict[str, _Footer] = OrderedDict()
         self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
         self._rests: dict[str, Rest] = {}
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-group")
@@ -269,25 +270,52 @@ class RowGroups:
             return _map_rows(piece, wanted)
         try:
             with pa.OSFile(piece.file) as source:  # pages of a mapped file cost more than a copy
-                footer, coded = self._read_footer(source, history, piece.file)
-                file = pq.ParquetFile(
-                    source, metadata=footer, pre_buffer=False, read_dictionary=coded
-                )
-                there = set(file.schema_arrow.names)
-                table = file.read_row_group(piece.group, columns=[n for n in wanted if n in there])
+                footer = self._read_footer(source, history, piece.file)
+                table = _read_group(source, footer, piece.group, wanted)
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
         table = add_absent(table, wanted, piece, history.stream)
         return table if history.staged else convert_table(table, history.stream)
 
-    def _read_footer(
-        self, source: "pa.OSFile", history: History, name: str
-    ) -> "tuple[pq.FileMetaData, tuple[str, ...]]":
-        """What a file says of itself, and the columns that are read with their dictionaries."""
+    def _read_footer(self, source: "pa.OSFile", history: History, name: str) -> "_Footer":
+        """What a file says of itself, and how its columns are read."""
         with self._lock:
             if name not in self._footers:
                 footer = pq.read_metadata(source)
-                self._footers[name] = footer, find_coded(footer, history.stream)
+                coded = find_coded(footer, history.stream)
+                decimals = find_decimals(footer, history.stream)
+                self._footers[name] = _Footer(footer, coded, decimals)
                 while len(self._footers) > _CACHED_FOOTERS:
                     self._footers.popitem(last=False)
             return self._footers[name]
+
+
+@dataclass(frozen=True, slots=True)
+class _Footer:
+    """What a file says of itself; the columns that are read with their dictionaries; and the
+    places of those that may be read by `read_decimals`."""
+
+    metadata: "pq.FileMetaData"
+    coded: tuple[str, ...]
+    decimals: Mapping[str, int]
+
+
+def _read_group(
+    source: "pa.OSFile", footer: _Footer, group: int, wanted: Sequence[str]
+) -> pa.Table:
+    """Those of the columns wanted that a file has, of a row group."""
+    file = pq.ParquetFile(
+        source, metadata=footer.metadata, pre_buffer=False, read_dictionary=footer.coded
+    )
+    there = set(file.schema_arrow.names)
+    names = [n for n in wanted if n in there]
+    apart: dict[str, pa.ChunkedArray] = {}
+    for name in names:
+        if name in footer.decimals:
+            found = read_decimals(source, footer.metadata, group, footer.decimals[name])
+            if found is not None:
+                apart[name] = found
+    table = file.read_row_group(group, columns=[n for n in names if n not in apart])
+    for name, values in apart.items():
+        table = table.append_column(name, values)
+    return table.select(names) if apart else table

@@ -55,6 +55,31 @@ def test_short_histories_are_replayed_without_spark(gates: Path) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
+@pytest.mark.parametrize("udf", [False, True])
+def test_a_replay_does_not_import_pandas(gates: Path, tmp_path: Path, udf: bool) -> None:
+    """Nor a run: pyarrow does without, until a table of pandas' is asked for; but where users'
+    functions run, their columns may be pandas'."""
+    pytest.importorskip("pandas")
+    (gates / "f.py").write_text("def twice(n: int) -> int:\n    return 2 * n\n")
+    program = """if True:
+        import sys
+        from ontoweir.cli import main
+        assert main(sys.argv[1:]) == 0
+        print("pandas" in sys.modules)
+        import pyarrow as pa
+        print(list(pa.table({"a": [1]}).to_pandas()["a"]), pa.array([1.5]).to_pandas().sum())
+        import pandas
+        print(pa.array(pandas.Series([1.0, None])).null_count)
+    """
+    arguments = ["replay", gates, "--sql", gates / "again.sql", "--allow-unbounded"]
+    arguments += ["--output", tmp_path / "out.csv", *(["--udf", "f:twice"] if udf else [])]
+    ran = subprocess.run(
+        [sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines()[-3:] == [str(udf), "[1] 1.5", "1"]
+
+
 @pytest.mark.parametrize(
     ("without", "command", "install"),
     [

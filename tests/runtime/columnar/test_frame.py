@@ -21,6 +21,7 @@ from ontoweir.runtime.columnar.frame import (
     expand,
     first_of,
     group_codes,
+    last_of,
     multiply,
     pair_up,
 )
@@ -51,8 +52,29 @@ def test_codes_are_dense_and_tell_rows_apart(seed: int) -> None:
     assert set(codes.tolist()) == set(range(count))
     for i, j in combinations(range(rows), 2):
         assert (codes[i] == codes[j]) == (tuples[i] == tuples[j])
-    first = first_of(codes, count)
+    first, last = first_of(codes, count), last_of(codes, count)
     assert [codes[:i].tolist().count(codes[i]) for i in first] == [0] * count
+    assert [codes[i + 1 :].tolist().count(codes[i]) for i in last] == [0] * count
+    assert codes[first].tolist() == codes[last].tolist() == list(range(count))
+
+
+@pytest.mark.parametrize(("each", "more"), [(0, 0), (1, 0), (2, 1), (8, 4_096)])
+@pytest.mark.parametrize("rare", [0, 19, None])
+def test_numbers_may_be_seen_late(
+    each: int, more: int, rare: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the first rows all numbers occur, or one of them only at an end."""
+    monkeypatch.setattr(frames, "_EACH", each)
+    monkeypatch.setattr(frames, "_MORE", more)
+    numbers = np.array([4, 2, 4, 2, 2] * 4)
+    if rare is not None:
+        numbers[rare] = 3
+    codes, count = group_codes([numbers], len(numbers))
+    known = sorted(set(numbers.tolist()))
+    assert count == len(known)
+    assert codes.tolist() == [known.index(n) for n in numbers]
+    assert first_of(codes, count).tolist() == [numbers.tolist().index(n) for n in known]
+    assert last_of(codes, count).tolist() == [19 - numbers[::-1].tolist().index(n) for n in known]
 
 
 @budget(1.0)

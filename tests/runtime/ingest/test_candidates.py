@@ -21,7 +21,7 @@ from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted, ColumnMemory, _off_step
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
-from ontoweir.runtime.ingest.select_candidates import select_candidates
+from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
 from ontoweir.runtime.pool.string_pool import StringPool
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import make_case
@@ -36,10 +36,15 @@ def _rows(frame: Frame) -> list[tuple[float, ...]]:
     return sorted(zip(*(frame[n].tolist() for n in names), strict=True))
 
 
-def _encoder(catalog: Catalog, admitted: Mapping[str, Admitted], few: int) -> MemberEncoder:
+def _encoder(
+    catalog: Catalog,
+    admitted: Mapping[str, Admitted],
+    few: int,
+    wanted: Mapping[str, set[Selection]] | None = None,
+) -> MemberEncoder:
     """One that has seen nothing of the rows."""
     fresh = {name: replace(rows, memory=ColumnMemory()) for name, rows in admitted.items()}
-    return MemberEncoder(catalog, fresh, few)
+    return MemberEncoder(catalog, fresh, wanted, few)
 
 
 @budget(1.0)
@@ -62,12 +67,20 @@ def test_candidates_are_never_too_few(seed: int) -> None:
     pool = StringPool()
     statics = encode_statics(case, form, pool)
     intake = MemberBuilder(form, case.catalog, statics, pool)
+    selections = [
+        select_candidates(member, form, case.catalog.streams[member.stream])
+        for member in form.members
+    ]
+    wanted: dict[str, set[Selection]] = {}
+    for member, selection in zip(form.members, selections, strict=True):
+        wanted.setdefault(member.stream, set()).add(selection)
     some, every = (_encoder(case.catalog, admitted, n) for n in (1, 1 << 60))
-    for member in form.members:
-        selection = select_candidates(member, form, case.catalog.streams[member.stream])
-        found = intake.batch(member, some.arrival(member, form, pool, selection))
-        wanted = intake.batch(member, every.arrival(member, form, pool, selection))
-        assert _rows(found) == _rows(wanted)
+    shared = _encoder(case.catalog, admitted, random.choice([1, 2, 1 << 60]), wanted)
+    for member, selection in zip(form.members, selections, strict=True):
+        whole = intake.batch(member, every.arrival(member, form, pool, selection))
+        for encoder in (some, shared):
+            found = intake.batch(member, encoder.arrival(member, form, pool, selection))
+            assert _rows(found) == _rows(whole)
 
 
 @given(

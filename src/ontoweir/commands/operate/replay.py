@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.commands.common.arguments import add_project_arguments, choose_channel, read_output
+from ontoweir.commands.common.leave_pandas_out import leave_pandas_out
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.read_interval import read_interval
 from ontoweir.commands.common.report_refusals import (
@@ -103,6 +104,8 @@ def _replay(args: argparse.Namespace) -> int:
     start, stop = read_interval(args)
     output = read_output(args.output)
     workspace, warnings = open_workspace(args)
+    if not workspace.project.catalog.functions:
+        leave_pandas_out()
     if args.sql is not None:
         compiled = workspace.compile_sql(Path(args.sql))
     else:

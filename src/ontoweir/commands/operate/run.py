@@ -15,6 +15,7 @@ from ontoweir.commands.common.arguments import (
     add_registry_argument,
     find_root,
 )
+from ontoweir.commands.common.leave_pandas_out import leave_pandas_out
 from ontoweir.commands.common.open_workspace import UNNEEDED, open_workspace
 from ontoweir.commands.common.report_refusals import (
     describe_refusals,
@@ -122,6 +123,8 @@ def _run_queries(args: argparse.Namespace) -> int:
     from ontoweir.run.run_queries import run_queries
 
     workspace, warnings = open_workspace(args, named_refused=True)
+    if not workspace.project.catalog.functions:
+        leave_pandas_out()
     texts = [Path(text) for text in args.sql or ()]
     if not texts:
         require_queries(workspace.project)
