@@ -37,29 +37,17 @@ from ontoweir.commands.setup.doctor import add_doctor
 from ontoweir.commands.setup.init import add_init
 from ontoweir.errors import OntoweirError, RunError, UsageError, explain_missing
 
-COMMANDS = (
-    add_init,
-    add_check,
-    add_rewrite,
-    add_materialize,
-    add_measure,
-    add_replay,
-    add_show,
-    add_diff,
-    add_register,
-    add_run,
-    add_list,
-    add_status,
-    add_drop,
-    add_ui,
-    add_report,
-    add_plot,
-    add_explain,
-    add_ontology,
-    add_doctor,
-    add_completion,
-)
-"""What adds each command, in the order of `ontoweir --help`."""
+GROUPS = {
+    "begin": (add_init, add_doctor, add_completion),
+    "before anything runs": (
+        *(add_check, add_explain, add_measure, add_rewrite, add_ontology, add_report),
+        *(add_plot, add_materialize),
+    ),
+    "replay history": (add_replay, add_show, add_diff),
+    "run live": (add_run, add_register, add_list, add_status, add_drop, add_ui),
+}
+"""What adds each command, in the order of `ontoweir --help`, which has the titles."""
+COMMANDS = tuple(add for adds in GROUPS.values() for add in adds)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -96,6 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return missing.exit_code
         if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
             return _report_name(error)
+        if isinstance(error, FileNotFoundError) and not _has_folder():
+            return _report_no_folder()
         if isinstance(error, OSError) and error.errno in _FULL:
             return _report_full(error)
         if type(error).__module__.partition(".")[0] == "py4j":
@@ -142,6 +132,26 @@ def _report_name(error: OSError) -> int:
     return reported.exit_code
 
 
+def _has_folder() -> bool:
+    """Whether the current folder is still there."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _report_no_folder() -> int:
+    """Report that the folder that the command was started in has been removed."""
+    reported = UsageError(
+        "the current folder is not there any more",
+        why="it was removed or replaced, and paths are relative to it",
+        fix='change into a folder that is there: `cd "$PWD"` if it was replaced',
+    )
+    print(reported, file=sys.stderr)
+    return reported.exit_code
+
+
 def _report_full(error: OSError) -> int:
     """Report an unforeseen full disk, mostly of standard output."""
     place = "the output" if error.filename is None else error.filename
@@ -183,12 +193,30 @@ def make_parser() -> argparse.ArgumentParser:
     parser = ArgumentParser(
         prog="ontoweir",
         description="Ontology-based data access over streams, in bounded memory.",
+        epilog="`ontoweir COMMAND --help` says more of each.",
+        formatter_class=_GroupedHelp,
     )
     parser.add_argument("--version", action="version", version=f"ontoweir {__version__}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(
+        title="commands", required=True, metavar="COMMAND", parser_class=ArgumentParser
+    )
     for add in COMMANDS:
         add(commands)
     return parser
+
+
+class _GroupedHelp(argparse.HelpFormatter):
+    """Lists the commands group by group."""
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if not isinstance(action, argparse._SubParsersAction):
+            return super()._format_action(action)
+        listed = iter(action._choices_actions)
+        parts = []
+        for title, adds in GROUPS.items():
+            shown = [super(_GroupedHelp, self)._format_action(next(listed)) for _ in adds]
+            parts += [f"  {title}:\n", *(f"  {line}\n" for s in shown for line in s.splitlines())]
+        return "".join(parts)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ from ontoweir.files.find_output import name_scratch
 def write_folder(folder: Path) -> Iterator[Path]:
     """A new folder to fill, which takes the place of `folder` at the end.
 
-    Links are followed. If the block is left by an exception, Ctrl-C included, `folder` is as it
-    was.
+    Links are followed. An empty folder stays itself, and gets what is in the new one: it may be
+    somebody's current folder, or where something is mounted. If the block is left by an exception,
+    Ctrl-C included, `folder` is as it was.
 
     Raises:
         OSError: the folder cannot be written, or something else is there.
@@ -34,6 +35,9 @@ def write_folder(folder: Path) -> Iterator[Path]:
     try:
         made.mkdir()
         yield made
+        if folder.is_dir() and not any(folder.iterdir()):
+            _move_into(made, folder)
+            return
         if folder.is_dir():
             os.replace(folder, old)
         try:
@@ -44,3 +48,16 @@ def write_folder(folder: Path) -> Iterator[Path]:
             raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def _move_into(made: Path, folder: Path) -> None:
+    """Move all that is in one folder into another, empty one: folders first; or nothing."""
+    moved: list[Path] = []
+    try:
+        for item in sorted(made.iterdir(), key=lambda p: (not p.is_dir(), p.name)):
+            os.replace(item, folder / item.name)
+            moved.append(item)
+    except BaseException:
+        for item in moved:
+            os.replace(folder / item.name, item)
+        raise

@@ -15,7 +15,7 @@ import pytest
 import ontoweir.trace.write_witness
 from ontoweir.cli import make_parser
 from ontoweir.commands.setup.write_completion import Subparsers, write_completion
-from tests.ontoweir.commands.test_errors import snapshot
+from tests.ontoweir.commands.test_errors import is_one_line, snapshot
 from tests.ontoweir.conftest import Run
 from tests.paths import ROOT
 
@@ -48,6 +48,34 @@ def test_a_reader_that_stops_is_no_verdict(project: Path) -> None:
     finally:
         os.close(writer)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_help_lists_every_command_in_its_group() -> None:
+    shown = make_parser().format_help()
+    titles = ["begin:", "before anything runs:", "replay history:", "run live:"]
+    places = [shown.index(f"\n  {title}\n") for title in titles]
+    assert places == sorted(places)
+    for name in commands():
+        assert len(re.findall(rf"^    {name}( |$)", shown, re.MULTILINE)) == 1, name
+    assert shown.index("\n    replay ") > places[2]
+
+
+def test_a_current_folder_that_is_gone(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = f"rmdir {gone} && {sys.executable} -m ontoweir check"
+    path = os.pathsep.join(p for p in sys.path if p)
+    ran = subprocess.run(
+        ["sh", "-c", script],
+        cwd=gone,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 2, ran.stderr
+    assert "the current folder is not there any more" in ran.stderr
+    assert is_one_line(ran.stderr)
 
 
 def test_a_misspelt_command(run: Run) -> None:
@@ -88,9 +116,9 @@ def complete(words: list[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["ontoweir", "re"], ["rewrite", "replay", "register", "report"]),
+        (["ontoweir", "re"], ["rewrite", "report", "replay", "register"]),
         (["ontoweir", "check", "--fo"], ["--format"]),
-        (["ontoweir", "check", "--format", ""], ["text", "json", "sarif", "html"]),
+        (["ontoweir", "check", "--format", ""], ["text", "json", "sarif", "github", "html"]),
         (["ontoweir", "replay", "--summary", "j"], ["json"]),
         (["ontoweir", "completion", "f"], ["fish"]),
         (["ontoweir", "check", "--query", "x"], []),

@@ -1,5 +1,6 @@
 """What the program writes destroys nothing that it is given: links, pipes, devices, folders."""
 
+import errno
 import json
 import os
 import re
@@ -281,6 +282,44 @@ def test_a_folder_that_is_a_link_stays_one(tmp_path: Path) -> None:
     with pytest.raises(NotADirectoryError), write_folder(tmp_path / "plain"):
         pass
     assert (tmp_path / "plain").is_file()
+
+
+def test_an_empty_folder_stays_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may be the current folder of a shell, which would be left in a removed one."""
+    monkeypatch.chdir(tmp_path)
+    before = tmp_path.stat().st_ino
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir("new")
+    with write_folder(Path("new").absolute().parent) as made:
+        (made / "a").touch()
+        (made / "inside").mkdir()
+        (made / "inside" / "b").touch()
+    assert {p.name for p in Path.cwd().iterdir()} == {"a", "inside"}
+    assert (tmp_path.stat().st_ino, os.listdir(tmp_path)) == (before, ["new"])
+
+
+def test_a_folder_that_cannot_be_filled_stays_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "new").mkdir()
+    replace = os.replace
+
+    def fail(source: Path, target: Path) -> None:
+        if target.name == "b" and source.parent.name == "new":
+            raise OSError(errno.ENOSPC, "no space left")
+        replace(source, target)
+
+    monkeypatch.setattr("ontoweir.files.write_folder.os.replace", fail)
+
+    def fill() -> None:
+        with write_folder(tmp_path / "new") as made:
+            (made / "a").touch()
+            (made / "b").touch()
+
+    with pytest.raises(OSError, match="no space"):
+        fill()
+    assert os.listdir(tmp_path) == ["new"]
+    assert os.listdir(tmp_path / "new") == []
 
 
 def test_a_witness_takes_the_place_of_a_witness_only(project: Path, run: Run) -> None:
