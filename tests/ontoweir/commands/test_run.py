@@ -25,7 +25,7 @@ def test_answers_of_finished_steps_once(run: Run, project: Path, spark: "SparkSe
     ran = run(*command)
     assert ran.code == 0, ran.err
     summary = json.loads(ran.out)
-    assert set(summary) == {*SUMMARY, "rejects", "decided", "engines"}
+    assert set(summary) == {*SUMMARY, "broken", "rejects", "decided", "engines"}
     # the step of the last reading is not finished before a later one comes
     assert (summary["tuples"], summary["results"], summary["late"]) == (4, 2, 0)
     files = list((project / "out" / "answers" / QUERY).glob("*.parquet"))
