@@ -75,12 +75,13 @@ def write(folder: Path, seed: int) -> pa.Table:
         write_statistics=random.choice([True, False]),
     )
     (folder / "ontoweir.toml").write_text(PROJECT % DECLARED[3])
-    good = duckdb.execute(
+    good = duckdb.sql(
         f"SELECT * REPLACE (t::VARCHAR AS t) FROM '{folder / 's.parquet'}' WHERE "
         f"(t IS NULL OR t IN ('', 'a', 'b', '{DECLARED[3]}')) "
         "AND (u IS NULL OR u IN ('b', '', 'x')) ORDER BY ts"
     )
-    return pa.table(good.to_arrow_table())
+    assert good is not None
+    return good.to_arrow_table()
 
 
 @pytest.mark.parametrize("seed", range(12))
