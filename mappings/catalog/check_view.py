@@ -3,6 +3,7 @@
 from ontoweir.mappings.model.catalog import Catalog, Relation
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_simple_view import read_simple_view
 
 
 def check_view(relation: Relation, view: str, catalog: Catalog) -> None:
@@ -12,6 +13,8 @@ def check_view(relation: Relation, view: str, catalog: Catalog) -> None:
     Raises:
         SqlRefusal: what is wrong; `line` counts within the view.
     """
+    if _is_right(relation, view, catalog):
+        return
     from sqlglot import exp
 
     from ontoweir.mappings.sql.read_select import parse_sql_text
@@ -58,6 +61,20 @@ def check_view(relation: Relation, view: str, catalog: Catalog) -> None:
                     fix=did_you_mean(declared.name, tree.named_selects),
                     line=None,
                 )
+
+
+def _is_right(relation: Relation, view: str, catalog: Catalog) -> bool:
+    """Whether a view is certain to work, without SQL's parser; what may be wrong is for that."""
+    simple = read_simple_view(view)
+    if simple is None or simple.table == relation.name:
+        return False
+    source = catalog.relations.get(simple.table)
+    if source is None:
+        return False
+    used = {column for _, column, _ in simple.outputs} | {column for column, _ in simple.tests}
+    if not used | set(simple.grouped or ()) <= {c.name for c in source.columns}:
+        return False
+    return {c.name for c in relation.columns} <= {name for name, _, _ in simple.outputs}
 
 
 def _line(node: object) -> int | None:

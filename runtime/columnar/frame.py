@@ -53,8 +53,6 @@ LONG_AGO = -(1 << 60)
 _LIMIT = float(1 << 62)
 """Totals beyond this are looked at one by one: whether each fits 64 bits."""
 _MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
-_PAIRS = 1 << 20
-"""Pairs of rows handled at once: keeps memory flat."""
 _WIDE = 1 << 62
 _DENSE = 8
 """Tables with up to this many places per row are used instead of sorting."""
@@ -89,9 +87,8 @@ class Frame:
 
     def take(self, index: Array) -> "Frame":
         """The rows at (or under a mask of) `index`."""
-        columns = {name: column[index] for name, column in self.columns.items()}
         rows = int(index.sum()) if index.dtype == np.bool_ else len(index)
-        return Frame(rows, columns)
+        return Frame(rows, {n: _take(c, index, rows) for n, c in self.columns.items()})
 
     def select(self, names: Sequence[Name]) -> "Frame":
         """Only these columns."""
@@ -100,6 +97,18 @@ class Frame:
     def with_columns(self, more: Mapping[Name, Array]) -> "Frame":
         """With columns added or replaced."""
         return Frame(self.rows, {**self.columns, **more})
+
+
+def ones(rows: int) -> Array:
+    """The weights of rows that stand for one match each: one number, seen at every row."""
+    return np.broadcast_to(np.int64(1), (rows,))
+
+
+def _take(column: Array, index: Array, rows: int) -> Array:
+    """The rows of a column; one number that is seen at every row stays one."""
+    single = len(column) and not column.strides[0]
+    taken: Array = np.broadcast_to(column[0], (rows,)) if single else column[index]
+    return taken
 
 
 def concat(frames: Sequence[Frame]) -> Frame:
@@ -271,7 +280,7 @@ def add_up(values: Array, codes: Array, count: int, events: Array | None = None)
     Raises:
         TooGreat: a sum does not fit 64 bits.
     """
-    if len(values) and values.dtype == np.int64 and values.min() == values.max() == 1:
+    if len(values) and values.dtype == np.int64 and _extremes(values) == (1, 1):
         return np.bincount(codes, minlength=count)
     near = sum_sizes(values) <= _LIMIT
     totals = np.zeros(count, dtype=np.int64 if near else object)
@@ -282,10 +291,16 @@ def add_up(values: Array, codes: Array, count: int, events: Array | None = None)
 def sum_sizes(values: Array) -> float:
     """About the sum of some numbers' absolute values."""
     if values.dtype == np.int64 and len(values):
-        low, high = int(values.min()), int(values.max())
+        low, high = _extremes(values)
         if low >= 0 and high * len(values) <= _MAX_INT64:
-            return float(values.sum())
+            return float(values.sum() if values.strides[0] else high * len(values))
     return float(np.sum(np.abs(values.astype(np.float64))))
+
+
+def _extremes(values: Array) -> tuple[int, int]:
+    """The least and the greatest of some whole numbers."""
+    some = values if values.strides[0] else values[:1]
+    return int(some.min()), int(some.max())
 
 
 def multiply(left: Array, right: Array, events: Array | None = None) -> Array:
@@ -369,23 +384,6 @@ def pair_up(
     length = np.bincount(other, minlength=count)
     ends = np.cumsum(length)
     return order, (ends - length)[mine], length[mine]
-
-
-def blocks(length: Array) -> list[slice]:
-    """Slices of rows whose partners together are not too many to handle at once."""
-    if len(length) == 0:
-        return []
-    total = np.cumsum(length)
-    if int(total[-1]) <= _PAIRS:
-        return [slice(0, len(length))]
-    cuts, start = [], 0
-    while start < len(length):
-        done = int(total[start - 1]) if start else 0
-        stop = int(np.searchsorted(total, done + _PAIRS, side="right"))
-        stop = max(stop, start + 1)
-        cuts.append(slice(start, stop))
-        start = stop
-    return cuts
 
 
 def expand(start: Array, length: Array) -> tuple[Array, Array]:

@@ -8,6 +8,8 @@ import numpy as np
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 
 _WIDE = 1 << 62
+_PAIRS = 1 << 20
+"""Pairs of rows handled at once: keeps memory flat."""
 
 
 def order_rows(keys: Array, size: int) -> Array:
@@ -83,3 +85,20 @@ def running_greatest(values: Array, first: Array) -> Array:
     if values.dtype == np.int64:
         return ~running_least(~values, first)
     return -running_least(-values, first)
+
+
+def blocks(length: Array) -> list[slice]:
+    """Slices of rows whose partners together are not too many to handle at once."""
+    if len(length) == 0:
+        return []
+    total = np.cumsum(length)
+    if int(total[-1]) <= _PAIRS:
+        return [slice(0, len(length))]
+    cuts, start = [], 0
+    while start < len(length):
+        done = int(total[start - 1]) if start else 0
+        stop = int(np.searchsorted(total, done + _PAIRS, side="right"))
+        stop = max(stop, start + 1)
+        cuts.append(slice(start, stop))
+        start = stop
+    return cuts

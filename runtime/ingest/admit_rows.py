@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.model.catalog import Column, ColumnType, FloatType, Stream
+from ontoweir.mappings.model.catalog import Column, ColumnType, FloatType, Stream, StringType
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import Encoded, as_texts
@@ -65,7 +65,8 @@ class Admitted:
     `rejects`: rows of the slice that were not admitted, by reason (rows without a timestamp, whose
     place in time is not known, are only counted); `marks`: the distinct times, in order (None: not
     found yet); `coded`: columns that were looked up, by name; `filled`: columns that the table
-    lacks, of which none is NULL; `memory`: what was made of the table's columns.
+    lacks, of which none is NULL; `among`: of columns of strings, the declared values, which hold
+    of all rows; `memory`: what was made of the table's columns.
     """
 
     steps: Steps
@@ -77,6 +78,7 @@ class Admitted:
     marks: Array | None = None
     coded: Mapping[str, CodedTexts] = field(default_factory=dict)
     filled: frozenset[str] = frozenset()
+    among: Mapping[str, frozenset[str]] = field(default_factory=dict)
     memory: ColumnMemory = field(default_factory=ColumnMemory, compare=False, repr=False)
 
 
@@ -151,7 +153,14 @@ def admit_rows(
         marks,
         coded,
         history.filled,
+        {c.name: frozenset(map(str, c.enum)) for c in _list_texts(history) if c.enum is not None},
     )
+
+
+def _list_texts(history: History) -> list[Column]:
+    """The declared columns of strings among those that are read."""
+    columns = [history.stream.column(name) for name in history.columns]
+    return [c for c in columns if c is not None and isinstance(c.type, StringType)]
 
 
 class _Gate:

@@ -32,6 +32,7 @@ from ontoweir.runtime.columnar.frame import (
     Frame,
     Name,
     merge_repeats,
+    ones,
 )
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
 from ontoweir.runtime.ingest.encode_statics import (
@@ -96,7 +97,7 @@ class MemberBuilder:
             column = rows[attribute]
             columns[value(group.index)] = narrow(add_exact(column, -shift), "a value")
         columns[EVENT] = rows[time]
-        columns[WEIGHT] = np.ones(count, dtype=np.int64)
+        columns[WEIGHT] = ones(count)
         frame = Frame(count, columns)
         related = self._related(frame)
         if not related.all():
@@ -146,13 +147,14 @@ class MemberBuilder:
         unchecked = list(member.local)
         good &= self._holding(rows, unchecked, len(good))
         rows = _only(rows, good)
-        rows = _only(rows, self._in_class_domains(rows, len(rows[time])))
+        known = {Attribute(member.alias, c): v for c, v in arrival.among.items()}
+        rows = _only(rows, self._in_class_domains(rows, len(rows[time]), known))
         unchecked = [c for c in unchecked if not self._available(c, rows)]
         rows, unchecked = self._fold(member, rows, unchecked, numbers)
         count = len(rows[time])
         good = self._equal_in_class(rows, count)
         if member.statics:
-            good &= self._in_class_domains(rows, count)
+            good &= self._in_class_domains(rows, count, known)
         return _only(rows, good)
 
     def _fold(
@@ -287,8 +289,14 @@ class MemberBuilder:
             return same if op is Op.EQ else ~same
         return self.pool.compare(_COMPARISONS[op], text, codes)
 
-    def _in_class_domains(self, rows: Mapping[Attribute, Array], count: int) -> Array:
-        """Enforce the domain of every class on each attribute of it that is there."""
+    def _in_class_domains(
+        self,
+        rows: Mapping[Attribute, Array],
+        count: int,
+        known: Mapping[Attribute, frozenset[str]],
+    ) -> Array:
+        """Enforce the domain of every class on each attribute of it that is there; `known`: texts
+        that attributes are among."""
         good = np.ones(count, dtype=np.bool_)
         for group in self.form.classes:
             domain = group.domain
@@ -312,7 +320,8 @@ class MemberBuilder:
                         good &= column >= least
                     if high is not None and not column.max() <= (most := _limit(high, column, 1)):
                         good &= column <= most
-                if domain.values is not None:
+                texts = known.get(attribute)
+                if domain.values is not None and not (texts and texts <= set(domain.values)):
                     good &= self._among(domain.values, group.kind).holds(column)
                 for table, name in self.within[attribute]:
                     good &= self.statics[table].among(name).holds(column)

@@ -97,11 +97,12 @@ class MemberEncoder:
         units = {c: form.unit_of(form.kinds[Attribute(member.alias, c)]) for c in columns}
         if index is None:
             encoded = {c: self._encode(name, c, units[c], pool) for c in columns}
-            return Arrival(rows.steps.all(), encoded, present)
+            return Arrival(rows.steps.all(), encoded, present, rows.among)
         return Arrival(
             rows.steps.at(index),
             {c: self._encode_some(name, c, units[c], pool, selection, index) for c in columns},
             {c: mask[index] for c, mask in present.items()},
+            rows.among,
         )
 
     def candidates(self, stream: str, selection: Selection) -> Array | None:

@@ -28,11 +28,13 @@ _APART = 8
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """Tuples of one stream in a chunk: their steps, in order, and the columns in use; `present`:
-    of columns that may have to be NULL, where they are not."""
+    of columns that may have to be NULL, where they are not; `among`: values that columns of strings
+    are known to be among, where they are not NULL."""
 
     steps: Array
     columns: Mapping[str, Encoded]
     present: Mapping[str, Array] = field(default_factory=dict)
+    among: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

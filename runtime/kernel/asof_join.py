@@ -19,7 +19,6 @@ from ontoweir.runtime.columnar.frame import (
     Array,
     Frame,
     Name,
-    blocks,
     expand,
     first_of,
     fit_totals,
@@ -28,6 +27,7 @@ from ontoweir.runtime.columnar.frame import (
     pair_up,
     sums_of,
 )
+from ontoweir.runtime.columnar.runs import blocks
 from ontoweir.runtime.kernel.asof_index import AsOfIndex
 from ontoweir.runtime.kernel.keep_apart import keep_apart
 from ontoweir.runtime.kernel.pareto_front import pareto_front

@@ -23,7 +23,6 @@ from ontoweir.runtime.columnar.frame import (
     Frame,
     Name,
     aggregate,
-    blocks,
     concat,
     expand,
     group_codes,
@@ -31,6 +30,7 @@ from ontoweir.runtime.columnar.frame import (
     multiply,
     pair_up,
 )
+from ontoweir.runtime.columnar.runs import blocks
 from ontoweir.runtime.kept.kept_rows import KeptRows, are_few
 from ontoweir.runtime.kept.kernel_state import KernelState as KernelState
 from ontoweir.runtime.kernel.apply_join_predicates import apply_join_predicates

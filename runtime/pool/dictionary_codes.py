@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ontoweir.runtime.pool.hash_slots import EMPTY, Codes
 
@@ -47,18 +48,15 @@ class DictionaryCodes:
         """
         known = self._recall(column.dictionary, size)
         indices, valid = _read_indices(column.indices)
-        codes = _take(known.codes, indices)
-        unknown = codes < 0 if new else codes == _UNKNOWN
-        if valid is not None:
-            unknown &= valid
+        unknown = known.codes < 0 if new else known.codes == _UNKNOWN
         if unknown.any():
-            wanted = np.zeros(len(known.codes), dtype=np.bool_)
-            wanted[indices[unknown]] = True
-            places = np.flatnonzero(wanted)
-            whole = len(places) == len(wanted)
-            texts = known.dictionary if whole else known.dictionary.take(pa.array(places))
-            known.codes[places] = look_up(texts)
-            codes = _take(known.codes, indices)
+            wanted = _occur(indices if valid is None else indices[valid], len(unknown))
+            places = np.flatnonzero(wanted & unknown)
+            if len(places):
+                whole = len(places) == len(unknown)
+                texts = known.dictionary if whole else known.dictionary.take(pa.array(places))
+                known.codes[places] = look_up(texts)
+        codes = _take(known.codes, indices)
         if valid is not None:
             codes[~valid] = EMPTY
         return codes
@@ -91,9 +89,29 @@ def spread(codes: Codes, indices: "pa.Array") -> Codes:
 def _read_indices(indices: "pa.Array") -> tuple[Codes, Codes | None]:
     """The indices, NULL as 0, and which are there (None: all)."""
     if not indices.null_count:
-        return indices.to_numpy(), None
+        return _as_places(indices), None
     valid = indices.is_valid().to_numpy(zero_copy_only=False)
-    return indices.fill_null(0).to_numpy(), valid
+    return _as_places(indices.fill_null(0)), valid
+
+
+def _as_places(indices: "pa.Array") -> Codes:
+    """As numpy's own places, of which it takes twice as fast."""
+    places: Codes = indices.to_numpy().astype(np.intp, copy=False)
+    return places
+
+
+_EACH, _MORE = 8, 4_096
+"""In the first rows, so many for each text and some more, all texts often occur."""
+
+
+def _occur(indices: Codes, size: int) -> NDArray[np.bool_]:
+    """Of every text less than `size`, whether a row has it."""
+    occurs = np.zeros(size, dtype=np.bool_)
+    part = _EACH * size + _MORE
+    occurs[indices[:part]] = True
+    if part < len(indices) and not occurs.all():
+        occurs[indices[part:]] = True
+    return occurs
 
 
 def _take(codes: Codes, indices: Codes) -> Codes:

@@ -6,23 +6,20 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from ontoweir.cache.open_cache import Cache
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.model.normal_form import Statistics
-from ontoweir.checker.repair.changes import Change
-from ontoweir.checker.repair.find_repairs import find_repairs
 from ontoweir.checker.verdict.verdict import Verdict
-from ontoweir.checker.witness.witness import Witness
-from ontoweir.edit.describe_repairs import DescribedRepair, Draft, describe_edits, draft_changes
 from ontoweir.errors import OntoweirError, Source, UsageError
 from ontoweir.mappings.compile.assert_facts import assert_facts
-from ontoweir.mappings.compile.load_mappings import load_mappings
 from ontoweir.mappings.model.assertion import MappingSet, RefusedMap
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.ontology.load_ontology import OntologyReading
 from ontoweir.ontology.tbox import TBox
+from ontoweir.pipeline.compile_sql import compile_sql
 from ontoweir.pipeline.compile_text import compile_text
 from ontoweir.pipeline.compiled_query import CompiledQuery as CompiledQuery
 from ontoweir.pipeline.compiled_query import list_types, parse_values
@@ -47,11 +44,15 @@ from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import Watch
 from ontoweir.rewriter.sparql.parse_query import parse_query
-from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
 from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
 from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
 from ontoweir.rewriter.unfold.unfold_query import Observer, UnfoldOptions, unfold_query
+
+if TYPE_CHECKING:
+    from ontoweir.checker.repair.changes import Change
+    from ontoweir.checker.witness.witness import Witness
+    from ontoweir.edit.describe_repairs import DescribedRepair, Draft
 
 OnWarning = Callable[[str], None]
 
@@ -300,12 +301,14 @@ class Workspace:
         known = self.project.catalog
         if catalog is known or list_types(catalog) == list_types(known):
             return self.mappings
+        from ontoweir.mappings.compile.load_mappings import load_mappings
+
         mappings = load_mappings(self.project.mappings, catalog, partial=self.partial)
         return assert_facts(mappings, self.tbox.facts)
 
     def compile_sql(self, file: Path) -> CompiledQuery:
         """Plain SQL over the catalog, no ontology."""
-        union = parse_sql(read_text(file), self.project.catalog, name=file.stem, file=str(file))
+        union = compile_sql(read_text(file), self.project.catalog, name=file.stem, file=str(file))
         return CompiledQuery(file.stem, (), (), union)
 
     def check(
@@ -324,7 +327,7 @@ class Workspace:
                 self._known.keep(compiled, verdict)
             return verdict
 
-    def find_witness(self, compiled: CompiledQuery, size: int) -> Witness | None:
+    def find_witness(self, compiled: CompiledQuery, size: int) -> "Witness | None":
         """A confirmed witness with that many optional tuples, or None."""
         with self._showing():
             watch = Watch(self.time_limit, self.on_progress)
@@ -332,22 +335,25 @@ class Workspace:
 
     def repair(
         self, compiled: CompiledQuery, *, timed: bool = True, text: str | None = None
-    ) -> tuple[DescribedRepair, ...]:
+    ) -> "tuple[DescribedRepair, ...]":
         """Minimal changes that make an undecided or unbounded query bounded, the smallest first.
 
         Each is made in the text of the query and in the catalog, and the text compiled and
         decided again, so that the verdict and the bound are those that `check` finds after it.
         `text`: the query, where it is in no file.
         """
+        from ontoweir.checker.repair.find_repairs import find_repairs
+        from ontoweir.edit.describe_repairs import DescribedRepair, describe_edits, draft_changes
+
         union, catalog, sql = compiled.union, self.project.catalog, not compiled.branches
         if union.source is None:
             return ()
         query = read_text(Path(union.source.file)) if text is None else text
-        project = read_project(catalog.file)
+        toml = read_project(catalog.file)
         drafts: dict[tuple[Change, ...], Draft] = {}
 
-        def recompile(changes: tuple[Change, ...], changed: Catalog) -> SpjUnion | None:
-            drafted = draft_changes(changes, union, catalog, query=query, project=project, sql=sql)
+        def recompile(changes: "tuple[Change, ...]", changed: Catalog) -> SpjUnion | None:
+            drafted = draft_changes(changes, union, catalog, query=query, project=toml, sql=sql)
             if drafted is None:
                 return None
             drafts[changes] = drafted
@@ -368,13 +374,7 @@ class Workspace:
         return tuple(
             DescribedRepair(
                 *describe_edits(
-                    r.changes,
-                    drafts[r.changes],
-                    union,
-                    catalog,
-                    query=query,
-                    project=project,
-                    sql=sql,
+                    r.changes, drafts[r.changes], union, catalog, query=query, project=toml, sql=sql
                 ),
                 r.verdict,
                 r.changes,
@@ -394,7 +394,7 @@ class Workspace:
         assert compiled.union.source is not None
         file = compiled.union.source.file
         if not compiled.branches:
-            return parse_sql(text, catalog, name=compiled.name, file=file)
+            return compile_sql(text, catalog, name=compiled.name, file=file)
         if text == before and not compiled.union.blocks:
             return self.compile_branches(compiled.branches, catalog=catalog, quiet=True).union
         return compile_text(self, text, compiled.name, file, catalog=catalog).union

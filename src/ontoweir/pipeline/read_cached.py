@@ -11,7 +11,6 @@ from ontoweir.cache.digest_file import digest_file
 from ontoweir.cache.encode_values import decode_values, encode_values
 from ontoweir.cache.open_cache import Cache
 from ontoweir.errors import Source
-from ontoweir.mappings.compile.load_mappings import load_mappings
 from ontoweir.mappings.expressions.derive_column import add_derived
 from ontoweir.mappings.model import assertion, catalog, expression
 from ontoweir.mappings.model.assertion import MappingSet
@@ -123,6 +122,8 @@ def read_mappings_cached(
         found = cache.read("mappings", key.key, lambda e: MappingSet(decode_values(e, _MAPPINGS)))
         if found is not None:
             return ReadMappings(found, warned, key.inputs)
+    from ontoweir.mappings.compile.load_mappings import load_mappings  # brings the parsers
+
     mappings = load_mappings(project.mappings, project.catalog, partial=partial)
     whole = add_derived(project.catalog, mappings.derived)
     warnings = tuple(warn_mappings(mappings.assertions, tbox, whole))

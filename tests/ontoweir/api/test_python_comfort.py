@@ -12,6 +12,7 @@ import pytest
 from ontoweir import OntoweirWarning, OpenProject, open_project
 from ontoweir.cache.open_cache import VARIABLE
 from ontoweir.errors import UsageError
+from ontoweir.mappings.compile import load_mappings
 from ontoweir.pipeline import read_cached
 from ontoweir.project.read_moment import read_moment
 from ontoweir.report.describe_rejects import describe_rejects
@@ -163,8 +164,8 @@ def test_what_was_read_is_kept_for_the_next_time(
     assert open_project(tmp_path).rewrite("all") == plain
     assert len(list((tmp_path / "two").iterdir())) == len(list((tmp_path / "one").iterdir())) > 0
     reads: list[object] = []
-    for name in ("read_ontology", "load_mappings"):
-        monkeypatch.setattr(read_cached, name, lambda *a, **_: reads.append(a))
+    for module, name in ((read_cached, "read_ontology"), (load_mappings, "load_mappings")):
+        monkeypatch.setattr(module, name, lambda *a, **_: reads.append(a))
     assert open_project(tmp_path).rewrite("all") == plain
     assert open_project(tmp_path, cache=tmp_path / "one").rewrite("all") == plain
     assert reads == []

@@ -55,6 +55,16 @@ def test_short_histories_are_replayed_without_spark(gates: Path) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
+def test_a_second_replay_reads_no_sql(example: Path, tmp_path: Path) -> None:
+    """The example's mappings are known by then, and its view needs no parser: that takes a tenth of
+    a second to load."""
+    output = tmp_path / "o.parquet"
+    query = ("--query", "every-reading-above-130", "--output", output)
+    for without in (SPARK, (*SPARK, "sqlglot")):
+        ran = _run(without, "replay", example, *query, "--cache", tmp_path / "cache")
+        assert ran.returncode == 0, ran.stderr
+
+
 @pytest.mark.parametrize("udf", [False, True])
 def test_a_replay_does_not_import_pandas(gates: Path, tmp_path: Path, udf: bool) -> None:
     """Nor a run: pyarrow does without, until a table of pandas' is asked for; but where users'

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from ontoweir.cache import open_cache as opening
 from ontoweir.cache.open_cache import Cache
 from ontoweir.errors import OntologyError, OntoweirError
+from ontoweir.mappings.compile import load_mappings
 from ontoweir.ontology.axioms import NamedClass
 from ontoweir.pipeline import read_cached
 from ontoweir.pipeline.known_inputs import Recalled, recall_inputs
@@ -72,17 +74,17 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was read, not taken from the cache."""
     done: list[str] = []
 
-    def note(name: str) -> None:
-        work: Callable[..., object] = vars(read_cached)[name]
+    def note(module: ModuleType, name: str) -> None:
+        work: Callable[..., object] = vars(module)[name]
 
         def noted(*arguments: object, **options: object) -> object:
             done.append(name)
             return work(*arguments, **options)
 
-        monkeypatch.setattr(read_cached, name, noted)
+        monkeypatch.setattr(module, name, noted)
 
-    note("read_ontology")
-    note("load_mappings")
+    note(read_cached, "read_ontology")
+    note(load_mappings, "load_mappings")
     return done
 
 

@@ -25,7 +25,7 @@ def test_small_blocks_change_nothing(seed: int, monkeypatch: pytest.MonkeyPatch)
         return
     whole = [(0, case.markers - 1)]
     wanted = run_plans(plans, case.catalog, case.data, whole)
-    monkeypatch.setattr("ontoweir.runtime.columnar.frame._PAIRS", random.randint(1, 9))
+    monkeypatch.setattr("ontoweir.runtime.columnar.runs._PAIRS", random.randint(1, 9))
     monkeypatch.setattr("ontoweir.runtime.kernel.kernel._MAX_PAIRS", random.randint(1, 9))
     assert run_plans(plans, case.catalog, case.data, whole) == wanted
 
@@ -53,7 +53,7 @@ def test_pairs_of_a_chunk_are_never_all_there(monkeypatch: pytest.MonkeyPatch) -
         return apply_join_predicates(view, frame, seen, new)
 
     monkeypatch.setattr(kernel, "apply_join_predicates", measured)
-    monkeypatch.setattr("ontoweir.runtime.columnar.frame._PAIRS", 1000)
+    monkeypatch.setattr("ontoweir.runtime.columnar.runs._PAIRS", 1000)
     found, _ = run_plans(plans, catalog, data, [(0, 399)])
     assert max(sizes) <= 1000 < sum(sizes)
     s, t = ([v for v, _ in data[n][1]] for n in "st")

@@ -10,13 +10,13 @@ from hypothesis import given
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.columnar import frame as frames
+from ontoweir.runtime.columnar import runs
 from ontoweir.runtime.columnar.frame import (
     WEIGHT,
     Array,
     Frame,
     add_up,
     aggregate,
-    blocks,
     concat,
     expand,
     first_of,
@@ -25,6 +25,7 @@ from ontoweir.runtime.columnar.frame import (
     multiply,
     pair_up,
 )
+from ontoweir.runtime.columnar.runs import blocks
 from tests.oracle.budget import SEEDS, budget
 
 _A, _B = ("v", 0), ("v", 1)
@@ -119,7 +120,7 @@ def test_aggregate_sums_or_marks(seed: int) -> None:
 
 
 def test_blocks_cover_all_rows_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frames, "_PAIRS", 5)
+    monkeypatch.setattr(runs, "_PAIRS", 5)
     random = Random(1)
     for _ in range(200):
         length = np.array([random.randrange(9) for _ in range(random.randrange(12))], np.int64)
@@ -187,3 +188,16 @@ def test_aggregate_in_every_way(bag: bool, far: int, repeats: bool, ordered: boo
     assert found[WEIGHT].tolist() == [totals[n] if bag else 1 for n in range(500)]
     assert found[("s", 0)].tolist() == [-3 * totals[n] for n in range(500)]
     assert whole[WEIGHT].tolist() == weights
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 50])
+def test_ones_are_as_a_column_of_ones(rows: int) -> None:
+    weights, full = frames.ones(rows), np.ones(rows, np.int64)
+    codes = np.arange(rows) % 3
+    assert (frames.add_up(weights, codes, 3) == frames.add_up(full, codes, 3)).all()
+    assert frames.sum_sizes(weights) == frames.sum_sizes(full)
+    both = Frame(rows, {frames.WEIGHT: weights, frames.EVENT: np.arange(rows)})
+    for index in (np.arange(rows)[::2], np.arange(rows) % 2 == 1, np.arange(rows) < 0):
+        taken = both.take(index)
+        assert taken[frames.WEIGHT].tolist() == full[index].tolist()
+        assert taken.rows == len(taken[frames.EVENT]) == len(taken[frames.WEIGHT])

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Frame, Name
-from ontoweir.runtime.kernel.pareto_front import FOREVER, pareto_front
+from ontoweir.runtime.kernel.pareto_front import FOREVER, least_rows, pareto_front
 from tests.oracle.budget import SEEDS, budget
 
 _KEY: Name = ("v", 0)
@@ -130,3 +130,24 @@ def test_nothing_in_nothing_out() -> None:
     for count in (1, 2):
         kept, slots = pareto_front(_frame([], count), [_KEY], count)
         assert (kept.rows, len(slots)) == (0, 0)
+
+
+@budget(1.0)
+@given(seed=SEEDS)
+def test_least_rows_are_the_first_with_the_least_value(seed: int) -> None:
+    """Whether or not a value and a row fit one number, and whatever the order of markers."""
+    random = Random(seed)
+    far = random.choice([3, 1 << 40, (1 << 63) - 1])
+    entries: list[Entry] = [
+        (random.randrange(9), random.randrange(4), (random.choice([-far, -1, 0, 2, far]),))
+        for _ in range(random.randint(0, 40))
+    ]
+    if random.random() < 0.6:
+        entries.sort(key=lambda entry: entry[0])
+    frame = _frame(entries, 1)
+    if far == 3 and random.random() < 0.3:
+        frame = frame.with_columns({("f", 0): frame[("f", 0)].astype(np.float64)})
+    found = least_rows(frame, [_KEY])
+    rows = zip(*(found[name].tolist() for name in (_KEY, ("f", 0), EVENT, WEIGHT)), strict=True)
+    wanted = {key: min((p[0], e) for e, k, p in entries if k == key) for _, key, _ in entries}
+    assert sorted(rows) == sorted((key, v, e, 1) for key, (v, e) in wanted.items())

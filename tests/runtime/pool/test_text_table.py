@@ -239,3 +239,28 @@ def test_a_table_is_sent_as_its_texts() -> None:
     sent = pickle.loads(pickle.dumps(table))
     assert sent.take(codes).to_pylist() == ["b", "a"]
     assert sent.add(pa.array(["new", "a", "b"])).tolist() == [2, 1, 0]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_texts_of_dictionaries_that_rows_have(seed: int) -> None:
+    """Each is looked up once, however late it comes; of those that no row has nothing is added."""
+    random = np.random.default_rng(seed)
+    texts = [f"t{n}" for n in range(int(random.integers(1, 30)))] + [None] * int(seed % 3 == 0)
+    dictionary, table = pa.array(texts, pa.string()), TextTable()
+    for _ in range(3):
+        rows = int(random.choice([0, 5, 9000]))
+        places = random.integers(0, len(texts), rows)
+        common = random.random(rows) < random.choice([0.0, 0.9, 0.999])
+        places[common] = places[:1].repeat(common.sum())
+        indices = pa.array(places.astype(np.int32), mask=random.random(rows) < 0.1)
+        column = pa.DictionaryArray.from_arrays(indices, dictionary)
+        before = len(table)
+        found = table.find(column)
+        codes = table.add(column)
+        values = column.to_pylist()
+        assert [None if c < 0 else table.texts[c].as_py() for c in codes] == values
+        late = np.array([c >= before or c < 0 for c in codes], dtype=bool)
+        assert (found[late] < 0).all()
+        assert (found[~late] == codes[~late]).all()
+        assert set(table.texts.to_pylist()) >= {v for v in values if v is not None}
+        assert len(table) - before == len({c for c in codes if c >= before})
