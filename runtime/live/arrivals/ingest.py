@@ -113,7 +113,8 @@ def describe_rows(history: History, rows: pa.Table, reason: str) -> list[Reject]
     time = history.stream.timestamp
     raw = rows.column(RAW).to_pylist() if RAW in rows.column_names else [None] * rows.num_rows
     names = [n for n in rows.column_names if n != time and not (n.startswith("__") and n != BAD)]
-    shown = rows.select(names).to_pylist()
+    held = rows.select(names).to_pylist()
+    shown = [{n: v for n, v in row.items() if n != BAD or v is not None} for row in held]
     return [
         Reject(history.stream.name, at, reason, str(row) if text is None else text)
         for at, row, text in zip(rows.column(time).to_pylist(), shown, raw, strict=True)

@@ -49,8 +49,8 @@ def check_sent(output: Path, run: str, last: int) -> None:
     if sent > last:
         raise UsageError(
             f"answers up to micro-batch {sent} have been sent, and the checkpoint is at {last}",
-            why="what is sent to Kafka cannot be taken back, and would come again under other keys",
-            fix="restore the newer checkpoint, or start with a new one, a new topic and a new "
-            "--output, and replay what has passed",
+            why="what has been sent cannot be taken back, and would come again under other keys",
+            fix="restore the newer checkpoint, or start with a new one, a new topic or address, "
+            "and a new --output, and replay what has passed",
             source=Source(str(file)),
         )

@@ -1,9 +1,5 @@
 """Show rows of answers as a table in a terminal, or as CSV or JSON lines."""
 
-import csv
-import json
-from datetime import date, datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias, assert_never
 
 from rich.box import SIMPLE_HEAD
@@ -12,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ontoweir.answers.choose_rows import Chosen
+from ontoweir.answers.write_rows import show_cell, write_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,14 +31,8 @@ def show_rows(chosen: Chosen, form: Form, out: TextIO) -> None:
             console = Console(file=out, highlight=False, width=None if out.isatty() else _WIDE)
             console.print(_table(chosen.rows))
             console.print(_count(chosen), markup=False)
-        case "csv":
-            writer = csv.writer(out, lineterminator="\n")
-            writer.writerow(chosen.rows.column_names)
-            for row in chosen.rows.to_pylist():
-                writer.writerow(["" if v is None else _cell(v) for v in row.values()])
-        case "jsonl":
-            for row in chosen.rows.to_pylist():
-                print(json.dumps({k: _json(v) for k, v in row.items()}), file=out)
+        case "csv" | "jsonl":
+            write_rows(chosen.rows, form, out)
         case _:
             assert_never(form)
 
@@ -50,14 +41,17 @@ def _table(rows: "pa.Table") -> Table:
     table = Table(box=SIMPLE_HEAD)
     for field in rows.schema:
         right = not any(word in str(field.type) for word in ("string", "timestamp", "date"))
-        title = Text.assemble(field.name, "\n", (_type(field.type), "dim"))
+        title = Text.assemble(field.name, "\n", (show_type(field.type), "dim"))
         table.add_column(title, justify="right" if right else "left", overflow="fold")
     for row in rows.to_pylist():
-        table.add_row(*(Text("NULL", "dim") if v is None else Text(_cell(v)) for v in row.values()))
+        table.add_row(
+            *(Text("NULL", "dim") if v is None else Text(show_cell(v)) for v in row.values())
+        )
     return table
 
 
-def _type(kind: "pa.DataType") -> str:
+def show_type(kind: "pa.DataType") -> str:
+    """The type of a column, in a word."""
     shown = str(kind)
     named = {"int64": "int", "double": "double", "string": "text", "bool": "boolean"}
     if shown.startswith("timestamp"):
@@ -72,19 +66,3 @@ def _count(chosen: Chosen) -> str:
     if chosen.rows.num_rows == chosen.total:
         return f"{shown} row{'' if chosen.total == 1 else 's'}"
     return f"{shown} of {chosen.total:,} rows"
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=None).isoformat(sep=" ")
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(value)
-
-
-def _json(value: object) -> object:
-    if isinstance(value, datetime):
-        return value.replace(tzinfo=None).isoformat()
-    if isinstance(value, date | Decimal):
-        return str(value)
-    return value

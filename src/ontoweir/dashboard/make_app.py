@@ -3,18 +3,32 @@
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
+from threading import Event
 from typing import Any, cast
 
-from flask import Flask, Response, abort, jsonify, render_template, request
+from flask import (
+    Flask,
+    Response,
+    abort,
+    jsonify,
+    make_response,
+    redirect,
+    render_template,
+    request,
+)
 from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
 
 from ontoweir import __version__
+from ontoweir.dashboard.access.guard_requests import HEADERS, allow_host, allow_origin
+from ontoweir.dashboard.access.hold_token import COOKIE, Asked, allow_token, strip_token
 from ontoweir.dashboard.check_queries import Checks, Outcome
+from ontoweir.dashboard.describe_api import describe_api
 from ontoweir.dashboard.describe_run import chart_state, chart_throughput, describe_run
-from ontoweir.dashboard.guard_requests import HEADERS, allow_host, allow_origin
 from ontoweir.dashboard.list_queries import list_queries
 from ontoweir.dashboard.read_runs import MAX_BATCHES, Run, read_runs
+from ontoweir.dashboard.rows.add_rows import add_rows
+from ontoweir.dashboard.rows.find_rows import find_rows
 from ontoweir.dashboard.show_metrics import find_broken, show_metrics
 from ontoweir.dashboard.show_numbers import FILTERS
 from ontoweir.dashboard.site import Site
@@ -29,12 +43,13 @@ _BODY = 1 << 18
 """Bytes of a request's body, at most."""
 
 
-def make_app(site: Site, checks: Checks) -> Flask:
+def make_app(site: Site, checks: Checks, closing: Event | None = None) -> Flask:
     """Make the application.
 
     Args:
         site: what it shows.
         checks: where verdicts come from.
+        closing: is set when the server ends.
     """
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = _BODY
@@ -46,6 +61,7 @@ def make_app(site: Site, checks: Checks) -> Flask:
     _add_pages(app, site, checks)
     _add_api(app, site, checks)
     _add_metrics(app, site)
+    add_rows(app, site, lambda name: _is_known(checks, site, name), closing or Event())
     return app
 
 
@@ -76,7 +92,7 @@ def _guard(app: Flask, site: Site) -> None:
             request.headers.get("Host"),
         ):
             return Response("not from this page\n", 403, mimetype="text/plain")
-        return None
+        return _ask_token(site)
 
     @app.after_request
     def add_headers(response: Response) -> Response:
@@ -99,10 +115,30 @@ def _guard(app: Flask, site: Site) -> None:
         return _fail(f"{text}; this is a bug in ontoweir, not in your input; report it", 500)
 
 
+def _ask_token(site: Site) -> Response | None:
+    """Refuse who does not know the token; take it out of an address, into a cookie."""
+    argument = request.args.get("token")
+    header, cookie = request.headers.get("Authorization"), request.cookies.get(COOKIE)
+    if not allow_token(site.token, Asked(request.path, header, cookie, argument)):
+        text = "a token is needed: open the address that the server has printed"
+        answer = make_response(*_fail(text, 401))
+        answer.headers["WWW-Authenticate"] = "Bearer"
+        return answer
+    if site.token is None or argument is None or request.path.startswith("/api/"):
+        return None
+    onward = redirect(strip_token(request.path, request.args), 303)
+    onward.set_cookie(COOKIE, site.token, httponly=True, samesite="Strict")
+    return make_response(onward)
+
+
 def _fail(text: str, code: int) -> tuple[str | Response, int]:
     if request.path.startswith("/api/"):
         return jsonify(error=text), code
     return render_template("error.html", text=text), code
+
+
+def _is_known(checks: Checks, site: Site, name: str) -> bool:
+    return name in _runs(site) or name in checks.names()
 
 
 def _add_files(app: Flask) -> None:
@@ -131,6 +167,7 @@ def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
             text=text,
             language=language,
             run=describe_run(run),
+            found=[k for k in ("answers", "rejects") if find_rows(site, name, k) is not None],
             charts={k: Markup(v) for k, v in _charts(run, name).items()},
         )
 
@@ -182,6 +219,10 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
     @app.get("/api/mappings")
     def api_mappings() -> Response:
         return jsonify(describe_lint(checks.lints()))
+
+    @app.get("/api/openapi.json")
+    def api_description() -> Response:
+        return jsonify(describe_api())
 
     @app.post("/api/check")
     def api_check() -> tuple[Response, int]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from threading import Event, Thread
 from typing import Any, TypeAlias
 
-from ontoweir.dashboard.guard_requests import is_local
+from ontoweir.dashboard.access.guard_requests import is_local
 from ontoweir.dashboard.site import Site
 from ontoweir.errors import Source, UsageError
 
@@ -75,9 +75,10 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
             why="the address is in use, or not of this machine",
             fix="name another port, or 0 for any free port",
         ) from None
+    closing = Event()
     checks = Checks(site.project, site.overrides, strict=site.strict, limit=site.limit)
     server: Any = create_server(
-        make_app(site, checks),
+        make_app(site, checks, closing),
         sockets=[listening],
         threads=8,
         ident=None,
@@ -102,9 +103,11 @@ def serve_dashboard(site: Site, port: int) -> Iterator[tuple[str, Wait]]:
     thread = Thread(target=run, name="ontoweir dashboard", daemon=True)
     thread.start()
     shown = f"[{site.host}]" if ":" in site.host else site.host
+    entry = "" if site.token is None else f"?token={site.token}"
     try:
-        yield f"http://{shown}:{server.effective_port}/", wait
+        yield f"http://{shown}:{server.effective_port}/{entry}", wait
     finally:
+        closing.set()
         server.task_dispatcher.shutdown()  # answers under way still wake the loop
         server.trigger.pull_trigger(lambda: _finish(server))
         thread.join(timeout=5)  # longer only if somebody does not read his answer
@@ -144,7 +147,7 @@ def say_where(url: str, host: str) -> list[str]:
     lines = [f"dashboard: {url}"]
     if not is_local(host):
         lines.append(
-            f"warning: everybody who reaches {host} can read it and check queries: there is no "
-            "login; leave the host out to serve this machine alone"
+            f"warning: who reaches {host} and knows the token can read it and check queries, and "
+            "nothing is encrypted; leave the host out to serve this machine alone"
         )
     return lines

@@ -16,7 +16,12 @@ from ontoweir.diagnostics import CODES
 from ontoweir.errors import OntoweirError, Source
 from ontoweir.lint.lint_mappings import PROBES, MappingLint, PredicateLint, Probe, overall
 from ontoweir.report.render_check import short_place
-from ontoweir.report.render_sarif import ResultPlace, make_log, make_result, refusal_results
+from ontoweir.report.scanning.render_sarif import (
+    ResultPlace,
+    make_log,
+    make_result,
+    refusal_results,
+)
 
 _STYLE = {"unbounded": "bold red", "undecided": "yellow", "refused": "yellow", "bounded": "green"}
 _HEADS = {"joined by subject": "by subject", "joined by object": "by object"}

@@ -33,7 +33,7 @@ def project(root: Path, tmp_path: Path) -> Path:
 def site(project: Path) -> Site:
     """The copy, with runs in its folder."""
     out = project / "out"
-    return Site(project, out / "registry", out / "answers", limit=HANG_TIMEOUT)
+    return Site(project, out / "registry", out / "answers", out / "answers", limit=HANG_TIMEOUT)
 
 
 @pytest.fixture

@@ -4,9 +4,12 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.cli import main
@@ -103,6 +106,36 @@ def test_pages_in_a_browser(
     assert page.get_by_text("live at").is_visible()
     assert told == []
     assert {a for a in asked if not a.startswith(url)} == set()
+
+
+def write_answer(project: Path, number: int) -> None:
+    """A file of one answer, as a run writes it."""
+    folder = project / "out/answers" / QUERY
+    folder.mkdir(parents=True, exist_ok=True)
+    at = pa.array([datetime(2014, 8, 1, number)], pa.timestamp("us", "UTC"))
+    roads = pa.array([f"http://traffic.example/road/{number}"])
+    rows = pa.table({"road": roads, "readings": pa.array([7 + number]), "at": at})
+    pq.write_table(rows, folder / f"part-{number:012d}.parquet")
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_answers_appear_without_a_reload(
+    open_page: Callable[..., Any], url: str, project: Path, width: int
+) -> None:
+    write_answer(project, 0)
+    told: list[str] = []
+    page = open_page(width)
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.goto(f"{url}answers?name={QUERY}")
+    page.get_by_text("rows are added as they come").wait_for()
+    write_answer(project, 1)
+    page.locator("table.rows tbody tr").nth(1).wait_for()
+    assert page.locator("table.rows tbody tr").first.inner_text().split()[1] == "8"
+    assert page.locator("[data-count]").inner_text() == "2"
+    if width == 390:
+        assert page.evaluate(CUT.replace("main *", "main > *, form *")) == []
+    assert told == []
 
 
 @pytest.mark.parametrize("width", [800, 1000, 1100, 1280])

@@ -3,7 +3,7 @@
 import pytest
 from flask.testing import FlaskClient
 
-from ontoweir.dashboard.guard_requests import allow_host, allow_origin
+from ontoweir.dashboard.access.guard_requests import allow_host, allow_origin
 from ontoweir.dashboard.serve import parse_address, say_where
 from ontoweir.errors import UsageError
 
@@ -124,4 +124,4 @@ def test_what_is_no_address(text: str) -> None:
 
 def test_an_open_address_is_warned_of() -> None:
     assert len(say_where("http://127.0.0.1:1/", HERE)) == 1
-    assert "no login" in say_where("http://0.0.0.0:1/", "0.0.0.0")[1]
+    assert "knows the token" in say_where("http://0.0.0.0:1/", "0.0.0.0")[1]

@@ -84,10 +84,10 @@ def test_an_answer_under_way_is_finished_before_the_server_closes(
             ending.set()
             return bool(super().shutdown(cancel_pending, timeout))
 
-    monkeypatch.setattr("ontoweir.dashboard.make_app.make_app", lambda site, checks: answer)
+    monkeypatch.setattr("ontoweir.dashboard.make_app.make_app", lambda *given: answer)
     monkeypatch.setattr("waitress.server.ThreadedTaskDispatcher", Dispatcher)
     with ThreadPoolExecutor() as pool:
-        with serve_dashboard(Site(example, example, example), 0) as (url, _):
+        with serve_dashboard(Site(example, example, example, example), 0) as (url, _):
             answered = pool.submit(ask, url)
             assert asked.wait()
         ending.set()
@@ -100,7 +100,7 @@ def test_an_answer_under_way_is_finished_before_the_server_closes(
 def test_a_signal_that_another_thread_takes_ends_the_waiting(example: Path) -> None:
     """The system may give it to any thread; Python raises the interrupt in the one that waits."""
     taking = Thread(target=lambda: signal.pthread_kill(get_ident(), signal.SIGINT))
-    with serve_dashboard(Site(example, example, example), 0) as (_, wait):
+    with serve_dashboard(Site(example, example, example, example), 0) as (_, wait):
 
         def wait_interrupted() -> None:
             taking.start()

@@ -12,6 +12,8 @@ from ontoweir.runtime.live.output.sinks.kafka import KafkaSink
 from ontoweir.runtime.live.output.sinks.memory import MemorySink
 from ontoweir.runtime.live.output.sinks.sinks import SINKS, make_sink
 
+_GIVEN = {"url": "http://127.0.0.1:9/"}
+"""An option's value where not every text is one."""
 NAMES = {kind.name for kind in SINKS}
 
 
@@ -28,7 +30,7 @@ def test_a_sink_has_what_it_requires_and_nothing_it_does_not_know(
     name: str, tmp_path: Path
 ) -> None:
     (kind,) = (kind for kind in SINKS if kind.name == name)
-    given = dict.fromkeys(kind.required, "x")
+    given = {option: _GIVEN.get(option, "x") for option in kind.required}
     assert make_sink(name, tmp_path, given).describe("q")
     for option in kind.required:
         with pytest.raises(UsageError, match=f"needs the option {option}"):
@@ -39,7 +41,7 @@ def test_a_sink_has_what_it_requires_and_nothing_it_does_not_know(
 
 
 def test_a_sink_that_is_not_known(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="parquet, jsonl, console and kafka"):
+    with pytest.raises(UsageError, match="parquet, jsonl, console, kafka, webhook and table"):
         make_sink("nowhere", tmp_path, {})
 
 

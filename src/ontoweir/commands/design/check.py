@@ -1,7 +1,6 @@
 """`ontoweir check`."""
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,6 +39,7 @@ TIERS = (
     "unbounded",
 )
 TIMED = "application-time"
+FORMATS = ("text", "json", "sarif", "github", "html")
 MAX_TUPLES = 64
 """The largest --witness-size; it takes some ten seconds."""
 
@@ -57,7 +57,7 @@ def add_check(commands: Any) -> None:
     check.add_argument("--query", action="append", metavar="NAME", help="only this query")
     check.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
     check.add_argument("--model", choices=(TIMED, "arrival"), default=TIMED)
-    check.add_argument("--format", choices=("text", "json", "sarif", "html"), default="text")
+    check.add_argument("--format", choices=FORMATS, default="text")
     check.add_argument(
         "--fail-on",
         choices=TIERS,
@@ -137,12 +137,13 @@ def _check_once(args: argparse.Namespace) -> int:
     try:
         return _check_all(args)
     except (CatalogError, OntologyError, MappingError, QueryError) as error:
-        if args.format == "sarif":  # where code scanning looks for it
-            from ontoweir.report.render_sarif import render_sarif
+        if args.format in ("sarif", "github"):  # where code scanning looks for it
+            from ontoweir.report.scanning.print_log import print_log
+            from ontoweir.report.scanning.render_sarif import render_sarif
 
             root = find_root(args.project) if Path(args.project).exists() else Path.cwd()
             log = render_sarif([], root, repairs=[], errors=[error])
-            print(json.dumps(log, indent=2, ensure_ascii=False))
+            print_log(log, args.format, sys.stdout)
         raise
 
 
@@ -174,7 +175,7 @@ def _check_all(args: argparse.Namespace) -> int:
     else:
         names = [Path(args.sql).stem]
     wrong = False
-    if args.format in ("sarif", "html"):
+    if args.format in ("sarif", "github", "html"):
         tiers, errors = _check_as_page(args, project, names)
     else:
         tiers, errors, wrong = _check_as_text(args, project, names)
@@ -197,7 +198,7 @@ def _open(args: argparse.Namespace, project: "Project") -> "tuple[Workspace, War
 def _check_as_page(
     args: argparse.Namespace, project: "Project", names: Sequence[str]
 ) -> "tuple[list[Tier], list[OntoweirError]]":
-    """Print SARIF or a page, and return the tiers, and what is refused."""
+    """Print SARIF, annotations or a page, and return the tiers, and what is refused."""
     from ontoweir.commands.common.decide_queries import Decided
     from ontoweir.pipeline.refused_query import RefusedQuery
 
@@ -319,7 +320,8 @@ def _print_page(
     from ontoweir.commands.common.decide_queries import Decided
     from ontoweir.commands.design.render_page import render_page
     from ontoweir.pipeline.refused_query import RefusedQuery
-    from ontoweir.report.render_sarif import render_sarif
+    from ontoweir.report.scanning.print_log import print_log
+    from ontoweir.report.scanning.render_sarif import render_sarif
 
     if args.format == "html":
         print(render_page(workspace, decided, warnings), end="")
@@ -333,7 +335,7 @@ def _print_page(
         refused=[d for d in decided if isinstance(d, RefusedQuery)],
         errors=[] if args.sql is not None else [r.error for r in workspace.mappings.refused],
     )
-    print(json.dumps(sarif, indent=2, ensure_ascii=False))
+    print_log(sarif, args.format, sys.stdout)
 
 
 def _check_witness(args: argparse.Namespace) -> None:

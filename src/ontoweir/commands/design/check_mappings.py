@@ -1,8 +1,8 @@
 """`ontoweir check --mappings-only`."""
 
 import argparse
-import json
 import shutil
+import sys
 
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import report_refusals
@@ -14,6 +14,7 @@ def check_mappings(args: argparse.Namespace) -> int:
     from ontoweir.checker.verdict.verdict import Tier
     from ontoweir.lint.lint_mappings import lint_mappings
     from ontoweir.lint.render_lint import dump_lint, print_lint, reaches, render_lint_sarif
+    from ontoweir.report.scanning.print_log import print_log
 
     for option in ("query", "sql", "witness"):
         if getattr(args, option) is not None:
@@ -26,7 +27,7 @@ def check_mappings(args: argparse.Namespace) -> int:
         other = "--format html" if args.format == "html" else "--model arrival"
         raise UsageError(
             f"--mappings-only does not go with {other}",
-            why="it is decided in application time, and printed as text, JSON or SARIF",
+            why="it is decided in application time, and printed as text or for programs",
             fix=f"leave {other} out",
         )
     workspace, warnings = open_workspace(args, named_refused=True)
@@ -34,10 +35,10 @@ def check_mappings(args: argparse.Namespace) -> int:
     warnings.release()
     if args.format == "json":
         print(dump_lint(lints))
-    elif args.format == "sarif":
+    elif args.format in ("sarif", "github"):
         errors = [r.error for r in workspace.mappings.refused]
         log = render_lint_sarif(lints, workspace.project.root, list(warnings.seen), errors)
-        print(json.dumps(log, indent=2, ensure_ascii=False))
+        print_log(log, args.format, sys.stdout)
     else:
         from rich.console import Console
 

@@ -37,7 +37,7 @@ def read_sample(args: argparse.Namespace) -> int | None:
             why="it says of how many rows of each stream the first are looked at",
             fix="write --data 10000, or --data alone for all",
         )
-    if args.format in ("sarif", "html"):
+    if args.format in ("sarif", "github", "html"):
         raise UsageError(
             f"--data does not go with --format {args.format}",
             why="rows are shown as text and JSON",

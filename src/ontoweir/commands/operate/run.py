@@ -24,6 +24,7 @@ from ontoweir.commands.common.report_refusals import (
     report_skipped,
 )
 from ontoweir.commands.common.warn_rejects import warn_rejects
+from ontoweir.commands.operate.token_option import add_token_argument
 from ontoweir.errors import OntoweirError, Source, UsageError
 from ontoweir.registry.find_registry import find_registry
 
@@ -84,6 +85,7 @@ def add_run(commands: Any) -> None:
         metavar="[HOST:]PORT",
         help="also serve the dashboard (host: 127.0.0.1; port 0: any free port)",
     )
+    add_token_argument(run)
     run.add_argument(
         "--skip-refused",
         action="store_true",
@@ -109,11 +111,12 @@ def _run(args: argparse.Namespace) -> int:
     served = args.serve or (not named and bool(list_entries(registry)))
     if args.ui is None:
         return _serve(args, registry) if served else _run_queries(args)
-    from ontoweir.commands.operate.serve_ui import serve_ui
+    from ontoweir.commands.operate.serve_ui import RunPlace, serve_ui
 
     root = find_root(args.project)
-    metrics = Path(args.metrics or args.output or root / "out" / "answers")
-    with serve_ui(args, args.ui, "--ui", root, metrics=metrics, running=not served):
+    output = Path(args.output or root / "out" / "answers")
+    place = RunPlace(Path(args.metrics or output), output, here=not served)
+    with serve_ui(args, args.ui, "--ui", root, run=place):
         return _serve(args, registry) if served else _run_queries(args)
 
 

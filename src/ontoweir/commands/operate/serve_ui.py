@@ -4,8 +4,10 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from ontoweir.commands.operate.token_option import read_token
 from ontoweir.dashboard.serve import Wait, parse_address, require_web, say_where, serve_dashboard
 from ontoweir.dashboard.site import Site
 from ontoweir.project.project import PROJECT_FILE
@@ -15,6 +17,16 @@ CHECK_SECONDS = 30.0
 """Seconds of a check."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunPlace:
+    """Where a run without a registry writes metrics.jsonl and answers; `here`: it is this
+    process."""
+
+    metrics: Path
+    answers: Path
+    here: bool = False
+
+
 @contextmanager
 def serve_ui(
     args: argparse.Namespace,
@@ -22,8 +34,7 @@ def serve_ui(
     option: str,
     root: Path,
     *,
-    metrics: Path,
-    running: bool = False,
+    run: RunPlace,
     limit: float = CHECK_SECONDS,
 ) -> Iterator[Wait]:
     """Serve the dashboard of a project while the block runs, and say where, on stderr.
@@ -33,12 +44,12 @@ def serve_ui(
         address: where to listen, as `option` has it.
         option: its name.
         root: the project's folder.
-        metrics: where its plain run writes metrics.jsonl.
-        running: whether that run is this process.
+        run: its plain run.
         limit: seconds of a check.
 
     Raises:
-        UsageError: it is not an address, or cannot be listened on, or the framework is missing.
+        UsageError: it is not an address, or cannot be listened on, or the framework is missing;
+            or the token is none.
     """
     require_web()
     host, port = parse_address(address, option)
@@ -46,11 +57,13 @@ def serve_ui(
     site = Site(
         named if named.is_file() else root / PROJECT_FILE,
         find_registry(args.registry, root),
-        metrics,
+        run.metrics,
+        run.answers,
         overrides=tuple(args.set),
         strict=args.strict,
-        running=running,
+        running=run.here,
         host=host,
+        token=read_token(args.token, host),
         limit=limit,
     )
     with serve_dashboard(site, port) as (url, wait):

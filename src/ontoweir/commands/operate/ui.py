@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.commands.common.arguments import add_project_arguments, add_registry_argument
+from ontoweir.commands.operate.token_option import add_token_argument
 from ontoweir.errors import UsageError
 
 
@@ -28,6 +29,12 @@ def add_ui(commands: Any) -> None:
         "--metrics", metavar="FOLDER", help="folder of metrics.jsonl (default: out/answers)"
     )
     ui.add_argument(
+        "--answers",
+        metavar="FOLDER",
+        help="folder that a run without a registry writes answers to (default: that of --metrics)",
+    )
+    add_token_argument(ui)
+    ui.add_argument(
         "--time-limit",
         type=float,
         default=30.0,
@@ -38,7 +45,7 @@ def add_ui(commands: Any) -> None:
 
 
 def _ui(args: argparse.Namespace) -> int:
-    from ontoweir.commands.operate.serve_ui import serve_ui
+    from ontoweir.commands.operate.serve_ui import RunPlace, serve_ui
     from ontoweir.project.project import load_project
 
     if not 0 < args.time_limit < 86_400:
@@ -49,7 +56,8 @@ def _ui(args: argparse.Namespace) -> int:
         )
     root = load_project(Path(args.project), overrides=args.set).root
     metrics = Path(args.metrics) if args.metrics else root / "out" / "answers"
-    serving = serve_ui(args, args.listen, "--listen", root, metrics=metrics, limit=args.time_limit)
+    place = RunPlace(metrics, Path(args.answers) if args.answers else metrics)
+    serving = serve_ui(args, args.listen, "--listen", root, run=place, limit=args.time_limit)
     with serving as wait, suppress(KeyboardInterrupt):
         wait()
     return 0

@@ -111,4 +111,43 @@
     setTimeout(poll, EVERY);
   };
   if (holder) poll();
+
+  // Rows that come: the server says that there are some, then the first page is asked for again.
+  const shown = document.querySelector("[data-rows]");
+  const cell = (value) => {
+    const made = document.createElement("td");
+    if (value == null) {
+      made.append(Object.assign(document.createElement("span"), { className: "soft", textContent: "NULL" }));
+    } else {
+      const text = typeof value === "string" ? value : JSON.stringify(value);
+      made.textContent = text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:)/, "$1 $2");
+    }
+    return made;
+  };
+  const refresh = async () => {
+    const answer = await fetch(shown.dataset.rows, { cache: "no-store" });
+    if (!answer.ok) return;
+    const found = await answer.json();
+    const table = shown.querySelector("table.rows");
+    if (!table) return location.reload();
+    table.tBodies[0].replaceChildren(...found.rows.map((cells) => {
+      const row = document.createElement("tr");
+      row.append(...cells.map(cell));
+      return row;
+    }));
+    const all = found.met === found.total ? "" : ` of ${count(found.total)}`;
+    shown.querySelector("[data-count]").textContent = count(found.met) + all;
+    const figure = shown.querySelector("[data-rowchart]");
+    if (figure && found.chart) draw(figure, found.chart);
+  };
+  if (shown && window.EventSource) {
+    const events = new EventSource(shown.dataset.events);
+    let due = null;
+    events.addEventListener("rows", () => {
+      due ??= setTimeout(() => { due = null; refresh(); }, 200);
+    });
+    events.addEventListener("ready", () => {
+      freshness.textContent = " · live: rows are added as they come";
+    });
+  }
 })();

@@ -1,0 +1,176 @@
+"""The API of the dashboard, described as OpenAPI 3.1."""
+
+from typing import Any
+
+from ontoweir import __version__
+from ontoweir.dashboard.rows.page_rows import MOST, PAGE
+
+_NAME = "a query of the project, of the registry, or that ran"
+_WHERE = "a condition in SQL that rows meet, as `ontoweir show --where` takes it"
+_ERROR = {
+    "type": "object",
+    "properties": {"error": {"type": "string"}, "line": {"type": ["integer", "null"]}},
+    "required": ["error"],
+}
+
+
+def describe_api() -> dict[str, Any]:
+    """The description, as `GET /api/openapi.json` gives it."""
+    look = [
+        _argument("name", _NAME, required=True),
+        _argument("where", _WHERE),
+        _argument("sort", "a column; with ` DESC` after it from the greatest down"),
+        _argument("skip", "rows to leave out", kind="integer"),
+        _argument("limit", f"rows, at most {MOST:,} (default: {PAGE})", kind="integer"),
+    ]
+    paths: dict[str, Any] = {
+        "/api/overview": _get("all queries, their verdicts, and how they run", [], "Overview"),
+        "/api/query": _get(
+            "how a query runs",
+            [
+                _argument("name", _NAME, required=True),
+                _argument("charts", "1: with charts as SVG", kind="integer"),
+            ],
+            "Run",
+        ),
+        "/api/mappings": _get("how each class and property can be used over time", [], "Lint"),
+        "/api/check": {"post": _check()},
+        "/api/answers/events": {"get": _events()},
+    }
+    for kind, what in (("answers", "answers"), ("rejects", "rows that its run rejected")):
+        paths[f"/api/{kind}"] = _get(f"a query's {what}, a page of them", look, "Rows")
+        for form, media in (("csv", "text/csv"), ("jsonl", "application/x-ndjson")):
+            paths[f"/api/{kind}.{form}"] = {
+                "get": {
+                    "summary": f"all of a query's {what}, as a file",
+                    "parameters": look[:2],
+                    "responses": {
+                        "200": {"description": "the file", "content": {media: {}}},
+                        **_FAILURES,
+                    },
+                }
+            }
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "ontoweir",
+            "version": __version__,
+            "description": "Verdicts of a project's queries, their runs, and what these write. It "
+            "changes nothing.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": _SCHEMAS,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"token": []}],
+    }
+
+
+def _argument(name: str, text: str, *, kind: str = "string", required: bool = False) -> Any:
+    return {
+        "name": name,
+        "in": "query",
+        "description": text,
+        "required": required,
+        "schema": {"type": kind},
+    }
+
+
+def _json(name: str) -> dict[str, Any]:
+    return {"application/json": {"schema": {"$ref": f"#/components/schemas/{name}"}}}
+
+
+_FAILURES = {
+    code: {"description": text, "content": _json("Error")}
+    for code, text in (
+        ("401", "the token is missing or wrong"),
+        ("404", "there is no such query"),
+        ("422", "what was asked for is wrong; the error says what, why, and what to write"),
+    )
+}
+
+
+def _get(text: str, arguments: list[Any], schema: str) -> dict[str, Any]:
+    ok = {"description": text, "content": _json(schema)}
+    return {
+        "get": {"summary": text, "parameters": arguments, "responses": {"200": ok, **_FAILURES}}
+    }
+
+
+def _check() -> dict[str, Any]:
+    ok = {"description": "as `ontoweir check --format json`", "content": _json("Verdict")}
+    return {
+        "summary": "decide a typed query",
+        "requestBody": {"required": True, "content": _json("Typed")},
+        "responses": {"200": ok, **_FAILURES},
+    }
+
+
+def _events() -> dict[str, Any]:
+    return {
+        "summary": "answers as they come: server-sent events",
+        "description": "Event `ready` first, then events `rows`, each a list of objects, and "
+        "`whole` with the id of the file whose rows have all been told. A connection ends after "
+        "half a minute; the next one goes on where the header Last-Event-ID says, with whole "
+        "files: rows of a file that were told in part come again.",
+        "parameters": [_argument("name", _NAME, required=True), _argument("where", _WHERE)],
+        "responses": {
+            "200": {"description": "events", "content": {"text/event-stream": {}}},
+            "503": {"description": "try again later", "content": _json("Error")},
+            **_FAILURES,
+        },
+    }
+
+
+_OBJECT = {"type": "object"}
+_SCHEMAS: dict[str, Any] = {
+    "Error": _ERROR,
+    "Lint": _OBJECT,
+    "Verdict": _OBJECT,
+    "Run": {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "status": {"type": "string"},
+            "state_rows": {"type": ["integer", "null"]},
+            "bound_rows": {"type": ["integer", "null"]},
+        },
+        "required": ["query", "status"],
+    },
+    "Overview": {
+        "type": "object",
+        "properties": {
+            "queries": {"type": "array", "items": {"$ref": "#/components/schemas/Run"}},
+            "problem": {"type": ["string", "null"]},
+        },
+        "required": ["queries", "problem"],
+    },
+    "Rows": {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "columns": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {"name": {"type": "string"}, "type": {"type": "string"}},
+                    "required": ["name", "type"],
+                },
+            },
+            "rows": {"type": "array", "items": {"type": "array"}},
+            "total": {"type": "integer"},
+            "met": {"type": "integer"},
+            "sort": {"type": ["string", "null"]},
+        },
+        "required": ["query", "columns", "rows", "total", "met", "sort"],
+    },
+    "Typed": {
+        "type": "object",
+        "properties": {
+            "language": {"enum": ["sparql", "sql"]},
+            "text": {"type": "string"},
+        },
+        "required": ["text"],
+    },
+}

@@ -1,0 +1,151 @@
+"""The pages of answers and of rejected rows, the same as JSON, downloads, and events."""
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event, Semaphore
+from typing import Literal
+
+from flask import Flask, Response, abort, jsonify, render_template, request
+from markupsafe import Markup
+
+from ontoweir.answers.write_rows import show_cell, write_rows
+from ontoweir.dashboard.rows.find_rows import Kind, find_rows
+from ontoweir.dashboard.rows.follow_rows import follow_rows
+from ontoweir.dashboard.rows.page_rows import Look, RowPage, all_rows, page_rows, read_look
+from ontoweir.dashboard.site import Site
+from ontoweir.draw.chart_rows import chart_rows, list_numbers
+from ontoweir.draw.draw_chart import draw_chart
+from ontoweir.errors import OntoweirError
+
+FOLLOWERS = 4
+"""Connections that are told of rows at once; each takes a thread of the server."""
+_KINDS: tuple[Kind, ...] = ("answers", "rejects")
+
+
+def add_rows(app: Flask, site: Site, known: Callable[[str], bool], closing: Event) -> None:
+    """Add the pages and the API of rows.
+
+    Args:
+        app: the application.
+        site: where runs write.
+        known: whether a query of a name is in the project, is registered, or ran.
+        closing: is set when the server ends.
+    """
+    for kind in _KINDS:
+        _add_page(app, site, known, kind)
+        _add_api(app, site, known, kind)
+    _add_events(app, site, known, closing)
+
+
+def _add_page(app: Flask, site: Site, known: Callable[[str], bool], kind: Kind) -> None:
+    @app.get(f"/{kind}", endpoint=f"{kind}_page")
+    def show() -> tuple[str, int]:
+        name, folder = _find(site, known, kind)
+        page, look, problem = None, Look(), None
+        try:
+            look = read_look(request.args)
+            page = None if folder is None else page_rows(folder, look)
+        except OntoweirError as error:
+            problem = str(error)
+            look = Look(request.args.get("where"), request.args.get("sort"))
+        shown = render_template(
+            "rows.html",
+            name=name,
+            kind=kind,
+            page=page,
+            look=look,
+            cells=None if page is None else _cells(page),
+            sort=_split_sort(None if page is None else page.sort),
+            chart=Markup(_chart(page, name)) if kind == "answers" else "",
+            problem=problem,
+        )
+        return shown, 200 if problem is None else 422
+
+
+def _add_api(app: Flask, site: Site, known: Callable[[str], bool], kind: Kind) -> None:
+    @app.get(f"/api/{kind}", endpoint=f"api_{kind}")
+    def as_json() -> Response:
+        name, folder = _find(site, known, kind)
+        look = read_look(request.args)
+        page = RowPage.none() if folder is None else page_rows(folder, look)
+        chart = _chart(page, name) if request.args.get("charts") and kind == "answers" else ""
+        return jsonify(query=name, **page.describe(), **({"chart": chart} if chart else {}))
+
+    @app.get(f"/api/{kind}.<any(csv, jsonl):form>", endpoint=f"api_{kind}_file")
+    def as_file(form: Literal["csv", "jsonl"]) -> Response:
+        _, folder = _find(site, known, kind)
+        look = read_look(request.args)
+        media = "text/csv; charset=utf-8" if form == "csv" else "application/x-ndjson"
+        parts = iter(()) if folder is None else _written(folder, look, form)
+        first = next(parts, "")  # what is wrong is said before anything is sent
+
+        def write() -> Iterator[str]:
+            yield first
+            yield from parts
+
+        answer = Response(write(), content_type=media)
+        answer.headers["Content-Disposition"] = f'attachment; filename="{kind}.{form}"'
+        return answer
+
+
+def _add_events(app: Flask, site: Site, known: Callable[[str], bool], closing: Event) -> None:
+    free = Semaphore(FOLLOWERS)
+
+    @app.get("/api/answers/events")
+    def follow() -> Response:
+        _, folder = _find(site, known, "answers")
+        if folder is None:
+            return _later("no run has written answers of it yet")
+        where = request.args.get("where", "").strip() or None
+        events = follow_rows(folder, request.headers.get("Last-Event-ID"), where, closing)
+        page_rows(folder, Look(where, limit=1))  # what is wrong with the condition is said now
+        if not free.acquire(blocking=False):
+            return _later(f"{FOLLOWERS} connections are told of rows already")
+        answer = Response(events, content_type="text/event-stream; charset=utf-8")
+        answer.call_on_close(free.release)
+        return answer
+
+
+def _later(text: str) -> Response:
+    answer = jsonify(error=text)
+    answer.status_code = 503
+    answer.headers["Retry-After"] = "5"
+    return answer
+
+
+def _find(site: Site, known: Callable[[str], bool], kind: Kind) -> tuple[str, Path | None]:
+    """The query of a request, and the folder of its rows, if there is one."""
+    name = request.args.get("name", "")
+    if not known(name):
+        abort(404)
+    return name, find_rows(site, name, kind)
+
+
+def _written(folder: Path, look: Look, form: Literal["csv", "jsonl"]) -> Iterator[str]:
+    head = True
+    for table in all_rows(folder, look):
+        text = io.StringIO()
+        write_rows(table, form, text, head=head)
+        head = False
+        yield text.getvalue()
+
+
+def _cells(page: RowPage) -> list[list[str | None]]:
+    rows = page.rows.to_pylist()
+    return [[None if v is None else show_cell(v) for v in row.values()] for row in rows]
+
+
+def _split_sort(sort: str | None) -> tuple[str, bool]:
+    """The column that rows are sorted by, and whether from the greatest down."""
+    name, _, way = (sort or "").strip().rpartition(" ")
+    return (name.strip(), True) if name and way.upper() == "DESC" else ((sort or "").strip(), False)
+
+
+def _chart(page: RowPage | None, name: str) -> str:
+    """The first number of the answers shown, over time; empty where there is none."""
+    numbers = [] if page is None else list_numbers(page.rows)
+    if page is None or not numbers:
+        return ""
+    chart = chart_rows(page.rows, name, numbers[0])
+    return "" if chart is None else draw_chart(chart)

@@ -1,0 +1,81 @@
+"""Answers as lines over time: a number of each, such as the average of an hour."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from ontoweir.draw.draw_chart import COLOURS, Chart, Series
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_HIDDEN = ("at", "until", "op", "multiplicity")
+
+
+def list_numbers(rows: "pa.Table") -> list[str]:
+    """The columns of numbers that can be charted."""
+    import pyarrow.types as pt
+
+    return [
+        f.name
+        for f in rows.schema
+        if f.name not in _HIDDEN
+        and (pt.is_integer(f.type) or pt.is_floating(f.type) or pt.is_decimal(f.type))
+    ]
+
+
+def chart_rows(
+    rows: "pa.Table", name: str, value: str, groups: Collection[str] | None = None
+) -> Chart | None:
+    """Chart a number of answers over time (None: there is no answer that has both).
+
+    Time is the first column with times, such as the hour of a bucket, else `at`; there is a line
+    for each combination of `groups`, and those with the most answers are drawn.
+
+    Args:
+        rows: answers.
+        name: of the query, for the title.
+        value: a column of numbers.
+        groups: columns that tell lines apart (None: all that are no numbers).
+    """
+    times = [f.name for f in rows.schema if str(f.type).startswith("timestamp")]
+    time = next((n for n in times if n not in _HIDDEN), "at")
+    if time not in rows.column_names:
+        return None
+    apart = set(rows.column_names) - set(list_numbers(rows)) if groups is None else groups
+    others = [n for n in rows.column_names if n in apart and n not in (*_HIDDEN, *times)]
+    lines: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for row in rows.to_pylist():
+        if row[time] is not None and row[value] is not None and row.get("op") != "-":
+            line = ", ".join(_name(row[n]) for n in others) or value
+            lines[line].append((_seconds(row[time]), float(row[value])))
+    if not lines:
+        return None
+    drawn = sorted(lines, key=lambda n: (-len(lines[n]), n))[:COLOURS]
+    few = f"the {len(drawn)} with the most answers of {len(lines):,}"
+    return Chart(
+        name if len(drawn) == len(lines) else f"{name}: {few}",
+        f"{value} of {rows.num_rows:,} answers over {time}; a line for each "
+        f"{' and '.join(others) or 'query'}.",
+        f"{time} (UTC)",
+        value,
+        tuple(
+            Series(line, tuple(sorted(lines[line])), n, dots=len(lines[line]) <= 60)
+            for n, line in enumerate(sorted(drawn))
+        ),
+        times=True,
+    )
+
+
+def _name(value: Any) -> str:
+    """A value in a legend: of an IRI its last part."""
+    text = str(value)
+    if "://" not in text:
+        return text
+    return unquote(text.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1])
+
+
+def _seconds(moment: datetime) -> float:
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
