@@ -9,6 +9,7 @@ from ontoweir.checker.model.difference_bounds import DifferenceBounds
 from ontoweir.checker.model.normal_form import Domain, Kind, Member, ValueClass
 from ontoweir.checker.model.units import kind_of
 from ontoweir.checker.sizes.size_relation import size_relation
+from ontoweir.mappings.expressions.derive_domain import count_values
 from ontoweir.mappings.model.catalog import Relation, Scalar, StringType
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, OneOf, Op, output_attributes
 
@@ -135,15 +136,19 @@ def _domain(
         for relation, target in work.references(table, column):
             sizes.append(size_relation(work, relation, target))
             within[(relation.name, target.name)] = None
+    counts = [count_values(work.columns[a].expression) for a in everyone]
+    if (most := max((c for c in counts if c is not None), default=None)) and None not in counts:
+        # of an attribute without a count, a run would not know which of its values are others
+        sizes.append((most, f"|{attributes[0]}| = {most:,}"))
     if values is not None:
         sizes.append((len(values), f"|{attributes[0]}| = {len(values)}"))
     holders = {owner[a.alias] for a in everyone}
     awaited = not sizes
     own = {owner[a.alias] for a in everyone if a.alias == members[owner[a.alias]].alias}
     if own == holders and all(members[i].finite for i in holders):
-        counts = [_finite_domain(work, members[i]) for i in sorted(holders)]
+        dated = [_finite_domain(work, members[i]) for i in sorted(holders)]
         # a table may hold the values of any of them
-        sizes.append(max(counts, key=lambda c: (c[0] is None, c[0] or 0)))
+        sizes.append(max(dated, key=lambda c: (c[0] is None, c[0] or 0)))
     if not sizes:
         return Domain(False, None, "∞", low, high)
     known = [(size, text) for size, text in sizes if size is not None]

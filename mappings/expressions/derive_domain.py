@@ -36,6 +36,10 @@ from ontoweir.mappings.model.expression import (
 LARGEST = 4096
 """Of columns that have at most so many combinations of values, each is evaluated."""
 
+ROUNDED = 2 * 2098 * 64 + 4
+"""How many doubles ROUND_RELATIVE makes, at most: of either sign, 64 for each power of 2 of a
+double, the least of which is 2^-1074; and 0 and the infinities."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finite:
@@ -67,6 +71,15 @@ def derive_domain(expression: Expression, columns: Sequence[Column]) -> Domain:
     # a user's function is not called to decide
     listed = None if has_user_calls(expression) else _evaluate_all(expression, declared)
     return listed if listed is not None else _derive(expression, declared)
+
+
+def count_values(expression: Expression | None) -> int | None:
+    """How many values an expression has at most, whatever it reads; None: that is not known."""
+    match expression:
+        case Call(function=Function.ROUND_RELATIVE):
+            return ROUNDED
+        case _:
+            return None
 
 
 def _evaluate_all(expression: Expression, declared: dict[str, Column]) -> Finite | None:

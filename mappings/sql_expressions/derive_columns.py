@@ -102,26 +102,41 @@ class ColumnDeriver:
                 self._replace_sides(tree)
                 return tree
             case exp.Between() | exp.In() if tree.find(exp.Select) is None:
-                tree.set("this", self._replace_side(tree.this))
-                for key in ("low", "high"):
-                    if tree.args.get(key) is not None:
-                        tree.set(key, self._replace_side(tree.args[key]))
-                if tree.expressions:
-                    tree.set("expressions", [self._replace_side(e) for e in tree.expressions])
+                self._replace_limits(tree)
                 return tree
             case exp.Boolean() | exp.Column() | exp.Null():
                 return tree
             case _ if tree.find(exp.Select):
                 return tree
             case exp.Is() if isinstance(tree.expression, exp.Null) and _is_negated(tree):
+                whole = tree.this.copy()
                 tree.set("this", self._replace_side(tree.this))
+                if not _is_plain(tree.this):
+                    raise self._several(whole)
                 return tree
         return self.derive(tree, boolean=True)
+
+    def _replace_limits(self, tree: exp.Expr) -> None:
+        """All sides of BETWEEN and IN."""
+        from sqlglot import exp
+
+        whole = tree.copy()
+        tree.set("this", self._replace_side(tree.this))
+        limits = [tree.args[key] for key in ("low", "high") if tree.args.get(key) is not None]
+        for limit in (*limits, *tree.expressions):
+            limit.replace(self._replace_side(limit))
+        if isinstance(tree, exp.In):
+            several = not _is_plain(tree.this)
+        else:
+            sides = (tree.args["low"], tree.args["high"])
+            several = any(max(_count_terms(tree.this, side)) > 1 for side in sides)
+        if several and not self._times(whole):
+            raise self._several(whole)
 
     def _replace_either(self, tree: exp.Expr) -> exp.Expr:
         """OR, or NOT of AND; `settle_choices` says later whether it can be read so."""
         whole = tree.copy()
-        if len(self._aliases(whole)) == 1 and not self._times(whole):
+        if len(self._aliases(whole)) == 1:
             self.choices.append((tree, whole))
         for key in ("this", "expression"):
             if tree.args.get(key) is not None:
@@ -139,7 +154,7 @@ class ColumnDeriver:
 
         if not self.choices:
             return
-        scope = self._scope()
+        scope = self.make_scope(self.scope.known)
         aggregated = select.args.get("group") or any(
             e.find(exp.AggFunc) for e in select.expressions
         )
@@ -163,10 +178,11 @@ class ColumnDeriver:
                 tree.replace(self.derive(whole, boolean=True))
                 replaced.append(tree)
 
-    def _scope(self) -> Scope:
+    def make_scope(self, known: frozenset[SourceColumn]) -> Scope:
+        """The names with what is derived so far; `known`: columns that are not NULL."""
         catalog = self.catalog
         tables = {a: catalog.table(t.name) for a, t in self.scope.tables.items()}
-        return Scope(catalog, tables, self.scope.known, (), self.scope.merged)
+        return Scope(catalog, tables, known, (), self.scope.merged)
 
     def _replace_sides(self, tree: exp.Expr) -> None:
         """Both sides of a comparison; sums of columns of two rows stay."""
@@ -179,7 +195,7 @@ class ColumnDeriver:
         whole = tree.copy()
         for key, side in sides.items():
             tree.set(key, self._replace_side(side))
-        if max(_count_terms(tree.this, tree.expression)) > 1 and not self._times(tree):
+        if max(_count_terms(tree.this, tree.expression)) > 1 and not self._times(whole):
             raise self._several(whole)  # more than a column of one row and one of another
 
     def _is_float_sum(self, sides: dict[str, exp.Expr]) -> bool:

@@ -74,10 +74,20 @@ def read_date_function(
         case exp.Add() | exp.Sub():
             return _read_moved_time(tree, read, refuse)
         case exp.Extract() if tree.this.name.upper() == "EPOCH":
-            micros = build.epoch_us(read(tree.expression))
+            micros = _read_micros(tree.expression.unnest(), read)
             place = Value(_MILLIONTH, DecimalType(7, 6))
             return build.arithmetic(Function.MULTIPLY, micros, place)
     return _read_part(tree, read, refuse)
+
+
+def _read_micros(tree: exp.Expr, read: Callable[[exp.Expr], Expression]) -> Expression:
+    """A time in µs since 1970; or one less another."""
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Sub) and not isinstance(tree.expression.unnest(), exp.Interval):
+        later, earlier = (build.epoch_us(read(side)) for side in (tree.this, tree.expression))
+        return build.arithmetic(Function.SUBTRACT, later, earlier)
+    return build.epoch_us(read(tree))
 
 
 def _read_moved_time(

@@ -80,10 +80,13 @@ def read_row_expression(tree: exp.Expr, scope: Scope) -> Expression:
     try:
         return _read(tree, scope)
     except build.TypeClash as clash:
+        fix = "write a CAST, or declare the column's type correctly"
+        if "of timestamp" in str(clash):
+            fix = "write TIMESTAMPDIFF(SECOND, from, to) for how much later a time is than another"
         raise SqlRefusal(
             f"{tree.sql('spark')} mixes types: {clash}",
             why="numbers go with numbers, texts with texts, times with times",
-            fix="write a CAST, or declare the column's type correctly",
+            fix=fix,
             line=line_of(tree),
         ) from None
 

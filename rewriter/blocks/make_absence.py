@@ -68,6 +68,13 @@ def make_absence(
         for tree in trees.found:
             tree.set("distinct", exp.Distinct())
     found = read(trees.found, len(trees.columns))
+    if not found.disjuncts:
+        raise SqlRefusal(
+            "a condition of constants that never holds, in a query of several rows",
+            why="there is no row that others could be beside",
+            fix="remove the condition, or write one of columns",
+            line=trees.line,
+        )
     parts, nulls = [], []
     for part in trees.parts:
         for tree in part.trees:

@@ -214,7 +214,7 @@ class _Attacher:
         try:
             compared = compare_rows(made, self._locate, lambda e: self._derive(e, source), source)
         except RoundedError:
-            raise QueryError(
+            raise SeveralRowsError(
                 "a filter adds up doubles of several rows",
                 why="a sum of doubles is rounded: moved to the other side, it could be another one",
                 fix="compare an expression of one row with one of another, as in ?a > ?b * 2 + 5; "

@@ -1,7 +1,7 @@
 """Gather what a SPARQL query computes, while its patterns are read."""
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
@@ -137,7 +137,11 @@ class ComputationReader:
         return variable
 
     def finish(
-        self, variables: Sequence[str] | None, patterns: frozenset[Variable], named: Set[str]
+        self,
+        variables: Sequence[str] | None,
+        patterns: frozenset[Variable],
+        named: Set[str],
+        counted: Set[Variable],
     ) -> "FoundComputation | None":
         """What is computed; None: nothing is.
 
@@ -145,6 +149,7 @@ class ComputationReader:
             variables: the answer variables (None: all).
             patterns: what the patterns bind.
             named: the times that have columns anyway.
+            counted: what is aggregated, which must have a value.
 
         Raises:
             QueryError: a computed variable is in a pattern, or an expression uses what nothing
@@ -155,7 +160,8 @@ class ComputationReader:
         needed: dict[Variable, None] = {}
         known = patterns | self.times()
         made = self.names
-        for one in self.computed:
+        computed = tuple(replace(c, bound=c.bound or c.variable in counted) for c in self.computed)
+        for one in computed:
             place = one.source.line if one.source else None
             if one.variable in known:
                 raise self.refuse(
@@ -179,7 +185,7 @@ class ComputationReader:
             for v in needed
             if v in times and v.name not in named
         )
-        return FoundComputation(names, tuple(self.computed), tuple(self.filters), inputs, moments)
+        return FoundComputation(names, computed, tuple(self.filters), inputs, moments)
 
     def _check_known(
         self, variable: Variable, known: frozenset[Variable], line: int | None

@@ -32,7 +32,8 @@ class SqlAggregate(NamedTuple):
 
 def name_aggregates(tree: "exp.Query") -> "exp.Query":
     """The query with QUANTILE(x, p) in the place of QUANTILE_DISC(x, p), and of PERCENTILE_DISC(p)
-    WITHIN GROUP (ORDER BY x); and QUANTILE(ROUND_RELATIVE(x), p) in that of APPROX_QUANTILE(x, p).
+    WITHIN GROUP (ORDER BY x); QUANTILE(ROUND_RELATIVE(x), p) in that of APPROX_QUANTILE(x, p); and
+    CASE in that of FILTER.
 
     Raises:
         SqlRefusal: it has a quantile that lies between values.
@@ -58,7 +59,27 @@ def name_aggregates(tree: "exp.Query") -> "exp.Query":
         if made is None:
             raise _beyond(node, node.sql("spark"), "write QUANTILE(x, 0.9) of a column")
         node.replace(made)
+    for call in list(tree.find_all(exp.Filter)):
+        call.replace(_choose_matches(call))
     return tree
+
+
+def _choose_matches(node: "exp.Filter") -> "exp.Expr":
+    """SUM(CASE WHEN c THEN x END) for SUM(x) FILTER (WHERE c): NULL is not aggregated."""
+    from sqlglot import exp
+
+    call, condition = node.this, node.expression.this
+    kinds = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Quantile, exp.Count)
+    if not isinstance(call, kinds) or call.args.get("expressions"):
+        raise _beyond(call, node.sql("spark"), "aggregate CASE WHEN … THEN x END")
+    argument = call.this
+    inner = argument.expressions[0] if isinstance(argument, exp.Distinct) else argument
+    if isinstance(argument, exp.Distinct) and len(argument.expressions) != 1:
+        raise _beyond(call, node.sql("spark"), "aggregate CASE WHEN … THEN x END")
+    value = exp.Literal.number(1) if isinstance(inner, exp.Star) else inner.copy()
+    chosen = exp.Case(ifs=[exp.If(this=condition.copy(), true=value)])
+    inner.replace(chosen)
+    return call
 
 
 def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:

@@ -164,7 +164,7 @@ class _Parser:
             check_names(aggregation, buckets, bound, self.times, self.error, place)
         branches, ends = read_sparql_windows(branches, source)
         shown = answers and [*answers, *(b.name for b in ends)]
-        found = self.computed.finish(shown, bound, {b.name for b in buckets})
+        found = self.computed.finish(shown, bound, {b.name for b in buckets}, counted)
         buckets = (*buckets, *(() if found is None else found.moments))
         check_buckets(buckets, self.times, branches, self.error, place or self.first)
         buckets = (*buckets, *ends)
@@ -175,7 +175,7 @@ class _Parser:
             UsedVariables(
                 times=frozenset(self.times),
                 hidden=frozenset(self.terms.fresh) | hidden | made_variables(self.inner),
-                counted=counted,
+                counted=counted - self.computed.names,
                 aggregates=aggregation is not None or bool(buckets),
             ),
             locate=lambda v: self.tokens.line_of(f"?{v.name}", f"${v.name}") or self.first,

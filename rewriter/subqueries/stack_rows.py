@@ -5,9 +5,12 @@ final when it is complete: of it everything is computed as of any row.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.model.assertion import SourceColumn
 from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_condition import read_condition
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import (
     Scope,
@@ -55,7 +58,7 @@ def stack_rows(
             continue
         scope, _, _ = read_from(select.copy(), catalog)
         _qualify(select, catalog)
-        outside = [c for c in _conditions(select) if _is_several(c, scope)]
+        outside = _list_several(select, scope)
         if not outside and not any(_computes(item, scope) for item in _items(select)):
             continue
         made, catalog = _stack(select, outside, catalog, read)
@@ -98,14 +101,76 @@ def _items(select: "exp.Select") -> "list[exp.Expr]":
     ]
 
 
-def _is_several(condition: "exp.Expr", scope: Scope) -> bool:
-    """Whether a condition is more than comparisons of rows."""
+def _list_several(select: "exp.Select", scope: Scope) -> "list[exp.Expr]":
+    """Conditions that are more than comparisons of rows: that compute with columns of several, or
+    are an OR of several whose parts cannot exclude each other, where matches are counted."""
+    deriver, several, made = ColumnDeriver(scope), [], []
+    conditions = _conditions(select)
+    for condition in conditions:
+        try:
+            made.append((condition, deriver.replace_condition(condition.copy())))
+        except SeveralRows:
+            several.append(condition)
+        except SqlRefusal:
+            continue  # it is said where it is read
+    if _is_counted(select):
+        known = _list_known(select, scope)
+        plain = deriver.make_scope(known)
+        whole = replace(plain, conjuncts=tuple(c for _, c in made if _is_read(c, plain)))
+        several += [condition for condition, read in made if _overlaps(read, whole)]
+    return [c for c in conditions if any(c is one for one in several)]
+
+
+def _is_counted(select: "exp.Select") -> bool:
+    """Whether duplicates count."""
+    from sqlglot import exp
+
+    outer: exp.Expr | None = select
+    while outer is not None:
+        if outer.args.get("distinct"):
+            return False
+        outer = outer.find_ancestor(exp.Union)
+    return True
+
+
+def _list_known(select: "exp.Select", scope: Scope) -> frozenset[SourceColumn]:
+    """Columns that are not NULL in any answer: those that are selected."""
+    from sqlglot import exp
+
+    shown = [e.unalias() for e in select.expressions]
+    if select.args.get("group") or any(e.find(exp.AggFunc) for e in shown):
+        return frozenset()
+    columns = [e for e in shown if isinstance(e, exp.Column) and not isinstance(e.this, exp.Star)]
+    return frozenset(scope.resolve(c.table or None, c.name, line_of(c)) for c in columns)
+
+
+def _is_read(condition: "exp.Expr", scope: Scope) -> bool:
     try:
-        ColumnDeriver(scope).replace_condition(condition.copy())
-    except SeveralRows:
-        return True
+        read_condition(condition, scope, bag=False)
     except SqlRefusal:
         return False  # it is said where it is read
+    return True
+
+
+def _overlaps(condition: "exp.Expr", scope: Scope) -> bool:
+    """Whether it is an OR of columns of several rows, no times, that cannot be read as parts that
+    exclude each other."""
+    from sqlglot import exp
+
+    if condition.find(exp.Or, exp.And) is None or condition.find(exp.Select) is not None:
+        return False
+    try:
+        columns = [scope.resolve(c.table or None, c.name) for c in condition.find_all(exp.Column)]
+        if len({c.alias for c in columns}) < 2 or any(scope.step_of(c) for c in columns):
+            return False
+    except SqlRefusal:
+        return False  # it is said where it is read
+    if not _is_read(condition, scope):
+        return False
+    try:
+        read_condition(condition, scope, bag=True)
+    except SqlRefusal:
+        return True
     return False
 
 
@@ -128,7 +193,7 @@ def _stack(
     """The SELECT over the stream of its matches; `outside`: its conditions on these."""
     from sqlglot import exp
 
-    inside = [c for c in _conditions(select) if c not in outside]
+    inside = [c for c in _conditions(select) if not any(c is one for one in outside)]
     outer = select.copy()
     outer.set("joins", None)
     outer.set("where", exp.Where(this=exp.and_(*outside)) if outside else None)

@@ -258,7 +258,7 @@ def _refuse_doubles(filter_: ValueFilter, sides: Sequence[Output], types: Types)
                 f"a filter adds to or subtracts from {side.value}, a double, and compares",
                 why="a sum of doubles is rounded: moved to the other side, it could be another one",
                 fix="compute the sum of each row, as in BIND(?v + 5 AS ?more) FILTER(?w > ?more); "
-                "or declare decimal(p,s)",
+                "of several, as in BIND(?v - ?w AS ?d) FILTER(?d > 5); or declare decimal(p,s)",
                 source=filter_.source,
             )
 

@@ -73,6 +73,9 @@ def make_query(random: Random, used: list[str]) -> Query:
         case _:
             number = make_expression(random, used, "number", 2)
             call = random.choice(["SUM", "MIN", "MAX", "COUNT"])
+            if random.random() < 0.5:
+                lines.insert(0, f"BIND({number} AS ?v)")
+                number = "?v"
             head = ("?x", f"({call}({number}) AS ?c)")
             return Query(head, (Branch(atoms, tuple(lines)),), group=("?x",))
 

@@ -35,6 +35,10 @@ def make_query(random: Random) -> Query:
     lines = [f"FILTER({random.choice(_TIMES)})"]
     if random.random() < 0.5:
         lines.append(f"FILTER({make_expression(random, used, 'boolean', 3)})")
+    if random.random() < 0.2:
+        sums = f"xsd:double(?{first[0]}) * 0.1e0 - xsd:double(?{second[0]}) * 0.3e0"
+        op = random.choice(["<", ">=", "="])
+        lines += [f"BIND({sums} AS ?sum)", f"FILTER(?sum {op} 0.1e0)"]
     value = make_expression(random, used, random.choice(["number", "text", "boolean"]), 3)
     match random.randrange(4):
         case 0 | 1:
@@ -47,6 +51,9 @@ def make_query(random: Random) -> Query:
         case _:
             number = make_expression(random, used, "number", 2)
             call = random.choice(["SUM", "MIN", "MAX", "COUNT"])
+            if random.random() < 0.5:
+                lines.insert(0, f"BIND({number} AS ?v)")
+                number = "?v"
             head = ("?x", f"({call}({number}) AS ?c)")
             return Query(head, (Branch(atoms, tuple(lines)),), group=("?x",))
 

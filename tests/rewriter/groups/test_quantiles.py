@@ -4,12 +4,14 @@ from fractions import Fraction
 
 import pytest
 
+from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     DataSource,
     DateType,
+    FloatType,
     IntType,
     Stream,
     StringType,
@@ -22,6 +24,23 @@ from ontoweir.rewriter.sql.print_sql import print_sql
 
 COLUMNS = (Column("x", IntType()), Column("d", DateType()), Column("g", StringType()))
 CATALOG = Catalog({"s": Stream("s", DataSource("csv", "s"), "ts", 1, 5, COLUMNS)}, {})
+FLOATS = Catalog(
+    {
+        "s": Stream(
+            "s",
+            DataSource("csv", "s"),
+            "ts",
+            1,
+            5,
+            (
+                Column("f", FloatType()),
+                Column("x", IntType()),
+                Column("g", StringType(), enum=("a",)),
+            ),
+        )
+    },
+    {},
+)
 HEAD = "PREFIX ow: <urn:ontoweir:> PREFIX : <http://x/>\n"
 
 
@@ -64,6 +83,28 @@ def test_an_approximate_one_is_of_rounded_values(call: str) -> None:
     assert (made.function, made.fraction) == (AggregateFunction.QUANTILE, Fraction(1, 2))
     (of,) = {attribute.column for q in union.disjuncts for attribute in read_columns(q)}
     assert of == "ROUND_RELATIVE(CAST(x AS DOUBLE))"
+
+
+@pytest.mark.parametrize("value", ["f", "x", "f * 1.8e0"])
+def test_an_approximate_one_is_bounded_whatever_the_values(value: str) -> None:
+    text = f"SELECT g, APPROX_QUANTILE({value}, 0.5) AS q FROM s GROUP BY g"
+    verdict = check_query(parse_sql(text, FLOATS, name="q", file="q.sql"), FLOATS)
+    assert verdict.bound is not None
+    assert "= 268,548" in verdict.bound.formula
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT DISTINCT x.g FROM s x, s y WHERE x.f = ROUND_RELATIVE(y.f) AND x.ts < y.ts",
+        "SELECT ROUND_RELATIVE(f) + 1 AS q, COUNT(*) AS n FROM s GROUP BY q",
+        "SELECT g, QUANTILE(f, 0.5) AS q FROM s GROUP BY g",
+    ],
+)
+def test_other_doubles_are_not(text: str) -> None:
+    """A run could not see which doubles are rounded ones."""
+    verdict = check_query(parse_sql(text, FLOATS, name="q", file="q.sql"), FLOATS)
+    assert verdict.plans is None
 
 
 def read_columns(query: SpjQuery) -> tuple[Attribute, ...]:
