@@ -40,7 +40,10 @@ def refuse_answers_of_others(queries: Sequence[str], output: Path, answers: Sink
         UsageError: there are some.
     """
     folders: list[tuple[Path, str]] = [(output / "rejects", "parquet")]
-    if isinstance(answers, FileSink):
+    if not isinstance(answers, FileSink):
+        for name in queries:
+            answers.begin(name)
+    else:
         folders += [(answers.folder / name, answers.format) for name in queries]
     for folder, form in folders:
         if next(folder.glob(f"part-*.{form}"), None) is not None:

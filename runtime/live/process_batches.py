@@ -45,6 +45,7 @@ from ontoweir.runtime.live.model.live_job import (
     LiveState,
     Reject,
 )
+from ontoweir.runtime.live.output.bind_sink import bind_sink
 from ontoweir.runtime.live.output.check_parts import check_parts
 from ontoweir.runtime.live.output.drop_parts import let_go, remove_files
 from ontoweir.runtime.live.output.list_parts import PublishedPart, open_parts
@@ -97,6 +98,8 @@ class BatchProcessor:
         self.removals: list[Future[None]] = []
         """What removes the folders of old micro-batches."""
         self.answers = FileSink(options.output) if options.sink is None else options.sink
+        for query in job.queries:
+            bind_sink(self.answers, query)
         self.commits = options.checkpoint / "commits"
         place = last_batch(self.commits)
         if place is None:

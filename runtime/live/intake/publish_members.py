@@ -12,6 +12,7 @@ from ontoweir.runtime.live.check_new_run import refuse_answers_of_others
 from ontoweir.runtime.live.checkpoint.restore_spark import unwritable
 from ontoweir.runtime.live.checkpoint.state_tables import decode_table
 from ontoweir.runtime.live.intake.model import LastOutput, Member, Parked
+from ontoweir.runtime.live.output.bind_sink import bind_sink
 from ontoweir.runtime.live.output.check_parts import check_parts
 from ontoweir.runtime.live.output.list_parts import PublishedPart
 from ontoweir.runtime.live.output.note_sent import check_sent, note_sent
@@ -67,6 +68,7 @@ class Publisher:
             UsageError: the output is not as this run left it, or is of another.
             RunError: the disk does not let it.
         """
+        bind_sink(member.sink, member.query)
         if held is None:
             refuse_answers_of_others([member.name], member.place, member.sink)
         folders = [PartFolder(f"rejects:{member.id}", REJECTS, "parquet")]

@@ -246,7 +246,9 @@ class OpenProject:
         name: str | None = None,
         output: str | Path | None = None,
         checkpoint: str | Path | None = None,
-        sink: "Literal['parquet', 'jsonl', 'console', 'kafka', 'webhook'] | MemorySink" = "parquet",
+        sink: (
+            "Literal['parquet', 'jsonl', 'console', 'kafka', 'webhook', 'table'] | MemorySink"
+        ) = "parquet",
         sink_options: Mapping[str, str] = _NO_OPTIONS,
         once: bool = False,
         seconds: float = 0.0,
@@ -266,8 +268,7 @@ class OpenProject:
             checkpoint: the folder of its state (default: in the registry). A given folder is
                 resumed from, and never removed.
             sink: where answers go.
-            sink_options: options of the sinks kafka (topic, kafka.bootstrap.servers …) and webhook
-                (url …).
+            sink_options: of the sinks kafka (topic, kafka.bootstrap.servers …) and webhook (url …).
             once: stop when all existing data has been read.
             seconds: the least time between micro-batches.
             replace: replace another query of that name, whose state is removed.

@@ -90,7 +90,7 @@ def complete(words: list[str]) -> list[str]:
     [
         (["ontoweir", "re"], ["rewrite", "replay", "register", "report"]),
         (["ontoweir", "check", "--fo"], ["--format"]),
-        (["ontoweir", "check", "--format", ""], ["text", "json", "sarif", "html"]),
+        (["ontoweir", "check", "--format", ""], ["text", "json", "sarif", "github", "html"]),
         (["ontoweir", "replay", "--summary", "j"], ["json"]),
         (["ontoweir", "completion", "f"], ["fish"]),
         (["ontoweir", "check", "--query", "x"], []),

@@ -36,6 +36,30 @@ def test_answers_of_finished_steps_once(run: Run, project: Path, spark: "SparkSe
     assert list((project / "out" / "answers" / QUERY).glob("*.parquet")) == files
 
 
+def test_a_table_has_the_groups_that_hold(run: Run, project: Path, spark: "SparkSession") -> None:
+    """As the same SQL over all rows of finished steps; again after more of them have come."""
+    file = project / "top.sql"
+    named = "report_id, COUNT(*) AS n, MAX(avg_speed) AS top"
+    file.write_text(f"SELECT {named} FROM traffic GROUP BY report_id")
+    command = ("run", project, "--sql", file, "--once", "--sink", "table")
+    table = project / "out" / "answers" / "top.parquet"
+    speeds = [140, 90, 131, 150, 7]
+    data = write_data(project, list(range(5)), speeds)
+    rows = pq.read_table(data)
+    data.unlink()
+    for first, known in ((0, 3), (3, 5)):
+        pq.write_table(rows.slice(first, known - first), data.with_name(f"part-{known}.parquet"))
+        ran = run(*command)
+        assert ran.code == 0, ran.err
+        (row,) = pq.read_table(table, columns=["report_id", "n", "top"]).to_pylist()
+        # the step of the last reading is not finished
+        assert row == {"report_id": 7, "n": known - 1, "top": max(speeds[: known - 1])}
+    more = ("--checkpoint", project / "c", "--output", project / "o")
+    ran = run("run", project, "--query", QUERY, "--once", "--sink", "table", *more)
+    assert ran.code == 2
+    assert "have no key" in ran.err
+
+
 def test_plain_sql(run: Run, project: Path, spark: "SparkSession") -> None:
     write_data(project, [0, 1, 2], [140, 131, 20])
     file = project / "fast.sql"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
@@ -17,6 +18,7 @@ from ontoweir.project.project import load_project
 from ontoweir.registry.register_query import QueryText, register_query
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
+from ontoweir.runtime.live.output.sinks.kafka import KafkaSink
 from ontoweir.runtime.live.output.sinks.memory import MemorySink
 from tests.runtime.kafka_broker import MISSING, list_jars, make_repository, start_broker
 
@@ -200,6 +202,21 @@ def test_answers_to_kafka_are_known_again_when_sent_twice(
     assert len(first) == 2
     headers = {h["key"]: bytes(h["value"]).decode() for h in messages[0]["headers"]}
     assert f"{headers['query']}/{headers['batch']}/{headers['row']}" in first
+
+
+def test_rows_that_are_replaced_are_messages_of_their_key(spark: SparkSession, broker: str) -> None:
+    """What is gone is a message without a value, as compacted topics have it."""
+    sink = KafkaSink("upserts", {"kafka.bootstrap.servers": broker}, {"q": ("k",)})
+    sink.publish("q", 0, pa.table({"k": [1, 2], "n": [5, 6], "op": ["+", "+"]}), spark)
+    changed = {"k": [1, 1, 2], "n": [5, 7, 6], "op": ["-", "+", "-"]}
+    sink.publish("q", 1, pa.table(changed), spark)
+    reading = spark.read.format("kafka").option("kafka.bootstrap.servers", broker)
+    messages = reading.option("subscribe", "upserts").load().orderBy("partition", "offset")
+    topic = {m["key"].decode(): m["value"] for m in messages.collect()}
+    assert {k: v and json.loads(v) for k, v in topic.items()} == {
+        '{"k": 1}': {"k": 1, "n": 7},
+        '{"k": 2}': None,
+    }
 
 
 def test_memory_holds_answers(spark: SparkSession, broker: str, tmp_path: Path) -> None:

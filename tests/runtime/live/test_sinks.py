@@ -41,7 +41,7 @@ def test_a_sink_has_what_it_requires_and_nothing_it_does_not_know(
 
 
 def test_a_sink_that_is_not_known(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="parquet, jsonl, console, kafka and webhook"):
+    with pytest.raises(UsageError, match="parquet, jsonl, console, kafka, webhook and table"):
         make_sink("nowhere", tmp_path, {})
 
 

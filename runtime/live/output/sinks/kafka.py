@@ -6,11 +6,11 @@ and headers: of messages with one key, a reader takes the first.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ontoweir.errors import RunError
+from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind
 from ontoweir.runtime.results.plain_json import plain_json
 from ontoweir.runtime.spark.redact_secrets import redact_secrets
@@ -26,11 +26,13 @@ _DEFAULTS = {"kafka.enable.idempotence": "true", "kafka.acks": "all"}
 @dataclass(frozen=True)
 class KafkaSink(MessageSink):
     """A JSON message for each answer, to `topic`, in which {query} is the query's name; `options`
-    are those of Spark's writer."""
+    are those of Spark's writer. `keys`, if it replaces rows: a message for each key that changed,
+    without a value where its row is gone, as compacted topics have it."""
 
     irrevocable: ClassVar[bool] = True
     topic: str
     options: Mapping[str, str]
+    keys: dict[str, tuple[str, ...]] | None = field(default=None, compare=False)
 
     def describe(self, query: str) -> str:
         """The topic."""
@@ -43,21 +45,22 @@ class KafkaSink(MessageSink):
     def publish(
         self, query: str, batch: int, answers: "pa.Table", spark: "SparkSession | None"
     ) -> None:
-        """Send messages with key `query/batch/row`, and the three as headers."""
+        """Send messages with key `query/batch/row`, or the values of the row's key, and the three
+        as headers."""
         from pyspark.errors import PySparkException
 
         assert spark is not None
         rows = [
             (
-                f"{query}/{batch}/{number}",
-                json.dumps(row, default=plain_json, ensure_ascii=False),
+                f"{query}/{batch}/{number}" if key is None else key,
+                value,
                 [
                     ("query", query.encode()),
                     ("batch", str(batch).encode()),
                     ("row", str(number).encode()),
                 ],
             )
-            for number, row in enumerate(answers.to_pylist())
+            for number, (key, value) in enumerate(self._list_messages(query, answers))
         ]
         topic = self._name_topic(query)
         try:
@@ -73,19 +76,46 @@ class KafkaSink(MessageSink):
                 "then",
             ) from error
 
+    def _list_messages(
+        self, query: str, answers: "pa.Table"
+    ) -> "list[tuple[str | None, str | None]]":
+        """Keys (None: of its own) and values (None: the row of this key is gone)."""
+        from ontoweir.runtime.live.output.upserts.reduce_changes import reduce_changes
+
+        if self.keys is None:
+            return [(None, _dump(row)) for row in answers.to_pylist()]
+        names = self.keys[query]
+        changed = reduce_changes(answers, names)
+        return [
+            (_dump({name: row[name] for name in names}), _dump(row) if holds else None)
+            for row, holds in zip(changed.rows.to_pylist(), changed.holds.to_pylist(), strict=True)
+        ]
+
     def _name_topic(self, query: str) -> str:
         return self.topic.replace("{query}", query)
 
 
+def _dump(row: Mapping[str, object]) -> str:
+    return json.dumps(row, default=plain_json, ensure_ascii=False)
+
+
 def _make(folder: Path, options: Mapping[str, str]) -> KafkaSink:
     given = dict(options)
-    return KafkaSink(given.pop("topic"), given)
+    upsert = given.pop("upsert", "false")
+    if upsert not in ("true", "false"):
+        raise UsageError(
+            f"the option upsert of the sink kafka is {upsert!r}",
+            why="it says whether messages replace those before with the same group as their key",
+            fix="write upsert=true, or leave it out",
+            source=Source("--sink-option"),
+        )
+    return KafkaSink(given.pop("topic"), given, {} if upsert == "true" else None)
 
 
 KAFKA = SinkKind(
     "kafka",
     "a message for each answer",
     _make,
-    "topic, kafka.bootstrap.servers …",
+    "topic, kafka.bootstrap.servers, upsert …",
     ("topic", "kafka.bootstrap.servers"),
 )

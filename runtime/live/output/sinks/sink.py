@@ -28,7 +28,18 @@ class AnswerSink(ABC):
 
 
 class MessageSink(AnswerSink):
-    """A sink that takes answers one micro-batch after the other, and is not a folder."""
+    """A sink that takes answers one micro-batch after the other, and is not a folder of files."""
+
+    keys: "dict[str, tuple[str, ...]] | None" = None
+    """Of a sink that replaces rows: by query, the columns that tell rows apart, as `bind_sink` says
+    before anything is published. None: it adds rows to those before."""
+
+    def begin(self, query: str) -> None:
+        """See that a query without a commit begins with nothing.
+
+        Raises:
+            UsageError: there is something of another run, which would stay.
+        """
 
     @abstractmethod
     def publish(

@@ -9,12 +9,13 @@ from ontoweir.runtime.live.output.sinks.console import CONSOLE
 from ontoweir.runtime.live.output.sinks.files import JSONL, PARQUET, FileSink
 from ontoweir.runtime.live.output.sinks.kafka import KAFKA
 from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind
+from ontoweir.runtime.live.output.sinks.table import TABLE
 from ontoweir.runtime.live.output.sinks.webhook import WEBHOOK
 
 Sink: TypeAlias = FileSink | MessageSink
 """Where answers go, a closed union: files, which are found again, or messages."""
 
-SINKS: tuple[SinkKind, ...] = (PARQUET, JSONL, CONSOLE, KAFKA, WEBHOOK)
+SINKS: tuple[SinkKind, ...] = (PARQUET, JSONL, CONSOLE, KAFKA, WEBHOOK, TABLE)
 """What `--sink` names; the first is the default."""
 
 

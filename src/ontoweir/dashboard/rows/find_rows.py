@@ -14,7 +14,7 @@ _REJECTS = "rejects"
 
 
 def find_rows(site: Site, name: str, kind: Kind) -> Path | None:
-    """The folder of a query's rows; None where no run has written any.
+    """The folder of a query's rows, or the file that has all; None where no run has written any.
 
     Args:
         site: where runs write.
@@ -28,6 +28,9 @@ def find_rows(site: Site, name: str, kind: Kind) -> Path | None:
         found = entry / _REJECTS if kind == "rejects" else _registered(entry)
     else:
         found = site.answers / (_REJECTS if kind == "rejects" else name)
+    table = site.answers / f"{name}.parquet"
+    if found is not None and not found.is_dir() and kind == "answers" and table.is_file():
+        return table  # of the sink `table`
     return found if found is not None and found.is_dir() else None
 
 

@@ -119,7 +119,9 @@ def _read(folder: Path) -> "Iterator[pa.Table]":
 
 
 def list_parts(folder: Path) -> list[Path]:
-    """The files that a run has written into a folder, the oldest first."""
+    """The files that a run has written into a folder, the oldest first; a file is itself."""
+    if folder.is_file():
+        return [folder]
     return sorted(p for p in folder.glob("part-*") if p.suffix in FORMATS)
 
 

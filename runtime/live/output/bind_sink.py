@@ -1,0 +1,26 @@
+"""Tell a sink of the queries whose answers it will take."""
+
+from ontoweir.errors import UsageError
+from ontoweir.runtime.live.model.live_job import RunningQuery
+from ontoweir.runtime.live.output.sinks.files import FileSink
+from ontoweir.runtime.live.output.sinks.sinks import Sink
+from ontoweir.runtime.live.output.upserts.find_answer_key import find_answer_key
+
+
+def bind_sink(sink: Sink, query: RunningQuery) -> None:
+    """Tell a sink that replaces rows by key which columns a query's answers have as theirs.
+
+    Raises:
+        UsageError: the sink replaces rows, and these answers have no key.
+    """
+    if isinstance(sink, FileSink) or sink.keys is None:
+        return
+    key = find_answer_key(query)
+    if key is None:
+        raise UsageError(
+            f"the answers of {query.name} have no key, by which the sink could replace them",
+            why="groups have one: the columns of GROUP BY, if all of them are shown, as updates or "
+            "changes; other answers stay beside one another",
+            fix="select the columns of GROUP BY, or name another sink",
+        )
+    sink.keys[query.name] = key
