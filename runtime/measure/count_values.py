@@ -17,7 +17,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.measure.measure_order import OrderMeter
-from ontoweir.runtime.measure.measured import MeasuredColumn
+from ontoweir.runtime.measure.measured import MeasuredColumn, ValueSpans
 
 MOST = 1_000_000
 """So many distinct values are counted."""
@@ -92,6 +92,10 @@ class ValueCounter:
             self.order.finish(),
             None if self.full else self.between,
         )
+
+    def spans(self) -> ValueSpans | None:
+        """Where the rows of each value lie (None: there are too many values, or none)."""
+        return None if self.found is None else ValueSpans(self.found, self.first, self.last)
 
     def _widen(self, values: "pa.ChunkedArray") -> None:
         ends = pc.min_max(values).as_py()

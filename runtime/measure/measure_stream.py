@@ -1,6 +1,6 @@
 """Measure the history of a stream."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 
@@ -29,6 +29,7 @@ def measure_stream(
     history: History,
     statics: "Mapping[tuple[str, str], pa.Array]",
     on_rows: Callable[[int], None] = lambda rows: None,
+    joined: Collection[str] = (),
 ) -> MeasuredStream:
     """What holds of a history.
 
@@ -36,6 +37,7 @@ def measure_stream(
         history: with all the columns that its files have, in the order in which its rows came.
         statics: by relation and column, the values of keys of static relations.
         on_rows: is called with the number of rows that were looked at since it was called.
+        joined: the columns of whose values it is told where their rows lie.
 
     Raises:
         DataError: a file cannot be read.
@@ -83,6 +85,7 @@ def measure_stream(
         {name: found for name, c in counters.items() if (found := _refer(c, statics))},
         repeats,
         left_out,
+        {n: spans for n, c in counters.items() if n in joined and (spans := c.spans()) is not None},
     )
 
 

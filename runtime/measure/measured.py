@@ -1,10 +1,16 @@
 """What was measured of a stream."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
+from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Scalar
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ontoweir.runtime.columnar.frame import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,29 @@ class MeasuredColumn:
     between: int | None = None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ValueSpans:
+    """The distinct values of a column, and the times (µs) of the first and last row with each."""
+
+    values: "pa.Array"
+    first: "Array"
+    last: "Array"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredLag:
+    """How long rows come after those of another stream with their value.
+
+    `values`: how many are in both; `greatest_us`: a row comes at most so long after the first one
+    there that has its value (0: none comes later); `quantiles`: of half of the values, of 99 % and
+    of 99.9 % (none: no value is in both).
+    """
+
+    values: int
+    greatest_us: int
+    quantiles: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class MeasuredStream:
     """What was measured of a stream.
@@ -81,7 +110,8 @@ class MeasuredStream:
     apart; `keys`: columns that tell the rows of a timestamp apart, those with few columns first;
     `whole_keys`: single columns that tell all rows apart;
     `references`: by column, the static columns that have all its values, as (relation, column);
-    `left_out`: rows that came so late that they were not looked at any more.
+    `left_out`: rows that came so late that they were not looked at any more;
+    `spans`: by column, of those that were asked for, and that have not too many values.
     """
 
     rows: int
@@ -98,3 +128,4 @@ class MeasuredStream:
     references: Mapping[str, tuple[tuple[str, str], ...]]
     repeats: int = 0
     left_out: int = 0
+    spans: Mapping[str, ValueSpans] = field(default_factory=dict, repr=False)

@@ -2,8 +2,9 @@
 lateness and rate."""
 
 from ontoweir.edit.edit_toml import edit_toml, prepend_item, write_table
-from ontoweir.mappings.model.catalog import Column, Reference, Scalar
+from ontoweir.mappings.model.catalog import Column, Lag, Reference, Scalar
 from ontoweir.mappings.model.column_types import name_column_type
+from ontoweir.mappings.model.parse_duration import show_duration
 
 
 def edit_column(text: str, stream: str, column: Column) -> str | None:
@@ -43,6 +44,18 @@ def add_cluster(text: str, stream: str, column: str, key: str, duration: str) ->
 def write_cluster(column: str, key: str, duration: str) -> str:
     """A rule on rows of one value: they lie "within" a span, or consecutive ones within a "gap"."""
     return write_table({"columns": _toml((column,)), key: _toml(duration)})
+
+
+def add_lag(text: str, stream: str, rule: Lag) -> str | None:
+    """The text with one more rule on how long rows come after those of another stream; None where
+    there is no simple place."""
+    written = {
+        "behind": _toml(rule.behind),
+        "columns": _toml(rule.columns),
+        "to": _toml(rule.to),
+        "within": _toml(show_duration(rule.within_us)),
+    }
+    return prepend_item(text, ("streams", stream, "lags"), write_table(written))
 
 
 def write_order(column: str, slack: int | str) -> str:

@@ -7,6 +7,7 @@ from typing import TypeAlias, assert_never
 from ontoweir.edit.edit_project import (
     add_cluster,
     add_key,
+    add_lag,
     add_order,
     add_reference,
     edit_column,
@@ -85,8 +86,24 @@ class AddOrder:
     days: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class AddLag:
+    """Rows of a stream come within a span of time after those of another that they join."""
+
+    stream: str
+    lag: Lag
+
+
 Declared: TypeAlias = (
-    SetLateness | SetRate | SetDomain | AddKey | AddReference | AddCluster | AddGap | AddOrder
+    SetLateness
+    | SetRate
+    | SetDomain
+    | AddKey
+    | AddReference
+    | AddCluster
+    | AddGap
+    | AddOrder
+    | AddLag
 )
 """One declaration."""
 
@@ -115,6 +132,8 @@ def _declare(stream: Stream, declared: Declared) -> Stream:
         case AddCluster(column=name, within_us=within):
             rule = Lag(stream.name, (name,), (name,), within, stream.source)
             return replace(stream, lags=(*stream.lags, rule))
+        case AddLag(lag=lag):
+            return replace(stream, lags=(*stream.lags, lag))
         case AddGap(column=name, gap_us=gap):
             closing = ClosingRule((name,), gap_us=gap, source=stream.source)
             return replace(stream, closing=(*stream.closing, closing))
@@ -142,6 +161,8 @@ def write_in(text: str, declared: Declared) -> str | None:
             return add_cluster(text, name, column, "within", show_duration(within))
         case AddGap(stream=name, column=column, gap_us=gap):
             return add_cluster(text, name, column, "gap", show_duration(gap))
+        case AddLag(stream=name, lag=lag):
+            return add_lag(text, name, lag)
         case AddOrder(stream=name, column=column, slack=slack, days=days):
             length = show_duration(slack * UNITS_US["day"])
             return add_order(text, name, column, length if days else slack)

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.measuring.find_joins import Join
 from ontoweir.measuring.measure_project import Changed, Judged, Measurement
 from ontoweir.measuring.write_declarations import show_lines
 
 if TYPE_CHECKING:
-    from ontoweir.runtime.measure.measured import MeasuredColumn, MeasuredStream
+    from ontoweir.runtime.measure.measured import MeasuredColumn, MeasuredLag, MeasuredStream
 
 SHARES = (0.5, 0.99, 0.999, 0.9999)
 """Of so many of the rows the greatest delay is told."""
+LAG_SHARES = (0.5, 0.99, 0.999)
+"""Of so many of the values of a join the greatest lag is told."""
 
 
 def describe_measurement(measurement: Measurement, project: str) -> dict[str, Any]:
@@ -25,6 +28,7 @@ def describe_measurement(measurement: Measurement, project: str) -> dict[str, An
     """
     return {
         "streams": {n: _describe_stream(m) for n, m in measurement.streams.items()},
+        "lags": [_describe_lag(j, found) for j, found in measurement.lags.items()],
         "declarations": [_describe_judged(j, project) for j in measurement.judged],
         "queries": [
             {
@@ -77,6 +81,24 @@ def _describe_stream(measured: "MeasuredStream") -> dict[str, Any]:
             if c.order is not None
         ],
     }
+
+
+def _describe_lag(join: Join, found: "MeasuredLag | None") -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "stream": join.stream,
+        "column": join.column,
+        "behind": join.behind,
+        "to": join.to,
+        "values": None if found is None else found.values,
+        "within": None,
+    }
+    if found is not None and found.values:
+        told["within"] = show_duration(found.greatest_us)
+        told["quantiles"] = {
+            f"{share:.2%}": show_duration(q)
+            for share, q in zip(LAG_SHARES, found.quantiles, strict=True)
+        }
+    return told
 
 
 def _describe_column(column: "MeasuredColumn") -> dict[str, Any]:

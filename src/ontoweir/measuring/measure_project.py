@@ -9,9 +9,14 @@ from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.errors import OntoweirError, UsageError
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.measuring.declared import Declared, SetLateness, declare_in
+from ontoweir.measuring.declared import Declared, SetDomain, SetLateness, declare_in
+from ontoweir.measuring.find_joins import Join, find_joins, measure_lags
 from ontoweir.measuring.measure_streams import measure_streams
-from ontoweir.measuring.propose_declarations import Proposed, propose_declarations
+from ontoweir.measuring.propose_declarations import (
+    Proposed,
+    propose_declarations,
+)
+from ontoweir.measuring.propose_lags import propose_lags
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.pipeline.read_text import read_text
 from ontoweir.rewriter.model.add_views import tables_of
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ontoweir.progress.replay_progress import ProgressListener
-    from ontoweir.runtime.measure.measured import MeasuredStream
+    from ontoweir.runtime.measure.measured import MeasuredLag, MeasuredStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +58,14 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """What was measured of streams, what could be declared of them, and of each query what of that
-    it needs to be bounded."""
+    """What was measured of streams, what could be declared of them, of each query what of that it
+    needs to be bounded, and how long rows come after those that the queries join (None: there are
+    too many values to tell)."""
 
     streams: "Mapping[str, MeasuredStream]"
     judged: tuple[Judged, ...]
     remedies: tuple[Remedy, ...]
+    lags: "Mapping[Join, MeasuredLag | None]"
 
 
 def measure_project(
@@ -81,14 +88,23 @@ def measure_project(
     """
     catalog = workspace.project.catalog
     streams = _list_streams(compiled, catalog)
-    measured = measure_streams(catalog, streams, spark, progress)
+    known = {s.name for s in streams}
+    joins = [
+        join
+        for join in find_joins([query.union for query in compiled], catalog)
+        if {join.stream, join.behind} <= known
+    ]
+    ends = {(j.stream, j.column) for j in joins} | {(j.behind, j.to) for j in joins}
+    measured = measure_streams(catalog, streams, spark, progress, ends)
+    lags = measure_lags(joins, measured)
     proposed = [p for s in streams for p in propose_declarations(s, measured[s.name])]
+    proposed += [p for s in streams for p in propose_lags(s, measured, lags)]
     judge = _Judge(workspace, compiled)
     judged = [Judged(p, tuple(judge.changes(p))) for p in proposed]
     judged.sort(key=lambda j: -len(j.changes))
     lossless = [p for p in proposed if not p.loses]
     remedies = tuple(judge.remedy(query, lossless) for query in compiled)
-    return Measurement(measured, tuple(judged), remedies)
+    return Measurement(measured, tuple(judged), remedies, lags)
 
 
 def _list_streams(compiled: Sequence[CompiledQuery], catalog: Catalog) -> list[Stream]:
@@ -134,6 +150,7 @@ class _Judge:
         after = None if before.plans is not None else self._bounded(query, chosen)
         if after is None:
             return Remedy(query.name, before, (), before)
+        chosen.sort(key=lambda p: isinstance(p.declared, SetDomain))
         for one in reversed(list(chosen)):  # what is only a range is left out first
             rest = [p for p in chosen if p is not one]
             without = self._bounded(query, rest)

@@ -1,7 +1,7 @@
 """Measure the data of streams, as it is, whatever is declared of it."""
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +22,7 @@ def measure_streams(
     streams: Sequence[Stream],
     spark: "Callable[[], SparkSession]",
     progress: "ProgressListener | None",
+    joined: Collection[tuple[str, str]] = (),
 ) -> "dict[str, MeasuredStream]":
     """What holds of the data of streams.
 
@@ -30,6 +31,7 @@ def measure_streams(
         streams: some of them.
         spark: gives the session where a source needs it.
         progress: is called while rows are read.
+        joined: streams and columns of whose values it is told where their rows lie.
 
     Raises:
         DataError: data is missing, or cannot be read.
@@ -47,7 +49,8 @@ def measure_streams(
         for stream in raw:
             history = open_history(catalog, _all_columns(stream), area)
             seen = count_prepared(progress, stream.name)
-            measured[stream.name] = measure_stream(history, statics, seen)
+            wanted = {column for name, column in joined if name == stream.name}
+            measured[stream.name] = measure_stream(history, statics, seen, wanted)
     return measured
 
 

@@ -8,7 +8,13 @@ from ontoweir.draw.draw_chart import Chart, Series, draw_chart
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.measuring.measure_project import Judged, Measurement, Remedy
-from ontoweir.measuring.show_measurement import about, tell_arrival, tell_bound, tell_values
+from ontoweir.measuring.show_measurement import (
+    about,
+    tell_arrival,
+    tell_bound,
+    tell_lags,
+    tell_values,
+)
 from ontoweir.measuring.write_declarations import show_lines
 from ontoweir.report.wrap_page import wrap_page
 
@@ -29,6 +35,11 @@ def render_measurement(measurement: Measurement, catalog: Catalog, project: str,
     parts = [f"<h1>{escape(title)}: what the data keeps</h1>", *_remedies(measurement)]
     for name, measured in measurement.streams.items():
         parts += _stream(name, measured, catalog)
+    if measurement.lags:
+        lines = "".join(f"<li>{escape(line)}</li>" for line in tell_lags(measurement))
+        parts.append(
+            f"<section><h2>How long after one another rows come</h2><ul>{lines}</ul></section>"
+        )
     if measurement.judged:
         parts.append("<section><h2>What could be declared</h2>")
         parts += [_judged(judged, project) for judged in measurement.judged]

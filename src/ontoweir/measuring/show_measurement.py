@@ -14,6 +14,7 @@ from ontoweir.mappings.model.parse_duration import UNITS_US, show_duration
 from ontoweir.mappings.model.show_values import show_values
 from ontoweir.measuring.describe_measurement import SHARES, show_instant
 from ontoweir.measuring.measure_project import Measurement
+from ontoweir.measuring.propose_lags import tell_lag
 from ontoweir.measuring.write_declarations import show_lines
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def print_measurement(
         for label, text in tell_arrival(measured):
             console.print(f"  {label:<12}{text}", markup=False, soft_wrap=True)
         console.print(_columns(measured, catalog, name))
+    for line in tell_lags(measurement):
+        console.print(line, markup=False, soft_wrap=True)
     _print_declarations(measurement, project, console)
     _print_queries(measurement, console)
 
@@ -78,6 +81,21 @@ def tell_arrival(measured: "MeasuredStream") -> Iterator[tuple[str, str]]:
     keys = [*((n,) for n in measured.whole_keys), *((*k, "time") for k in timed)]
     if keys:
         yield "keys", ", ".join(f"({', '.join(key)})" for key in keys[:8])
+
+
+def tell_lags(measurement: Measurement) -> Iterator[str]:
+    """How long rows come after those that they join."""
+    for join, found in measurement.lags.items():
+        if found is None:
+            both = f"{join.stream}.{join.column} and {join.behind}.{join.to}"
+            yield f"{both}: not told, of too many values or of rows that were left out"
+        elif found.values:
+            half, most = about(found.quantiles[0]), about(found.quantiles[1])
+            shares = f"; half of the values within {half}, 99 % within {most}"
+            said = tell_lag(join, found.greatest_us, found.values)
+            yield said + (shares if found.greatest_us else "")
+        else:
+            yield f"{join.stream}.{join.column} and {join.behind}.{join.to} have no value in common"
 
 
 def _columns(measured: "MeasuredStream", catalog: Catalog, name: str) -> Table:

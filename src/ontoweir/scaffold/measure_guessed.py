@@ -9,6 +9,7 @@ from ontoweir.measuring.declared import (
     AddCluster,
     AddGap,
     AddKey,
+    AddLag,
     AddOrder,
     AddReference,
     Declared,
@@ -132,7 +133,7 @@ def _is_safe(proposed: Proposed) -> bool:
     match proposed.declared:
         case SetDomain(column=Column(type=StringType(), enum=values)):
             return values is not None and len(values) <= _FEW
-        case SetDomain() | AddGap() | AddOrder():
+        case SetDomain() | AddGap() | AddOrder() | AddLag():
             return False
         case SetRate() | SetLateness() | AddKey() | AddReference() | AddCluster():
             return not proposed.loses

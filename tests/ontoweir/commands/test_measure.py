@@ -193,6 +193,45 @@ def test_values_that_come_in_their_order(run: Run, gates: Path) -> None:
     assert "badge grows, at most 3 less than the greatest before" in str(made)
 
 
+SHIPMENT = """
+[streams.shipment]
+source = { format = "csv", path = "shipments.csv", options = { header = "true" } }
+timestamp = { column = "ts", unit = "1 second" }
+columns = { pass = "int", truck = "string" }
+"""
+
+
+def test_lags_between_streams(run: Run, gates: Path) -> None:
+    """Each of 200 badges is shipped 1 to 90 seconds after it passed."""
+    (gates / "ontoweir.toml").write_text(TOML + SHIPMENT)
+    rows = [f"north,{n},2026-05-04T{8 + n // 60:02}:{n % 60:02}:00" for n in range(200)]
+    (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *rows]) + "\n")
+    sent = sorted((n * 60 + 1 + n * 37 % 90, n) for n in range(200) if n % 3)
+    rows = [
+        f"{n},t{n},2026-05-04T{8 + s // 3600:02}:{s // 60 % 60:02}:{s % 60:02}" for s, n in sent
+    ]
+    (gates / "shipments.csv").write_text("\n".join(["pass,truck,ts", *rows]) + "\n")
+    (gates / "sent.sql").write_text(
+        "SELECT p.badge, s.truck FROM passage p JOIN shipment s ON p.badge = s.pass"
+    )
+    asked = ("--sql", gates / "sent.sql", "-q", "--format", "json")
+    told = json.loads(run("measure", gates, *asked).out)
+    longest = max(s - 60 * n for s, n in sent)
+    assert [(j["stream"], j["behind"], j["within"], j["values"]) for j in told["lags"]] == [
+        ("passage", "shipment", "0 seconds", 133),
+        ("shipment", "passage", f"{longest} seconds", 133),
+    ]
+    (query,) = told["queries"]
+    assert (query["verdict"], query["then"]["verdict"]) == ("unbounded", "conditionally-bounded")
+    assert sum("lags" in needed for needed in query["needs"]) == len(query["needs"]) == 2
+    assert "never come after" in run("measure", gates, *asked[:-1], "html").out
+    assert run("measure", gates, *asked, "--write").code == 0
+    (checked,) = json.loads(run("check", gates, *asked).out)
+    assert checked["verdict"] == "conditionally-bounded"
+    again = json.loads(run("measure", gates, *asked).out)
+    assert not any("lags" in d["toml"] for d in again["declarations"])
+
+
 def test_html(run: Run, gates: Path) -> None:
     ran = run("measure", gates, "--sql", gates / "again.sql", "--format", "html", "-q")
     assert ran.code == 0, ran.err
