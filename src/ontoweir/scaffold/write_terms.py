@@ -139,7 +139,9 @@ def _entity_path(subject: Subject) -> str:
 
 def _head(table: str, template: str, subject: Subject | None = None) -> Iterator[str]:
     name = class_of(table) if subject is None else _entity_class(subject)
-    yield f"<{name}> a rr:TriplesMap ;"
+    # of one entity several streams, or a table of its own, may speak
+    called = name if subject is None else f"{class_of(table)}-{name}"
+    yield f"<{called}> a rr:TriplesMap ;"
     yield f'    rr:logicalTable [ rr:tableName "{table}" ] ;'
     end = " ." if subject is not None else " ;"
     yield f'    rr:subjectMap [ rr:template "{template}" ; rr:class :{name} ]{end}'

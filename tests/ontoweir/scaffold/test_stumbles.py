@@ -41,3 +41,20 @@ def test_blocks_that_each_begin_anew_are_sorted(run: Run, tmp_path: Path) -> Non
     assert stream["keys"] == [["symbol", "date"]]
     shown = run("show", "trade-above", tmp_path / "p", "--format", "csv", "-q")
     assert shown.code == 0, shown.err
+
+
+def test_tables_that_speak_of_one_thing(run: Run, tmp_path: Path) -> None:
+    """Several streams name one kind of thing, which is also called as one of them is."""
+    times = [f"2026-01-01T00:{n:02}:00" for n in range(40)]
+    tables = {
+        "orders": ("ts,total,customer_id", [f"{t},{n},c{n % 3}" for n, t in enumerate(times)]),
+        "payments": ("ts,order_id,amount", [f"{t},o{n % 5},{n}" for n, t in enumerate(times)]),
+        "refunds": ("ts,order_id,amount", [f"{t},o{n % 5},{n}" for n, t in enumerate(times)]),
+    }
+    for name, (head, rows) in tables.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *rows]) + "\n")
+    ran = run("init", tmp_path / "p", "--from", *(tmp_path / f"{name}.csv" for name in tables))
+    assert ran.code == 0, ran.err
+    ran = run("check", tmp_path / "p", "-q")
+    assert ran.code == 0, ran.err
+    assert run("check", tmp_path / "p", "--mappings-only", "-q").code == 0
