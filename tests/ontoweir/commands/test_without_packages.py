@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.ontoweir.commands.test_check_data import gates
+from tests.ontoweir.commands.test_replay import write_data
 
 __all__ = ["gates"]
 SPARK = ("pyspark", "py4j")
@@ -55,13 +56,14 @@ def test_short_histories_are_replayed_without_spark(gates: Path) -> None:
     assert ran.returncode == 0, ran.stderr
 
 
-def test_a_second_replay_reads_no_sql(example: Path, tmp_path: Path) -> None:
+def test_a_second_replay_reads_no_sql(project: Path, tmp_path: Path) -> None:
     """The example's mappings are known by then, and its view needs no parser: that takes a tenth of
     a second to load."""
+    write_data(project, [0, 1, 2], [140, 131, 20])
     output = tmp_path / "o.parquet"
     query = ("--query", "every-reading-above-130", "--output", output)
     for without in (SPARK, (*SPARK, "sqlglot")):
-        ran = _run(without, "replay", example, *query, "--cache", tmp_path / "cache")
+        ran = _run(without, "replay", project, *query, "--cache", tmp_path / "cache")
         assert ran.returncode == 0, ran.stderr
 
 

@@ -75,7 +75,7 @@ def write(folder: Path, seed: int) -> pa.Table:
         write_statistics=random.choice([True, False]),
     )
     (folder / "ontoweir.toml").write_text(PROJECT % DECLARED[3])
-    good = duckdb.sql(
+    good = duckdb.connect().sql(
         f"SELECT * REPLACE (t::VARCHAR AS t) FROM '{folder / 's.parquet'}' WHERE "
         f"(t IS NULL OR t IN ('', 'a', 'b', '{DECLARED[3]}')) "
         "AND (u IS NULL OR u IN ('b', '', 'x')) ORDER BY ts"
@@ -110,8 +110,8 @@ def test_declared_texts_against_duckdb(seed: int, tmp_path: Path) -> None:
             database.register("answer", answer)
             mine = database.sql(
                 f"SELECT {', '.join(shown)}, sum({count}) FROM answer GROUP BY ALL ORDER BY ALL"
-            )
+            ).fetchall()
             theirs = database.sql(
                 f"SELECT {', '.join(shown)}, count(*) FROM ({sql}) GROUP BY ALL ORDER BY ALL"
-            )
-            assert mine.fetchall() == theirs.fetchall(), (name, verify)
+            ).fetchall()
+            assert mine == theirs, (name, verify)
