@@ -1,5 +1,5 @@
 """Comparisons of sums of doubles of two rows, each side of one row: as DuckDB compares them, to the
-last bit. (Sums of both rows on one side: test_several_rows.py.)"""
+last bit. (Sums of both rows on one side: test_several_types.py.)"""
 
 from random import Random
 

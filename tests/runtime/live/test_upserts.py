@@ -1,6 +1,7 @@
 """Sinks that replace rows by key: after every micro-batch they have what holds, nothing else."""
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -179,6 +180,29 @@ def test_a_table_of_another_run_is_refused(tmp_path: Path) -> None:
     sink.publish("q", 0, make_table([("+", "A", 1, 2.0)], op=False), None)
     with pytest.raises(UsageError, match="is of another run"):
         refuse_answers_of_others(["q"], tmp_path / "out", sink)
+
+
+def test_a_table_is_on_the_disk_when_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit says then that it is published: after a power cut nobody would bring it up."""
+    done: list[str] = []
+    replace, sync = os.replace, os.fsync
+
+    def note_replace(source: Path, target: Path) -> None:
+        done.append(f"replaced {target.name}")
+        replace(source, target)
+
+    def note_sync(handle: int) -> None:
+        done.append(f"synced {Path(os.readlink(f'/proc/self/fd/{handle}')).name}")
+        sync(handle)
+
+    monkeypatch.setattr(os, "replace", note_replace)
+    monkeypatch.setattr(os, "fsync", note_sync)
+    sink = TableSink(tmp_path / "answers", {"q": KEY})
+    sink.publish("q", 0, make_table([("+", "A", 1, 2.0)], op=False), None)
+    assert done[:2] == ["synced .q.parquet.new", "replaced q.parquet"]
+    assert set(done[2:]) == {"synced answers", f"synced {tmp_path.name}"}
 
 
 def test_a_damaged_table_is_not_replaced(tmp_path: Path) -> None:

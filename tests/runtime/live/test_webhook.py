@@ -160,6 +160,8 @@ def test_secrets_are_not_told(received: Received) -> None:
     sink = make_sink("webhook", Path("."), given)
     assert sink.describe("q") == "the web server at http://127.0.0.1:9/x"
     assert sink.redact("me:hush1, key=hush2, hush3") == "***, ***, ***"
+    plain = make_sink("webhook", Path("."), {"url": "http://127.0.0.1:9/x", "header.DNT": "1"})
+    assert plain.redact("1 time") == "1 time"
 
 
 @pytest.mark.parametrize(

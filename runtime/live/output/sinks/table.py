@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.files.replace_file import replace_file
+from ontoweir.runtime.live.checkpoint.sync_files import sync_files
 from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind
 
 if TYPE_CHECKING:
@@ -74,7 +75,9 @@ class TableSink(MessageSink):
             sink = pa.BufferOutputStream()
             pq.write_table(table, sink)
             place.parent.mkdir(parents=True, exist_ok=True)
-            replace_file(place, sink.getvalue().to_pybytes())
+            replace_file(place, sink.getvalue().to_pybytes(), durable=True)
+            # before the commit says that it is published: after a power cut it would stay behind
+            sync_files([place.parent, place.parent.parent])
         except (OSError, pa.ArrowException, KeyError, TypeError) as error:
             raise RunError(
                 f"the table {place} cannot be brought up to date: {error}",
