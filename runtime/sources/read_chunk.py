@@ -227,17 +227,17 @@ class RowGroups:
             DataError: its file cannot be read.
         """
         key = self._start(history, index)
-        if key not in self._groups:
-            self._groups[key] = self._ahead.pop(key).result()
-            while len(self._groups) > _CACHED_GROUPS:
-                self._groups.popitem(last=False)
-        self._groups.move_to_end(key)
         for place, piece in enumerate(history.pieces[index + 1 : index + 1 + _AHEAD], index + 1):
             over = stop_us is not None and piece.low is not None and piece.low >= stop_us
             if over or rows <= 0:
                 break
             self._start(history, place)
             rows -= piece.rows
+        if key not in self._groups:
+            self._groups[key] = self._ahead.pop(key).result()
+            while len(self._groups) > _CACHED_GROUPS:
+                self._groups.popitem(last=False)
+        self._groups.move_to_end(key)
         return self._groups[key]
 
     def _start(self, history: History, index: int) -> tuple[str, str, int]:
