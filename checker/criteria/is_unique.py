@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ontoweir.checker.model.declarations import Declaration, key_declaration, list_stream_keys
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.algebra.equality_classes import EqualityClasses
+from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, optional_attributes
 from ontoweir.rewriter.model.spj import (
     Attribute,
     ConstantOutput,
@@ -28,8 +28,11 @@ def is_unique(query: SpjQuery, catalog: Catalog, use: Callable[[Declaration], bo
     """
     classes = EqualityClasses(query.occurrences, query.conditions)
     known = {classes.find(a) for a in classes.constants}
+    optional = optional_attributes(query)  # several rows of a key may have NULL
     for _, output in query.outputs:
         match output:
+            case LiteralOutput(value=attribute) if attribute in optional:
+                continue
             case LiteralOutput(value=attribute):
                 known.add(classes.find(attribute))
             case ConstantOutput() | NullOutput():

@@ -126,6 +126,7 @@ class ValueClass:
     """Attributes made equal: `attribute = value + shift` (units) for every listed one.
 
     `members` hold at least one of them. `grain`: values are multiples of it (0: dense).
+    `optional`: NULL is one of the values that are counted.
     """
 
     index: int
@@ -135,6 +136,7 @@ class ValueClass:
     members: frozenset[int]
     domain: Domain
     projected: bool
+    optional: bool = False
 
     @property
     def name(self) -> str:

@@ -1,6 +1,7 @@
 """Value classes: what the selection makes equal, and the values it can take ([S] Def. 5)."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 
 from ontoweir.checker.model.constraint_graph import HIGH_NODE, LOW_NODE, ZERO_NODE, ConstraintGraph
@@ -11,6 +12,7 @@ from ontoweir.checker.model.units import kind_of
 from ontoweir.checker.sizes.size_relation import size_relation
 from ontoweir.mappings.expressions.derive_domain import count_values
 from ontoweir.mappings.model.catalog import Relation, Scalar, StringType
+from ontoweir.rewriter.algebra.equality_classes import optional_attributes
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, OneOf, Op, output_attributes
 
 
@@ -30,12 +32,15 @@ def find_classes(
 ) -> tuple[tuple[ValueClass, ...], dict[Attribute, int]]:
     """The value classes of a disjunct, and the class of every attribute ([S] Def. 4, 5)."""
     projected = {a for _, o in work.query.outputs for a in output_attributes(o)}
+    optional = optional_attributes(work.query)
     kinds = {a: kind_of(column.type) for a, column in work.columns.items()}
     families = {a: _family(kind) for a, kind in kinds.items()}
     groups: list[list[tuple[Attribute, int | Fraction]]] = []
     for attribute, node in work.values.items():
         for group in groups:
             head = group[0][0]
+            if {attribute, head} & optional:  # NULL equals nothing
+                continue
             if families[attribute] is not families[head]:
                 continue
             shift = _equal_shift(bounds, node, work.values[head])
@@ -52,6 +57,8 @@ def find_classes(
         kind = Kind.FLOAT if Kind.FLOAT in inside else next(iter(inside))
         for attribute, _ in group:
             class_of[attribute] = index
+        domain = _domain(work, owner, bounds, members, group)
+        null = group[0][0] in optional
         classes.append(
             ValueClass(
                 index=index,
@@ -59,11 +66,21 @@ def find_classes(
                 grain=max(work.grains[work.values[a]] for a, _ in group),
                 attributes=tuple(group),
                 members=frozenset(owner[a.alias] for a, _ in group),
-                domain=_domain(work, owner, bounds, members, group),
+                domain=_add_null(domain, group[0][0]) if null else domain,
                 projected=any(a in projected for a, _ in group),
+                optional=null,
             )
         )
     return tuple(classes), class_of
+
+
+def _add_null(domain: Domain, attribute: Attribute) -> Domain:
+    """A domain, of which NULL is one more value."""
+    if not domain.finite:
+        return domain
+    size = None if domain.size is None else domain.size + 1
+    shown = f"|{attribute}, NULL|" + ("" if size is None else f" = {size:,}")
+    return replace(domain, size=size, formula=shown)
 
 
 def _headed(

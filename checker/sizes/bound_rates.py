@@ -59,8 +59,9 @@ def _rate(
                 continue
             attribute = Attribute(member.alias, column)
             size = None
-            if attribute in class_of:
-                size = classes[class_of[attribute]].domain.size
+            if attribute in class_of:  # rows of which NULL is a part of the key are not limited
+                group = classes[class_of[attribute]]
+                size = None if group.optional else group.domain.size
             elif column in present:
                 size = _declared_size(work, stream, column)
             product = None if product is None or size is None else product * size

@@ -40,7 +40,7 @@ def read_column(columns: TomlTable, name: str) -> Column:
     options = TomlTable({}, (*columns.path, name), columns.lines)
     if isinstance(value, dict):
         table = options = columns.table(name)
-        options.refuse_unknown(("type", "min", "max", "enum", "from"))
+        options.refuse_unknown(("type", "min", "max", "enum", "from", "nullable"))
         options.need("type", '"int"')
     spelled = options.text("type") if isinstance(value, dict) else columns.text(name)
     kind = parse_column_type(spelled or "")
@@ -71,7 +71,9 @@ def read_column(columns: TomlTable, name: str) -> Column:
     path = options.text("from")
     if path is not None and not all(path.split(".")):
         raise options.wrong("from", 'names with dots, such as "device.id"')
-    return Column(name, kind, low, high, enum, options.lines.place(*options.path), path=path)
+    place = options.lines.place(*options.path)
+    nullable = isinstance(value, dict) and options.flag("nullable")
+    return Column(name, kind, low, high, enum, place, path=path, nullable=nullable)
 
 
 def _bound(options: TomlTable, key: str, *, kind_name: str) -> Scalar | None:

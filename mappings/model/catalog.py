@@ -62,7 +62,7 @@ class Column:
     """A column; `minimum`, `maximum` (inclusive) and `enum` are domains that ingestion enforces.
     `bucket`: it is not in the data, but says in which bucket of time a row lies; `expression`: it
     is not in the data, but computed from other columns of the row; `path`: in JSON lines, the names
-    that lead to it, with dots (None: its own name)."""
+    that lead to it, with dots (None: its own name); `nullable`: NULL is shown in answers of SQL."""
 
     name: str
     type: ColumnType
@@ -73,6 +73,7 @@ class Column:
     bucket: TimeBucket | None = None
     expression: Expression | None = None
     path: str | None = None
+    nullable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

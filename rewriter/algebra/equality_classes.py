@@ -20,6 +20,7 @@ from ontoweir.rewriter.model.spj import (
     OneOf,
     Op,
     Output,
+    SpjQuery,
     TemplateLiteralOutput,
 )
 
@@ -137,3 +138,11 @@ def condition_attributes(condition: Condition) -> tuple[Attribute, ...]:
 def valued_attributes(condition: Condition) -> tuple[Attribute, ...]:
     """The attributes that are not NULL where a condition holds."""
     return () if isinstance(condition, IsNull) else condition_attributes(condition)
+
+
+def optional_attributes(query: SpjQuery) -> frozenset[Attribute]:
+    """The attributes that are shown, and may be NULL: no condition mentions them."""
+    optional = {o.value for _, o in query.outputs if isinstance(o, LiteralOutput) and o.optional}
+    if not optional:
+        return frozenset()
+    return frozenset(optional - {a for c in query.conditions for a in condition_attributes(c)})

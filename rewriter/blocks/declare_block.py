@@ -26,6 +26,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     ViewBranch,
 )
+from ontoweir.rewriter.nulls.is_nullable import list_nullable_names
 from ontoweir.rewriter.views.declare_view import declare_stream
 
 AT = "at"
@@ -66,8 +67,10 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
     domains = _list_domains(union, closing, catalog)
     tuples = _count_tuples(union, closing, catalog)
     counts = {a.name: _domain_of_count(a, types[a.name], tuples) for a in _counts(union)}
+    null = list_nullable_names(union, catalog)
+    shown_as = {n: domains.columns.get(of_) for n, of_ in domains.of.items()}
     columns = tuple(
-        counts.get(n) or _with_domain(n, types[n], domains.columns.get(domains.of.get(n, "")))
+        counts.get(n) or replace(_with_domain(n, types[n], shown_as.get(n)), nullable=n in null)
         for n in union.aggregation.columns
         if n not in behind
     )

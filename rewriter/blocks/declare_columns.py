@@ -13,6 +13,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     ViewBranch,
 )
+from ontoweir.rewriter.nulls.is_nullable import list_nullable_names
 from ontoweir.rewriter.views.declare_view import declare_stream
 
 
@@ -63,8 +64,11 @@ def declare_columns(
     stream = declare_stream("", branches, catalog, distinct=False)
     named = {c.name: n for n, c in zip(shown, stream.columns, strict=True)}
     known = {c for c, n in named.items() if n not in constants}
+    null = list_nullable_names(found, catalog)
     columns = tuple(
-        Column(n, StringType()) if n in constants else replace(c, name=n, source=None)
+        Column(n, StringType())
+        if n in constants
+        else replace(c, name=n, source=None, nullable=n in null)
         for n, c in zip(shown, stream.columns, strict=True)
     )
     references = tuple(

@@ -1,6 +1,5 @@
 """Select-project-join queries over the catalog: what the rewriter hands to the checker. [S] Def. 4:
-Π_L( σ_P( R1 × … × S1 × … ) ). Π is duplicate-preserving (bag) or -eliminating (set).
-"""
+Π_L( σ_P( R1 × … × S1 × … ) ). Π is duplicate-preserving (bag) or -eliminating (set)."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -108,11 +107,13 @@ class IriOutput:
 
 @dataclass(frozen=True, slots=True)
 class LiteralOutput:
-    """A literal with the value of an attribute, of a datatype IRI (None: plain) or language."""
+    """A literal with the value of an attribute, of a datatype IRI (None: plain) or language; where
+    it is `optional`, and no condition mentions the attribute, NULL is shown too."""
 
     value: Attribute
     datatype: str | None = None
     language: str | None = None
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +199,9 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class SpjQuery:
-    """One SPJ query. Attributes used in `outputs` are guaranteed not NULL by `conditions`
-    (NotNull, or any comparison), but for the arguments of aggregates in SQL: each aggregate takes
-    the matches in which its own argument is not NULL. No timestamp is in `outputs` ([S] Def. 4).
+    """One SPJ query. Attributes used in `outputs` are guaranteed not NULL by `conditions`, but for
+    optional ones and the arguments of aggregates in SQL (each takes the matches in which its own is
+    not NULL). No timestamp is in `outputs` ([S] Def. 4).
 
     `folds`: None for a plain query; otherwise its matches are grouped by `outputs` and folded
     ([A] section 8.2): the reduced characteristic query of an aggregate.
@@ -278,9 +279,8 @@ def column_attributes(column: ViewColumn) -> tuple[Attribute, ...]:
 class View:
     """The union of branches, under a name that is a table's in queries.
 
-    `table`: its columns, and what is declared of the branches' tables as far as it holds of the
-    view's rows. `distinct`: equal rows are one (of a stream: of one timestamp). `why`: what the
-    rows are, and why they are a view.
+    `table`: its columns, and what is declared of the branches' tables as far as it holds of its
+    rows. `distinct`: equal rows are one (of a stream: of one timestamp). `why`: what they are.
     """
 
     table: Stream | Relation
@@ -309,8 +309,8 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """Until when something may come that belongs to a row: the earliest of some times of the row (a
-    variable, and how long after it, in µs), and of a time (µs since 1970)."""
+    """Until when something may come that belongs to a row: the earliest of times of the row (a
+    variable, and how many µs after it), and of a time (µs since 1970)."""
 
     after: tuple[tuple[str, int], ...]
     fixed_us: int | None = None
@@ -336,10 +336,10 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A query whose answers are final, and the stream that they are for another query, with the
-    time when each is final. `time`: a column, and how long after it that is, in µs (None: it
-    follows from none). `absence`: which answers count (None: all). `meeting`: its rows are those of
-    a stream that meet a version; `union` joins them with all earlier ones."""
+    """A query whose answers are final, as a stream for another query, with the time when each is.
+    `time`: a column, and how many µs after it that is (None: it follows from none). `absence`:
+    which answers count (None: all). `meeting`: its rows are those of a stream that meet a version;
+    `union` joins them with all earlier ones."""
 
     stream: Stream
     union: "SpjUnion"
@@ -358,9 +358,9 @@ class Block:
 class SpjUnion:
     """A union of SPJ queries with the same variables: the unfolded query.
 
-    `distinct`: set semantics (π, UNION) instead of bag semantics (π̇, UNION ALL).
-    `aggregation`: what is computed of the matches, which then are those of the characteristic
-    query ([A] Th. 8.4): `distinct` says that all aggregates ignore duplicates.
+    `distinct`: set semantics (π, UNION), not bag semantics (π̇, UNION ALL). `aggregation`: what is
+    computed of the matches, which then are those of the characteristic query ([A] Th. 8.4):
+    `distinct` says that all aggregates ignore duplicates.
     """
 
     name: str
@@ -378,14 +378,15 @@ class SpjUnion:
     ends: tuple[str, ...] = ()
     """Variables that say when rows leave their windows: an answer holds until the first of them."""
     begins: tuple[str, ...] = ()
-    """Variables that say from when on rows are shown, where that is not their own time: an answer
-    holds from the last of them on."""
+    """Variables that say from when on rows are shown, if later than their own time."""
     step_us: int | None = None
     """The steps of time of a query over streams of different units (None: their unit)."""
     blocks: tuple[Block, ...] = ()
     """The streams that are made of answers of other queries."""
     latest: tuple[str, ...] = ()
     """The key, where of answers with one key those with the latest time hold (none: all hold)."""
+    hidden: tuple[tuple[str, str], ...] = ()
+    """Tables and columns that are selected, where only rows with a value there are results."""
 
 
 def output_attributes(output: Output) -> tuple[Attribute, ...]:

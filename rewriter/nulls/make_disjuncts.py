@@ -1,6 +1,7 @@
 """The SPJ queries that a SELECT of columns is."""
 
 from collections.abc import Set
+from dataclasses import replace
 from typing import assert_never
 
 from ontoweir.errors import Source
@@ -32,12 +33,19 @@ from ontoweir.rewriter.model.spj import (
     Output,
     SpjQuery,
 )
+from ontoweir.rewriter.nulls.is_nullable import is_nullable
 from ontoweir.rewriter.nulls.list_nullable import is_always_null
 from ontoweir.rewriter.nulls.split_nulls import split_nulls
 
 
 def make_disjuncts(
-    select: SelectShape, file: str, needed: int, nullable: Set[int], buckets: Set[tuple[str, str]]
+    select: SelectShape,
+    file: str,
+    needed: int,
+    nullable: Set[int],
+    buckets: Set[tuple[str, str]],
+    *,
+    plain: bool = False,
 ) -> list[SpjQuery]:
     """The disjuncts of one SELECT, one for each choice of columns that are NULL.
 
@@ -45,8 +53,9 @@ def make_disjuncts(
         select: as it was read.
         file: where it is.
         needed: so many of its first columns are all but arguments of aggregates.
-        nullable: the places of those that may be NULL.
+        nullable: the places of those that may be NULL, for which there are disjuncts of their own.
         buckets: tables and columns that are never NULL.
+        plain: NULL is shown where a column is declared so, in one disjunct with the values.
 
     Raises:
         SqlRefusal: a timestamp is added up.
@@ -69,6 +78,11 @@ def make_disjuncts(
     shown = [(n, o.value) for n, (_, o) in enumerate(outputs) if isinstance(o, LiteralOutput)]
     maybe = [a for n, a in shown if n in nullable and not _has_value(a, select, of, buckets)]
     sure = [NotNull(a, source) for n, a in shown if n < needed and a not in maybe]
+    if plain:
+        shown_of = select.scope.tables
+        null = {a for a in (c.attribute for c in sure) if is_nullable(shown_of[a.alias], a.column)}
+        sure = [c for c in sure if c.attribute not in null]
+        outputs = [(n, _make_optional(o, null)) for n, o in outputs]
     never = {a for a in maybe if is_always_null(select.scope.tables[a.alias], a.column)}
     tables = tuple(Occurrence(t.alias, t.table) for t in select.tables)
     disjuncts = []
@@ -78,6 +92,13 @@ def make_disjuncts(
         group = [NotNull(a, source) for a in maybe]
         disjuncts += split_nulls(query, group, never, select.line)
     return disjuncts
+
+
+def _make_optional(output: Output, null: Set[Attribute]) -> Output:
+    """An output that shows NULL too, if its attribute may be NULL."""
+    if not isinstance(output, LiteralOutput) or output.value not in null:
+        return output
+    return replace(output, optional=True)
 
 
 def _has_value(

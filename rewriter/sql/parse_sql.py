@@ -32,6 +32,7 @@ from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import Block, SpjQuery, SpjUnion
+from ontoweir.rewriter.nulls.list_hidden import list_hidden
 from ontoweir.rewriter.nulls.list_nullable import list_nullable
 from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
@@ -61,9 +62,9 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     one SELECT with GROUP BY and aggregates of columns. In FROM there may be subqueries, what WITH
     names, and views of the catalog: they are merged.
     OR, NOT and IN become disjuncts, which exclude each other unless duplicates are removed.
-    A selected column is taken as not NULL: rows where it is NULL are not results. Where a grouped
-    column may be NULL, the rows where it is are disjuncts of their own, as NULL is a group too;
-    an aggregated column may be NULL in the matches.
+    A selected column is taken as not NULL, unless it is declared `nullable`, or computed. Where a
+    grouped column may be NULL, the rows where it is are disjuncts of their own, as NULL is a group
+    too; an aggregated column may be NULL in the matches.
 
     Args:
         text: Spark SQL.
@@ -195,6 +196,7 @@ class _Reader:
             begins=part.begins,
             views=tuple(sets.views),
             blocks=part.meetings,
+            hidden=part.hidden,
         )
         made = add_blocks(meet_versions(made, sets.catalog), self.blocks)
         wide = extend_catalog(sets.catalog, made) if made.blocks else sets.catalog
@@ -211,7 +213,7 @@ class _Reader:
 class _Part:
     """SQL without subqueries, as it is read; `catalog`: with its buckets and derived columns;
     `buckets` and `derived`: these, by their tables; `meetings`: rows that meet versions;
-    `ends`, `begins`: as a SpjUnion has them."""
+    `ends`, `begins`, `hidden`: as a SpjUnion has them."""
 
     catalog: Catalog
     union: SelectUnion
@@ -223,6 +225,7 @@ class _Part:
     ends: tuple[str, ...]
     begins: tuple[str, ...]
     meetings: tuple[Block, ...]
+    hidden: tuple[tuple[str, str], ...]
 
 
 def _read_part(
@@ -255,7 +258,9 @@ def _read_part(
     doubtful = frozenset(range(needed)) if nulls else free
     columns = {(table, column.name) for table, column in buckets}
     disjuncts = tuple(
-        d for s in union.selects for d in make_disjuncts(s, file, needed, doubtful, columns)
+        d
+        for s in union.selects
+        for d in make_disjuncts(s, file, needed, doubtful, columns, plain=not nulls)
     )
     return _Part(
         catalog,
@@ -268,6 +273,7 @@ def _read_part(
         windows.ends,
         windows.begins,
         meetings,
+        () if nulls else tuple(dict.fromkeys(h for s in union.selects for h in list_hidden(s))),
     )
 
 

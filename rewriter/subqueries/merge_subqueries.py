@@ -189,10 +189,7 @@ class _Merger:
                 one = inner[alias][0]
                 shown[alias] = Shown(tuple(n for n, _ in one.columns), one.quiet)
                 continue
-            item = next(i for i in list_items(select) if i.alias_or_name == alias)
-            stream = self.catalog.streams.get(find_table(_name(item), self.catalog).name)
-            quiet = frozenset() if stream is None else frozenset({stream.timestamp})
-            shown[alias] = Shown(tuple(n for n, _ in columns), quiet)
+            shown[alias] = Shown(tuple(n for n, _ in columns))
         return shown
 
     def _list_items(

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_table
 from ontoweir.rewriter.joins.absence_trees import TIME, AbsenceTrees, Opening
@@ -16,6 +17,7 @@ from ontoweir.rewriter.joins.find_absence import (
 )
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.split_outer import reads, split_full, split_outer, turn_outer
+from ontoweir.rewriter.nulls.is_nullable import is_nullable
 from ontoweir.rewriter.subqueries.column_names import (
     ColumnNames,
     columns_around,
@@ -167,7 +169,7 @@ def _read(
 
 
 def _require_values(found: "exp.Select", positive: "exp.Select", work: Opening) -> None:
-    """Columns that answers show are not NULL in them."""
+    """Columns that answers show are not NULL in them, unless they are declared nullable."""
     from sqlglot import exp
 
     tables = {i.alias_or_name: i for i in list_items(found)}
@@ -179,8 +181,11 @@ def _require_values(found: "exp.Select", positive: "exp.Select", work: Opening) 
         if column.table in work.nullable:
             continue
         table = tables[column.table]
-        stream = work.catalog().streams.get(table.name if isinstance(table, exp.Table) else "")
-        if stream is not None and stream.timestamp == column.name:
+        name, catalog = table.name if isinstance(table, exp.Table) else "", work.catalog()
+        known = catalog.streams.get(name) or catalog.relations.get(name)
+        if isinstance(known, Stream) and known.timestamp == column.name:
+            continue
+        if known is not None and is_nullable(known, column.name):
             continue
         conditions.append(exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null())))
     if conditions:

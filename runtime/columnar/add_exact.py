@@ -2,10 +2,12 @@
 
 from fractions import Fraction
 from math import floor
+from typing import assert_never
 
 import numpy as np
 
 from ontoweir.errors import RunError
+from ontoweir.rewriter.model.spj import Op
 from ontoweir.runtime.columnar.frame import Array
 
 _MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
@@ -39,6 +41,21 @@ def lies_below(left: Array, right: Array, limit: int | Fraction, *, strict: bool
     other = add_exact(right, limit)
     holds: Array = (left < other) if strict else (left <= other)
     return holds
+
+
+def lies_beside(column: Array, op: Op, below: Array | int) -> Array:
+    """Whole numbers compared with what lies between `below` and the next whole number."""
+    good: Array
+    match op:
+        case Op.LT | Op.LE:
+            good = column <= below
+        case Op.GT | Op.GE:
+            good = column > below
+        case Op.EQ | Op.NE:
+            good = np.full(len(column), op is Op.NE)
+        case _:
+            assert_never(op)
+    return good
 
 
 def differs(left: Array, right: Array, shift: int | Fraction) -> Array:
@@ -81,3 +98,16 @@ def clamp(number: int | Fraction) -> int | float:
     if number != int(number):
         return float(number)
     return min(max(int(number), _MIN_INT64), _MAX_INT64)
+
+
+def widen_limit(number: int | Fraction, column: Array, side: int) -> int | float:
+    """A limit as a number; of doubles one a little further out, as those in units are rounded
+    (what they are compared with decides)."""
+    plain = _plain(number)
+    if column.dtype.kind != "f" or isinstance(plain, int):
+        return plain
+    return plain + side * 4 * float(np.spacing(abs(plain)))
+
+
+def _plain(number: int | Fraction) -> int | float:
+    return int(number) if number == int(number) else float(number)

@@ -23,7 +23,15 @@ from ontoweir.rewriter.model.spj import (
     OneOf,
     Op,
 )
-from ontoweir.runtime.columnar.add_exact import add_exact, differs, fits, lies_below, narrow
+from ontoweir.runtime.columnar.add_exact import (
+    add_exact,
+    differs,
+    fits,
+    lies_below,
+    lies_beside,
+    narrow,
+    widen_limit,
+)
 from ontoweir.runtime.columnar.columns import stamp, value
 from ontoweir.runtime.columnar.frame import (
     EVENT,
@@ -43,6 +51,8 @@ from ontoweir.runtime.ingest.encode_statics import (
     null_attributes,
 )
 from ontoweir.runtime.ingest.list_references import compare_within
+from ontoweir.runtime.nulls.code_null import code_null
+from ontoweir.runtime.nulls.fill_null import fill_null
 from ontoweir.runtime.pool.string_pool import StringPool
 
 _COMPARISONS = {Op.LT: "less", Op.LE: "less_equal", Op.GE: "greater_equal", Op.GT: "greater"}
@@ -68,6 +78,8 @@ class MemberBuilder:
         self.absent = null_attributes(form)
         self.within = compare_within(form, catalog)
         self.relevant = self._relevant()
+        optional = [c for c in form.classes if c.optional]
+        self.nulls = {a: code_null(c, pool) for c in optional for a, _ in c.attributes}
 
     def _grain(self, attribute: Attribute) -> int:
         """Values of an attribute are multiples of this many units (0: dense)."""
@@ -130,7 +142,7 @@ class MemberBuilder:
         rows: dict[Attribute, Array] = {}
         good = _in_dates(member, arrival.steps)
         for a in attributes:
-            if a.alias == member.alias:
+            if a.alias == member.alias and a not in self.nulls:
                 good &= arrival.columns[a.column].valid
         for a in self.absent:
             if a.alias == member.alias:
@@ -140,7 +152,9 @@ class MemberBuilder:
             rows[Attribute(member.alias, _ROW)] = numbers[member.alias]
         for a in attributes:
             if a.alias == member.alias:
-                rows[a] = arrival.columns[a.column].values
+                column = arrival.columns[a.column]
+                null = self.nulls.get(a)
+                rows[a] = column.values if null is None else fill_null(column, null, str(a))
         rows[time] = arrival.steps
         if not good.any():  # as of what must be NULL, where nothing is
             rows, good = {a: c[:0] for a, c in rows.items()}, good[:0]
@@ -184,11 +198,15 @@ class MemberBuilder:
                 rows = _only(rows, fits(add_exact(rows[mine], offset)))
             left = [narrow(add_exact(rows[mine], offset), "a value") for mine, _, offset in ties]
             by = tuple(other.column for _, other, _ in ties)
-            partners = data.partners(by, tuple(a.column for a in own), absent)
+            valued = tuple(a.column for a in own if a not in self.nulls)
+            partners = data.partners(by, valued, absent)
             index, partner = partners.find(left, len(next(iter(rows.values()))))
             if index is not None:
                 rows = {a: c[index] for a, c in rows.items()}
-            rows.update({a: c.values[partner] for a, c in own.items()})
+            for a, column in own.items():
+                null = self.nulls.get(a)
+                values = column.values if null is None else data.fill(a.column, null)
+                rows[a] = values[partner]
             if occurrence.alias in numbers:
                 rows[Attribute(occurrence.alias, _ROW)] = numbers[occurrence.alias][partner]
             there.add(occurrence.alias)
@@ -250,7 +268,7 @@ class MemberBuilder:
             offset = Fraction(Decimal(c.offset)) * scale
             whole = left.dtype.kind != "f" and rows[c.right].dtype.kind != "f"
             if whole and offset.denominator != 1:
-                return _beside(left, c.op, add_exact(rows[c.right], floor(offset)))
+                return lies_beside(left, c.op, add_exact(rows[c.right], floor(offset)))
             right = add_exact(rows[c.right], offset)
         elif self._is_time(c.left):
             right = int(c.right.value)
@@ -261,7 +279,7 @@ class MemberBuilder:
             right = code_constant(c.right.value, kind, self.units, self.pool)
             exact = self.units.value(c.right.value, kind)
             if isinstance(exact, Fraction) and left.dtype.kind != "f":
-                return _beside(left, c.op, floor(exact))
+                return lies_beside(left, c.op, floor(exact))
         good: Array
         match c.op:
             case Op.LT:
@@ -300,6 +318,7 @@ class MemberBuilder:
         good = np.ones(count, dtype=np.bool_)
         for group in self.form.classes:
             domain = group.domain
+            fit = np.ones(count, dtype=np.bool_) if group.optional else good
             for attribute, shift in group.attributes:
                 if attribute not in rows:
                     continue
@@ -307,24 +326,28 @@ class MemberBuilder:
                 if column.dtype != object or (inside := fits(column)).all():
                     column = narrow(column, "a value")
                 else:  # it equals no value that there is
-                    good &= inside
+                    fit &= inside
                     column = np.where(inside, column, 0).astype(np.int64)
                 for other, more in group.attributes:
                     grain = self.grains[other]
                     mine = self.grains[attribute]
                     if grain != mine and (grain > 1 or (grain and not mine)):
-                        good &= (add_exact(column, more) % grain == 0).astype(np.bool_)
+                        fit &= (add_exact(column, more) % grain == 0).astype(np.bool_)
                 if group.kind is not Kind.STRING and len(column):
                     low, high = domain.low, domain.high  # which all values often keep
-                    if low is not None and not column.min() >= (least := _limit(low, column, -1)):
-                        good &= column >= least
-                    if high is not None and not column.max() <= (most := _limit(high, column, 1)):
-                        good &= column <= most
+                    least = None if low is None else widen_limit(low, column, -1)
+                    most = None if high is None else widen_limit(high, column, 1)
+                    if least is not None and not column.min() >= least:
+                        fit &= column >= least
+                    if most is not None and not column.max() <= most:
+                        fit &= column <= most
                 texts = known.get(attribute)
                 if domain.values is not None and not (texts and texts <= set(domain.values)):
-                    good &= self._among(domain.values, group.kind).holds(column)
+                    fit &= self._among(domain.values, group.kind).holds(column)
                 for table, name in self.within[attribute]:
-                    good &= self.statics[table].among(name).holds(column)
+                    fit &= self.statics[table].among(name).holds(column)
+                if group.optional:
+                    good &= fit | (column == self.nulls[attribute])
         return good
 
     def _among(self, values: tuple[Scalar, ...], kind: Kind) -> ValueSet:
@@ -352,21 +375,6 @@ class MemberBuilder:
         return good
 
 
-def _beside(column: Array, op: Op, below: Array | int) -> Array:
-    """Whole numbers compared with what lies between `below` and the next whole number."""
-    good: Array
-    match op:
-        case Op.LT | Op.LE:
-            good = column <= below
-        case Op.GT | Op.GE:
-            good = column > below
-        case Op.EQ | Op.NE:
-            good = np.full(len(column), op is Op.NE)
-        case _:
-            assert_never(op)
-    return good
-
-
 def _in_dates(member: Member, steps: Array) -> Array:
     """Which tuples lie between a member's first and last date, implied ones too: a finite stream
     is kept whole, and what comes after its end must not be."""
@@ -384,16 +392,3 @@ def _only(rows: dict[Attribute, Array], good: Array) -> dict[Attribute, Array]:
         return rows
     index = np.flatnonzero(good)
     return {a: c[index] for a, c in rows.items()}
-
-
-def _limit(number: int | Fraction, column: Array, side: int) -> int | float:
-    """A limit as a number; of doubles one a little further out, as those in units are rounded
-    (what they are compared with decides)."""
-    plain = _plain(number)
-    if column.dtype.kind != "f" or isinstance(plain, int):
-        return plain
-    return plain + side * 4 * float(np.spacing(abs(plain)))
-
-
-def _plain(number: int | Fraction) -> int | float:
-    return int(number) if number == int(number) else float(number)

@@ -19,6 +19,7 @@ from ontoweir.runtime.columnar.encode import Encoded, encode_column, scale_float
 from ontoweir.runtime.columnar.frame import Array, expand, pair_up
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
 from ontoweir.runtime.ingest.list_references import ColumnPlace, compare_within
+from ontoweir.runtime.nulls.fill_null import fill_null
 from ontoweir.runtime.pool.string_pool import StringPool
 
 _APART = 8
@@ -110,6 +111,8 @@ class StaticData:
         default_factory=dict, compare=False
     )
     """Those that were asked for."""
+    filled: dict[tuple[str, int | float], Array] = field(default_factory=dict, compare=False)
+    """Columns with what stands for NULL, those that were asked for."""
 
     def among(self, name: str) -> ValueSet:
         """The values of a column."""
@@ -117,6 +120,12 @@ class StaticData:
             column = self.columns[name]
             self.sets[name] = value_set(column.values[column.valid])
         return self.sets[name]
+
+    def fill(self, name: str, null: int | float) -> Array:
+        """The values of a column, with what stands for NULL where there is none."""
+        if (name, null) not in self.filled:
+            self.filled[name, null] = fill_null(self.columns[name], null, name)
+        return self.filled[name, null]
 
     def partners(
         self, by: tuple[str, ...], filled: tuple[str, ...], absent: tuple[str, ...]

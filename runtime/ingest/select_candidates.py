@@ -59,7 +59,7 @@ def select_candidates(member: Member, form: NormalForm, stream: Stream) -> Selec
             case Op.NE:
                 pass
     for group in form.classes:
-        if group.kind is not Kind.NUMBER:
+        if group.kind is not Kind.NUMBER or group.optional:
             continue
         for attribute, shift in group.attributes:
             if attribute.alias == member.alias and attribute.column in whole:

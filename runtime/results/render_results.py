@@ -41,6 +41,8 @@ from ontoweir.runtime.columnar.encode import unscale_floats
 from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame, first_of, group_codes
 from ontoweir.runtime.columnar.write_texts import encode_texts, show_texts, write_texts
+from ontoweir.runtime.nulls.code_null import code_null
+from ontoweir.runtime.pool.hash_slots import EMPTY
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_columns import CODE, code_schema, write_codes
 from ontoweir.runtime.pool.text_table import TextTable
@@ -157,7 +159,12 @@ class _Rendering:
         """A column of terms."""
         match output:
             case LiteralOutput(value=attribute):
-                return _Terms(self._decode(self._shifted(attribute), attribute))
+                codes = self._shifted(attribute)
+                null = self._where_null(attribute, codes)
+                if null is None:
+                    return _Terms(self._decode(codes, attribute))
+                places = pa.array(np.cumsum(~null) - 1, mask=null)
+                return _Terms(self._decode(codes[~null], attribute).take(places))
             case ConstantOutput(value=text):
                 return _Terms(pa.array([text]), np.zeros(self.results.rows, dtype=np.int64))
             case NullOutput(value=attribute):
@@ -172,7 +179,13 @@ class _Rendering:
         """The codes that the texts of a column have among others; NULL has EMPTY."""
         match output:
             case LiteralOutput(value=attribute) if self._is_text(attribute):
-                return self.pool.move(texts, self._shifted(attribute))
+                mine = self._shifted(attribute)
+                null = self._where_null(attribute, mine)
+                if null is None:
+                    return self.pool.move(texts, mine)
+                moved = np.full(len(mine), EMPTY, dtype=np.int64)
+                moved[~null] = self.pool.move(texts, mine[~null])
+                return moved
             case IriOutput() | TemplateLiteralOutput() | BlankOutput():
                 used = _attributes_of(output)
                 if len(used) == 1 and self._is_text(used[0]):
@@ -182,7 +195,7 @@ class _Rendering:
                         output,
                         lambda t: self._join(output, {used[0]: t.cast(pa.string())}, len(t)),
                     )
-            case LiteralOutput(value=attribute) if self._is_decimal(attribute):
+            case LiteralOutput(value=attribute, optional=False) if self._is_decimal(attribute):
                 units, inner = self._codes(attribute)
                 return texts.add(show_texts(self._decode(units, attribute)))[inner]
             case LiteralOutput() | ConstantOutput() | NullOutput():
@@ -192,6 +205,14 @@ class _Rendering:
         column = self.render(output)
         codes = texts.add(show_texts(column.terms))
         return codes if column.place is None else codes[column.place]
+
+    def _where_null(self, attribute: Attribute, codes: Array) -> Array | None:
+        """Where an attribute is NULL (None: nowhere)."""
+        group = self.form.classes[self.form.class_of[attribute]]
+        if not group.optional:
+            return None
+        null: Array = codes == code_null(group, self.pool)
+        return null if null.any() else None
 
     def _is_text(self, attribute: Attribute) -> bool:
         return isinstance(self.types.type_of(attribute), StringType)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from ontoweir.errors import RunError
 from ontoweir.progress.replay_progress import ProgressListener, ReplayProgress
+from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.groups.repeat_rows import repeat_rows
 from ontoweir.runtime.replay.ranges.replay_range import (
     RangeOutcome,
@@ -114,6 +115,13 @@ class PartCollector:
 
 def _without(table: pa.Table, emitted: pa.Table, variables: list[str]) -> pa.Table:
     """The rows whose variables are not among those emitted, in their order."""
+    both = [t.column(n) for t in (table, emitted) for n in variables]
+    if any(c.null_count for c in both):  # which a join takes for different from itself
+        all_ = pa.concat_tables([emitted.select(variables), table.select(variables)])
+        codes, count = code_rows(all_, variables)
+        known = np.zeros(count, dtype=np.bool_)
+        known[codes[: emitted.num_rows]] = True
+        return table.filter(pa.array(~known[codes[emitted.num_rows :]]))
     place = "__place"
     numbered = table.append_column(place, pa.array(np.arange(table.num_rows)))
     fresh = numbered.select([*variables, place]).join(emitted, variables, join_type="left anti")

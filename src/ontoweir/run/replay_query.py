@@ -218,6 +218,7 @@ def replay_query(
     )
     (job,), statics = prepared.jobs, prepared.statics
     _warn(workspace, compiled, final=options.final, unbounded=job.unbounded)
+    _warn_of_nulls(workspace, compiled)
     request = ReplayRequest(
         options.output,
         options.format,
@@ -248,6 +249,19 @@ def _warn(workspace: Workspace, compiled: CompiledQuery, *, final: bool, unbound
         workspace.on_warning(
             f"{compiled.name} is not known to be bounded: its memory and time may grow with the "
             "history"
+        )
+
+
+def _warn_of_nulls(workspace: Workspace, compiled: CompiledQuery) -> None:
+    """Rows that are no results, as a column is NULL that the catalog does not declare nullable."""
+    if not compiled.union.hidden:
+        return
+    from ontoweir.runtime.violations.count_hidden import count_hidden
+
+    for table, column, rows in count_hidden(compiled.union, workspace.project.catalog):
+        workspace.on_warning(
+            f"{table}.{column} is NULL in {rows:,} rows, which are no results of {compiled.name}: "
+            f"declare {column} with nullable = true to have them, or add {column} IS NOT NULL"
         )
 
 
