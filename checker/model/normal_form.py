@@ -59,7 +59,8 @@ class Domain:
     `low`, `high`: limits in units, where known. `values`: the constants it is limited to.
     `within`: columns (static relation, column) that hold every value. A run filters every member
     by these when a tuple arrives, so that no synopsis holds a value outside the domain. `awaited`:
-    it is finite only because finite streams hold it, so that the values are not known beforehand.
+    it is finite only because finite streams hold it, or as it is computed of what is, so that the
+    values are not known beforehand.
     """
 
     finite: bool

@@ -9,6 +9,7 @@ from ontoweir.checker.model.declarations import domain_declaration
 from ontoweir.checker.model.difference_bounds import DifferenceBounds
 from ontoweir.checker.model.normal_form import Domain, Kind, Member, ValueClass
 from ontoweir.checker.model.units import kind_of
+from ontoweir.checker.sizes.count_computed import count_computed
 from ontoweir.checker.sizes.size_relation import size_relation
 from ontoweir.mappings.expressions.derive_domain import count_values
 from ontoweir.mappings.model.catalog import Relation, Scalar, StringType
@@ -153,14 +154,18 @@ def _domain(
         for relation, target in work.references(table, column):
             sizes.append(size_relation(work, relation, target))
             within[(relation.name, target.name)] = None
-    counts = [count_values(work.columns[a].expression) for a in everyone]
-    if (most := max((c for c in counts if c is not None), default=None)) and None not in counts:
+    rounded = [count_values(work.columns[a].expression) for a in everyone]
+    if (most := max((c for c in rounded if c is not None), default=None)) and None not in rounded:
         # of an attribute without a count, a run would not know which of its values are others
         sizes.append((most, f"|{attributes[0]}| = {most:,}"))
     if values is not None:
         sizes.append((len(values), f"|{attributes[0]}| = {len(values)}"))
     holders = {owner[a.alias] for a in everyone}
-    awaited = not sizes
+    awaited = not sizes  # its values are not known beforehand
+    counts = [count_computed(work, a) for a in everyone]
+    computed = [c for c in counts if c is not None]
+    if len(computed) == len(counts):
+        sizes.append(max(computed, key=lambda c: (c[0] is None, c[0] or 0)))
     own = {owner[a.alias] for a in everyone if a.alias == members[owner[a.alias]].alias}
     if own == holders and all(members[i].finite for i in holders):
         dated = [_finite_domain(work, members[i]) for i in sorted(holders)]

@@ -108,9 +108,9 @@ def compare(random: Random, text: str, catalog: Catalog, data: Tables) -> str:
     """Assert that a query, if it is bounded, is answered as DuckDB does at every time."""
     try:
         union = parse_sql(text, catalog, name="q", file="q.sql")
+        verdict = check_query(union, catalog, disprove=False)
     except QueryError as error:
         return f"refused: {error.what.split(',')[0][:40]}"
-    verdict = check_query(union, catalog, disprove=False)
     if verdict.plans is None or verdict.tier is Tier.UNSATISFIABLE:
         return str(verdict.tier)
     assert verdict.bound is not None

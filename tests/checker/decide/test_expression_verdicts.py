@@ -38,11 +38,15 @@ CATALOG = Catalog(
                 Column("l", StringType(), enum=("low", "high")),
                 Column("r", IntType()),
                 Column("w", TimestampType()),
+                Column("n", StringType()),
             ),
-            references=(Reference(("r",), "t", ("id",)),),
+            references=(Reference(("r",), "t", ("id",)), Reference(("n",), "u", ("name",))),
         )
     },
-    {"t": Relation("t", NOTHING, (Column("id", IntType()), Column("m", IntType())), (("id",),))},
+    {
+        "t": Relation("t", NOTHING, (Column("id", IntType()), Column("m", IntType())), (("id",),)),
+        "u": Relation("u", NOTHING, (Column("name", StringType()),), (("name",),), max_rows=7),
+    },
 )
 
 
@@ -64,6 +68,10 @@ def decide(text: str) -> Verdict:
         ("SELECT k LIKE 'a%' AS g, COUNT(*) AS n FROM s GROUP BY 1", 3),
         ("SELECT DISTINCT LENGTH(l) * 10 AS g FROM s", 2),
         ("SELECT a.id FROM s a, s b WHERE a.ts < b.ts AND MOD(a.y, 4) = MOD(b.y, 4)", 35),
+        # a function of what is referred to: as many values, and that of NULL
+        ("SELECT DISTINCT SUBSTR(n, 1, 2) AS g FROM s", 8),
+        ("SELECT DISTINCT COALESCE(n, '-') || '/' || l AS g FROM s", 24),
+        ("SELECT a.id FROM s a, s b WHERE a.ts < b.ts AND UPPER(a.n) = UPPER(b.n)", 40),
     ],
 )
 def test_a_derived_domain_bounds_the_state(text: str, rows: int) -> None:
@@ -102,15 +110,24 @@ def test_values_without_a_domain_have_a_counterexample(text: str) -> None:
         "SELECT y - FLOOR(CAST(y / 1000 AS DOUBLE)) * 1000 AS g, COUNT(*) AS n FROM s GROUP BY 1",
         "SELECT RIGHT(k, 1) AS g, COUNT(*) AS n FROM s GROUP BY 1",
         "SELECT LEAST(y * y, 3) AS g, COUNT(*) AS n FROM s GROUP BY 1",
-        "SELECT r * 2 AS g, COUNT(*) AS n FROM s GROUP BY 1",
         "SELECT y * 0 + y * y AS g, COUNT(*) AS n FROM s GROUP BY 1",
         # infinitely many, which is not known either
         "SELECT LENGTH(k) AS g, COUNT(*) AS n FROM s GROUP BY 1",
         "SELECT a.id FROM s a, s b WHERE a.ts < b.ts AND a.y * 2 = b.y * 3",
+        "SELECT n || k AS g, COUNT(*) AS n FROM s GROUP BY 1",
+        "SELECT n || DATE_FORMAT(ts, 'yyyy-MM-dd') AS g, COUNT(*) AS n FROM s GROUP BY 1",
+        "SELECT a.id FROM s a, s b WHERE a.ts < b.ts AND UPPER(a.n) = UPPER(b.k)",
     ],
 )
 def test_nothing_is_said_of_what_is_not_known(text: str) -> None:
     assert decide(text).tier is Tier.UNDECIDED
+
+
+def test_a_function_of_a_reference_without_a_size_is_finite() -> None:
+    verdict = decide("SELECT r * 2 AS g, COUNT(*) AS n FROM s GROUP BY 1")
+    assert verdict.tier is Tier.CONDITIONALLY_BOUNDED
+    assert verdict.bound is not None
+    assert verdict.bound.rows is None
 
 
 def test_values_of_a_column_and_what_is_computed_of_it_go_together() -> None:
