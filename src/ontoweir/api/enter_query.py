@@ -8,6 +8,7 @@ from ontoweir.api.live_query import LiveQuery
 from ontoweir.errors import UsageError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.pipeline.read_text import read_text
+from ontoweir.project.language_of import language_of, language_of_text
 
 if TYPE_CHECKING:
     from ontoweir.registry.registry_entry import Entry
@@ -29,7 +30,7 @@ def enter_query(
         workspace: the project.
         registry: the folder of its registered queries.
         running: by name, the runs of this process; one that is to be replaced is stopped.
-        query: a name in the project, or SPARQL.
+        query: a name in the project, or SPARQL, or SQL.
         name: the name to register.
         replace: replace another query of that name.
         allow_unbounded: register it even if it is not bounded.
@@ -42,7 +43,7 @@ def enter_query(
     from ontoweir.registry.register_query import QueryText, register_query
     from ontoweir.registry.registry_entry import ENTRY, read_entry
 
-    if "{" in query:
+    if (language := language_of_text(query)) is not None:
         text, file = query, "<query>"
         if name is None:
             raise UsageError(
@@ -53,6 +54,7 @@ def enter_query(
     else:
         place = workspace.query_file(query)
         text, file, name = read_text(place), str(place), name or query
+        language = language_of(place)
     held = running.get(check_name(name))
     if held is not None and held.isActive:
         if not replace:
@@ -63,13 +65,13 @@ def enter_query(
             )
         held.stop()
     there = None if replace else read_entry(registry / name / ENTRY)
-    same = (text, "sparql", allow_unbounded)
+    same = (text, language, allow_unbounded)
     if there is not None and (there.text, there.language, there.allow_unbounded) == same:
         return there
     return register_query(
         workspace,
         registry,
-        QueryText(name, "sparql", text, file),
+        QueryText(name, language, text, file),
         allow_unbounded=allow_unbounded,
         replace=replace,
     )[0]

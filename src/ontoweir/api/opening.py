@@ -99,7 +99,7 @@ def build_project(
         mappings: the same: R2RML as a graph or in Turtle, or Ontop's .obda.
         catalog: `[streams.…]` and `[relations.…]` of a project file, as TOML or as a dictionary;
             a table whose source is in `sources` needs none.
-        queries: SPARQL, by name.
+        queries: SPARQL or SQL, by name.
         sources: as of open_project.
         spark: as of open_project.
         folder: the folder of relative paths of data, and of `out/`.

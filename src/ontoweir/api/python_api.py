@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ontoweir.api.answers import Answers, make_folder
 from ontoweir.api.check_tables import check_tables
+from ontoweir.api.compile_typed import compile_typed, read_typed
 from ontoweir.api.enter_query import enter_query
 from ontoweir.api.live_query import KEPT, LiveQuery
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
-from ontoweir.pipeline.compile_text import compile_text
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.progress.notebook import NotebookText, in_notebook
 from ontoweir.project.refuse_inputs import refuse_inputs
@@ -38,7 +38,7 @@ _NO_OPTIONS: Mapping[str, str] = {}
 
 @dataclass(frozen=True, repr=False)
 class OpenProject:
-    """An open project. A query is named as in the project, or given as SPARQL text.
+    """An open project. A query is named as in the project, or given as text, SPARQL or SQL.
     `registry`: the folder of its registered queries; `views`: the session that has the sources of
     Spark, where there are any; `frames`: the folder of those of Python, while it lives.
     """
@@ -144,7 +144,7 @@ class OpenProject:
             verdict = self.workspace.check(compiled)
             mended: tuple[DescribedRepair, ...] = ()
             if verdict.plans is None:
-                mended = self.workspace.repair(compiled, text=query if "{" in query else None)
+                mended = self.workspace.repair(compiled, text=read_typed(query))
         text = StringIO()
         render_verdict(
             verdict,
@@ -189,7 +189,7 @@ class OpenProject:
         """Answer a query over the history.
 
         Args:
-            query: a name, or SPARQL text.
+            query: a name, or text: SPARQL or SQL.
             output: the file to write: CSV, JSON lines or Parquet (default: a temporary one).
             start: the first application time, UTC: a date (its midnight), or ISO 8601.
             stop: the first application time that is left out.
@@ -261,7 +261,7 @@ class OpenProject:
         If the same query is registered by that name already, it resumes from its checkpoint.
 
         Args:
-            query: a name, or SPARQL text.
+            query: a name, or text: SPARQL or SQL.
             name: the name to register (default: its name in the project).
             output: the folder of answers, in files `<name>/part-….parquet` (default: `out/answers`
                 in the project's folder).
@@ -379,9 +379,7 @@ class OpenProject:
         return NotebookText(text if self.built is None else self.built.rename(text))
 
     def _compile(self, query: str) -> CompiledQuery:
-        if "{" not in query:
-            return self.workspace.compile(query)
-        return compile_text(self.workspace, query, "query", "<query>")
+        return compile_typed(self.workspace, query)
 
     @contextmanager
     def _names(self) -> Iterator[None]:

@@ -15,9 +15,9 @@ from ontoweir.errors import OntoweirError
 from ontoweir.lint.lint_mappings import MappingLint, lint_mappings
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.pipeline.refused_query import list_errors
+from ontoweir.project.language_of import Language, language_of
 from ontoweir.project.project import Project, load_project
 from ontoweir.registry.register_query import QueryText, compile_text
-from ontoweir.registry.registry_entry import Language
 from ontoweir.report.describe import describe_verdict
 from ontoweir.report.render_html_query import render_query
 
@@ -80,8 +80,8 @@ class Checks:
         """
         return tuple(p.stem for p in self._load().queries)
 
-    def text_of(self, name: str) -> str | None:
-        """The text of a query of the project; None where there is none.
+    def text_of(self, name: str) -> tuple[str | None, Language]:
+        """The text of a query of the project, and its language; None where there is none.
 
         Raises:
             OntoweirError: the project is wrong.
@@ -89,10 +89,10 @@ class Checks:
         for path in self._load().queries:
             if path.stem == name:
                 try:
-                    return path.read_text(encoding="utf-8-sig")
+                    return path.read_text(encoding="utf-8-sig"), language_of(path)
                 except (OSError, UnicodeDecodeError):
-                    return None
-        return None
+                    return None, language_of(path)
+        return None, "sparql"
 
     def query(self, name: str) -> Outcome:
         """The outcome of a query of the project.

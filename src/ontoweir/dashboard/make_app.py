@@ -36,7 +36,7 @@ from ontoweir.draw.draw_chart import draw_chart
 from ontoweir.errors import OntoweirError
 from ontoweir.lint.lint_mappings import PROBES
 from ontoweir.lint.render_lint import describe_lint
-from ontoweir.registry.registry_entry import Language
+from ontoweir.project.language_of import Language
 from ontoweir.report.render_html_style import PAGE_STYLE
 
 _BODY = 1 << 18
@@ -274,7 +274,7 @@ def _text(checks: Checks, run: Run | None, name: str) -> tuple[str | None, Langu
     text = entry.get("text")
     if isinstance(text, str):
         return text, "sql" if entry.get("language") == "sql" else "sparql"
-    return checks.text_of(name), "sparql"
+    return checks.text_of(name)
 
 
 def _find(checks: Checks, run: Run | None, name: str) -> tuple[Outcome, str | None, Language]:

@@ -35,6 +35,7 @@ from ontoweir.pipeline.refused_query import describe_incomplete
 from ontoweir.pipeline.remember_verdicts import RememberedVerdicts
 from ontoweir.pipeline.trace_rewriting import trace_rewriting
 from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
+from ontoweir.project.language_of import language_of
 from ontoweir.project.project import Project
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.algebra.trace_steps import TraceStep
@@ -74,14 +75,9 @@ class Workspace:
     `on_refused` with what is wrong in triples maps, where that is not an error; `on_stage` with
     each stage that is done, and the seconds it took; `on_progress` with how far rewriting (whose
     total is not known), deciding, and the search for repairs are, and when they are finished.
-
     `time_limit`, `repair_time_limit`: seconds of computing that the decision of a query, and the
-    search for its repairs, may take (None or 0: no limit).
-
-    `cache`: where what is read is kept between runs (None: nowhere).
-
-    `ran_out`: a decision or a search for repairs has taken all its time, so that another one could
-    find more.
+    search for its repairs, may take (None or 0: no limit). `ran_out`: one of them has taken all its
+    time, so that another one could find more. `cache`: where what is read is kept (None: nowhere).
     """
 
     project: Project
@@ -191,12 +187,14 @@ class Workspace:
         return parse_query(read_text(file), name=name, file=str(file))
 
     def compile(self, name: str) -> CompiledQuery:
-        """Rewrite and unfold a query.
+        """Rewrite and unfold a query; one in a file that ends in .sql is plain SQL.
 
         Raises:
             OntoweirError: the query, the ontology or the mappings are wrong.
         """
         file = self.query_file(name)
+        if language_of(file) == "sql":
+            return self.compile_sql(file)
         text, _ = read_text(file), self.mappings  # noted by themselves
         with self._noting(f"{name} is rewritten"):
             return compile_text(self, text, name, str(file))
@@ -308,13 +306,15 @@ class Workspace:
 
     def compile_sql(self, file: Path) -> CompiledQuery:
         """Plain SQL over the catalog, no ontology."""
-        union = compile_sql(read_text(file), self.project.catalog, name=file.stem, file=str(file))
+        text, catalog = read_text(file), self.project.catalog  # noted by itself
+        with self._noting(f"{file.stem} is read"):
+            union = compile_sql(text, catalog, name=file.stem, file=str(file))
         return CompiledQuery(file.stem, (), (), union)
 
     def check(
         self, compiled: CompiledQuery, *, statistics: Statistics | None = None, timed: bool = True
     ) -> Verdict:
-        """Decide a compiled query; from the declarations alone, once where it is bounded."""
+        """Decide a query; from the declarations alone, once where it is bounded."""
         if statistics is None and (known := self._known.find(compiled)) is not None:
             return known
         with self._noting(f"{compiled.name} is decided"), self._showing():

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ontoweir.errors import CatalogError, OntoweirError, Source, UsageError, with_article
 from ontoweir.project.check_name import check_name
+from ontoweir.project.language_of import language_of_text
 from ontoweir.project.project import PROJECT_FILE, Project, load_project
 
 if TYPE_CHECKING:
@@ -89,7 +90,8 @@ def write_project(
             "queries": [],
         }
         for name, text in queries.items():
-            place = folder / f"{check_name(name)}.rq"
+            ending = "sql" if language_of_text(text) == "sql" else "rq"
+            place = folder / f"{check_name(name)}.{ending}"
             place.write_text(text, encoding="utf-8")
             shown[str(place)] = f"<query {name}>"
             files["queries"].append(str(place))

@@ -13,12 +13,12 @@ from ontoweir.mappings.model.catalog import QueryView
 from ontoweir.pipeline.compile_text import compile_text as compile_sparql
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.check_name import check_name
+from ontoweir.project.language_of import Language
 from ontoweir.registry.list_entries import list_entries
 from ontoweir.registry.registry_entry import (
     DROPPED,
     ENTRY,
     Entry,
-    Language,
     read_entry,
     utc_now,
     write_entry,

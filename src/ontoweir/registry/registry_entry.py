@@ -11,15 +11,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.files.replace_file import replace_file
+from ontoweir.project.language_of import Language
 
 ENTRY_VERSION = 1
 ENTRY, DROPPED = "entry.json", "dropped.json"
-
-Language: TypeAlias = Literal["sparql", "sql"]
 
 
 @dataclass(frozen=True, slots=True)

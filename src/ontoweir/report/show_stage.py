@@ -74,6 +74,13 @@ def show_stage(
     union = compiled.union
     catalog = extend_catalog(workspace.project.catalog, union)
     match stage:
+        case "ucq" if not compiled.branches:
+            raise UsageError(
+                f"{compiled.name} is SQL, which is not rewritten over the ontology",
+                why="what is rewritten are patterns of SPARQL",
+                fix="write --show sql, spj, lto or plan",
+                source=Source("--show"),
+            )
         case "ucq":
             return _ucq(
                 workspace.parse(compiled.name), workspace.tbox, workspace.on_progress

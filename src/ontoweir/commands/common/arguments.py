@@ -115,20 +115,30 @@ def settle_project(args: argparse.Namespace) -> None:
 
 
 def settle_input(args: argparse.Namespace) -> None:
-    """Let `--sql -` be a file: what standard input has, which may be read more than once.
+    """Let what `--sql` is given be files: `-`, what standard input has, and the text of a query.
+    They may be read more than once.
 
     Raises:
-        UsageError: it has no text.
+        UsageError: standard input has no text.
     """
     asked = getattr(args, "sql", None)
-    if asked != "-" and not (isinstance(asked, list) and "-" in asked):
-        return
-    import atexit
-    import shutil
-    import tempfile
+    if isinstance(asked, list):
+        texts = [one for one in asked if _is_sql(one)]
+        names = {t: "query" if len(texts) == 1 else f"query{n}" for n, t in enumerate(texts, 1)}
+        args.sql = [_settle_sql(one, names.get(one, "query")) for one in asked]
+    elif asked is not None:
+        args.sql = _settle_sql(asked, "query")
 
-    folder = tempfile.mkdtemp(prefix="ontoweir-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+def _is_sql(asked: str) -> bool:
+    """Whether it is the text of a query, and no file's name."""
+    return re.match(r"\s*\(*\s*(?:SELECT|WITH)\s", asked, re.IGNORECASE) is not None
+
+
+def _settle_sql(asked: str, name: str) -> str:
+    """The file of what `--sql` is given."""
+    if asked != "-":
+        return keep_text(asked, f"{name}.sql") if _is_sql(asked) else asked
     try:
         text = "" if sys.stdin is None else sys.stdin.read()
     except UnicodeDecodeError:
@@ -140,12 +150,20 @@ def settle_input(args: argparse.Namespace) -> None:
             fix="pipe the text of a query in, or name a file",
             source=Source("--sql"),
         )
-    file = Path(folder, "stdin.sql")
+    return keep_text(text, "stdin.sql")
+
+
+def keep_text(text: str, name: str) -> str:
+    """The path of a file that has a text, until this process ends."""
+    import atexit
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="ontoweir-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    file = Path(folder, name)
     file.write_text(text, encoding="utf-8")
-    if isinstance(asked, list):
-        args.sql = [str(file) if one == "-" else one for one in asked]
-    else:
-        args.sql = str(file)
+    return str(file)
 
 
 def add_registry_argument(command: argparse.ArgumentParser) -> None:

@@ -55,7 +55,7 @@ def add_check(commands: Any) -> None:
     )
     add_project_arguments(check)
     check.add_argument("--query", action="append", metavar="NAME", help="only this query")
-    check.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
+    check.add_argument("--sql", metavar="FILE|SQL", help="plain SQL over the catalog, no ontology")
     check.add_argument("--model", choices=(TIMED, "arrival"), default=TIMED)
     check.add_argument("--format", choices=FORMATS, default="text")
     check.add_argument(

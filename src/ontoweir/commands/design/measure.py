@@ -33,7 +33,7 @@ def add_measure(commands: Any) -> None:
         metavar="QUERY",
         help="only the streams of this query, and what it needs to be bounded",
     )
-    asked.add_argument("--sql", metavar="FILE", help="the same for plain SQL over the catalog")
+    asked.add_argument("--sql", metavar="FILE|SQL", help="the same for plain SQL over the catalog")
     measure.add_argument("--format", choices=("text", "json", "html"), default="text")
     measure.add_argument(
         "--write",

@@ -39,7 +39,7 @@ def add_plot(commands: Any) -> None:
     )
     asked = plot.add_mutually_exclusive_group(required=True)
     asked.add_argument("--query", metavar="NAME")
-    asked.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
+    asked.add_argument("--sql", metavar="FILE|SQL", help="plain SQL over the catalog, no ontology")
     plot.add_argument("--output", required=True, metavar="FILE.svg", help="the picture to write")
     plot.add_argument(
         "--metrics",

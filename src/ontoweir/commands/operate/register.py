@@ -32,7 +32,7 @@ def add_register(commands: Any) -> None:
     asked = register.add_mutually_exclusive_group(required=True)
     asked.add_argument("--query", metavar="NAME", help="a query of the project")
     asked.add_argument("--sparql", metavar="FILE", help="a SPARQL query")
-    asked.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
+    asked.add_argument("--sql", metavar="FILE|SQL", help="plain SQL over the catalog, no ontology")
     register.add_argument("--name", help="name to register (default: its own, or that of its file)")
     add_registry_argument(register)
     register.add_argument(
@@ -52,6 +52,7 @@ def add_register(commands: Any) -> None:
 
 def _register(args: argparse.Namespace) -> int:
     from ontoweir.pipeline.read_text import read_text
+    from ontoweir.project.language_of import language_of
     from ontoweir.registry.register_query import QueryText, register_query
     from ontoweir.registry.registry_entry import summarise_verdict
 
@@ -62,7 +63,8 @@ def _register(args: argparse.Namespace) -> int:
         file = Path(args.sparql or args.sql)
     name = args.name or args.query or file.stem
     registry = find_registry(args.registry, workspace.project.root)
-    text = QueryText(name, "sql" if args.sql is not None else "sparql", read_text(file), str(file))
+    language = "sparql" if args.sparql is not None else "sql" if args.sql else language_of(file)
+    text = QueryText(name, language, read_text(file), str(file))
     with report_all_refused(workspace):
         entry, what = register_query(
             workspace,

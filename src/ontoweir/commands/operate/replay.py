@@ -37,7 +37,7 @@ def add_replay(commands: Any) -> None:
     add_project_arguments(replay)
     asked = replay.add_mutually_exclusive_group(required=True)
     asked.add_argument("--query", metavar="NAME")
-    asked.add_argument("--sql", metavar="FILE", help="plain SQL over the catalog, no ontology")
+    asked.add_argument("--sql", metavar="FILE|SQL", help="plain SQL over the catalog, no ontology")
     replay.add_argument("--from", dest="start", metavar="TIME", help="from this time (UTC)")
     replay.add_argument("--to", dest="stop", metavar="TIME", help="before this time (UTC)")
     replay.add_argument(

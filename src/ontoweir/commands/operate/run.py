@@ -51,7 +51,7 @@ def add_run(commands: Any) -> None:
     run.add_argument(
         "--sql",
         action="append",
-        metavar="FILE",
+        metavar="FILE|SQL",
         help="plain SQL over the catalog, no ontology (with --query: beside those)",
     )
     add_registry_argument(run)

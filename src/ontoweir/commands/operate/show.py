@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.commands.common.arguments import add_project_arguments
+from ontoweir.commands.common.arguments import add_project_arguments, keep_text
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import report_all_refused
 from ontoweir.commands.common.warn_rejects import warn_rejects
+from ontoweir.project.language_of import language_of, language_of_text
 
 if TYPE_CHECKING:
     from ontoweir.answers.choose_rows import Wanted
@@ -31,10 +32,13 @@ def add_show(commands: Any) -> None:
         help="look at answers: of a file or folder of them, or of a query, which is replayed",
         epilog='examples: `ontoweir show fast.parquet --where "speed > 100" --sort "speed DESC"`; '
         "`ontoweir show out/answers/every-reading-above-130 --follow`; "
-        "`ontoweir show every-reading-above-130 examples/traffic`",
+        "`ontoweir show every-reading-above-130 examples/traffic`; "
+        '`ontoweir show "SELECT id FROM traffic WHERE avg_speed > 130" examples/traffic`',
     )
     show.add_argument(
-        "what", metavar="RESULT|QUERY", help="what replay or run has written, or a query's name"
+        "what",
+        metavar="RESULT|QUERY",
+        help="what replay or run has written; or a query: its name, SQL, or a file of SQL",
     )
     add_project_arguments(show)
     show.add_argument("--where", metavar="SQL", help="only rows that meet this condition")
@@ -80,7 +84,7 @@ def _show(args: argparse.Namespace) -> int:
         )
     wanted = Wanted(args.where, tuple(args.sort), args.limit or None, args.columns)
     path = Path(args.what)
-    if not path.exists() and _is_query(args):
+    if language_of(path) == "sql" or (not _exists(path) and _is_query(args)):
         with _replayed(args) as file:
             show_rows(choose_rows(find_answers(file).read(), wanted), args.format, sys.stdout)
         return 0
@@ -91,9 +95,17 @@ def _show(args: argparse.Namespace) -> int:
     return 0
 
 
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a text that is too long for a name
+        return False
+
+
 def _is_query(args: argparse.Namespace) -> bool:
-    """Whether something that is no file is to be taken for a query: it has no suffix of one."""
-    return not Path(args.what).suffix
+    """Whether something that is no file is to be taken for a query: it is the text of one, or has
+    no suffix of a file."""
+    return language_of_text(args.what) == "sql" or not Path(args.what).suffix
 
 
 @contextmanager
@@ -103,7 +115,12 @@ def _replayed(args: argparse.Namespace) -> Iterator[Path]:
 
     workspace, warnings = open_workspace(args)
     with report_all_refused(workspace):
-        compiled = workspace.compile(args.what)
+        if language_of_text(args.what) == "sql":
+            compiled = workspace.compile_sql(Path(keep_text(args.what, "query.sql")))
+        elif language_of(Path(args.what)) == "sql":
+            compiled = workspace.compile_sql(Path(args.what))
+        else:
+            compiled = workspace.compile(args.what)
     warnings.release()
     with tempfile.TemporaryDirectory(prefix="ontoweir-show-") as folder:
         file = Path(folder, "answers.parquet")
