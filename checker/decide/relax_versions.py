@@ -20,7 +20,7 @@ from ontoweir.rewriter.model.spj import (
 def relax_versions(union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog] | None:
     """The query where rows meet all versions of their key that are not later, and a catalog in
     which a key has one version at most. None: it reads answers of queries, or computes with what
-    rows have met.
+    rows have met; or rows may meet none, or not all rows are versions.
 
     Wherever the catalog's declarations hold, those of the given one do, and both queries have the
     same answers: the only version of a key is the latest. So a witness against this query, over
@@ -30,6 +30,9 @@ def relax_versions(union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog
     if not met or len(met) < len(union.blocks) or union.views:
         return None
     if any(name in met for name, _ in (*union.buckets, *union.derived)):
+        return None
+    versions_of = [b.meeting.versions for b in met.values() if b.meeting is not None]
+    if any(v.optional or v.only is not None for v in versions_of):
         return None
     disjuncts = tuple(_relax(q, met, catalog) for q in union.disjuncts)
     streams = dict(catalog.streams)
@@ -75,7 +78,8 @@ def _open(
         conditions.append(Compare(Attribute(alias, name), Op.EQ, equal))
     updates = catalog.streams[versions.stream]
     time = Attribute(row.alias, block.stream.timestamp)
-    conditions.append(Compare(Attribute(alias, updates.timestamp), Op.LE, time))
+    before = Op.LT if versions.earlier else Op.LE
+    conditions.append(Compare(Attribute(alias, updates.timestamp), before, time))
     if versions.delete is not None:
         conditions.append(Compare(Attribute(alias, versions.delete), Op.EQ, Constant(False)))
     occurrences = [replace(o, table=meeting.base) if o == row else o for o in query.occurrences]

@@ -1,8 +1,9 @@
-"""Whether an expression may be NULL."""
+"""Whether an expression, or a column, may be NULL."""
 
 from collections.abc import Set
 from typing import assert_never
 
+from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.mappings.model.expression import (
     Call,
     Case,
@@ -12,6 +13,7 @@ from ontoweir.mappings.model.expression import (
     UserCall,
     Value,
 )
+from ontoweir.mappings.model.never_null import never_null
 
 
 def may_be_null(expression: Expression, present: Set[str]) -> bool:
@@ -56,3 +58,15 @@ def may_be_null(expression: Expression, present: Set[str]) -> bool:
             return any(may_be_null(a, present) for a in arguments)
         case _:
             assert_never(expression)
+
+
+def is_nullable(table: Stream | Relation, name: str) -> bool:
+    """Whether a column is declared nullable, or is computed and may be NULL where the columns have
+    values that are not declared so. Where any other one is NULL, a row is no result."""
+    column = table.column(name)
+    if column is None or column.bucket is not None or name in never_null(table):
+        return False
+    if column.expression is None:
+        return column.nullable
+    valued = {c.name for c in table.columns if not c.nullable}
+    return may_be_null(column.expression, never_null(table) | valued)

@@ -179,12 +179,19 @@ class TimeFormat:
 class VersionsOf:
     """Of a relation that changes: the `stream` of its versions, the latest of each `key` being its
     row; `delete`: a column that is true where the key has no row any more; `order`: a column that
-    says which of several versions of a key at one timestamp is the latest."""
+    says which of several versions of a key at one timestamp is the latest; `only`: what is true of
+    the rows that are versions (None: all are); `time`: the column of the relation that says
+    since when it holds (None: none does). `earlier`: a row meets the latest version of an earlier
+    time than its own; `optional`: where there is none, it has NULLs in its place."""
 
     stream: str
     key: tuple[str, ...]
     delete: str | None = None
     order: str | None = None
+    only: Expression | None = None
+    time: str | None = None
+    earlier: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

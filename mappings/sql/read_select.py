@@ -9,6 +9,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+from ontoweir.mappings.expressions.may_be_null import is_nullable
 from ontoweir.mappings.model.assertion import SourceColumn, SourceTable
 from ontoweir.mappings.model.catalog import Catalog, Scalar
 from ontoweir.mappings.sql.read_comparison import Alternatives
@@ -240,6 +241,7 @@ def _read_one(
             if place not in nullable
             for _, column in read_projection(e, scope)
             if isinstance(column, SourceColumn)
+            and not is_nullable(scope.tables[column.alias], column.column)
         )
         scope.known = frozenset(selected)
     scope.conjuncts = tuple(predicates)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.expressions.derive_column import add_derived, derive_column
+from ontoweir.mappings.expressions.may_be_null import is_nullable
 from ontoweir.mappings.model.assertion import SourceColumn
 from ontoweir.mappings.model.catalog import BooleanType, Catalog, FloatType
 from ontoweir.mappings.model.expression import Expression, Value, fields_of
@@ -163,7 +164,7 @@ class ColumnDeriver:
                 c
                 for e in select.expressions
                 for _, c in read_projection(e, scope)
-                if isinstance(c, SourceColumn)
+                if isinstance(c, SourceColumn) and not is_nullable(scope.tables[c.alias], c.column)
             )
         where = select.args.get("where")
         ons = [j.args["on"] for j in select.args.get("joins") or () if j.args.get("on") is not None]

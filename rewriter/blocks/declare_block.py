@@ -26,7 +26,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     ViewBranch,
 )
-from ontoweir.rewriter.nulls.is_nullable import list_nullable_names
+from ontoweir.rewriter.nulls.list_nullable_names import list_nullable_names
 from ontoweir.rewriter.views.declare_view import declare_stream
 
 AT = "at"

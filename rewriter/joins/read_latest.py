@@ -42,9 +42,10 @@ def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
     if (window := tree.find(exp.Window)) is not None:
         raise SqlRefusal(
             f"{window.sql('spark')}",
-            why="of functions over windows, ROW_NUMBER() and RANK() = 1 are read, in the outermost "
-            f"SELECT or a subquery that is all of its FROM: {WHY}",
-            fix="write QUALIFY ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1",
+            why="of functions over windows, ROW_NUMBER() and RANK() = 1, and LAG, are read, those "
+            f"in the outermost SELECT or a subquery that is all of its FROM: {WHY}",
+            fix="write QUALIFY ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1, or "
+            "LAG(x) OVER (PARTITION BY key ORDER BY ts)",
             line=line_of(window),
         )
     return LatestRows(tree, None)

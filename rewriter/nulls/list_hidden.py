@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 
 from ontoweir.mappings.expressions.derive_column import read_columns
-from ontoweir.mappings.expressions.may_be_null import may_be_null
+from ontoweir.mappings.expressions.may_be_null import is_nullable, may_be_null
 from ontoweir.mappings.model.assertion import SourceColumn, SourceCompare
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.sql.read_select import SelectShape
-from ontoweir.rewriter.nulls.is_nullable import is_nullable
 
 
 def list_hidden(select: SelectShape) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from ontoweir.errors import Source
-from ontoweir.mappings.expressions.may_be_null import may_be_null
+from ontoweir.mappings.expressions.may_be_null import is_nullable, may_be_null
 from ontoweir.mappings.materialize.write_value import write_value
 from ontoweir.mappings.model.assertion import (
     SourceColumn,
@@ -33,7 +33,6 @@ from ontoweir.rewriter.model.spj import (
     Output,
     SpjQuery,
 )
-from ontoweir.rewriter.nulls.is_nullable import is_nullable
 from ontoweir.rewriter.nulls.list_nullable import is_always_null
 from ontoweir.rewriter.nulls.split_nulls import split_nulls
 

@@ -22,6 +22,7 @@ from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.delays.delay_rows import delay_rows
+from ontoweir.rewriter.earlier.read_earlier import read_earlier
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
@@ -82,7 +83,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
-        latest = read_latest(read_as_of(parse_sql_text(text)), catalog)
+        written, catalog = read_earlier(read_as_of(parse_sql_text(text)), catalog)
+        latest = read_latest(written, catalog)
         tree = name_aggregates(latest.tree)
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
         if latest.key is None:
@@ -103,6 +105,10 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             fix="write fewer conditions and terms, and remove superfluous parentheses",
             source=Source(file, 1),
         ) from None
+
+
+class _StillSeveral(Exception):
+    """An expression is of several rows."""
 
 
 class _Reader:
@@ -146,6 +152,22 @@ class _Reader:
                 line=trees.line,
             ) from None
 
+    def _meet(
+        self, tree: "exp.Query", catalog: Catalog
+    ) -> "tuple[exp.Query, Catalog, tuple[Block, ...]]":
+        """The query over rows that have met their versions, where it computes with columns of one
+        of these at most; else as it is."""
+
+        def refuse(trees: AbsenceTrees, known: Catalog, name: str) -> tuple[StreamColumns, Catalog]:
+            raise _StillSeveral
+
+        made, known, met = meet_tables(tree, catalog)
+        try:
+            stack_rows(made, known, refuse)
+        except _StillSeveral:
+            return tree, catalog, ()
+        return made, known, met
+
     def read(
         self,
         trees: "Sequence[exp.Query]",
@@ -161,9 +183,11 @@ class _Reader:
         file = self.file
         parts: list[_Part] = []
         for tree in trees:
-            if keyed is None:
+            tree, catalog, met = self._meet(tree, catalog)
+            if keyed is None and not met:
                 tree, catalog = stack_rows(tree, catalog, self.read_matches)
-            parts.append(_read_part(tree, catalog, file, keyed=keyed, nullable=nullable))
+            part = _read_part(tree, catalog, file, keyed=keyed, nullable=nullable)
+            parts.append(replace(part, meetings=(*met, *part.meetings)))
             catalog = parts[-1].catalog
         part = _unite_parts(parts, catalog, file)
         aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts

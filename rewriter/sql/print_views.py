@@ -7,6 +7,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
+from ontoweir.mappings.expressions.write_expression import write_expression
 from ontoweir.mappings.model.catalog import Catalog, KeyConstant, Meeting, Stream
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.blocks.declare_block import AT
@@ -95,7 +96,7 @@ def print_blocks(union: SpjUnion, printed: Callable[[SpjUnion], str], *, dialect
             head = head.select(name_column(exp.Null(), missing))  # of an outer join
         shown = head.sql(dialect=dialect, pretty=True)
         body = f"{shown}\nFROM (\n{indent(printed(block.union), '  ')}\n) AS answers"
-        if block.absence is not None:
+        if block.absence is not None and block.absence.parts:
             body += "\nWHERE " + "\nAND ".join(_print_parts(block.absence, printed))
         name = block.stream.name
         quoted = f'"{name}"' if needs_quotes(name) else name
@@ -117,8 +118,9 @@ def _list_timed(unions: Sequence[SpjUnion]) -> Iterator[str]:
 
 
 def _print_met(block: Block, meeting: Meeting, dialect: str) -> str:
-    """Rows with the version of their own time: the last one of its key that is not later."""
-    from sqlglot import exp
+    """Rows with the version of their own time: the last one of its key that is not later, or is
+    earlier."""
+    from sqlglot import exp, parse_one
 
     def named(name: str) -> str:
         return exp.to_identifier(name, quoted=needs_quotes(name)).sql(dialect=dialect)
@@ -134,17 +136,24 @@ def _print_met(block: Block, meeting: Meeting, dialect: str) -> str:
         literal = exp.convert(own.value).sql(dialect) if isinstance(own, KeyConstant) else None
         on.append(f"{VERSION}.{named(column)} = {literal or f'{ROW}.{named(str(own))}'}")
     now = f"{ROW}.{named(_time_of(joined, ROW))}"
-    on.append(f"{VERSION}.{time} <= {now}")
-    on.append(f"({VERSION}.until > {now} OR {VERSION}.until IS NULL)")
+    before, after = ("<", ">=") if of.earlier else ("<=", ">")
+    on.append(f"{VERSION}.{time} {before} {now}")
+    on.append(f"({VERSION}.until {after} {now} OR {VERSION}.until IS NULL)")
     if of.delete is not None:
         on.append(f"{VERSION}.{named(of.delete)} IS NOT TRUE")
-    every = f"SELECT *, LEAD({time}) OVER (PARTITION BY {keys} ORDER BY {order}) AS until"
+    partition = f"PARTITION BY {keys} " if keys else ""
+    every = f"SELECT *, LEAD({time}) OVER ({partition}ORDER BY {order}) AS until"
+    where = []
+    if of.only is not None:
+        only = parse_one(write_expression(of.only), dialect="duckdb")
+        where.append(f"  WHERE {only.sql(dialect=dialect)}")
     lines = [
         f"SELECT {', '.join([f'{ROW}.*', *shown])}",
         f"FROM {base} AS {ROW}",
-        "JOIN (",
+        "LEFT JOIN (" if of.optional else "JOIN (",
         f"  {every}",
         f"  FROM {updates}",
+        *where,
         f") AS {VERSION}",
         f"  ON {' AND '.join(on)}",
     ]
@@ -154,7 +163,11 @@ def _print_met(block: Block, meeting: Meeting, dialect: str) -> str:
 
 def _time_of(joined: SpjQuery, alias: str) -> str:
     """The timestamp of one of the two that are joined."""
-    (earlier,) = (c for c in joined.conditions if isinstance(c, Compare) and c.op is Op.LE)
+    (earlier,) = (
+        c
+        for c in joined.conditions
+        if isinstance(c, Compare) and c.op in (Op.LE, Op.LT) and isinstance(c.right, Attribute)
+    )
     assert isinstance(earlier.right, Attribute)
     return next(a.column for a in (earlier.left, earlier.right) if a.alias == alias)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.expressions.may_be_null import is_nullable
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_table
@@ -17,7 +18,6 @@ from ontoweir.rewriter.joins.find_absence import (
 )
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.split_outer import reads, split_full, split_outer, turn_outer
-from ontoweir.rewriter.nulls.is_nullable import is_nullable
 from ontoweir.rewriter.subqueries.column_names import (
     ColumnNames,
     columns_around,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.expressions.may_be_null import is_nullable
 from ontoweir.mappings.model.assertion import SourceColumn
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_condition import read_condition
@@ -141,7 +142,8 @@ def _list_known(select: "exp.Select", scope: Scope) -> frozenset[SourceColumn]:
     if select.args.get("group") or any(e.find(exp.AggFunc) for e in shown):
         return frozenset()
     columns = [e for e in shown if isinstance(e, exp.Column) and not isinstance(e.this, exp.Star)]
-    return frozenset(scope.resolve(c.table or None, c.name, line_of(c)) for c in columns)
+    found = [scope.resolve(c.table or None, c.name, line_of(c)) for c in columns]
+    return frozenset(c for c in found if not is_nullable(scope.tables[c.alias], c.column))
 
 
 def _is_read(condition: "exp.Expr", scope: Scope) -> bool:

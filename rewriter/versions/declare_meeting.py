@@ -69,11 +69,15 @@ def declare_meeting(
     references = tuple(
         replace(r, columns=tuple(shown[c] for c in r.columns)) for r in relation.references
     )
+    met = [
+        replace(c, name=shown[c.name], nullable=c.nullable or versions.optional)
+        for c in relation.columns
+    ]
     stream = replace(
         base,
         name=name,
         data=ANSWERS,
-        columns=(*base.columns, *(replace(c, name=shown[c.name]) for c in relation.columns)),
+        columns=(*base.columns, *met),
         references=(*base.references, *references),
         written=None,
         lateness_us=0,
@@ -87,13 +91,14 @@ def declare_meeting(
 def _join(
     name: str, base: Stream, updates: Stream, meeting: Meeting, source: Source | None
 ) -> SpjUnion:
-    """The join of rows with all versions that are not later."""
+    """The join of rows with all versions that they may meet."""
     conditions: list[Condition] = []
     for of, column in meeting.key:
         right = Attribute(ROW, of) if isinstance(of, str) else Constant(of.value)
         conditions.append(Compare(Attribute(VERSION, column), Op.EQ, right))
     earlier = Attribute(VERSION, updates.timestamp)
-    conditions.append(Compare(earlier, Op.LE, Attribute(ROW, base.timestamp)))
+    before = Op.LT if meeting.versions.earlier else Op.LE
+    conditions.append(Compare(earlier, before, Attribute(ROW, base.timestamp)))
     if meeting.versions.delete is not None:
         deleted = Attribute(VERSION, meeting.versions.delete)
         conditions.append(Compare(deleted, Op.EQ, Constant(False)))

@@ -62,38 +62,48 @@ def _meet_one(select: "exp.Select", catalog: Catalog) -> Block | None:
     for alias, relation in scope.tables.items():
         if not isinstance(relation, Stream) or relation.versions is None:
             continue
-        for host, _ in _equals(scope, equal, alias, AS_OF):
+        for host, _, _ in _equals(scope, equal, alias, AS_OF):
             base = None if host is None else scope.tables[host[0]]
             if host is None or not isinstance(base, Stream) or base.versions is not None:
                 continue
             if host[1] != base.timestamp:
                 continue
-            key = []
+            key: list[tuple[str | KeyConstant, str]] = []
+            used: list[exp.Expr] = []
             for column in relation.versions.key:
-                declared = relation.column(column)
-                assert declared is not None
-                of: list[str | KeyConstant] = []
-                for other, constant in _equals(scope, equal, alias, column):
-                    if constant is not None:
-                        of.append(constant)
-                    elif other is not None and other[0] == host[0]:
-                        own = base.column(other[1])
-                        if own is not None and own.type == declared.type:
-                            of.append(other[1])
-                key += [(one, column) for one in of[:1]]
+                if (one := _find_own(scope, equal, (alias, column), host[0])) is not None:
+                    key.append((one[0], column))
+                    used.append(one[1])
             if len(key) == len(relation.versions.key):
                 # (columns of two aliases are two, as of one of them they may be NULL in answers)
                 plain = plain_streams(catalog)
                 made = declare_meeting(plain[base.name], relation, tuple(key), plain, {}, None)
-                _substitute(select, scope, alias, host[0], made)
+                if not relation.versions.optional:  # else they are not equal where there is none
+                    used = []
+                _substitute(select, scope, (alias, host[0]), made, used)
                 return made
+    return None
+
+
+def _find_own(
+    scope: Scope, equal: "list[exp.EQ]", column: tuple[str, str], host: str
+) -> "tuple[str | KeyConstant, exp.Expr] | None":
+    """What a column of a key is said to equal, a column of the row or a constant; and where."""
+    declared = scope.tables[column[0]].column(column[1])
+    assert declared is not None
+    for other, constant, condition in _equals(scope, equal, *column):
+        if constant is not None:
+            return constant, condition
+        own = None if other is None or other[0] != host else scope.tables[host].column(other[1])
+        if own is not None and own.type == declared.type:
+            return own.name, condition
     return None
 
 
 def _equals(
     scope: Scope, equal: "list[exp.EQ]", alias: str, column: str
-) -> Iterator[tuple[tuple[str, str] | None, KeyConstant | None]]:
-    """The columns, and the constants, that a column is said to equal."""
+) -> "Iterator[tuple[tuple[str, str] | None, KeyConstant | None, exp.EQ]]":
+    """The columns, and the constants, that a column is said to equal; and where."""
     from sqlglot import exp
 
     for condition in equal:
@@ -104,9 +114,9 @@ def _equals(
             if _resolve(scope, one) != (alias, column):
                 continue
             if isinstance(other, exp.Column):
-                yield _resolve(scope, other), None
+                yield _resolve(scope, other), None, condition
             elif (value := read_literal(other)) is not None and not other.find(exp.Cast):
-                yield None, KeyConstant(value)
+                yield None, KeyConstant(value), condition
 
 
 def _resolve(scope: Scope, tree: "exp.Expr") -> tuple[str, str] | None:
@@ -125,10 +135,34 @@ def _has(name: str, table: Stream | Relation) -> bool:
     return find_name(name, column_names(table)) is not None
 
 
-def _substitute(select: "exp.Select", scope: Scope, alias: str, host: str, made: Block) -> None:
-    """Read the stream in the place of both tables."""
+def _remove(select: "exp.Select", condition: "exp.Expr") -> None:
+    """Remove a condition once: from ON, or else from WHERE, where it was written in ON before."""
     from sqlglot import exp
 
+    places = [(join, "on") for join in select.args.get("joins") or ()]
+    places += [(w, "this") for w in (select.args.get("where"),) if w is not None]
+    for holder, key in places:
+        held = list(split_conjuncts(holder.args[key])) if holder.args.get(key) else []
+        if condition in held:
+            held.remove(condition)
+            holder.set(key, exp.and_(*(c.copy() for c in held)) if held else exp.true())
+            return
+
+
+def _substitute(
+    select: "exp.Select",
+    scope: Scope,
+    aliases: tuple[str, str],
+    made: Block,
+    used: "list[exp.Expr]",
+) -> None:
+    """Read the stream in the place of both tables, the relation and the stream that it is joined
+    with; without some conditions of the join."""
+    from sqlglot import exp
+
+    alias, host = aliases
+    for condition in used:
+        _remove(select, condition)
     stream, meeting = made.stream, made.meeting
     assert meeting is not None
     names = {AS_OF: stream.timestamp, **dict(meeting.columns)}

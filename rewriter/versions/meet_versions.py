@@ -102,6 +102,14 @@ class _Meeter:
         self, query: SpjQuery, read: Occurrence, relation: Stream, versions: VersionsOf
     ) -> SpjQuery | None:
         host, key = self._find_host(query, read, relation, versions)
+        if versions.optional:  # the conditions by which it is found hold of no row without one
+            raise QueryError(
+                f"{relation.name}, read by a condition that is not of one row alone",
+                why="which row it is joined with is not known before",
+                fix="write ON a.column = b.column, with columns of one type of the row whose time "
+                "is compared",
+                source=_place(query, read.alias, self.union),
+            )
         base = self.streams[host.table]
         made = declare_meeting(base, relation, key, self.streams, self.blocks, self.union.source)
         block, self.streams[made.stream.name] = made, made.stream

@@ -9,7 +9,7 @@ import pyarrow as pa
 from ontoweir.mappings.model.catalog import Meeting, Stream
 from ontoweir.rewriter.model.spj import Absence
 from ontoweir.runtime.blocks.keep_waiting import keep_few_waiting, waiting_schema
-from ontoweir.runtime.blocks.meet_rows import held_schema, meet_few_rows
+from ontoweir.runtime.blocks.meet_rows import MetStreams, held_schema, meet_few_rows
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.engine.advance_rows import advance_rows
@@ -37,7 +37,7 @@ class PreparedBlock:
     queries: "tuple[PreparedQuery, ...]"
     absence: Absence | None
     meeting: Meeting | None = None
-    base: Stream | None = None
+    met: MetStreams | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,15 @@ def prepare_blocks(work: ExecutionContext) -> tuple[PreparedBlock, ...]:
             tuple(PreparedQuery(q, prepare_plans(q), prepare_blocks(q)) for q in block.queries),
             block.absence,
             block.meeting,
-            None if block.meeting is None else work.catalog.streams[block.meeting.base],
+            None if block.meeting is None else _streams_of(block.meeting, work),
         )
         for block in work.blocks
     )
+
+
+def _streams_of(meeting: Meeting, work: ExecutionContext) -> MetStreams:
+    streams = work.catalog.streams
+    return MetStreams(streams[meeting.base], streams[meeting.versions.stream])
 
 
 def advance_blocks(
@@ -81,12 +86,12 @@ def advance_blocks(
     """
     made, after = dict(admitted), []
     for block, before in zip(blocks, states or [_begin(block) for block in blocks], strict=True):
-        if block.meeting is not None and block.base is not None:
-            rows, updates = made[block.base.name], made[block.meeting.versions.stream]
+        if block.meeting is not None and block.met is not None:
+            rows, updates = (made[stream.name] for stream in block.met)
             held = before.held
             if not isinstance(held, KeptTable) and held.num_columns == 0:
                 held = held_schema(block.meeting, block.stream, updates).empty_table()
-            met, held = meet_few_rows(block.meeting, rows, updates, held, block.base)
+            met, held = meet_few_rows(block.meeting, rows, updates, held, block.met)
             made[block.stream.name] = met
             after.append(BlockState((), held))
             continue

@@ -1,5 +1,7 @@
 """Gives rows the version of their own time."""
 
+from typing import Literal, NamedTuple
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,50 +16,64 @@ from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts
 from ontoweir.runtime.kept.kept_rows import are_few
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
+from ontoweir.runtime.sources.derive_values import derive_values
+
+
+class MetStreams(NamedTuple):
+    """The stream of rows, and that of the versions which they meet."""
+
+    base: Stream
+    versions: Stream
 
 
 def held_schema(meeting: Meeting, stream: Stream, updates: Admitted) -> pa.Schema:
-    """The columns of the versions that are kept: those of the relation that are read."""
+    """The columns of the versions that are kept: those of the relation that are read, and since
+    when it holds."""
     kinds = {c.name: arrow_type(c.type) for c in stream.columns}
-    read = set(updates.table.column_names)
+    read = {*updates.table.column_names, meeting.versions.time}
     return pa.schema([(of, kinds[name]) for of, name in meeting.columns if of in read])
 
 
 def meet_few_rows(
-    meeting: Meeting, rows: Admitted, updates: Admitted, held: pa.Table | KeptTable, base: Stream
+    meeting: Meeting,
+    rows: Admitted,
+    updates: Admitted,
+    held: pa.Table | KeptTable,
+    streams: MetStreams,
 ) -> tuple[Admitted, pa.Table | KeptTable]:
     """As meet_rows: where many versions are held and little has come, only those are looked at that
     are asked for, or that another one takes the place of."""
     if not are_few(len(rows.times) + len(updates.times), held.num_rows):
-        return meet_rows(meeting, rows, updates, whole_table(held), base)
+        return meet_rows(meeting, rows, updates, whole_table(held), streams)
     keys = [column for _, column in meeting.key]
     if not isinstance(held, KeptTable):
         held = KeptTable(held, keys)
     asked = held.find(_list_keys(meeting, rows, held.schema))
     touched = np.union1d(asked, held.find(updates.table.select(keys)))
-    met, left = meet_rows(meeting, rows, updates, held.take(touched), base)
+    met, left = meet_rows(meeting, rows, updates, held.take(touched), streams)
     return met, held.replace(touched, left)
 
 
 def meet_rows(
-    meeting: Meeting, rows: Admitted, updates: Admitted, held: pa.Table, base: Stream
+    meeting: Meeting, rows: Admitted, updates: Admitted, held: pa.Table, streams: MetStreams
 ) -> tuple[Admitted, pa.Table]:
     """The rows of a chunk that meet a version, with its columns; and the latest versions after it.
 
-    A row meets the last version of its key that is not later than the row. Where that says that the
-    key is deleted, and where there is none, it meets none.
+    A row meets the last version of its key that is not later than the row (or, as declared, that is
+    earlier). Where that says that the key is deleted, and where there is none, it meets none: then
+    it is no row, or has NULLs (`optional`).
 
     Args:
         meeting: how they meet.
         rows: those of the chunk.
         updates: the versions of the chunk.
         held: the latest versions before it, one for each key.
-        base: the stream of the rows.
+        streams: those of the rows and of the versions.
 
     Raises:
         DataError: which of two versions is the latest is not known.
     """
-    versions, times, deleted, later = _list_versions(meeting, updates, held, base)
+    versions, times, deleted, later = _list_versions(meeting, updates, held, streams)
     keys = [column for _, column in meeting.key]
     asked = _list_keys(meeting, rows, held.schema)
     codes, _ = code_rows(pa.concat_tables([versions.select(keys), asked]), keys)
@@ -67,7 +83,8 @@ def meet_rows(
     order = np.lexsort((later, times, known))
     said = (known * places + np.searchsorted(moments, times))[order]
     _refuse_ties(meeting, versions, known, times, later, order)
-    until = wanted * places + np.searchsorted(moments, rows.times, side="right") - 1
+    side: Literal["left", "right"] = "left" if meeting.versions.earlier else "right"
+    until = wanted * places + np.searchsorted(moments, rows.times, side=side) - 1
     found = np.searchsorted(said, until, side="right") - 1
     there = found >= 0
     place = order[np.maximum(found, 0)] if len(order) else np.zeros(len(found), np.int64)
@@ -87,12 +104,16 @@ def meet_rows(
 
 
 def _list_versions(
-    meeting: Meeting, updates: Admitted, held: pa.Table, base: Stream
+    meeting: Meeting, updates: Admitted, held: pa.Table, streams: MetStreams
 ) -> tuple[pa.Table, Array, Array, Array]:
     """The versions of which a key may be asked for, those that are held first: with their times,
     whether they say that the key is deleted, and their order among those of one time."""
     schema, of = held.schema, meeting.versions
+    base, stream = streams
     there = np.ones(len(updates.times), dtype=np.bool_)
+    if of.only is not None:
+        true = derive_values(of.only, stream, updates.steps.all(), updates.table)
+        there &= pc.fill_null(true, False).to_numpy()
     for own, name in meeting.key:
         column = updates.table.column(name)
         if column.null_count:
@@ -108,7 +129,8 @@ def _list_versions(
             there &= kept.to_numpy()
     index = np.flatnonzero(there)
     new = updates.table if len(index) == len(there) else updates.table.take(pa.array(index))
-    columns = [new.column(f.name).cast(f.type) for f in schema]
+    since = pa.array(updates.times[index])
+    columns = [(since if f.name == of.time else new.column(f.name)).cast(f.type) for f in schema]
     versions = pa.concat_tables([held, pa.table(columns, schema=schema)])
     before = np.full(held.num_rows, np.iinfo(np.int64).min)
     times = np.concatenate([before, updates.times[index]])
@@ -161,16 +183,17 @@ def _refuse_ties(
 def _take(
     meeting: Meeting, rows: Admitted, versions: pa.Table, place: Array, there: Array
 ) -> Admitted:
-    """The rows that have met a version, with its columns."""
+    """The rows that have met a version, or may meet none, with its columns."""
     times, table, coded, steps = rows.times, rows.table, rows.coded, rows.steps
     marks = rows.marks
-    if not there.all():
+    chosen = pa.array(place, mask=~there)
+    if not there.all() and not meeting.versions.optional:
         index = np.flatnonzero(there)
-        times, place, marks = times[index], place[index], None
+        times, chosen, marks = times[index], chosen.take(pa.array(index)), None
         table = table.take(pa.array(index))
         steps = Steps(times, rows.steps.step_us)
         coded = {n: CodedTexts(c.table, c.codes[index]) for n, c in coded.items()}
-    met = versions.take(pa.array(place))
+    met = versions.take(chosen)
     for of, name in meeting.columns:
         if of in met.column_names:
             table = table.append_column(name, met.column(of))

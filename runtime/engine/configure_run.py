@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from ontoweir.checker.plans.bound_open_groups import wait_for_matches
 from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Meeting, Stream
+from ontoweir.mappings.model.expression import fields_of
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.groups.group_answers import group_answers
 from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, tables_of, used_views
@@ -263,6 +264,8 @@ def _add_met(
         _add(valued, {block.meeting.base: keys | (wanted - met.keys())})
         held = {met[c] for c in wanted & met.keys()} | {c for _, c in block.meeting.key}
         held |= {c for c in (versions.delete, versions.order) if c is not None}
+        held |= set() if versions.only is None else set(fields_of(versions.only))
+        held -= {versions.time}
         _add(valued, {versions.stream: held})
         names |= {block.meeting.base, versions.stream}
     return names

@@ -114,7 +114,7 @@ def check_live(
             assert told == answers_until(groups, over), case.sql
 
 
-@budget(0.5)
+@budget(0.3)
 @given(seed=SEEDS)
 def test_buckets_of_many_shapes(seed: int) -> None:
     event(check(seed))

@@ -189,7 +189,7 @@ def compare(random: Random, query: Query) -> None:
             assert equal(show(query, told), expected[marker]), (sql, marker)
 
 
-@budget(1)
+@budget(0.5)
 @given(seed=SEEDS)
 def test_buckets_equal_duckdb(seed: int) -> None:
     check(seed)

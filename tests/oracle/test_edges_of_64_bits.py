@@ -183,7 +183,7 @@ def _beyond(sql: str) -> bool:
     return "DISTINCT 'p'" in sql or "MAX" in sql
 
 
-@budget(2)
+@budget(1)
 @given(seed=SEEDS)
 def test_answers_at_the_edges_equal_duckdb(seed: int) -> None:
     check(seed)

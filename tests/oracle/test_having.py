@@ -145,13 +145,13 @@ def check_buckets(seed: int) -> None:
             raise
 
 
-@budget(1)
+@budget(0.5)
 @given(seed=SEEDS)
 def test_rows_that_have_it_equal_duckdb(seed: int) -> None:
     check_running(seed)
 
 
-@budget(1)
+@budget(0.5)
 @given(seed=SEEDS)
 def test_final_rows_that_have_it_equal_duckdb(seed: int) -> None:
     check_buckets(seed)

@@ -52,7 +52,10 @@ class _Answers(_Oracle):
 def _condition(random: Random, every: list[str]) -> str:
     column = random.choice(every)
     other = random.choice([c for c in every if c[-1] == column[-1]])
-    match random.randrange(5):
+    match random.randrange(6):
+        case 5:
+            sides = (_condition(random, every), _condition(random, every))
+            return random.choice(["({} OR {})", "NOT ({} AND {})"]).format(*sides)
         case 0:
             return f"{column} IS NULL"
         case 1:

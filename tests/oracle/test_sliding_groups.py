@@ -203,7 +203,7 @@ def compare(random: Random, query: Query, *, windows: bool = True) -> Tier:
     return verdict.tier
 
 
-@budget(0.3)
+@budget(0.2)
 @given(seed=SEEDS)
 def test_sliding_groups_equal_duckdb_at_every_time(seed: int) -> None:
     event(check(seed))

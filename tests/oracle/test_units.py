@@ -55,7 +55,7 @@ def check(seed: int, *, windows: bool) -> str:
     return str(found.tier)
 
 
-@budget(1)
+@budget(0.5)
 @given(seed=SEEDS)
 def test_streams_of_different_units_equal_duckdb(seed: int) -> None:
     event(check(seed, windows=seed % 2 == 0))

@@ -229,19 +229,19 @@ def check(seed: int, *, windows: bool, steps: bool = False) -> str:
         return "refused"
 
 
-@budget(1)
+@budget(0.5)
 @given(seed=SEEDS)
 def test_times_in_answers_equal_duckdb(seed: int) -> None:
     event(check(seed, windows=False))
 
 
-@budget(1)
+@budget(0.5)
 @given(seed=SEEDS)
 def test_windows_with_steps_and_delays_equal_duckdb_at_every_time(seed: int) -> None:
     event(check(seed, windows=True, steps=True))
 
 
-@budget(1)
+@budget(0.5)
 @given(seed=SEEDS)
 def test_windows_equal_duckdb_at_every_time(seed: int) -> None:
     event(check(seed, windows=True))

@@ -184,7 +184,7 @@ def check_subsets(case: Case, witness: Witness) -> None:
     assert len(told) == 2**witness.size
 
 
-@budget(1.2)
+@budget(0.7)
 @given(seed=SEEDS)
 def test_witnesses_convince_duckdb(seed: int) -> None:
     case = make_case(Random(seed))
@@ -268,7 +268,7 @@ def part_of(union: SpjUnion, part: AggregatePart) -> SpjUnion:
     )
 
 
-@budget(1.2)
+@budget(0.7)
 @given(seed=SEEDS)
 def test_no_bag_has_a_plan_and_a_witness(seed: int) -> None:
     """A plan is the lag criterion come to life: one holds iff the other exists, for bags."""

@@ -28,7 +28,7 @@ BLOCKS = 4
 EPOCH = datetime(2020, 1, 1)
 """When the first step is (write_rows)."""
 TIMES = {"bucket", "ending", "earliest", "latest"}
-PROJECTS = settings().max_examples // 2
+PROJECTS = settings().max_examples // 3
 
 
 def time_of(query: Query) -> str | None:

@@ -15,7 +15,7 @@ from tests.sparql_counts.random_outside import random_outside, random_question
 from tests.sparql_counts.random_tables import random_rows
 
 BLOCKS = 4
-PROJECTS = settings().max_examples // 4 + 1
+PROJECTS = settings().max_examples // 6 + 1
 QUERIES, CONTENTS = 4, 3
 
 

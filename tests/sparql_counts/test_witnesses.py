@@ -25,7 +25,7 @@ from tests.sparql_counts.random_tables import Taste
 from tests.sparql_counts.read_graphs import Project
 from tests.sparql_counts.write_case import write_case, write_query
 
-CASES = settings().max_examples
+CASES = settings().max_examples * 2 // 3
 SIZE = 3
 UNBOUNDED = Taste(plain=True, unbounded=True)
 """Of a quarter of these cases a witness is over views, and found; of others, of one in sixty."""

@@ -18,12 +18,14 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     VersionsOf,
 )
-from ontoweir.runtime.blocks.meet_rows import held_schema, meet_rows
+from ontoweir.runtime.blocks.meet_rows import MetStreams, held_schema, meet_rows
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted
 
 K, A = Column("k", StringType(), enum=("p", "q")), Column("a", IntType())
 BASE = Stream("s", DataSource("parquet", None), "ts", 1, None, (K, A))
+UPDATES = replace(BASE, name="u")
+STREAMS = MetStreams(BASE, UPDATES)
 MET = replace(BASE, columns=(K, A, replace(K, name="p.k"), replace(A, name="p.a")))
 VERSIONS = VersionsOf("u", ("k",), "gone", "seq")
 MEETING = Meeting("s", VERSIONS, (("k", "k"),), (("k", "p.k"), ("a", "p.a")))
@@ -51,7 +53,7 @@ def ask(
 ) -> tuple[list[tuple[int, int]], dict[str, int]]:
     """The rows that met a version, with its value; and the versions that are kept."""
     rows = admit(times, k=pa.array(keys, pa.string()), a=pa.array(times))
-    met, after = meet_rows(MEETING, rows, new, held, BASE)
+    met, after = meet_rows(MEETING, rows, new, held, STREAMS)
     found = zip(met.times.tolist(), met.table.column("p.a").to_pylist(), strict=True)
     kept = zip(after.column("k").to_pylist(), after.column("a").to_pylist(), strict=True)
     return list(found), dict(kept)
@@ -85,7 +87,7 @@ def test_versions_that_nobody_asks_for_are_not_kept() -> None:
     fixed = Meeting("s", VERSIONS, ((KeyConstant("q"), "k"),), MEETING.columns)
     rows = admit([3], k=["p"], a=[1])
     new = updates((1, "p", 9, False, 1), (2, "q", 8, False, 1))
-    met, after = meet_rows(fixed, rows, new, NOTHING, BASE)
+    met, after = meet_rows(fixed, rows, new, NOTHING, STREAMS)
     assert met.table.column("p.a").to_pylist() == [8]
     assert after.column("k").to_pylist() == ["q"]
 

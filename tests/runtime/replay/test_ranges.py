@@ -38,7 +38,7 @@ def _plan(case: Case, catalog: Catalog) -> SynopsisPlan | None:
     return plan if isinstance(plan, SynopsisPlan) else None
 
 
-@budget(1.5)
+@budget(0.8)
 @given(seed=SEEDS)
 def test_ranges_equal_the_oracle_after_every_marker(seed: int) -> None:
     random = Random(seed)

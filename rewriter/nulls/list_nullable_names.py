@@ -1,24 +1,11 @@
-"""Whether NULL is shown of a column."""
+"""Of which variables of a query NULL is shown."""
 
-from ontoweir.mappings.expressions.may_be_null import may_be_null
-from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
-from ontoweir.mappings.model.never_null import never_null
+from ontoweir.mappings.expressions.may_be_null import is_nullable
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
 
 _COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
-
-
-def is_nullable(table: Stream | Relation, name: str) -> bool:
-    """Whether a column is declared nullable, or is computed and may be NULL where the columns have
-    values that are not declared so."""
-    column = table.column(name)
-    if column is None or column.bucket is not None or name in never_null(table):
-        return False
-    if column.expression is None:
-        return column.nullable
-    valued = {c.name for c in table.columns if not c.nullable}
-    return may_be_null(column.expression, never_null(table) | valued)
 
 
 def list_nullable_names(union: SpjUnion, catalog: Catalog) -> frozenset[str]:

@@ -1,0 +1,276 @@
+"""ASOF JOIN in SQL: each row with the latest one of another stream that is not later."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.catalog.read_versions import AS_OF
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_literal import line_of, read_literal
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
+from ontoweir.rewriter.earlier.declare_latest import LatestOf, declare_latest
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+WHY = (
+    "an ASOF JOIN is of two streams: it finds the latest row of the second one whose columns equal "
+    "those of a row, and whose timestamp is not after that row's"
+)
+
+
+def read_asof(select: "exp.Select", catalog: Catalog) -> Catalog:
+    """Read each ASOF JOIN of a SELECT as a join with a relation that changes, in place; the catalog
+    with that.
+
+    Args:
+        select: without what is in its subqueries.
+        catalog: the tables.
+
+    Raises:
+        SqlRefusal: it is not of two streams, or not by equal columns and their timestamps.
+    """
+    joins = list(select.args.get("joins") or ())
+    if not any(is_asof(join) for join in joins):
+        return catalog
+    _expand_stars(select, catalog)
+    for join in joins:
+        if is_asof(join):
+            catalog = _read(select, join, catalog)
+    return catalog
+
+
+def is_asof(join: "exp.Expr") -> bool:
+    """Whether a join is an ASOF JOIN."""
+    return str(join.args.get("method") or "").upper() == "ASOF"
+
+
+def list_tables(select: "exp.Select", catalog: Catalog) -> Scope:
+    """The declared tables of FROM and its joins, by their aliases; what else is there is not among
+    them."""
+    from sqlglot import exp
+
+    start = select.args.get("from_")
+    read = [] if start is None else [start.this]
+    read += [join.this for join in select.args.get("joins") or ()]
+    tables = {}
+    for tree in read:
+        if isinstance(tree, exp.Table) and not tree.args.get("db"):
+            name = find_name(tree.name, [*catalog.streams, *catalog.relations])
+            if name is not None:
+                tables[tree.alias_or_name] = catalog.table(name)
+    return Scope(catalog, tables)
+
+
+def _read(select: "exp.Select", join: "exp.Expr", catalog: Catalog) -> Catalog:
+    from sqlglot import exp
+
+    only = _open_subquery(join, catalog)
+    scope = list_tables(select, catalog)
+    alias = join.this.alias_or_name
+    stream = scope.tables.get(alias)
+    side = str(join.args.get("side") or "").upper()
+    if not isinstance(join.this, exp.Table) or not isinstance(stream, Stream) or stream.versions:
+        raise _refuse(join, f"ASOF JOIN with {join.this.sql('spark')}, which is no stream", "")
+    if side not in ("", "LEFT"):
+        raise _refuse(join, f"ASOF {side} JOIN", "write ASOF LEFT JOIN, or ASOF JOIN")
+    if join.args.get("using"):
+        _write_on(select, join, alias, stream, scope)
+    on = join.args.get("on")
+    conjuncts = [] if on is None else list(split_conjuncts(on))
+    equal = [c for c in conjuncts if isinstance(c, exp.EQ)]
+    times = [c for c in conjuncts if not isinstance(c, exp.EQ)]
+    if len(times) != 1:
+        raise _refuse(
+            join,
+            f"ASOF JOIN with {len(times)} comparisons beside equations",
+            f"write one, of the timestamps: a.ts >= {alias}.{stream.timestamp}",
+        )
+    host, strict = _read_time(times[0], alias, stream, scope)
+    key = [_read_key(c, alias, stream, scope) for c in equal]
+    if twice := next((k for k in key if key.count(k) > 1), None):
+        raise _refuse(join, f"ASOF JOIN by {twice} twice", "write one of them in WHERE")
+    if any(j.args.get("using") for j in select.args["joins"] if j is not join):
+        raise _refuse(join, "ASOF JOIN beside a JOIN … USING", "write ON in the place of USING")
+    of = LatestOf(stream, key, only, strict, side == "LEFT")
+    made, catalog = declare_latest(of, catalog, "ASOF JOIN", line_of(join.this))
+    put_join(join, made, alias, equal, host)
+    return catalog
+
+
+def _open_subquery(join: "exp.Expr", catalog: Catalog) -> "exp.Expr | None":
+    """Put the stream in the place of a subquery of some of its rows; the condition on these."""
+    from sqlglot import exp
+
+    subquery, alias = join.this, join.this.alias_or_name
+    inner = subquery.this if isinstance(subquery, exp.Subquery) else None
+    if not isinstance(inner, exp.Select):
+        return None
+    table = inner.args["from_"].this if inner.args.get("from_") else None
+    held = {k for k, v in inner.args.items() if v} - {"expressions", "from_", "where"}
+    computed = [e for e in inner.expressions if not isinstance(e, (exp.Column, exp.Star))]
+    if held or computed or not isinstance(table, exp.Table) or not alias:
+        raise _refuse(
+            join,
+            f"ASOF JOIN with {subquery.sql('spark')}",
+            "write a subquery of columns of one stream and a condition on them, or the stream",
+        )
+    join.set(
+        "this",
+        exp.Table(
+            this=table.this.copy(), alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+        ),
+    )
+    where = inner.args.get("where")
+    if where is None:
+        return None
+    made = exp.Paren(this=where.this.copy())
+    for column in made.find_all(exp.Column):
+        if column.table.lower() == table.alias_or_name.lower():
+            column.set("table", None)
+    condition: exp.Expr = made.this
+    return condition
+
+
+def put_join(
+    join: "exp.Expr", relation: Stream, alias: str, equal: "Sequence[exp.Expr]", host: "exp.Expr"
+) -> None:
+    """Make a join one with a relation, as of the time `host`."""
+    from sqlglot import exp
+
+    table = exp.Table(this=exp.to_identifier(relation.name, quoted=True))
+    table.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    read = exp.column(AS_OF, alias, quoted=True)
+    if (line := line_of(join.this)) is not None:
+        read.this.meta["line"] = table.this.meta["line"] = line
+    made = exp.EQ(this=read, expression=host.copy())
+    join.set("this", table)
+    for name in ("method", "side", "using"):
+        join.set(name, None)
+    join.set("on", exp.and_(*(c.copy() for c in equal), made, copy=False))
+
+
+def _read_time(
+    tree: "exp.Expr", alias: str, stream: Stream, scope: Scope
+) -> "tuple[exp.Expr, bool]":
+    """The timestamp of the row that a version is met by, and whether it is later."""
+    from sqlglot import exp
+
+    flipped = {exp.LTE: exp.GTE, exp.LT: exp.GT}
+    kind, left, right = type(tree), tree.this, tree.expression
+    if kind in flipped:
+        kind, left, right = flipped[kind], right, left
+    fix = f"write a.ts >= {alias}.{stream.timestamp}, with the timestamp of a stream before it"
+    if kind not in (exp.GTE, exp.GT):
+        raise _refuse(tree, f"ASOF JOIN by {tree.sql('spark')}", fix)
+    later, own = _resolve(left, scope), _resolve(right, scope)
+    if later is not None and later == (alias, stream.timestamp):
+        raise _refuse(tree, "ASOF JOIN with the row that comes next", fix)
+    base = None if later is None else scope.tables[later[0]]
+    if (
+        own != (alias, stream.timestamp)
+        or later is None
+        or not isinstance(base, Stream)
+        or later[1] != base.timestamp
+    ):
+        raise _refuse(tree, f"ASOF JOIN by {tree.sql('spark')}", fix)
+    return exp.column(later[1], later[0], quoted=True), kind is exp.GT
+
+
+def _read_key(tree: "exp.Expr", alias: str, stream: Stream, scope: Scope) -> str:
+    """The column of the second stream that an equation is of."""
+    for one, other in ((tree.this, tree.expression), (tree.expression, tree.this)):
+        own, of = _resolve(one, scope), _resolve(other, scope)
+        if own is None or own[0] != alias or own[1] == stream.timestamp:
+            continue
+        if (of is not None and of[0] != alias) or read_literal(other) is not None:
+            return own[1]
+    raise _refuse(
+        tree,
+        f"ASOF JOIN by {tree.sql('spark')}",
+        f"write a.column = {alias}.column, and other conditions in WHERE",
+    )
+
+
+def _write_on(
+    select: "exp.Select", join: "exp.Expr", alias: str, stream: Stream, scope: Scope
+) -> None:
+    """ON in the place of USING, whose last column are the timestamps; in SELECT and elsewhere, its
+    columns are those of the first table."""
+    from sqlglot import exp
+
+    first = next(iter(scope.tables), alias)
+    before = list(scope.tables)[: list(scope.tables).index(alias)]
+    if len(before) != 1 or first == alias:
+        raise _refuse(join, "ASOF JOIN … USING beside other tables", "write ON and its conditions")
+    names = [n.name for n in join.args["using"]]
+    for column in select.find_all(exp.Column):
+        if not column.table and column.name.lower() in [n.lower() for n in names]:
+            column.set("table", exp.to_identifier(first, quoted=True))
+    sides = [(exp.column(n, first, quoted=True), exp.column(n, alias, quoted=True)) for n in names]
+    made: list[exp.Expr] = [exp.EQ(this=a, expression=b) for a, b in sides[:-1]]
+    made.append(exp.GTE(this=sides[-1][0], expression=sides[-1][1]))
+    join.set("on", exp.and_(*made, copy=False))
+
+
+def _expand_stars(select: "exp.Select", catalog: Catalog) -> None:
+    """Write the columns of `*` out, as the relation has some that are not the stream's."""
+    from sqlglot import exp
+
+    if not any(isinstance(e, exp.Star) or _is_star(e) for e in select.expressions):
+        return
+    scope = list_tables(select, catalog)
+    made: list[exp.Expr] = []
+    for item in select.expressions:
+        if not isinstance(item, exp.Star) and not _is_star(item):
+            made.append(item)
+            continue
+        plain = isinstance(item, exp.Star) and not any(item.args.values())
+        aliases = list(scope.tables) if plain else [item.table] if _is_star(item) else []
+        known = [find_name(a, scope.tables) for a in aliases]
+        several = len(select.args.get("joins") or ()) + 1
+        if not known or None in known or (plain and len(known) != several):
+            raise _refuse(
+                item, f"{item.sql('spark')} beside an ASOF JOIN", "select columns by name"
+            )
+        merged = {
+            (join.this.alias_or_name, name.name.lower())
+            for join in select.args.get("joins") or ()
+            for name in join.args.get("using") or ()
+            if plain
+        }
+        made += [
+            exp.column(name, alias, quoted=True)
+            for alias in known
+            if alias is not None
+            for name in column_names(scope.tables[alias])
+            if (alias, name.lower()) not in merged
+        ]
+    select.set("expressions", made)
+
+
+def _is_star(item: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    return isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+
+
+def _resolve(tree: "exp.Expr", scope: Scope) -> tuple[str, str] | None:
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Column) or isinstance(tree.this, exp.Star):
+        return None
+    try:
+        found = scope.resolve(tree.table or None, tree.name)
+    except SqlRefusal:
+        return None
+    return found.alias, found.column
+
+
+def _refuse(tree: "exp.Expr", what: str, fix: str) -> SqlRefusal:
+    return SqlRefusal(
+        f"{what} is outside what is read of ASOF JOIN" if fix else what,
+        why=WHY,
+        fix=fix or "name a declared stream, and write conditions in WHERE",
+        line=line_of(tree),
+    )

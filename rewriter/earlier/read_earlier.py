@@ -1,0 +1,31 @@
+"""Rows with the row before them, in a query of SQL and its subqueries."""
+
+from typing import TYPE_CHECKING, TypeVar
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.earlier.read_asof import read_asof
+from ontoweir.rewriter.earlier.read_lag import read_lag
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+Tree = TypeVar("Tree", bound="exp.Query")
+
+
+def read_earlier(tree: Tree, catalog: Catalog) -> tuple[Tree, Catalog]:
+    """A query where ASOF JOIN and LAG are joins with relations that change, read as of the time of
+    a row (change.md section 6); it is changed in place. And the catalog with these relations.
+
+    Args:
+        tree: the query, with names as they were written.
+        catalog: the tables.
+
+    Raises:
+        SqlRefusal: it is beyond that, or which row is the latest is not known.
+    """
+    from sqlglot import exp
+
+    for select in list(tree.find_all(exp.Select)):
+        catalog = read_asof(select, catalog)
+        catalog = read_lag(select, catalog)
+    return tree, catalog
