@@ -37,6 +37,7 @@ from ontoweir.rewriter.nulls.list_hidden import list_hidden
 from ontoweir.rewriter.nulls.list_nullable import list_nullable
 from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
@@ -83,7 +84,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
-        written, catalog = read_earlier(read_as_of(parse_sql_text(text)), catalog)
+        written = settle_phrasings(read_as_of(parse_sql_text(text)), catalog)
+        written, catalog = read_earlier(written, catalog)
         latest = read_latest(written, catalog)
         tree = name_aggregates(latest.tree)
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)

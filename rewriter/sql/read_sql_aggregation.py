@@ -81,7 +81,9 @@ class _Reader:
         for item in self.tree.expressions:
             self._name_column(item)
         for key, text in self.grouped.items():
-            if key not in self.names:
+            if key not in self.names and self._is_bucket(key):
+                self.names[key] = self._name_apart("bucket")
+            elif key not in self.names:
                 raise SqlRefusal(
                     f"GROUP BY {text} that is not selected is outside the SQL read here",
                     why="results are updates of groups, which the grouped columns tell apart",
@@ -91,7 +93,7 @@ class _Reader:
         computed: dict[str, exp.Expr] = {}
         for name, item in zip(self.columns, self.tree.expressions, strict=True):
             inner = item.unalias()
-            if isinstance(inner, exp.AggFunc):
+            if isinstance(inner, exp.AggFunc) and not isinstance(inner, exp.AnyValue):
                 made = self._aggregate(name, inner)
                 self.aggregates.append(made)
                 self.known.setdefault(made.key, name)
@@ -147,6 +149,8 @@ class _Reader:
             raise _beyond(inner, "a subquery over groups", "write its tables in FROM")
 
         def replaced(node: "exp.Expr") -> "exp.Expr":
+            if isinstance(node, exp.AnyValue):  # of what is grouped by (group_parts)
+                return _column(self.names[_resolve(node.this, self.scope)], node)
             if isinstance(node, exp.AggFunc):
                 return _column(self._name_aggregate(node), node)
             if not isinstance(node, exp.Column):
@@ -164,11 +168,20 @@ class _Reader:
 
         return tree.copy().transform(replaced, copy=False)
 
-    def _name_aggregate(self, call: "exp.Expr") -> str:
-        """The name of an aggregate in an expression: it is not shown, where no column shows it."""
-        name = call.sql("spark")
+    def _is_bucket(self, key: SourceColumn) -> bool:
+        """Whether it is a bucket of time: its groups are final, so that no row takes the place of
+        another one, and it need not be shown."""
+        column = self.scope.tables[key.alias].column(key.column)
+        return column is not None and column.bucket is not None
+
+    def _name_apart(self, name: str) -> str:
         while name.lower() in self.taken:
             name += "_"
+        return name
+
+    def _name_aggregate(self, call: "exp.Expr") -> str:
+        """The name of an aggregate in an expression: it is not shown, where no column shows it."""
+        name = self._name_apart(call.sql("spark"))
         made = self._aggregate(name, call)
         known = self.known.setdefault(made.key, name)
         if known == name and made.name not in {a.name for a in self.aggregates}:

@@ -26,6 +26,7 @@ from ontoweir.rewriter.joins.find_absence import absence_of, has_absence
 from ontoweir.rewriter.joins.is_set import aggregates, is_set
 from ontoweir.rewriter.joins.read_as_of import read_as_of
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
+from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
 from ontoweir.rewriter.subqueries.join_inner import (
     Inner,
     is_quiet,
@@ -268,9 +269,8 @@ class _Merger:
             raise refuse_cycle((*around.views, view.name))
         inside = _Around({}, around.is_set, (*around.views, view.name))
         try:
-            parts = self._block(
-                name_aggregates(read_as_of(parse_sql_text(view.text))), inside, view.name
-            )
+            written = settle_phrasings(read_as_of(parse_sql_text(view.text)), self.catalog)
+            parts = self._block(name_aggregates(written), inside, view.name)
         except (SqlUnitsDiffer, UnitsDiffer):
             raise  # it is compiled again, in steps that both have
         except SqlRefusal as error:

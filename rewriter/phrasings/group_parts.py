@@ -1,0 +1,137 @@
+"""GROUP BY the parts of a time that make a bucket: its date, or its year and month."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.windows.read_sql_grid import is_grid
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_BUCKETS = (
+    ("minute", frozenset("YMDhm")),
+    ("hour", frozenset("YMDh")),
+    ("day", frozenset("YMD")),
+    ("month", frozenset("YM")),
+    ("quarter", frozenset("YQ")),
+    ("year", frozenset("Y")),
+)
+"""Buckets of time, from the shortest, and the parts of a time that tell them apart."""
+_FORMATS = {"%Y": "Y", "%m": "M", "%d": "D", "%H": "h", "%M": "m"}
+_LETTERS = {"yyyy": "Y", "MM": "M", "dd": "D", "HH": "h", "mm": "m"}
+_PARTS = {"YEAR": "Y", "QUARTER": "Q", "MONTH": "M", "DAY": "D", "HOUR": "h", "MINUTE": "m"}
+
+
+def group_parts(select: "exp.Select", catalog: Catalog) -> None:
+    """Where a SELECT groups by parts of a timestamp that tell buckets of time apart, let it group
+    by the bucket, and compute the parts of it, which are the same; in place.
+
+    So the groups are final when the bucket is over. Parts that make no bucket, as the hour of the
+    day alone, stay.
+    """
+    from sqlglot import exp
+
+    group = select.args.get("group")
+    if group is None or any(v for k, v in group.args.items() if k != "expressions"):
+        return
+    timestamps = {stream.timestamp.lower() for stream in catalog.streams.values()}
+    meant = [_meant(item, select) for item in group.expressions]
+    read = [(item, *found) for item in meant if (found := _read_parts(item)) is not None]
+    for time in dict.fromkeys(time for _, time, _ in read):
+        if time.name.lower() not in timestamps:
+            continue
+        mine = [(item, parts) for item, of, parts in read if of == time]
+        every = frozenset[str]().union(*(parts for _, parts in mine))
+        unit, told = next((b for b in _BUCKETS if b[1] <= every), ("", frozenset[str]()))
+        known = [item for item, parts in mine if parts <= told]
+        if not unit or all(map(is_grid, known)):
+            continue
+        bucket = exp.Anonymous(this="DATE_TRUNC", expressions=[exp.Literal.string(unit), time])
+        _replace(select, known, bucket)
+        rest = [item for item in meant if item not in known]
+        group.set("expressions", [bucket.copy(), *(item.copy() for item in rest)])
+        meant = [bucket, *rest]
+
+
+def _replace(select: "exp.Select", known: "Sequence[exp.Expr]", bucket: "exp.Anonymous") -> None:
+    """Compute what is grouped by of the bucket, wherever it is written."""
+    from sqlglot import exp
+
+    for item in list(select.expressions):
+        inner = item.unalias()
+        if not isinstance(item, exp.Alias) and any(n in known for n in inner.walk()):
+            item.replace(exp.alias_(inner.copy(), item.alias_or_name or item.sql("spark")))
+    having = select.args.get("having")
+    for place in [*select.expressions, *([] if having is None else [having])]:
+        for node in [n for n in place.walk() if n in known and not n.find_ancestor(exp.AggFunc)]:
+            if node == bucket:
+                continue
+            made = node.copy()
+            for column in list(made.find_all(exp.Column)):
+                column.replace(exp.AnyValue(this=bucket.copy()))
+            node.replace(made)
+
+
+def _read_parts(item: "exp.Expr") -> "tuple[exp.Column, frozenset[str]] | None":
+    """The time that an expression is computed of, and which parts of it tell its values apart."""
+    from sqlglot import exp
+
+    found: tuple[exp.Expr, str] | None = None
+    if isinstance(item, (exp.Cast, exp.TryCast)) and item.to.is_type("date"):
+        found = item.this, "YMD"
+    elif isinstance(item, exp.TsOrDsToDate) or _is_call(item, "DATE", 1):
+        found = (item.this if isinstance(item, exp.TsOrDsToDate) else item.expressions[0]), "YMD"
+    elif isinstance(item, exp.Extract):
+        found = item.expression, _PARTS.get(item.this.name.upper(), "")
+    elif is_grid(item) and len(item.expressions) == 2 and _is_call(item, "DATE_TRUNC", 2):
+        told = dict(_BUCKETS).get(item.expressions[0].name.lower(), frozenset())
+        found = item.expressions[1], "".join(told)
+    elif isinstance(item, exp.TimeToStr):
+        found = item.this, _read_format(item.args.get("format"))
+    elif item.key.upper() in _PARTS:
+        found = item.this, _PARTS[item.key.upper()]
+    if found is None or not found[1]:
+        return None
+    time = found[0]
+    while isinstance(time, (exp.TsOrDsToDate, exp.TimeStrToTime, exp.Paren)):
+        time = time.this
+    return (time, frozenset(found[1])) if isinstance(time, exp.Column) else None
+
+
+def _is_call(item: "exp.Expr", name: str, count: int) -> bool:
+    from sqlglot import exp
+
+    called = isinstance(item, exp.Anonymous) and item.name.upper() == name
+    return called and len(item.expressions) == count
+
+
+def _read_format(text: "exp.Expr | None") -> str:
+    """The parts that a format of time writes; "": it may write others, or runs them together."""
+    from sqlglot import exp
+
+    if not isinstance(text, exp.Literal) or not text.is_string:
+        return ""
+    written, parts = str(text.this), ""
+    for mark, part in {**_FORMATS, **_LETTERS}.items():
+        if mark in written:
+            parts += part
+            written = written.replace(mark, " ", 1)
+    return parts if not any(c.isalpha() or c == "%" for c in written) else ""
+
+
+def _meant(item: "exp.Expr", select: "exp.Select") -> "exp.Expr":
+    """What a position in SELECT, or a name that it gives, stands for."""
+    from sqlglot import exp
+
+    if isinstance(item, exp.Literal) and not item.is_string and item.this.isdigit():
+        place = int(item.this) - 1
+        if 0 <= place < len(select.expressions):
+            inner: exp.Expr = select.expressions[place].unalias()
+            return inner
+    if isinstance(item, exp.Column) and not item.table:
+        given = [e for e in select.expressions if e.alias.lower() == item.name.lower()]
+        if len(given) == 1 and not isinstance(given[0].unalias(), exp.Column):
+            named: exp.Expr = given[0].unalias()
+            return named
+    return item

@@ -1,0 +1,45 @@
+"""The phrasings of a query, one after the other."""
+
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.phrasings.drop_order import drop_order
+from ontoweir.rewriter.phrasings.group_all import group_all
+from ontoweir.rewriter.phrasings.group_parts import group_parts
+from ontoweir.rewriter.phrasings.name_conditions import name_conditions
+from ontoweir.rewriter.phrasings.name_parts import name_parts
+from ontoweir.rewriter.phrasings.number_rows import number_rows
+from ontoweir.rewriter.phrasings.subtract_rows import subtract_rows
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
+    """A query in the words that are read; it is changed in place.
+
+    - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
+    - DISTINCT ON is the row whose number is 1;
+    - parts of a time: DATE_PART('hour', ts), EPOCH(ts), STRFTIME(ts, f);
+    - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN;
+    - GROUP BY ALL names what is grouped by;
+    - GROUP BY CAST(ts AS DATE), or YEAR(ts), MONTH(ts), is by a bucket of time;
+    - ORDER BY the time of answers says nothing.
+
+    Args:
+        tree: the query, with names as they were written.
+        catalog: the tables.
+
+    Raises:
+        SqlRefusal: EXCEPT or INTERSECT are of more than columns.
+    """
+    from sqlglot import exp
+
+    tree = subtract_rows(tree, catalog)
+    name_parts(tree)
+    for select in list(tree.find_all(exp.Select)):
+        number_rows(select)
+        name_conditions(select)
+        group_all(select)
+        group_parts(select, catalog)
+    return drop_order(tree, catalog)

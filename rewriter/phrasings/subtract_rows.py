@@ -1,0 +1,126 @@
+"""EXCEPT and INTERSECT."""
+
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def subtract_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
+    """SELECT DISTINCT … WHERE NOT EXISTS for EXCEPT, and EXISTS for INTERSECT: of rows whose
+    columns are not NULL they say the same.
+
+    Raises:
+        SqlRefusal: a side is more than columns of tables, or duplicates are counted.
+    """
+    from sqlglot import exp
+
+    if not isinstance(tree, (exp.Except, exp.Intersect)):
+        return tree
+    kind = "EXCEPT" if isinstance(tree, exp.Except) else "INTERSECT"
+    left, right = (subtract_rows(_bare(side), catalog) for side in (tree.this, tree.expression))
+    more = [k for k in ("limit", "offset", "by_name") if tree.args.get(k)]
+    if not isinstance(left, exp.Select) or not isinstance(right, exp.Select) or more:
+        raise _refuse(tree, f"{kind} of more than two SELECTs", "write NOT EXISTS, or EXISTS")
+    if not tree.args.get("distinct"):
+        raise _refuse(tree, f"{kind} ALL", f"write {kind}, which has no duplicates")
+    for side in (left, right):
+        held = [k for k in ("group", "having", "qualify", "limit", "order") if side.args.get(k)]
+        if held or any(e.find(exp.AggFunc, exp.Star) for e in side.expressions):
+            fix = "write columns by name, and aggregates in subqueries in FROM"
+            raise _refuse(tree, f"{kind} of a SELECT with {held[0] if held else 'that'}", fix)
+    null = _list_nullable(catalog)
+    if shown := [
+        c.name for e in left.expressions for c in e.find_all(exp.Column) if c.name in null
+    ]:
+        fix = "write NOT EXISTS, or EXISTS, with the comparison that is meant"
+        raise _refuse(tree, f"{kind} of {shown[0]}, which may be NULL,", fix)
+    if len(left.expressions) != len(right.expressions):
+        counts = " and ".join(str(len(s.expressions)) for s in (left, right))
+        raise _refuse(tree, f"{kind} of {counts} columns", "select as many on both sides")
+    made, inner = _name_apart(left, "of left"), _name_apart(right, "of right")
+    for one, other in zip(left.expressions, inner.expressions, strict=True):
+        outer = _find_shown(made, one.alias_or_name)
+        inner.where(exp.EQ(this=other.unalias().copy(), expression=outer), copy=False)
+    inner.set("expressions", [exp.alias_(exp.Literal.number(1), "there")])
+    inner.set("distinct", None)
+    found: exp.Expr = exp.Exists(this=inner)
+    made.where(exp.Not(this=found) if kind == "EXCEPT" else found, copy=False)
+    if tree.args.get("with_") is not None:
+        made.set("with_", tree.args["with_"])
+    if tree.args.get("order") is not None:
+        made.set("order", tree.args["order"])
+    return made.distinct(copy=False)
+
+
+def _list_nullable(catalog: Catalog) -> set[str]:
+    tables = [t.columns for t in catalog.streams.values()]
+    tables += [t.columns for t in catalog.relations.values()]
+    return {c.name for columns in tables for c in columns if c.nullable}
+
+
+def _bare(side: "exp.Expr") -> "exp.Query":
+    inner: exp.Query = side.unnest()  # type: ignore[assignment]
+    return inner
+
+
+def _name_apart(select: "exp.Select", suffix: str) -> "exp.Select":
+    """The SELECT, where every table has an alias of its own and every column says it."""
+    from sqlglot import exp
+
+    made = select.copy()
+    start = made.args.get("from_")
+    items = [] if start is None else [start.this]
+    items += [join.this for join in made.args.get("joins") or ()]
+    names = {}
+    for item in items:
+        if not isinstance(item, (exp.Table, exp.Subquery)) or not item.alias_or_name:
+            raise _refuse(made, "EXCEPT or INTERSECT of this FROM", "write NOT EXISTS, or EXISTS")
+        old = item.alias_or_name
+        names[old.lower()] = f"{old} {suffix}"
+        item.set("alias", exp.TableAlias(this=exp.to_identifier(names[old.lower()], quoted=True)))
+    inside = [q for q in made.find_all(exp.Select) if q is not made]
+    for column in made.find_all(exp.Column):
+        if any(q in inside for q in _around(column, made)):
+            if column.table.lower() in names:
+                column.set("table", exp.to_identifier(names[column.table.lower()], quoted=True))
+            continue
+        if column.table:
+            of = names.get(column.table.lower())
+        elif len(names) == 1:
+            of = next(iter(names.values()))
+        else:
+            raise _refuse(column, f"{column.sql('spark')} of several tables", "write its table")
+        if of is not None:
+            column.set("table", exp.to_identifier(of, quoted=True))
+    return made
+
+
+def _around(node: "exp.Expr", outside: "exp.Select") -> "list[exp.Expr]":
+    from sqlglot import exp
+
+    found: list[exp.Expr] = []
+    above = node.find_ancestor(exp.Select)
+    while above is not None and above is not outside:
+        found.append(above)
+        above = above.find_ancestor(exp.Select)
+    return found
+
+
+def _find_shown(made: "exp.Select", name: str) -> "exp.Expr":
+    shown = next(e for e in made.expressions if e.alias_or_name == name)
+    inner: exp.Expr = shown.unalias().copy()
+    return inner
+
+
+def _refuse(tree: "exp.Expr", what: str, fix: str) -> SqlRefusal:
+    return SqlRefusal(
+        f"{what} is outside the SQL read here",
+        why="they are read as NOT EXISTS and EXISTS of a row that is equal",
+        fix=fix,
+        line=line_of(tree),
+    )

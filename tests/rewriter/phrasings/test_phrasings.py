@@ -1,0 +1,169 @@
+"""Phrasings of SQL that are read as others: the same query comes of both."""
+
+from dataclasses import replace
+
+import pytest
+
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DataSource,
+    FloatType,
+    IntType,
+    Relation,
+    Stream,
+    StringType,
+)
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+
+NOTHING = DataSource("parquet", "none")
+READING = Stream(
+    "reading",
+    NOTHING,
+    "ts",
+    60_000_000,
+    10,
+    (
+        Column("sensor", StringType(), enum=("a", "b")),
+        Column("value", FloatType()),
+        Column("level", IntType(), minimum=0, maximum=9),
+        Column("hum", IntType(), minimum=0, maximum=9, nullable=True),
+    ),
+    (("sensor", "ts"),),
+)
+SENSOR = Relation("sensor", NOTHING, (Column("id", StringType()), Column("city", StringType())))
+CATALOG = Catalog({"reading": READING}, {"sensor": SENSOR})
+
+
+def read(text: str) -> SpjUnion:
+    return parse_sql(text, CATALOG, name="q", file="q.sql")
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        (
+            "SELECT sensor, COUNT(*) AS n FROM reading GROUP BY ALL",
+            "SELECT sensor, COUNT(*) AS n FROM reading GROUP BY sensor",
+        ),
+        (
+            "SELECT COUNT(*) AS n FROM reading GROUP BY ALL",
+            "SELECT COUNT(*) AS n FROM reading",
+        ),
+        (
+            "SELECT sensor, COUNT_IF(level > 3) AS n FROM reading GROUP BY sensor",
+            "SELECT sensor, COUNT(CASE WHEN level>3 THEN 1 END) AS n FROM reading GROUP BY sensor",
+        ),
+        (
+            "SELECT COUNT_IF(level > 3) FILTER (WHERE sensor = 'a') AS n FROM reading",
+            (
+                "SELECT COUNT(CASE WHEN CASE WHEN sensor = 'a' THEN level > 3 END THEN 1 END) AS n "
+                "FROM reading"
+            ),
+        ),
+        (
+            "SELECT sensor, BOOL_OR(level > 3) AS o FROM reading GROUP BY sensor",
+            (
+                "SELECT sensor, (MAX(CASE WHEN level > 3 THEN 1 WHEN NOT (level > 3) THEN 0 END) "
+                "= 1) AS o FROM reading GROUP BY sensor"
+            ),
+        ),
+        (
+            "SELECT EVERY(level > 3) AS o FROM reading",
+            "SELECT BOOL_AND(level > 3) AS o FROM reading",
+        ),
+        (
+            "SELECT sensor, ANY_VALUE(level) AS o FROM reading GROUP BY sensor",
+            "SELECT sensor, MIN(level) AS o FROM reading GROUP BY sensor",
+        ),
+        (
+            "SELECT sensor, ANY_VALUE(sensor) AS o, COUNT(*) AS n FROM reading GROUP BY sensor",
+            "SELECT sensor, sensor AS o, COUNT(*) AS n FROM reading GROUP BY sensor",
+        ),
+        (
+            "SELECT DATE_PART('hour', ts) AS h, EPOCH(ts) AS e FROM reading",
+            "SELECT EXTRACT(HOUR FROM ts) AS h, EXTRACT(EPOCH FROM ts) AS e FROM reading",
+        ),
+        (
+            "SELECT STRFTIME('%Y', ts) AS y FROM reading",
+            "SELECT STRFTIME(ts, '%Y') AS y FROM reading",
+        ),
+        ("SELECT ts, value FROM reading ORDER BY ts", "SELECT ts, value FROM reading"),
+        (
+            "SELECT r.ts AS t, city FROM reading r JOIN sensor ON id = sensor.id ORDER BY t",
+            "SELECT r.ts AS t, city FROM reading r JOIN sensor ON id = sensor.id",
+        ),
+        (
+            "SELECT date_trunc('hour', ts) AS h, COUNT(*) AS n FROM reading GROUP BY h ORDER BY 1",
+            "SELECT date_trunc('hour', ts) AS h, COUNT(*) AS n FROM reading GROUP BY h",
+        ),
+        (
+            "SELECT DISTINCT ON (sensor) sensor, value FROM reading ORDER BY sensor, ts DESC",
+            (
+                "SELECT sensor, value FROM reading "
+                "QUALIFY ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY ts DESC) = 1"
+            ),
+        ),
+        (
+            "SELECT ts::date AS d, COUNT(*) AS n FROM reading GROUP BY 1 ORDER BY d",
+            "SELECT DATE(ts) AS d, COUNT(*) AS n FROM reading GROUP BY DATE(ts)",
+        ),
+    ],
+)
+def test_it_is_read_as(text: str, same: str) -> None:
+    one, other = read(text), read(same)
+    assert replace(one, aggregation=None) == replace(other, aggregation=None)
+    assert repr(one.aggregation) == repr(other.aggregation)
+
+
+@pytest.mark.parametrize(
+    ("text", "bucket"),
+    [
+        ("SELECT CAST(ts AS DATE) AS d, COUNT(*) AS n FROM reading GROUP BY d", "day"),
+        ("SELECT YEAR(ts) AS y, COUNT(*) AS n FROM reading GROUP BY y", "year"),
+        ("SELECT YEAR(ts) AS y, MONTH(ts) AS m, COUNT(*) AS n FROM reading GROUP BY y, m", "month"),
+        (
+            "SELECT DATE(ts) AS d, HOUR(ts) AS h, COUNT(*) AS n FROM reading GROUP BY d, h",
+            "hour",
+        ),
+        ("SELECT STRFTIME(ts, '%Y-%m') AS m, COUNT(*) AS n FROM reading GROUP BY m", "month"),
+    ],
+)
+def test_parts_that_make_a_bucket(text: str, bucket: str) -> None:
+    ((_, column),) = read(text).buckets
+    assert bucket in column.name or (bucket == "hour" and "1 hour" in column.name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT HOUR(ts) AS h, COUNT(*) AS n FROM reading GROUP BY h",
+        "SELECT MONTH(ts) AS m, DAY(ts) AS d, COUNT(*) AS n FROM reading GROUP BY m, d",
+        "SELECT STRFTIME(ts, '%m-%d') AS d, COUNT(*) AS n FROM reading GROUP BY d",
+    ],
+)
+def test_parts_that_make_none(text: str) -> None:
+    assert read(text).buckets == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("SELECT value FROM reading ORDER BY value", "ORDER BY is outside"),
+        ("SELECT ts, value FROM reading ORDER BY ts DESC", "ORDER BY is outside"),
+        ("SELECT a.ts FROM reading a, reading b WHERE a.ts = b.ts ORDER BY a.ts", "ORDER BY"),
+        ("SELECT ts, value FROM reading ORDER BY ts, value", "ORDER BY is outside"),
+        ("SELECT sensor, COUNT(*) AS n FROM reading GROUP BY sensor ORDER BY sensor", "ORDER BY"),
+        ("SELECT DISTINCT ON (sensor) sensor FROM reading", "DISTINCT ON"),
+        ("SELECT hum FROM reading EXCEPT SELECT level FROM reading", "hum, which may be NULL"),
+        ("SELECT sensor FROM reading EXCEPT ALL SELECT id FROM sensor", "EXCEPT ALL"),
+        ("SELECT sensor, level FROM reading EXCEPT SELECT id FROM sensor", "2 and 1 columns"),
+        ("SELECT * FROM reading EXCEPT SELECT * FROM reading", "write columns by name"),
+        ("SELECT sensor FROM reading EXCEPT SELECT sensor FROM reading", "is never final"),
+    ],
+)
+def test_what_is_no_such_phrasing(text: str, message: str) -> None:
+    with pytest.raises(QueryError, match=message):
+        read(text)
