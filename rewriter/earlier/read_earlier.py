@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.earlier.read_asof import read_asof
 from ontoweir.rewriter.earlier.read_lag import read_lag
+from ontoweir.rewriter.earlier.read_moving import read_moving
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -14,7 +15,8 @@ Tree = TypeVar("Tree", bound="exp.Query")
 
 def read_earlier(tree: Tree, catalog: Catalog) -> tuple[Tree, Catalog]:
     """A query where ASOF JOIN and LAG are joins with relations that change, read as of the time of
-    a row (change.md section 6); it is changed in place. And the catalog with these relations.
+    a row (change.md section 6), and moving aggregates are groups of a join; it is changed in place.
+    And the catalog with these relations.
 
     Args:
         tree: the query, with names as they were written.
@@ -26,6 +28,7 @@ def read_earlier(tree: Tree, catalog: Catalog) -> tuple[Tree, Catalog]:
     from sqlglot import exp
 
     for select in list(tree.find_all(exp.Select)):
+        read_moving(select, catalog)
         catalog = read_asof(select, catalog)
         catalog = read_lag(select, catalog)
     return tree, catalog

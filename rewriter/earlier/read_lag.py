@@ -7,6 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.earlier.declare_latest import LatestOf, declare_latest
+from ontoweir.rewriter.earlier.own_nodes import list_own
 from ontoweir.rewriter.earlier.read_asof import list_tables, put_join
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 
@@ -32,7 +33,7 @@ def read_lag(select: "exp.Select", catalog: Catalog) -> Catalog:
     """
     from sqlglot import exp
 
-    found = [w for w in _own(select, exp.Window) if isinstance(_bare(w.this), exp.Lag)]
+    found = [w for w in list_own(select, exp.Window) if isinstance(_bare(w.this), exp.Lag)]
     if not found:
         return catalog
     rows = _read_rows(select, catalog, found[0])
@@ -48,7 +49,7 @@ def read_lag(select: "exp.Select", catalog: Catalog) -> Catalog:
             catalog = _join(select, rows, key, alias, catalog, window)
             joined[key] = alias
         window.replace(_value(window, rows, joined[key]))
-    if not [w for w in _own(select, exp.Window) if w.arg_key != "windows"]:
+    if not [w for w in list_own(select, exp.Window) if w.arg_key != "windows"]:
         select.set("windows", None)
     if (qualify := select.args.get("qualify")) is not None and not qualify.find(exp.Window):
         select.set("qualify", None)
@@ -178,7 +179,7 @@ def _join(
     only = where.this.copy() if where is not None and loose else None
     of = LatestOf(rows.stream, key, only, earlier=True, optional=True)
     made, catalog = declare_latest(of, catalog, "LAG", line_of(place))
-    for column in _own(select, exp.Column):
+    for column in list_own(select, exp.Column):
         if not column.args.get("table") and not isinstance(column.this, exp.Star):
             column.set("table", exp.to_identifier(rows.alias, quoted=True))
     equal = [
@@ -212,14 +213,6 @@ def _value(window: "exp.Expr", rows: _Rows, alias: str) -> "exp.Expr":
         return exp.Case(ifs=[exp.If(this=none, true=default.copy())], default=holder)
     inner: exp.Expr = holder.this
     return inner if isinstance(inner, exp.Column) else holder
-
-
-def _own(select: "exp.Select", kind: "type[exp.Expr]") -> "list[exp.Expr]":
-    """The nodes of a kind outside its subqueries."""
-    from sqlglot import exp
-
-    nodes = select.walk(prune=lambda n: n is not select and isinstance(n, exp.Query))
-    return [n for n in nodes if isinstance(n, kind)]
 
 
 def _bare(tree: "exp.Expr") -> "exp.Expr":

@@ -80,9 +80,10 @@ class _Reader:
 
         for item in self.tree.expressions:
             self._name_column(item)
+        final = any(map(self._is_bucket, self.grouped))
         for key, text in self.grouped.items():
-            if key not in self.names and self._is_bucket(key):
-                self.names[key] = self._name_apart("bucket")
+            if key not in self.names and final:
+                self.names[key] = next(self.free)
             elif key not in self.names:
                 raise SqlRefusal(
                     f"GROUP BY {text} that is not selected is outside the SQL read here",
@@ -169,8 +170,8 @@ class _Reader:
         return tree.copy().transform(replaced, copy=False)
 
     def _is_bucket(self, key: SourceColumn) -> bool:
-        """Whether it is a bucket of time: its groups are final, so that no row takes the place of
-        another one, and it need not be shown."""
+        """Whether it is a bucket of time: groups by it are final, so that no row takes the place of
+        another one, and what they are grouped by need not be shown."""
         column = self.scope.tables[key.alias].column(key.column)
         return column is not None and column.bucket is not None
 

@@ -1,4 +1,4 @@
-"""ASOF JOIN and LAG: every answer, replayed and live, as DuckDB has the same SQL over prefixes."""
+"""ASOF JOIN, LAG and moving aggregates: every answer, replayed and live, as DuckDB has it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -100,10 +100,33 @@ def make_lag(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], list
     return text, names, [n for n, c in zip(names, shown, strict=True) if "LAG" in c]
 
 
+def make_moving(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], list[str]]:
+    """As make_asof: windows that end with the row."""
+    first, last = random.choice([(0, 0), (1, 0), (2, 0), (5, 0)])
+    ends = [f"INTERVAL '{n}' MICROSECOND PRECEDING" if n else "CURRENT ROW" for n in (first, last)]
+    by = f"PARTITION BY {', '.join(key)} " if random.random() < 0.7 else ""
+    window = f"({by}ORDER BY ts RANGE BETWEEN {ends[0]} AND {ends[1]})"
+    calls = ["COUNT(*)", "SUM(a)", "AVG(b)", "MAX(h)", "MIN(a + h)", "COUNT(g)"]
+    chosen = [f"{c} OVER {window}" for c in random.sample(calls, k=random.randint(1, 2))]
+    if random.random() < 0.4:
+        chosen.append(f"a - MIN(a) OVER {window}")
+    plain = [*HELD, "ts", "a + h"]
+    shown = [*random.sample(plain, k=random.randint(0, 3)), *chosen]
+    random.shuffle(shown)
+    there = " AND ".join(f"{c} IS NOT NULL" for c in key)
+    where = random.choice(["", f" AND ({random.choice(_CONDITIONS).format('s')})"])
+    listed = ", ".join(f"{c} AS c{i}" for i, c in enumerate(shown))
+    text = f"SELECT {listed} FROM s WHERE {there}{where}"
+    if random.random() < 0.2:
+        text += f" QUALIFY h < COUNT(*) OVER {window}"
+    names = [f"c{i}" for i in range(len(shown))]
+    return text, names, names
+
+
 def check(seed: int) -> None:
     random = Random(seed)
     catalog, key = make_world(random)
-    make = random.choice([make_asof, make_lag])
+    make = random.choice([make_asof, make_lag, make_moving])
     text, names, nulls = make(random, key)
     query = Stacked(text, text, tuple(names))
     data = make_rows(random, key)

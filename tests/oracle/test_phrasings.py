@@ -88,15 +88,7 @@ SELECT r.sensor, r.level FROM reading r INTERSECT SELECT id, 3 FROM sensor s
 @pytest.mark.parametrize("text", [q.strip() for q in QUERIES.split(";")])
 def test_it_is_as_duckdb_answers(folder: Path, text: str) -> None:
     answers = ontoweir.open_project(folder).replay(text)
-    table = answers.to_arrow()
-    names = [n for n in table.column_names if n not in ("at", "multiplicity")]
-    found: Counter[Any] = Counter()
-    for row in table.to_pylist():
-        found[tuple(_plain(row[n]) for n in names)] += row.get("multiplicity", 1)
-    with duckdb.connect() as base:
-        for name in ("reading", "sensor"):
-            base.execute(f"CREATE VIEW {name} AS FROM '{folder / name}.parquet'")
-        expected = Counter(tuple(map(_plain, row)) for row in base.execute(text).fetchall())
+    found, expected = _found(answers), _ask_duckdb(folder, text)
     for row in list(expected):
         month = "MONTH" in text and "DAY" not in text
         if _is_open(row) or (month and row[:2] == (2026, 3)):
@@ -105,6 +97,42 @@ def test_it_is_as_duckdb_answers(folder: Path, text: str) -> None:
             del expected[row]  # no column is declared nullable
     assert found == expected
     assert found
+
+
+WINDOW = "(PARTITION BY sensor ORDER BY ts RANGE BETWEEN {} AND INTERVAL '1' HOUR FOLLOWING)"
+
+
+@pytest.mark.parametrize("begin", ["CURRENT ROW", "INTERVAL '2' HOUR PRECEDING"])
+@pytest.mark.parametrize(
+    "calls", ["COUNT(*) OVER w, MAX(level) OVER w", "value - AVG(value) OVER w"]
+)
+def test_windows_that_end_after_the_row(folder: Path, begin: str, calls: str) -> None:
+    """A row is told when no other can be in its window any more."""
+    text = f"SELECT sensor, ts, {calls} FROM reading WINDOW w AS {WINDOW.format(begin)}"
+    answers = ontoweir.open_project(folder).replay(text)
+    for row in answers.to_arrow().to_pylist():
+        assert row["at"].replace(tzinfo=None) == row["ts"].replace(tzinfo=None) + timedelta(hours=1)
+    until = datetime(2026, 3, 2, 23)
+    expected = _ask_duckdb(folder, text)
+    final = Counter({row: n for row, n in expected.items() if row[1] <= until})
+    assert _found(answers) == final
+    assert final
+
+
+def _found(answers: Any) -> Counter[Any]:
+    table = answers.to_arrow()
+    names = [n for n in table.column_names if n not in ("at", "multiplicity")]
+    found: Counter[Any] = Counter()
+    for row in table.to_pylist():
+        found[tuple(_plain(row[n]) for n in names)] += row.get("multiplicity", 1)
+    return found
+
+
+def _ask_duckdb(folder: Path, text: str) -> Counter[Any]:
+    with duckdb.connect() as base:
+        for name in ("reading", "sensor"):
+            base.execute(f"CREATE VIEW {name} AS FROM '{folder / name}.parquet'")
+        return Counter(tuple(map(_plain, row)) for row in base.execute(text).fetchall())
 
 
 def _is_open(row: tuple[Any, ...]) -> bool:

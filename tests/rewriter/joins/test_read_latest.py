@@ -47,7 +47,7 @@ def test_read(text: str, latest: tuple[str, ...]) -> None:
         ("SELECT a FROM s QUALIFY RANK() OVER (ORDER BY ts DESC) = 1", "the latest row of all"),
         (f"SELECT h FROM s QUALIFY RANK() OVER {DESC.replace('ts', 'a')} = 1", "the order of"),
         (f"SELECT h FROM s QUALIFY RANK() OVER {DESC} = 2", "QUALIFY RANK()"),
-        (f"SELECT h, SUM(a) OVER {DESC} AS n FROM s", "of functions over windows"),
+        (f"SELECT h, SUM(a) OVER {DESC} AS n FROM s", "a moving aggregate of all rows until each"),
         (f"SELECT h FROM ({RANKED}) AS w WHERE n = 1 AND a = 2", "beside the number of a row"),
         (f"SELECT s.h FROM s, r QUALIFY RANK() OVER {DESC} = 1", "joined rows"),
         ("SELECT h, ARG_MAX(a, ts) AS v, COUNT(*) AS n FROM s GROUP BY h", "beside ARG_MAX"),
