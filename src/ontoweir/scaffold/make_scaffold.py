@@ -10,6 +10,7 @@ from typing import Any
 
 from ontoweir.errors import OntoweirError, UsageError
 from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.language_of import language_of_text
 from ontoweir.project.project import load_project
 from ontoweir.scaffold.export_database import SUFFIXES, export_database
 from ontoweir.scaffold.guess_tables import guess_tables
@@ -24,7 +25,7 @@ from ontoweir.scaffold.write_catalog import write_catalog
 from ontoweir.scaffold.write_queries import write_queries
 from ontoweir.scaffold.write_terms import write_mapping, write_ontology
 
-_MOST = 3
+_MOST = 4
 """So many queries are written."""
 
 
@@ -157,7 +158,7 @@ def _write(
         for query in write_queries(stream, evidence.catalog, measured[stream.name], base)
     ]
     queries = dict(_keep_bounded(files, tried)[:_MOST])
-    files |= {f"queries/{query}.rq": text for query, text in queries.items()}
+    files |= {_file_of(query, text): text for query, text in queries.items()}
     files["README.md"] = _write_readme(name, evidence, queries)
     return Scaffold(
         files,
@@ -168,6 +169,10 @@ def _write(
     )
 
 
+def _file_of(query: str, text: str) -> str:
+    return f"queries/{query}.{'sql' if language_of_text(text) == 'sql' else 'rq'}"
+
+
 def _keep_bounded(
     files: Mapping[str, str], tried: Sequence[tuple[str, str]]
 ) -> list[tuple[str, str]]:
@@ -176,7 +181,7 @@ def _keep_bounded(
     with tempfile.TemporaryDirectory(prefix="ontoweir-init-") as folder:
         place = Path(folder)
         (place / "queries").mkdir()
-        for name, text in (*files.items(), *((f"queries/{n}.rq", t) for n, t in tried)):
+        for name, text in (*files.items(), *((_file_of(n, t), t) for n, t in tried)):
             (place / name).write_text(text, encoding="utf-8")
         workspace = Workspace(load_project(place))
         for name, text in tried:
@@ -199,7 +204,9 @@ def _write_readme(name: str, evidence: Evidence, queries: Mapping[str, str]) -> 
     lines.append("| `ontoweir.toml` | the tables; what is marked `seen` was measured: correct it |")
     lines.append("| `ontology.ttl` | a class for each table, a property for each column |")
     lines.append("| `mapping.r2rml.ttl` | which rows and columns these are |")
-    lines += [f"| `queries/{n}.rq` | {t.splitlines()[0][2:]} |" for n, t in queries.items()]
+    lines += [
+        f"| `{_file_of(n, t)}` | {t.splitlines()[0][2:].strip()} |" for n, t in queries.items()
+    ]
     for stream, measured in evidence.measured:
         if not measured.rows:
             lines += ["", f"Put the data of `{stream}` into `data/{stream}.parquet`."]

@@ -78,7 +78,19 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
             if one not in keys[1:]:
                 seen.append((one.declared, one.evidence))
     catalog = declare_in(catalog, [declared for declared, _ in seen])
+    catalog = replace(
+        catalog, streams={n: _mark_nullable(s, found[n]) for n, s in catalog.streams.items()}
+    )
     return Evidence(catalog, tuple(units), tuple(seen), tuple(found.items()))
+
+
+def _mark_nullable(stream: Stream, measured: "MeasuredStream") -> Stream:
+    """The stream, where columns in which NULL was seen are declared so: but for those of a key, in
+    which a row has values."""
+    key = {name for key in stream.keys for name in key}
+    null = {n for n, c in measured.columns.items() if c.nulls and n not in key}
+    columns = (replace(c, nullable=True) if c.name in null else c for c in stream.columns)
+    return replace(stream, columns=tuple(columns))
 
 
 def trust_declared(catalog: Catalog) -> Evidence:

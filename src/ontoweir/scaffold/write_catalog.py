@@ -1,7 +1,8 @@
 """Write a catalog that was guessed as a project file, with what was seen as comments."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, Relation, Stream
 from ontoweir.mappings.model.column_types import name_column_type
@@ -16,6 +17,9 @@ from ontoweir.measuring.declared import (
     SetRate,
 )
 from ontoweir.scaffold.measure_guessed import Evidence
+
+if TYPE_CHECKING:
+    from ontoweir.runtime.measure.measured import MeasuredStream
 
 
 def write_catalog(evidence: Evidence, reasons: Sequence[tuple[str, str]], title: str) -> str:
@@ -36,18 +40,23 @@ def write_catalog(evidence: Evidence, reasons: Sequence[tuple[str, str]], title:
         "[project]",
         'ontology = ["ontology.ttl"]',
         'mappings = ["mapping.r2rml.ttl"]',
-        'queries = ["queries/*.rq"]',
+        'queries = ["queries/*.rq", "queries/*.sql"]',
     ]
     for name, stream in catalog.streams.items():
         mine = [(d, why) for d, why in evidence.seen if d.stream == name]
-        lines += ["", *_stream(stream, mine, dict(reasons)[name], dict(evidence.units)[name])]
+        null = dict(_describe_nulls(stream, dict(evidence.measured).get(name)))
+        lines += ["", *_stream(stream, mine, dict(reasons)[name], dict(evidence.units)[name], null)]
     for relation in catalog.relations.values():
         lines += ["", *_relation(relation, catalog)]
     return "\n".join(lines) + "\n"
 
 
 def _stream(
-    stream: Stream, seen: Sequence[tuple[Declared, str]], why: str, unit: str
+    stream: Stream,
+    seen: Sequence[tuple[Declared, str]],
+    why: str,
+    unit: str,
+    null: Mapping[str, str],
 ) -> Iterator[str]:
     yield f"# A stream, as {stream.timestamp} goes on from row to row: {why}."
     yield f"[streams.{stream.name}]"
@@ -89,8 +98,17 @@ def _stream(
     yield f"[streams.{stream.name}.columns]"
     domains = {d.column.name: said for d, said in seen if isinstance(d, SetDomain)}
     for column in stream.columns:
-        said = f" # seen: {domains[column.name]}" if column.name in domains else ""
+        found = [s for of in (domains, null) if (s := of.get(column.name)) is not None]
+        said = f" # seen: {'; '.join(found)}" if found else ""
         yield f"{_key(column.name)} = {_type(column)}{said}"
+
+
+def _describe_nulls(stream: Stream, measured: "MeasuredStream | None") -> Iterator[tuple[str, str]]:
+    """In how many rows columns that are declared nullable are NULL."""
+    for column in stream.columns:
+        if column.nullable and measured is not None:
+            nulls = measured.columns[column.name].nulls
+            yield column.name, f"NULL in {nulls:,} of {measured.rows:,} rows"
 
 
 def _relation(relation: Relation, catalog: Catalog) -> Iterator[str]:
@@ -128,6 +146,7 @@ def _type(column: Column) -> str:
         told += f", enum = {_list([str(v) for v in column.enum])}"
     ends = [("min", column.minimum), ("max", column.maximum)]
     told += "".join(f", {key} = {value}" for key, value in ends if value is not None)
+    told += ", nullable = true" if column.nullable else ""
     return f"{{ type = {kind}{told} }}" if told else kind
 
 

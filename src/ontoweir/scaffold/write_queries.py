@@ -69,6 +69,17 @@ def write_queries(
                 f"WHERE {{\n  GRAPH ?t {{ {row} }}\n}}\nGROUP BY {shown}{grouped}\n"
             ),
         )
+    if subject.entity is not None and subject.value is not None:
+        by, time, of = map(_name, (subject.entity, stream.timestamp, subject.value))
+        yield (
+            f"{name}-change",
+            (
+                "-- By how much each value differs from the one before it (SQL, over the tables).\n"
+                f"SELECT {by}, {time}, {of},\n"
+                f"  {of} - LAG({of}) OVER (PARTITION BY {by} ORDER BY {time}) AS change\n"
+                f"FROM {_name(stream.name)}\n"
+            ),
+        )
     if subject.entity is not None:
         steps = f"PT{10 * stream.step_us // UNITS_US['second']}S"
         yield (
@@ -81,6 +92,12 @@ def write_queries(
                 f'  FILTER(?t1 < ?t2 && ?t2 - ?t1 <= "{steps}"^^xsd:dayTimeDuration)\n}}\n'
             ),
         )
+
+
+def _name(column: str) -> str:
+    """A name in SQL, in quotes where it needs them."""
+    plain = column.isascii() and column.replace("_", "a").isalnum() and not column[0].isdigit()
+    return column if plain and column.islower() else f"`{column}`"
 
 
 def _middle(measured: "MeasuredStream", column: str) -> str:

@@ -36,7 +36,7 @@ def test_readings_of_sensors(run: Run, tmp_path: Path) -> None:
     ran = run("init", project, "--from", _readings(tmp_path), "--from", _sensors(tmp_path))
     assert ran.code == 0, ran.err
     assert ran.out.splitlines()[0].startswith(
-        f"{project}: 1 stream (readings), 1 relation (sensors), 3 queries"
+        f"{project}: 1 stream (readings), 1 relation (sensors), 4 queries"
     )
     declared = tomllib.loads((project / "ontoweir.toml").read_text())
     stream = declared["streams"]["readings"]

@@ -29,7 +29,7 @@ def test_what_is_declared(run: Run, tmp_path: Path) -> None:
     project = tmp_path / "plant"
     ran = run("init", project, "--from", tmp_path / "plant.sql")
     assert ran.code == 0, ran.err
-    assert "1 stream (readings), 1 relation (sensors), 3 queries" in ran.out
+    assert "1 stream (readings), 1 relation (sensors), 4 queries" in ran.out
     assert "left out, as their types are not known: readings.note" in ran.out
     text = (project / "ontoweir.toml").read_text()
     declared = tomllib.loads(text)

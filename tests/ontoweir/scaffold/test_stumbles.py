@@ -23,7 +23,7 @@ def test_a_text_for_what_is_missing(run: Run, tmp_path: Path) -> None:
     source = stream["source"]
     assert isinstance(source, dict)
     assert source["options"] == {"header": "true", "nullValue": "NA"}
-    assert stream["columns"] == {"count": "int", "price": "double"}
+    assert stream["columns"] == {"count": {"type": "int", "nullable": True}, "price": "double"}
 
 
 def test_blocks_that_each_begin_anew_are_sorted(run: Run, tmp_path: Path) -> None:
