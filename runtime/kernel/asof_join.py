@@ -78,6 +78,10 @@ def look_up_sums(
     `window`: (c, d): from now - c (None: the beginning) to now - d.
     """
     keys = [value(k.value) for k in table.keys]
+    near = None if window[0] is None else _find_near(frame, events, keys, (window[0], window[1]))
+    if near is not None:
+        yield from _look_up_rows(view, frame, keys, near)
+        return
     events, first, search, runs, start, length = _grouped(frame, events, keys)
     totals = {n: _running(events[n]) for n in (WEIGHT, *sums_of(events))}
     until = search.place(frame[EVENT] - window[1] + 1)
@@ -100,6 +104,61 @@ def look_up_sums(
             join_weights(mine, sums, np.arange(sums.rows))
             if view.bag
             else {WEIGHT: np.ones(len(row), np.int64)}
+        )
+        yield mine.with_columns({**theirs, **weights})
+
+
+class _Near(NamedTuple):
+    """The events that are in each row's window, by keys that both share: `start`, `length`: for
+    each row, its events' places."""
+
+    events: Frame
+    start: Array
+    length: Array
+
+
+def _find_near(
+    frame: Frame, events: Frame, keys: Sequence[Name], window: tuple[int, int]
+) -> _Near | None:
+    """The events in the windows of a frame's rows, where looking at them is less than looking up
+    all the keys that a row may meet; None: it is not, or there are events that take others back."""
+    shared = [n for n in keys if n in frame.columns]
+    if len(shared) == len(keys) or not events.rows or int(events[WEIGHT].min()) <= 0:
+        return None
+    _, count = group_codes([events[n] for n in keys], events.rows)
+    known = [events[n] for n in shared]
+    codes, groups = group_codes(known, events.rows)
+    search = AsOfIndex(codes, groups, events[EVENT], frame.rows)
+    order = np.arange(events.rows) if search.order is None else search.order
+    first = first_of(codes[order], groups)
+    one = [column[order[first]] for column in known]
+    runs, at, met = pair_up([frame[n] for n in shared], one, frame.rows, groups)
+    there = met > 0
+    group = runs[np.where(there, at, 0)]
+    upper = search.rank_at(group, search.place(frame[EVENT] - window[1] + 1))
+    lower = search.rank_at(group, search.place(frame[EVENT] - window[0]))
+    length = np.where(there, np.maximum(upper - lower, 0), 0)
+    if int(length.sum()) * groups > count * frame.rows:
+        return None
+    return _Near(events.take(order), lower, length)
+
+
+def _look_up_rows(
+    view: PlanView, frame: Frame, keys: Sequence[Name], near: _Near
+) -> Iterator[Frame]:
+    """As look_up_sums, event by event."""
+    events = near.events
+    for cut in blocks(near.length):
+        row, event = expand(near.start[cut], near.length[cut])
+        row = row + cut.start
+        if not view.bag:  # a key counts once for each row
+            codes, count = group_codes([events[n][event] for n in keys], len(event))
+            _, once = np.unique(row * count + codes, return_index=True)
+            row, event = row[once], event[once]
+        mine = frame.take(row)
+        theirs = {n: events[n][event] for n in keys if n not in frame.columns}
+        weights = (
+            join_weights(mine, events, event) if view.bag else {WEIGHT: np.ones(len(row), np.int64)}
         )
         yield mine.with_columns({**theirs, **weights})
 

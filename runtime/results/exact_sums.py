@@ -7,6 +7,7 @@ fit. What is shown is the exact sum, or mean, rounded once (half to even, as IEE
 
 from collections.abc import Mapping
 from fractions import Fraction
+from math import frexp
 
 import numpy as np
 
@@ -19,6 +20,10 @@ _LEAST = -1074
 _MOST = 1 << 35
 INFINITE, MINUS_INFINITE = -1, -2
 """In the places of digits: how many numbers are +∞ and -∞."""
+_PLAIN = 900
+"""A number is multiplied by a power of 2 of less than that, unless it is much greater itself."""
+_FEW = 4
+"""Numbers are put apart when less than one in so many has digits left."""
 _NORMAL = 2.0**-1021
 """Below it, quotients are rounded to fewer bits."""
 
@@ -48,34 +53,37 @@ def split_doubles(values: Array, times: Array) -> dict[int, Array]:
             if there.any():
                 digits[place] = np.where(there, times, 0)
         values = np.where(finite, values, 0.0)
-    fractions, exponents = np.frexp(values)
-    mantissas = np.ldexp(fractions, 53).astype(np.int64)  # value = mantissa · 2^(exponent - 53)
-    shifts = exponents.astype(np.int64) - 53 - _LEAST
-    # of numbers near 0 the last bits of the mantissa are 0, as they are multiples of 2^_LEAST
-    mantissas >>= np.maximum(-shifts, 0)
-    shifts = np.maximum(shifts, 0)
-    first, inside = shifts // BITS, shifts % BITS
-    sign = np.sign(mantissas)
-    rest = np.abs(mantissas).astype(np.uint64)
-    low = (rest & np.uint64((1 << BITS) - 1)) << inside.astype(np.uint64)
-    high = (rest >> np.uint64(BITS)) << inside.astype(np.uint64)  # fewer than 53 bits, each
-    mask = np.uint64((1 << BITS) - 1)
-    wide = np.uint64(BITS)
-    parts = (
-        low & mask,
-        (low >> wide) + (high & mask),
-        (high >> wide) & mask,
-        high >> np.uint64(2 * BITS),
-    )
-    occurring = np.flatnonzero(np.bincount(first)).tolist()
-    for offset, part in enumerate(parts):
-        signed = part.astype(np.int64) * sign * times
-        for place in occurring:
-            mine = signed if len(occurring) == 1 else np.where(first == place, signed, 0)
-            if mine.any():
-                known = digits.get(place + offset)
-                digits[place + offset] = mine if known is None else known + mine
+    greatest = float(np.abs(values).max()) if len(values) else 0.0
+    place = (frexp(greatest)[1] - 1 - _LEAST) // BITS
+    rest, index = values, None
+    while greatest and rest.any():
+        heads, rest = _cut(rest, BITS * place + _LEAST)
+        mine = heads.astype(np.int64) * (times if index is None else times[index])
+        if mine.any():
+            digits[place] = mine if index is None else _spread(mine, index, len(values))
+        place -= 1
+        there = np.count_nonzero(rest)
+        if there * _FEW < len(rest):  # few numbers have digits so far down
+            left = np.flatnonzero(rest)
+            index = left if index is None else index[left]
+            rest = rest[left]
     return digits
+
+
+def _cut(values: Array, exponent: int) -> tuple[Array, Array]:
+    """The whole multiples of 2^exponent in numbers, towards 0, and what is left: both are exact, as
+    they have some of the bits of a number, at most."""
+    if abs(exponent) < _PLAIN:
+        heads = np.trunc(values * 2.0**-exponent)
+        return heads, values - heads * 2.0**exponent
+    heads = np.trunc(np.ldexp(values, -exponent))
+    return heads, values - np.ldexp(heads, exponent)
+
+
+def _spread(values: Array, index: Array, rows: int) -> Array:
+    made = np.zeros(rows, dtype=np.int64)
+    made[index] = values
+    return made
 
 
 def round_digits(digits: Mapping[int, Array], counts: Array) -> Array:
