@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.phrasings.compare_extremes import compare_extremes
 from ontoweir.rewriter.phrasings.drop_order import drop_order
 from ontoweir.rewriter.phrasings.group_all import group_all
 from ontoweir.rewriter.phrasings.group_parts import group_parts
@@ -19,7 +20,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
-    - DISTINCT ON is the row whose number is 1;
+    - DISTINCT ON is the row whose number is 1, and of the greatest time of its key there is no
+      later one;
     - parts of a time: DATE_PART('hour', ts), EPOCH(ts), STRFTIME(ts, f);
     - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN;
     - GROUP BY ALL names what is grouped by;
@@ -31,7 +33,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         catalog: the tables.
 
     Raises:
-        SqlRefusal: EXCEPT or INTERSECT are of more than columns.
+        SqlRefusal: EXCEPT or INTERSECT are of more than columns; a subquery stands for a value;
+            an ORDER BY is by more than time.
     """
     from sqlglot import exp
 
@@ -39,6 +42,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     name_parts(tree)
     for select in list(tree.find_all(exp.Select)):
         number_rows(select)
+        compare_extremes(select, catalog)
         name_conditions(select)
         group_all(select)
         group_parts(select, catalog)

@@ -34,7 +34,12 @@ READING = Stream(
     (("sensor", "ts"),),
 )
 SENSOR = Relation("sensor", NOTHING, (Column("id", StringType()), Column("city", StringType())))
-CATALOG = Catalog({"reading": READING}, {"sensor": SENSOR})
+OTHER = replace(READING, name="other")
+CATALOG = Catalog({"reading": READING, "other": OTHER}, {"sensor": SENSOR})
+
+
+ROW = "SELECT a.sensor, a.value FROM reading a WHERE"
+OTHERS, SAME = "SELECT 1 FROM reading b WHERE", "b.sensor = a.sensor"
 
 
 def read(text: str) -> SpjUnion:
@@ -107,6 +112,14 @@ def read(text: str) -> SpjUnion:
             ),
         ),
         (
+            f"{ROW} a.level > 2 AND a.ts = (SELECT MAX(ts) FROM reading b WHERE {SAME} AND level>2)",
+            f"{ROW} a.level > 2 AND NOT EXISTS ({OTHERS} {SAME} AND b.level > 2 AND b.ts > a.ts)",
+        ),
+        (
+            f"{ROW} (SELECT MIN(b.ts) FROM reading b WHERE {SAME}) = a.ts",
+            f"{ROW} NOT EXISTS ({OTHERS} {SAME} AND b.ts < a.ts)",
+        ),
+        (
             "SELECT ts::date AS d, COUNT(*) AS n FROM reading GROUP BY 1 ORDER BY d",
             "SELECT DATE(ts) AS d, COUNT(*) AS n FROM reading GROUP BY DATE(ts)",
         ),
@@ -162,6 +175,22 @@ def test_parts_that_make_none(text: str) -> None:
         ("SELECT sensor, level FROM reading EXCEPT SELECT id FROM sensor", "2 and 1 columns"),
         ("SELECT * FROM reading EXCEPT SELECT * FROM reading", "write columns by name"),
         ("SELECT sensor FROM reading EXCEPT SELECT sensor FROM reading", "is never final"),
+        ("SELECT ts FROM reading WHERE value > (SELECT MAX(id) FROM sensor)", "as its view"),
+        (
+            (
+                "SELECT a.ts FROM reading a, other c WHERE c.ts = (SELECT MAX(b.ts) FROM reading b "
+                "WHERE b.sensor = c.sensor) AND c.ts = a.ts"
+            ),
+            "as a value",
+        ),
+        ("SELECT ts, (SELECT MAX(id) FROM sensor) AS m FROM reading", "as a value"),
+        (
+            (
+                "SELECT a.ts FROM reading a WHERE a.ts = (SELECT MAX(b.ts) FROM reading b WHERE "
+                "b.sensor = a.sensor AND b.level > 2)"
+            ),
+            "as a value",
+        ),
     ],
 )
 def test_what_is_no_such_phrasing(text: str, message: str) -> None:

@@ -1,0 +1,146 @@
+"""A time that equals the greatest, or the least, of those of its key."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
+    """NOT EXISTS (a later one) for `a.ts = (SELECT MAX(b.ts) FROM stream b WHERE b.k = a.k)`, and
+    of an earlier one for MIN, in place: where the row is one of those that are looked at.
+
+    Args:
+        select: the query, or a part of it.
+        catalog: the tables.
+
+    Raises:
+        SqlRefusal: another subquery stands for a value.
+    """
+    from sqlglot import exp
+
+    where, streams = select.args.get("where"), _find_streams(select, catalog)
+    conjuncts = [] if where is None else list(split_conjuncts(where.this))
+    for conjunct in conjuncts:
+        if not isinstance(conjunct, exp.EQ):
+            continue
+        for time, inner in (
+            (conjunct.this, conjunct.expression),
+            (conjunct.expression, conjunct.this),
+        ):
+            made = _read(time, inner, conjuncts)
+            if made is not None and _is_same(time, inner, streams):
+                conjunct.replace(made)
+    for inner in select.find_all(exp.Subquery):
+        if inner.find_ancestor(exp.Select) is select and _is_value(inner):
+            raise SqlRefusal(
+                f"a subquery as a value, {inner.sql('spark')}, is outside the SQL read here",
+                why="a value that is computed of many rows changes with them",
+                fix="of static relations: declare a relation with this SQL as its view, "
+                '[relations.NAME] source = { view = "SELECT …" }, and join it',
+                line=line_of(inner),
+            )
+
+
+def _find_streams(select: "exp.Select", catalog: Catalog) -> dict[str, Stream]:
+    """The streams of FROM and its joins, by their aliases in small letters."""
+    from sqlglot import exp
+
+    start = select.args.get("from_")
+    items = [] if start is None else [start.this]
+    items += [join.this for join in select.args.get("joins") or ()]
+    found = {}
+    for item in items:
+        name = find_name(item.name, catalog.streams) if isinstance(item, exp.Table) else None
+        if name is not None:
+            found[item.alias_or_name.lower()] = catalog.streams[name]
+    return found
+
+
+def _is_same(time: "exp.Expr", inner: "exp.Expr", streams: Mapping[str, Stream]) -> bool:
+    """Whether both are timestamps of one stream."""
+    from sqlglot import exp
+
+    stream = streams.get(time.table.lower()) if isinstance(time, exp.Column) else None
+    read = inner.this.args["from_"].this.name
+    if stream is None or not isinstance(time, exp.Column):
+        return False
+    return (
+        stream.timestamp.lower() == time.name.lower() and find_name(read, [stream.name]) is not None
+    )
+
+
+def _is_value(inner: "exp.Subquery") -> bool:
+    """Whether a subquery stands for a value, and is no table, nor looked for in it."""
+    from sqlglot import exp
+
+    above = inner.parent
+    while isinstance(above, exp.Paren):
+        above = above.parent
+    if isinstance(above, exp.In) and inner.arg_key in ("query", "this"):
+        return inner.arg_key == "this"
+    tables = (exp.From, exp.Join, exp.Exists, exp.SetOperation, exp.CTE, exp.Subquery, exp.Table)
+    return not isinstance(above, (*tables, exp.Any, exp.All, exp.Not, exp.Where, exp.Lateral))
+
+
+def _read(time: "exp.Expr", inner: "exp.Expr", conjuncts: "list[exp.Expr]") -> "exp.Expr | None":
+    from sqlglot import exp
+
+    query = inner.this if isinstance(inner, exp.Subquery) else None
+    if not isinstance(time, exp.Column) or not time.table or not isinstance(query, exp.Select):
+        return None
+    held = {k for k, v in query.args.items() if v} - {"expressions", "from_", "where"}
+    found = query.expressions[0].unalias() if len(query.expressions) == 1 else None
+    table = query.args["from_"].this if query.args.get("from_") else None
+    where = query.args.get("where")
+    if held or where is None or not isinstance(found, (exp.Max, exp.Min)):
+        return None
+    if not isinstance(table, exp.Table) or not isinstance(found.this, exp.Column):
+        return None
+    alias, own = table.alias_or_name, found.this
+    if own.name.lower() != time.name.lower() or alias.lower() == time.table.lower():
+        return None
+    made = query.copy()
+    other = made.args["from_"].this.alias_or_name
+    for column in made.find_all(exp.Column):
+        if not column.table:
+            column.set("table", exp.to_identifier(other))
+    for condition in split_conjuncts(made.args["where"].this):
+        if not _is_key(condition, time.table, other) and not _is_said(
+            condition, time.table, other, conjuncts
+        ):
+            return None  # the row may be none of those that are looked at
+    later = exp.GT if isinstance(found, exp.Max) else exp.LT
+    compare = later(this=exp.column(own.name, other), expression=time.copy())
+    made.set("expressions", [exp.Literal.number(1)])
+    return exp.Not(this=exp.Exists(this=made.where(compare, copy=False)))
+
+
+def _is_key(condition: "exp.Expr", outer: str, other: str) -> bool:
+    """Whether it says that a column of both rows is the same."""
+    from sqlglot import exp
+
+    if not isinstance(condition, exp.EQ):
+        return False
+    one, two = condition.this, condition.expression
+    if not isinstance(one, exp.Column) or not isinstance(two, exp.Column):
+        return False
+    tables = {one.table.lower(), two.table.lower()}
+    return one.name.lower() == two.name.lower() and tables == {outer.lower(), other.lower()}
+
+
+def _is_said(condition: "exp.Expr", outer: str, other: str, conjuncts: "list[exp.Expr]") -> bool:
+    """Whether a condition on the rows that are looked at is one on the row, too."""
+    from sqlglot import exp
+
+    renamed = condition.copy()
+    for column in renamed.find_all(exp.Column):
+        if column.table.lower() == other.lower():
+            column.set("table", exp.to_identifier(outer))
+    return renamed in conjuncts
