@@ -112,7 +112,7 @@ def read(text: str) -> SpjUnion:
             ),
         ),
         (
-            f"{ROW} a.level > 2 AND a.ts = (SELECT MAX(ts) FROM reading b WHERE {SAME} AND level>2)",
+            f"{ROW} a.level>2 AND a.ts = (SELECT MAX(ts) FROM reading b WHERE {SAME} AND level>2)",
             f"{ROW} a.level > 2 AND NOT EXISTS ({OTHERS} {SAME} AND b.level > 2 AND b.ts > a.ts)",
         ),
         (
