@@ -9,6 +9,7 @@ from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.rewriter.earlier.declare_latest import LatestOf, declare_latest
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.list_tables import list_tables
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -43,23 +44,6 @@ def read_asof(select: "exp.Select", catalog: Catalog) -> Catalog:
 def is_asof(join: "exp.Expr") -> bool:
     """Whether a join is an ASOF JOIN."""
     return str(join.args.get("method") or "").upper() == "ASOF"
-
-
-def list_tables(select: "exp.Select", catalog: Catalog) -> Scope:
-    """The declared tables of FROM and its joins, by their aliases; what else is there is not among
-    them."""
-    from sqlglot import exp
-
-    start = select.args.get("from_")
-    read = [] if start is None else [start.this]
-    read += [join.this for join in select.args.get("joins") or ()]
-    tables = {}
-    for tree in read:
-        if isinstance(tree, exp.Table) and not tree.args.get("db"):
-            name = find_name(tree.name, [*catalog.streams, *catalog.relations])
-            if name is not None:
-                tables[tree.alias_or_name] = catalog.table(name)
-    return Scope(catalog, tables)
 
 
 def _read(select: "exp.Select", join: "exp.Expr", catalog: Catalog) -> Catalog:

@@ -8,8 +8,9 @@ from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.earlier.declare_latest import LatestOf, declare_latest
 from ontoweir.rewriter.earlier.own_nodes import list_own
-from ontoweir.rewriter.earlier.read_asof import list_tables, put_join
+from ontoweir.rewriter.earlier.read_asof import put_join
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.list_tables import list_tables
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -7,6 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.list_tables import list_tables
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -50,17 +51,8 @@ def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
 
 def _find_streams(select: "exp.Select", catalog: Catalog) -> dict[str, Stream]:
     """The streams of FROM and its joins, by their aliases in small letters."""
-    from sqlglot import exp
-
-    start = select.args.get("from_")
-    items = [] if start is None else [start.this]
-    items += [join.this for join in select.args.get("joins") or ()]
-    found = {}
-    for item in items:
-        name = find_name(item.name, catalog.streams) if isinstance(item, exp.Table) else None
-        if name is not None:
-            found[item.alias_or_name.lower()] = catalog.streams[name]
-    return found
+    tables = list_tables(select, catalog).tables
+    return {alias.lower(): table for alias, table in tables.items() if isinstance(table, Stream)}
 
 
 def _is_same(time: "exp.Expr", inner: "exp.Expr", streams: Mapping[str, Stream]) -> bool:

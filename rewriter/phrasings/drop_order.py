@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.windows.read_sql_grid import is_grid
 
 if TYPE_CHECKING:
@@ -57,23 +58,12 @@ def _is_by_time(tree: "exp.Query", catalog: Catalog) -> bool:
 
 def _find_tables(tree: "exp.Select", catalog: Catalog) -> Scope | None:
     """The tables of FROM and its inner joins, one of which is a stream; None: there is more."""
-    from sqlglot import exp
-
     start, joins = tree.args.get("from_"), tree.args.get("joins") or ()
     if start is None or any(j.args.get("side") or j.args.get("method") for j in joins):
         return None
-    named = {}
-    for item in (start.this, *(join.this for join in joins)):
-        plain = isinstance(item, exp.Table) and not item.args.get("db")
-        name = find_name(item.name, [*catalog.streams, *catalog.relations]) if plain else None
-        if name is None:
-            return None
-        named[item.alias_or_name] = catalog.table(name)
-    streams = [t for t in named.values() if isinstance(t, Stream)]
-    ctes = [cte.alias.lower() for cte in tree.ctes]
-    if len(streams) != 1 or any(t.name.lower() in ctes for t in named.values()):
-        return None
-    return Scope(catalog, named)
+    scope = list_tables(tree, catalog)
+    streams = [t for t in scope.tables.values() if isinstance(t, Stream)]
+    return scope if len(streams) == 1 and len(scope.tables) == len(joins) + 1 else None
 
 
 def _meant(item: "exp.Expr", tree: "exp.Select") -> "exp.Expr":

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.windows.read_sql_grid import is_grid
 
 if TYPE_CHECKING:
@@ -35,11 +37,12 @@ def group_parts(select: "exp.Select", catalog: Catalog) -> None:
     group = select.args.get("group")
     if group is None or any(v for k, v in group.args.items() if k != "expressions"):
         return
-    timestamps = {stream.timestamp.lower() for stream in catalog.streams.values()}
+    scope = list_tables(select, catalog)
+    names = {stream.timestamp.lower() for stream in catalog.streams.values()}
     meant = [_meant(item, select) for item in group.expressions]
     read = [(item, *found) for item in meant if (found := _read_parts(item)) is not None]
     for time in dict.fromkeys(time for _, time, _ in read):
-        if time.name.lower() not in timestamps:
+        if time.name.lower() not in names or _is_value(time, scope):
             continue
         mine = [(item, parts) for item, of, parts in read if of == time]
         every = frozenset[str]().union(*(parts for _, parts in mine))
@@ -52,6 +55,15 @@ def group_parts(select: "exp.Select", catalog: Catalog) -> None:
         rest = [item for item in meant if item not in known]
         group.set("expressions", [bucket.copy(), *(item.copy() for item in rest)])
         meant = [bucket, *rest]
+
+
+def _is_value(time: "exp.Column", scope: Scope) -> bool:
+    """Whether it is a column of a declared table that is no stream's timestamp."""
+    try:
+        found = scope.resolve(time.table or None, time.name)
+    except SqlRefusal:
+        return False  # of a subquery, or it is refused where it is read
+    return scope.step_of(found) is None
 
 
 def _replace(select: "exp.Select", known: "Sequence[exp.Expr]", bucket: "exp.Anonymous") -> None:

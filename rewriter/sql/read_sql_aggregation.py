@@ -151,7 +151,10 @@ class _Reader:
 
         def replaced(node: "exp.Expr") -> "exp.Expr":
             if isinstance(node, exp.AnyValue):  # of what is grouped by (group_parts)
-                return _column(self.names[_resolve(node.this, self.scope)], node)
+                of = _resolve(node.this, self.scope) if isinstance(node.this, exp.Column) else None
+                if of not in self.names:
+                    raise _beyond(node, node.sql("spark"), "write ANY_VALUE(column)")
+                return _column(self.names[of], node)
             if isinstance(node, exp.AggFunc):
                 return _column(self._name_aggregate(node), node)
             if not isinstance(node, exp.Column):

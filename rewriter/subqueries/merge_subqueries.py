@@ -20,6 +20,7 @@ from ontoweir.mappings.sql.read_scope import (
 from ontoweir.mappings.sql.read_select import parse_sql_text, read_from
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
+from ontoweir.rewriter.earlier.read_earlier import read_earlier
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, Opening, StreamColumns
 from ontoweir.rewriter.joins.find_absence import absence_of, has_absence
@@ -270,6 +271,7 @@ class _Merger:
         inside = _Around({}, around.is_set, (*around.views, view.name))
         try:
             written = settle_phrasings(read_as_of(parse_sql_text(view.text)), self.catalog)
+            written, self.catalog = read_earlier(written, self.catalog)
             parts = self._block(name_aggregates(written), inside, view.name)
         except (SqlUnitsDiffer, UnitsDiffer):
             raise  # it is compiled again, in steps that both have

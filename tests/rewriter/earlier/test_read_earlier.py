@@ -1,0 +1,118 @@
+"""ASOF JOIN, LAG and moving aggregates: what they are read as, and what is refused by name."""
+
+from dataclasses import replace
+
+import pytest
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DataSource,
+    FloatType,
+    IntType,
+    QueryView,
+    Relation,
+    Stream,
+    StringType,
+)
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+
+NOTHING = DataSource("parquet", "none")
+READING = Stream(
+    "reading",
+    NOTHING,
+    "ts",
+    60_000_000,
+    3,
+    (
+        Column("sensor", StringType(), enum=("a", "b", "c")),
+        Column("value", FloatType()),
+        Column("hum", IntType(), minimum=0, maximum=9, nullable=True),
+    ),
+    (("sensor", "ts"),),
+)
+EVENT = replace(READING, name="event", keys=())
+SENSOR = Relation("sensor", NOTHING, (Column("id", StringType()), Column("city", StringType())))
+VIEW = "SELECT sensor, ts, LAG(value) OVER (PARTITION BY sensor ORDER BY ts) AS was FROM reading"
+CATALOG = Catalog(
+    {"reading": READING, "event": EVENT},
+    {"sensor": SENSOR},
+    views={"before": QueryView("before", VIEW, Source("ontoweir.toml", 1))},
+)
+LAG = "LAG(value) OVER (PARTITION BY sensor ORDER BY ts)"
+HOUR = "RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW"
+MOVING = f"AVG(value) OVER (PARTITION BY sensor ORDER BY ts {HOUR})"
+BEFORE = MOVING.replace("CURRENT ROW", "INTERVAL '1' MINUTE PRECEDING")
+ASOF = "SELECT a.ts, b.value FROM reading a ASOF JOIN reading b ON a.sensor = b.sensor AND"
+
+
+def read(text: str) -> SpjUnion:
+    return parse_sql(text, CATALOG, name="q", file="q.sql")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT sensor, ts, {LAG} AS was FROM reading",
+        f"SELECT * FROM (SELECT sensor, ts, {LAG} AS was FROM reading) AS x WHERE was > 3",
+        "SELECT sensor, was FROM before WHERE was > 3",
+        f"{ASOF} a.ts >= b.ts",
+        f"{ASOF} b.ts < a.ts WHERE b.value > 3",
+        "SELECT a.ts FROM reading a ASOF LEFT JOIN reading b USING (sensor, ts)",
+    ],
+)
+def test_one_row_is_kept_for_each_key(text: str) -> None:
+    verdict = check_query(read(text), CATALOG)
+    assert verdict.bound is not None
+    assert verdict.bound.rows == 3
+
+
+def test_a_moving_aggregate_keeps_its_window() -> None:
+    verdict = check_query(read(f"SELECT sensor, ts, {MOVING} AS mean FROM reading"), CATALOG)
+    assert verdict.bound is not None
+    assert verdict.bound.rows is not None
+    assert 3 * 60 < verdict.bound.rows < 3 * 60 * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"SELECT ts, {LAG.replace('sensor', 'value')} AS w FROM reading", "several rows of one"),
+        (f"SELECT ts, {LAG} AS w FROM event", 'declare keys = [["sensor", "ts"]]'),
+        (f"SELECT ts, {LAG} AS w FROM reading JOIN sensor ON id = sensor", "several tables"),
+        (f"SELECT DISTINCT {LAG} AS w FROM reading", "groups or DISTINCT"),
+        (f"WITH reading AS (SELECT * FROM event) SELECT {LAG} AS w FROM reading", "no stream"),
+        (f"SELECT {LAG.replace('(value)', '(value, 2)')} AS w FROM reading", "LAG by 2 rows"),
+        (
+            f"SELECT {LAG.replace('ORDER BY ts', 'ORDER BY value')} AS w FROM reading",
+            "ORDER BY value",
+        ),
+        (f"SELECT {LAG.replace('BY ts', 'BY ts DESC')} AS w FROM reading", "the order of LAG"),
+        (f"SELECT {LAG.replace('LAG', 'LEAD')} AS w FROM reading", "of functions over windows"),
+        (f"{ASOF} a.ts <= b.ts", "the row that comes next"),
+        (f"{ASOF} a.ts >= b.ts AND a.ts > b.ts", "2 comparisons"),
+        (f"{ASOF} a.value > b.value", "ASOF JOIN by a.value > b.value"),
+        (f"{ASOF} a.sensor = b.sensor AND a.ts >= b.ts", "by sensor twice"),
+        (f"{ASOF.replace('ASOF JOIN', 'ASOF RIGHT JOIN')} a.ts >= b.ts", "ASOF RIGHT JOIN"),
+        ("SELECT a.ts FROM reading a ASOF JOIN sensor b ON a.sensor = b.id", "which is no stream"),
+        (f"SELECT {MOVING.replace('RANGE', 'ROWS')} AS m FROM reading", "rows that are counted"),
+        ("SELECT SUM(value) OVER (ORDER BY ts) AS m FROM reading", "all rows until each"),
+        (f"SELECT {MOVING} AS m FROM event", "may have several equal rows"),
+        (f"SELECT {MOVING.replace('BY sensor', 'BY hum')} AS m FROM reading", "which may be NULL"),
+        (
+            f"SELECT {MOVING} AS m, {MOVING.replace('HOUR', 'MINUTE')} AS n FROM reading",
+            "several windows in one SELECT",
+        ),
+        (f"SELECT {MOVING} AS m, {LAG} AS w FROM reading", "beside it"),
+        (f"SELECT *, {MOVING} AS m FROM reading", "* beside a moving aggregate"),
+        (f"SELECT {BEFORE} AS m FROM reading", "a window without the row itself"),
+    ],
+)
+def test_what_is_refused(text: str, message: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        read(text)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("q.sql:1: ")
