@@ -177,7 +177,9 @@ def _join(
 
     where = select.args.get("where")
     loose = where is not None and not set(rows.read) <= set(key)
-    only = where.this.copy() if where is not None and loose else None
+    only = exp.Paren(this=where.this.copy()) if where is not None and loose else None
+    for read in [] if only is None else only.find_all(exp.Column):
+        read.set("table", None)
     of = LatestOf(rows.stream, key, only, earlier=True, optional=True)
     made, catalog = declare_latest(of, catalog, "LAG", line_of(place))
     for column in list_own(select, exp.Column):
