@@ -8,6 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.rewriter.earlier.declare_latest import LatestOf, declare_latest
+from ontoweir.rewriter.earlier.own_nodes import list_own
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 
@@ -188,8 +189,8 @@ def _write_on(
     if len(before) != 1 or first == alias:
         raise _refuse(join, "ASOF JOIN … USING beside other tables", "write ON and its conditions")
     names = [n.name for n in join.args["using"]]
-    for column in select.find_all(exp.Column):
-        if not column.table and column.name.lower() in [n.lower() for n in names]:
+    for column in list_own(select, exp.Column):
+        if not column.args.get("table") and column.name.lower() in [n.lower() for n in names]:
             column.set("table", exp.to_identifier(first, quoted=True))
     sides = [(exp.column(n, first, quoted=True), exp.column(n, alias, quoted=True)) for n in names]
     made: list[exp.Expr] = [exp.EQ(this=a, expression=b) for a, b in sides[:-1]]

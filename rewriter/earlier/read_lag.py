@@ -83,9 +83,12 @@ def _read_rows(select: "exp.Select", catalog: Catalog, place: "exp.Expr") -> _Ro
         )
     ((alias, stream),) = tables
     assert isinstance(stream, Stream)
+    where = select.args.get("where")
+    if where is not None and where.find(exp.Select) is not None:
+        fix = "write LAG in a subquery over the stream alone, and the condition around it"
+        raise _refuse(place, "LAG beside a subquery in WHERE", fix)
     read: dict[str, None] = {}
     constants: dict[str, exp.Expr] = {}
-    where = select.args.get("where")
     for conjunct in [] if where is None else split_conjuncts(where.this):
         names = {
             scope.resolve(c.table or None, c.name, line_of(c)).column: c

@@ -73,6 +73,8 @@ class _Frame:
 def _read_rows(
     select: "exp.Select", catalog: Catalog, place: "exp.Expr"
 ) -> tuple[str, Stream, Scope]:
+    from sqlglot import exp
+
     scope = list_tables(select, catalog)
     tables = list(scope.tables.items())
     more = [k for k in ("joins", "group", "having", "distinct") if select.args.get(k)]
@@ -80,6 +82,10 @@ def _read_rows(
         what = "several tables, groups or DISTINCT" if more else "no stream"
         fix = "write it in a subquery over the stream alone, and join or group that"
         raise _refuse(place, f"a moving aggregate over {what}", fix)
+    where = select.args.get("where")
+    if where is not None and where.find(exp.Select) is not None:
+        fix = "write it in a subquery over the stream alone, and the condition around it"
+        raise _refuse(place, "a moving aggregate beside a subquery in WHERE", fix)
     if any(e.is_star for e in select.expressions):
         raise _refuse(place, "* beside a moving aggregate", "select columns by name")
     ((alias, stream),) = tables

@@ -84,6 +84,10 @@ def _name_apart(select: "exp.Select", suffix: str) -> "exp.Select":
         names[old.lower()] = f"{old} {suffix}"
         item.set("alias", exp.TableAlias(this=exp.to_identifier(names[old.lower()], quoted=True)))
     inside = [q for q in made.find_all(exp.Select) if q is not made]
+    within = [t for q in inside for t in q.find_all(exp.Table, exp.Subquery)]
+    if shadow := [t.alias_or_name for t in within if t.alias_or_name.lower() in names]:
+        fix = f"give {shadow[0]} another alias in one of them"
+        raise _refuse(made, f"EXCEPT or INTERSECT where {shadow[0]} is two tables", fix)
     for column in made.find_all(exp.Column):
         if any(q in inside for q in _around(column, made)):
             if column.table.lower() in names:

@@ -46,6 +46,7 @@ LAG = "LAG(value) OVER (PARTITION BY sensor ORDER BY ts)"
 HOUR = "RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW"
 MOVING = f"AVG(value) OVER (PARTITION BY sensor ORDER BY ts {HOUR})"
 BEFORE = MOVING.replace("CURRENT ROW", "INTERVAL '1' MINUTE PRECEDING")
+INSIDE = "sensor IN (SELECT id FROM sensor)"
 ASOF = "SELECT a.ts, b.value FROM reading a ASOF JOIN reading b ON a.sensor = b.sensor AND"
 
 
@@ -108,6 +109,8 @@ def test_a_moving_aggregate_keeps_its_window() -> None:
         ),
         (f"SELECT {MOVING} AS m, {LAG} AS w FROM reading", "beside it"),
         (f"SELECT *, {MOVING} AS m FROM reading", "* beside a moving aggregate"),
+        (f"SELECT {LAG} AS w FROM reading WHERE {INSIDE}", "LAG beside a subquery in WHERE"),
+        (f"SELECT {MOVING} AS m FROM reading WHERE {INSIDE}", "beside a subquery in WHERE"),
         (f"SELECT {BEFORE} AS m FROM reading", "a window without the row itself"),
     ],
 )
@@ -116,3 +119,17 @@ def test_what_is_refused(text: str, message: str) -> None:
         read(text)
     assert message in str(caught.value)
     assert str(caught.value).startswith("q.sql:1: ")
+
+
+def test_using_names_no_column_of_a_subquery() -> None:
+    """`id` and `sensor` in the subquery are its own."""
+    text = (
+        "SELECT a.ts FROM reading a ASOF JOIN reading b USING (sensor, ts) "
+        "WHERE a.sensor IN (SELECT {} FROM t s)"
+    )
+    catalog = replace(CATALOG, relations={"t": replace(SENSOR, name="t", columns=READING.columns)})
+    one, other = (
+        parse_sql(text.format(name), catalog, name="q", file="q.sql")
+        for name in ("sensor", "s.sensor")
+    )
+    assert one == other

@@ -175,6 +175,10 @@ def test_parts_that_make_none(text: str) -> None:
         ("SELECT sensor, level FROM reading EXCEPT SELECT id FROM sensor", "2 and 1 columns"),
         ("SELECT * FROM reading EXCEPT SELECT * FROM reading", "write columns by name"),
         ("SELECT sensor FROM reading EXCEPT SELECT sensor FROM reading", "is never final"),
+        (
+            "SELECT ts FROM reading WHERE EXISTS (SELECT 1 FROM reading) EXCEPT SELECT ts FROM other",
+            "reading is two tables",
+        ),
         ("SELECT ts FROM reading WHERE value > (SELECT MAX(id) FROM sensor)", "as its view"),
         (
             (
