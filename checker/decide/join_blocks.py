@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import assert_never
 
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.plans.bound_preceding import bound_preceding
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_versions
 from ontoweir.checker.plans.bound_waiting import bound_waiting
 from ontoweir.checker.verdict.refuse_keys import refuse_keys
 from ontoweir.checker.verdict.verdict import DisjunctVerdict, Tier, Unsatisfiable, Verdict
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Meeting, Preceding
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import Block
 
@@ -38,9 +40,9 @@ def join_blocks(
         return replace(verdict, blocks=tuple(inner))
     wide = extend_catalog(catalog, verdict.union)
     kept = {
-        b.stream.name: bound_versions(b.meeting, wide, known)
+        b.stream.name: made
         for b in verdict.union.blocks
-        if b.meeting is not None
+        if (made := _bound_met(b, wide, known)) is not None
     }
     verdict = refuse_keys(verdict, tuple(kept.values()))
     worst = max((verdict, *inner), key=lambda v: v.tier.rank).tier
@@ -54,14 +56,18 @@ def join_blocks(
         [
             *own,
             *(d for other in inner for d in other.declarations),
-            *(d for one in kept.values() for d in one.conditions),
+            *(d for one in kept.values() for d in one.conditions if d.table not in names),
         ]
     )
     conditions = dict.fromkeys(
         [
             *(_follows(d) if d.table in names else d for d in verdict.conditions),
             *(d for other in inner for d in other.conditions),
-            *(d for one in kept.values() for d in one.conditions),
+            *(
+                _follows(d) if d.table in names else d
+                for one in kept.values()
+                for d in one.conditions
+            ),
         ]
     )
     if conditions and worst.rank < Tier.CONDITIONALLY_BOUNDED.rank:
@@ -74,6 +80,19 @@ def join_blocks(
         declarations=tuple(declared),
         blocks=tuple(inner),
     )
+
+
+def _bound_met(block: Block, catalog: Catalog, known: Statistics) -> KeptVersions | None:
+    """What is kept of versions, or of rows before others (None: the block is of answers)."""
+    match block.meeting:
+        case Meeting():
+            return bound_versions(block.meeting, catalog, known)
+        case Preceding():
+            return bound_preceding(block.meeting, block.union.disjuncts, catalog, known)
+        case None:
+            return None
+        case _:
+            assert_never(block.meeting)
 
 
 def _without(verdict: Verdict, dead: set[str]) -> Verdict:

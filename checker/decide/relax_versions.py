@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ontoweir.mappings.model.catalog import Catalog, KeyConstant
+from ontoweir.mappings.model.catalog import Catalog, KeyConstant, Meeting
 from ontoweir.rewriter.algebra.equality_classes import map_condition, map_output
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -26,18 +26,18 @@ def relax_versions(union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog
     same answers: the only version of a key is the latest. So a witness against this query, over
     this catalog, is one against the given query.
     """
-    met = {b.stream.name: b for b in union.blocks if b.meeting is not None}
+    met = {b.stream.name: b for b in union.blocks if isinstance(b.meeting, Meeting)}
     if not met or len(met) < len(union.blocks) or union.views:
         return None
     if any(name in met for name, _ in (*union.buckets, *union.derived)):
         return None
-    versions_of = [b.meeting.versions for b in met.values() if b.meeting is not None]
+    versions_of = [b.meeting.versions for b in met.values() if isinstance(b.meeting, Meeting)]
     if any(v.optional or v.only is not None for v in versions_of):
         return None
     disjuncts = tuple(_relax(q, met, catalog) for q in union.disjuncts)
     streams = dict(catalog.streams)
     for block in met.values():
-        assert block.meeting is not None
+        assert isinstance(block.meeting, Meeting)
         versions = block.meeting.versions
         stream = streams[versions.stream]
         if versions.key not in stream.keys:
@@ -59,7 +59,7 @@ def _open(
     query: SpjQuery, row: Occurrence, block: Block, catalog: Catalog, taken: set[str]
 ) -> SpjQuery:
     """The row of a stream beside a row of its versions."""
-    assert block.meeting is not None
+    assert isinstance(block.meeting, Meeting)
     meeting, n = block.meeting, 1
     versions = meeting.versions
     while (alias := f"{row.alias}_version_{n}") in taken:

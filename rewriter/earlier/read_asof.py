@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.catalog.read_versions import AS_OF
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.earlier.declare_latest import LatestOf, declare_latest
+from ontoweir.rewriter.earlier.expand_stars import expand_stars
 from ontoweir.rewriter.earlier.own_nodes import list_own
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
@@ -35,7 +36,7 @@ def read_asof(select: "exp.Select", catalog: Catalog) -> Catalog:
     joins = list(select.args.get("joins") or ())
     if not any(is_asof(join) for join in joins):
         return catalog
-    _expand_stars(select, catalog)
+    expand_stars(select, catalog, "an ASOF JOIN")
     for join in joins:
         if is_asof(join):
             catalog = _read(select, join, catalog)
@@ -196,48 +197,6 @@ def _write_on(
     made: list[exp.Expr] = [exp.EQ(this=a, expression=b) for a, b in sides[:-1]]
     made.append(exp.GTE(this=sides[-1][0], expression=sides[-1][1]))
     join.set("on", exp.and_(*made, copy=False))
-
-
-def _expand_stars(select: "exp.Select", catalog: Catalog) -> None:
-    """Write the columns of `*` out, as the relation has some that are not the stream's."""
-    from sqlglot import exp
-
-    if not any(isinstance(e, exp.Star) or _is_star(e) for e in select.expressions):
-        return
-    scope = list_tables(select, catalog)
-    made: list[exp.Expr] = []
-    for item in select.expressions:
-        if not isinstance(item, exp.Star) and not _is_star(item):
-            made.append(item)
-            continue
-        plain = isinstance(item, exp.Star) and not any(item.args.values())
-        aliases = list(scope.tables) if plain else [item.table] if _is_star(item) else []
-        known = [find_name(a, scope.tables) for a in aliases]
-        several = len(select.args.get("joins") or ()) + 1
-        if not known or None in known or (plain and len(known) != several):
-            raise _refuse(
-                item, f"{item.sql('spark')} beside an ASOF JOIN", "select columns by name"
-            )
-        merged = {
-            (join.this.alias_or_name, name.name.lower())
-            for join in select.args.get("joins") or ()
-            for name in join.args.get("using") or ()
-            if plain
-        }
-        made += [
-            exp.column(name, alias, quoted=True)
-            for alias in known
-            if alias is not None
-            for name in column_names(scope.tables[alias])
-            if (alias, name.lower()) not in merged
-        ]
-    select.set("expressions", made)
-
-
-def _is_star(item: "exp.Expr") -> bool:
-    from sqlglot import exp
-
-    return isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
 
 
 def _resolve(tree: "exp.Expr", scope: Scope) -> tuple[str, str] | None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.earlier.read_asof import read_asof
-from ontoweir.rewriter.earlier.read_lag import read_lag
+from ontoweir.rewriter.earlier.read_counted import is_over_stream, read_counted
 from ontoweir.rewriter.earlier.read_moving import read_moving
 
 if TYPE_CHECKING:
@@ -14,9 +14,10 @@ Tree = TypeVar("Tree", bound="exp.Query")
 
 
 def read_earlier(tree: Tree, catalog: Catalog) -> tuple[Tree, Catalog]:
-    """A query where ASOF JOIN and LAG are joins with relations that change, read as of the time of
-    a row (change.md section 6), and moving aggregates are groups of a join; it is changed in place.
-    And the catalog with these relations.
+    """A query where ASOF JOIN is a join with a relation that changes, read as of the time of a row
+    (change.md section 6), moving aggregates are groups of a join, and other windows columns of a
+    stream; it is changed in place. And the catalog with these relations and streams. Windows over
+    subqueries are left, until these are merged.
 
     Args:
         tree: the query, with names as they were written.
@@ -30,5 +31,6 @@ def read_earlier(tree: Tree, catalog: Catalog) -> tuple[Tree, Catalog]:
     for select in list(tree.find_all(exp.Select)):
         read_moving(select, catalog)
         catalog = read_asof(select, catalog)
-        catalog = read_lag(select, catalog)
+        if is_over_stream(select, catalog):
+            catalog = read_counted(select, catalog)
     return tree, catalog

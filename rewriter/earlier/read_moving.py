@@ -8,6 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.earlier.own_nodes import list_own
+from ontoweir.rewriter.earlier.read_frame import is_of_rows
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 
@@ -36,7 +37,11 @@ def read_moving(select: "exp.Select", catalog: Catalog) -> None:
     from sqlglot import exp
 
     kinds = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count, exp.Median)
-    found = [w for w in list_own(select, exp.Window) if isinstance(w.this, kinds)]
+    found = [
+        w
+        for w in list_own(select, exp.Window)
+        if isinstance(w.this, kinds) and not is_of_rows(w, select)
+    ]
     if not found:
         return
     alias, stream, scope = _read_rows(select, catalog, found[0])

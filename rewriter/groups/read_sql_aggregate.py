@@ -1,6 +1,6 @@
 """Which aggregate a call of SQL is: dialects have several phrasings of one."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sqlglot import exp
+
+Tree = TypeVar("Tree", bound="exp.Expr")
 
 WHY = (
     "an aggregate query is SELECT columns, COUNT, SUM, AVG, MIN, MAX, COUNT(DISTINCT …), MEDIAN or "
@@ -30,7 +32,7 @@ class SqlAggregate(NamedTuple):
     fraction: "Fraction | None" = None
 
 
-def name_aggregates(tree: "exp.Query") -> "exp.Query":
+def name_aggregates(tree: Tree) -> Tree:
     """The query with QUANTILE(x, p) in the place of QUANTILE_DISC(x, p), and of PERCENTILE_DISC(p)
     WITHIN GROUP (ORDER BY x); QUANTILE(ROUND_RELATIVE(x), p) in that of APPROX_QUANTILE(x, p); and
     CASE in that of FILTER.

@@ -13,8 +13,18 @@ def aggregates(select: "exp.Query") -> bool:
     return isinstance(select, exp.Select) and bool(
         select.args.get("group")
         or select.args.get("having")
-        or any(item.find(exp.AggFunc) for item in select.expressions)
+        or any(_is_group(c) for item in select.expressions for c in item.find_all(exp.AggFunc))
     )
+
+
+def _is_group(call: "exp.Expr") -> bool:
+    """Whether an aggregate is of a group of rows, not of the rows around one."""
+    from sqlglot import exp
+
+    outer = call.parent
+    while isinstance(outer, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
+        outer = outer.parent
+    return not (isinstance(outer, exp.Window) and outer.this.find(type(call)) is not None)
 
 
 def is_set(select: "exp.Select") -> bool:

@@ -39,13 +39,14 @@ def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
         for read in (_read_ranked, _read_greatest, read_later):
             if (made := read(tree, catalog)) is not None:
                 return made
-    if (window := tree.find(exp.Window)) is not None:
+    for window in tree.find_all(exp.Window):
+        if not _ranks(window):
+            continue  # it is read when subqueries are merged
         raise SqlRefusal(
             f"{window.sql('spark')}",
-            why="of functions over windows, ROW_NUMBER() and RANK() = 1, and LAG, are read, those "
-            f"in the outermost SELECT or a subquery that is all of its FROM: {WHY}",
-            fix="write QUALIFY ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1, or "
-            "LAG(x) OVER (PARTITION BY key ORDER BY ts)",
+            why="ROW_NUMBER() and RANK() in another order than that of time are read where they "
+            f"are 1, in the outermost SELECT or a subquery that is all of its FROM: {WHY}",
+            fix="write QUALIFY ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1",
             line=line_of(window),
         )
     return LatestRows(tree, None)
@@ -84,6 +85,8 @@ def _find_ranked(tree: "exp.Select") -> "tuple[exp.Select, exp.Window] | None":
     from sqlglot import exp
 
     qualify = tree.args.get("qualify")
+    if qualify is not None and not _has_rank(qualify, _named_windows(tree)):
+        return None
     if qualify is not None:
         flat = tree.copy()
         flat.set("qualify", None)
@@ -143,7 +146,9 @@ def _named_windows(select: "exp.Select") -> "dict[str, exp.Window]":
     from sqlglot import exp
 
     return {
-        e.alias.lower(): w for e in select.expressions if isinstance(w := e.unalias(), exp.Window)
+        e.alias.lower(): w
+        for e in select.expressions
+        if isinstance(w := e.unalias(), exp.Window) and _ranks(w)
     }
 
 
@@ -159,14 +164,21 @@ def _equals_one(condition: "exp.Expr", named: "dict[str, exp.Window]") -> "exp.W
         return None
     if isinstance(number, exp.Column):
         number = named.get(number.name.lower(), number)
-    ranks = isinstance(number, exp.Window) and (
-        isinstance(number.this, exp.RowNumber)
-        or (isinstance(number.this, exp.Expr) and number.this.sql().upper() in _RANKS)
-    )
-    return number if ranks else None
+    return number if isinstance(number, exp.Window) and _ranks(number) else None
 
 
-_RANKS = ("RANK()", "DENSE_RANK()")
+def _has_rank(tree: "exp.Expr", named: "dict[str, exp.Window]") -> bool:
+    """Whether it reads the number of a row; else it is read when subqueries are merged."""
+    from sqlglot import exp
+
+    columns = {c.name.lower() for c in tree.find_all(exp.Column)}
+    return any(_ranks(w) for w in tree.find_all(exp.Window)) or bool(columns & named.keys())
+
+
+def _ranks(window: "exp.Window") -> bool:
+    from sqlglot import exp
+
+    return isinstance(window.this, (exp.RowNumber, exp.Rank, exp.DenseRank))
 
 
 def _without_other(

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ontoweir.mappings.expressions.derive_column import add_derived
-from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Relation, Stream
+from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Meeting, Relation, Stream
 from ontoweir.rewriter.model.share_steps import share_steps
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -81,7 +81,9 @@ def tables_of(union: SpjUnion) -> set[str]:
     names = base_tables({o.table for q in union.disjuncts for o in q.occurrences}, union.views)
     for block in union.blocks:
         if block.meeting is not None:
-            names |= {block.meeting.base, block.meeting.versions.stream}
+            names.add(block.meeting.base)
+        if isinstance(block.meeting, Meeting):
+            names.add(block.meeting.versions.stream)
     names -= {block.stream.name for block in union.blocks}
     return names.union(*(tables_of(q) for block in union.blocks for q in block.queries))
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
-from ontoweir.mappings.model.catalog import Column, Meeting, Relation, Scalar, Stream
+from ontoweir.mappings.model.catalog import Column, Meeting, Preceding, Relation, Scalar, Stream
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.rewriter.model.aggregation import Aggregation, ClosedValues
 
@@ -338,14 +338,14 @@ class Absence:
 class Block:
     """A query whose answers are final, as a stream for another query, with the time when each is.
     `time`: a column, and how many µs after it that is (None: it follows from none). `absence`:
-    which answers count (None: all). `meeting`: its rows are those of a stream that meet a version;
-    `union` joins them with all earlier ones."""
+    which answers count (None: all). `meeting`: its rows are those of a stream that meet a version,
+    or those before them; `union` joins them with all earlier ones."""
 
     stream: Stream
     union: "SpjUnion"
     time: tuple[str, int] | None = None
     absence: Absence | None = None
-    meeting: Meeting | None = None
+    meeting: Meeting | Preceding | None = None
 
     @property
     def queries(self) -> "tuple[SpjUnion, ...]":

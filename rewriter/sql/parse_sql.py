@@ -22,6 +22,7 @@ from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.delays.delay_rows import delay_rows
+from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.read_earlier import read_earlier
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
@@ -224,7 +225,8 @@ class _Reader:
             blocks=part.meetings,
             hidden=part.hidden,
         )
-        made = add_blocks(meet_versions(made, sets.catalog), self.blocks)
+        made = list_preceding(meet_versions(made, sets.catalog), sets.catalog)
+        made = add_blocks(made, self.blocks)
         wide = extend_catalog(sets.catalog, made) if made.blocks else sets.catalog
         if keyed is None:
             refuse_ungrouped(made, made.buckets)

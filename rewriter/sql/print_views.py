@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.expressions.write_expression import write_expression
-from ontoweir.mappings.model.catalog import Catalog, KeyConstant, Meeting, Stream
+from ontoweir.mappings.model.catalog import Catalog, KeyConstant, Meeting, Preceding, Stream
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.blocks.declare_block import AT
+from ontoweir.rewriter.earlier.write_windows import print_preceding
 from ontoweir.rewriter.model.spj import (
     Absence,
     Attribute,
@@ -70,7 +71,11 @@ def print_blocks(union: SpjUnion, printed: Callable[[SpjUnion], str], *, dialect
     blocks = union.blocks
     made = []
     timed = set(_list_timed([b.union for b in blocks] + [union]))
+    timed |= {b.meeting.base for b in blocks if isinstance(b.meeting, Preceding)}
     for block in blocks:
+        if isinstance(block.meeting, Preceding):
+            made.append(print_preceding(block, block.meeting, dialect=dialect))
+            continue
         if block.meeting is not None:
             made.append(_print_met(block, block.meeting, dialect))
             continue

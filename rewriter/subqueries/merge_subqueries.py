@@ -20,6 +20,7 @@ from ontoweir.mappings.sql.read_scope import (
 from ontoweir.mappings.sql.read_select import parse_sql_text, read_from
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
+from ontoweir.rewriter.earlier.read_counted import read_counted
 from ontoweir.rewriter.earlier.read_earlier import read_earlier
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, Opening, StreamColumns
@@ -157,6 +158,7 @@ class _Merger:
             }
             resolve_names(whole, known)
             join_inner(whole, chosen)
+            self.catalog = read_counted(whole, self.catalog)
             made.append(whole)
         return made
 

@@ -59,7 +59,7 @@ def declare_meeting(
     if name in blocks:
         return blocks[name]
     held = blocks.get(base.name)
-    if held is not None and held.meeting is not None:
+    if held is not None and isinstance(held.meeting, Meeting):
         known = held.meeting
         if known.versions == versions and known.key == key:
             return held

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from ontoweir.mappings.catalog.read_versions import AS_OF
-from ontoweir.mappings.model.catalog import Catalog, KeyConstant, Relation, Stream
+from ontoweir.mappings.model.catalog import Catalog, KeyConstant, Meeting, Relation, Stream
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.read_select import read_from
@@ -164,7 +164,7 @@ def _substitute(
     for condition in used:
         _remove(select, condition)
     stream, meeting = made.stream, made.meeting
-    assert meeting is not None
+    assert isinstance(meeting, Meeting)
     names = {AS_OF: stream.timestamp, **dict(meeting.columns)}
     shown = [(c, c.alias_or_name) for c in select.expressions]
     for item, name in shown:

@@ -11,6 +11,7 @@ from ontoweir.mappings.model.catalog import (
     Catalog,
     Column,
     KeyConstant,
+    Meeting,
     Stream,
     VersionsOf,
 )
@@ -115,7 +116,7 @@ class _Meeter:
         block, self.streams[made.stream.name] = made, made.stream
         self.blocks[made.stream.name] = made
         stream = block.stream
-        assert block.meeting is not None
+        assert isinstance(block.meeting, Meeting)
         names = {AS_OF: stream.timestamp, **dict(block.meeting.columns)}
         names |= self._copy_columns(base, relation, stream, names)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.mappings.model.catalog import Meeting, Stream
+from ontoweir.mappings.model.catalog import Meeting, Preceding, Stream
 from ontoweir.rewriter.model.spj import Absence
 from ontoweir.runtime.blocks.keep_waiting import keep_few_waiting, waiting_schema
 from ontoweir.runtime.blocks.meet_rows import MetStreams, held_schema, meet_few_rows
@@ -20,6 +20,7 @@ from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.pool.string_pool import no_texts
+from ontoweir.runtime.preceding.precede_rows import PrecedingStreams, precede_rows
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.sources.read_chunk import Chunk
@@ -30,14 +31,14 @@ NOTHING = pa.table({})
 
 @dataclass(frozen=True, slots=True)
 class PreparedBlock:
-    """Queries whose answers are the rows of `stream`, by `absence`; or how rows of `base` meet
-    versions (BlockContext)."""
+    """Queries whose answers are the rows of `stream`, by `absence`; or how rows of a stream meet
+    versions, or the rows before them (BlockContext)."""
 
     stream: Stream
     queries: "tuple[PreparedQuery, ...]"
     absence: Absence | None
-    meeting: Meeting | None = None
-    met: MetStreams | None = None
+    meeting: Meeting | Preceding | None = None
+    met: MetStreams | PrecedingStreams | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +58,18 @@ def prepare_blocks(work: ExecutionContext) -> tuple[PreparedBlock, ...]:
             tuple(PreparedQuery(q, prepare_plans(q), prepare_blocks(q)) for q in block.queries),
             block.absence,
             block.meeting,
-            None if block.meeting is None else _streams_of(block.meeting, work),
+            None if block.meeting is None else _streams_of(block.meeting, block.stream, work),
         )
         for block in work.blocks
     )
 
 
-def _streams_of(meeting: Meeting, work: ExecutionContext) -> MetStreams:
+def _streams_of(
+    meeting: Meeting | Preceding, made: Stream, work: ExecutionContext
+) -> MetStreams | PrecedingStreams:
     streams = work.catalog.streams
+    if isinstance(meeting, Preceding):
+        return PrecedingStreams(streams[meeting.base], made)
     return MetStreams(streams[meeting.base], streams[meeting.versions.stream])
 
 
@@ -86,13 +91,8 @@ def advance_blocks(
     """
     made, after = dict(admitted), []
     for block, before in zip(blocks, states or [_begin(block) for block in blocks], strict=True):
-        if block.meeting is not None and block.met is not None:
-            rows, updates = (made[stream.name] for stream in block.met)
-            held = before.held
-            if not isinstance(held, KeptTable) and held.num_columns == 0:
-                held = held_schema(block.meeting, block.stream, updates).empty_table()
-            met, held = meet_few_rows(block.meeting, rows, updates, held, block.met)
-            made[block.stream.name] = met
+        if block.meeting is not None:
+            made[block.stream.name], held = _meet(block, made, before.held)
             after.append(BlockState((), held))
             continue
         answers, known = [], []
@@ -105,6 +105,21 @@ def advance_blocks(
         made[block.stream.name] = _admit(block.stream, final)
         after.append(BlockState(tuple(known), waiting))
     return made, tuple(after)
+
+
+def _meet(
+    block: PreparedBlock, admitted: Mapping[str, Admitted], held: pa.Table | KeptTable
+) -> tuple[Admitted, pa.Table | KeptTable]:
+    """The rows that meet versions, or those before them; and what is kept for later ones."""
+    if isinstance(block.meeting, Preceding):
+        assert isinstance(block.met, PrecedingStreams)
+        return precede_rows(block.meeting, block.met, admitted[block.met.base.name], held)
+    assert block.meeting is not None
+    assert isinstance(block.met, MetStreams)
+    rows, updates = (admitted[stream.name] for stream in block.met)
+    if not isinstance(held, KeptTable) and held.num_columns == 0:
+        held = held_schema(block.meeting, block.stream, updates).empty_table()
+    return meet_few_rows(block.meeting, rows, updates, held, block.met)
 
 
 def _finish(

@@ -13,7 +13,7 @@ from ontoweir.runtime.changes.sliding_groups import OP, change_schema, slide_gro
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.groups.code_rows import code_rows
-from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
+from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL, has_end
 
 DELTA = "_delta"
 """The column of held changes that says how many begin, or (below 0) end."""
@@ -77,12 +77,13 @@ def make_feed(
         updates: they are updates of groups.
         snapshots: all that holds is written, whenever it changes.
     """
-    fields = [f for f in answers if f.name not in (AT, UNTIL, MULTIPLICITY)]
+    ends = has_end(answers)
+    own = (AT, UNTIL, MULTIPLICITY) if ends else (AT, MULTIPLICITY)
+    fields = [f for f in answers if f.name not in own]
     named = (*fields, pa.field(OP, pa.string()), pa.field(AT, INSTANT))
     counted = () if MULTIPLICITY not in answers.names else (answers.field(MULTIPLICITY),)
     group = union.aggregation.group if updates and union.aggregation is not None else None
     variables = tuple(f.name for f in fields)
-    ends = UNTIL in answers.names
     schema = pa.schema([*named, *counted])
     return ChangeFeed(
         variables,

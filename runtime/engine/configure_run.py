@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ontoweir.checker.plans.bound_open_groups import wait_for_matches
-from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Meeting, Stream
+from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Meeting, Preceding, Stream
 from ontoweir.mappings.model.expression import fields_of
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.groups.group_answers import group_answers
@@ -78,7 +78,7 @@ class BlockConfig:
     stream: Stream
     queries: tuple[QueryConfig, ...]
     absence: Absence | None
-    meeting: Meeting | None = None
+    meeting: Meeting | Preceding | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +258,12 @@ def _add_met(
     for block in reversed([b for job in _list_jobs(jobs) for b in job.blocks]):
         if block.meeting is None:
             continue
-        met, versions = {n: c for c, n in block.meeting.columns}, block.meeting.versions
         wanted = needed.get(block.stream.name, set()) | valued.get(block.stream.name, set())
+        if isinstance(block.meeting, Preceding):
+            _add(valued, {block.meeting.base: _list_preceding(block.meeting, wanted)})
+            names.add(block.meeting.base)
+            continue
+        met, versions = {n: c for c, n in block.meeting.columns}, block.meeting.versions
         keys = {of for of, _ in block.meeting.key if isinstance(of, str)}
         _add(valued, {block.meeting.base: keys | (wanted - met.keys())})
         held = {met[c] for c in wanted & met.keys()} | {c for _, c in block.meeting.key}
@@ -269,6 +273,15 @@ def _add_met(
         _add(valued, {versions.stream: held})
         names |= {block.meeting.base, versions.stream}
     return names
+
+
+def _list_preceding(preceding: Preceding, wanted: Set[str]) -> set[str]:
+    """What is read of rows that meet those before them."""
+    made = {c.name for c in preceding.columns}
+    read = [c.argument for c in preceding.columns if c.argument is not None]
+    read += [preceding.only] if preceding.only is not None else []
+    fields = {name for expression in read for name in fields_of(expression)}
+    return ({*preceding.key} | fields | (wanted - made)) - {preceding.time}
 
 
 def configure_run(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ontoweir.checker.model.plan import SynopsisPlan
-from ontoweir.mappings.model.catalog import Catalog, Meeting, Stream
+from ontoweir.mappings.model.catalog import Catalog, Meeting, Preceding, Stream
 from ontoweir.rewriter.model.spj import Absence, View
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.query_job import WatchedKey
@@ -73,12 +73,12 @@ def closes_values(work: ExecutionContext) -> bool:
 class BlockContext:
     """Queries whose answers are the rows of `stream`: of the first one those that count by
     `absence`, whose parts the others are (None: all, and there are no others). `meeting`: its rows
-    are those of a stream that have met a version instead."""
+    are those of a stream that have met a version, or rows before them, instead."""
 
     stream: Stream
     queries: tuple[ExecutionContext, ...]
     absence: Absence | None
-    meeting: Meeting | None = None
+    meeting: Meeting | Preceding | None = None
 
 
 @dataclass(frozen=True, slots=True)

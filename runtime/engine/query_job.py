@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
-from ontoweir.mappings.model.catalog import Catalog, Meeting, Stream
+from ontoweir.mappings.model.catalog import Catalog, Meeting, Preceding, Stream
 from ontoweir.rewriter.model.spj import Absence, SpjUnion
 from ontoweir.rewriter.windows.choose_emit import Emit
 
@@ -55,9 +55,9 @@ class QueryJob:
 class BlockJob:
     """Queries whose answers are the rows of `stream`: of the first one those that count by
     `absence`, whose parts the others are (None: all, and there are no others). `meeting`: its rows
-    are those of a stream that have met a version instead."""
+    are those of a stream that have met a version, or rows before them, instead."""
 
     stream: Stream
     queries: tuple[QueryJob, ...]
     absence: Absence | None = None
-    meeting: Meeting | None = None
+    meeting: Meeting | Preceding | None = None

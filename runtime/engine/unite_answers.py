@@ -11,7 +11,7 @@ from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.rewriter.algebra.is_injective import term_kind
 from ontoweir.runtime.columnar.encode import flatten
 from ontoweir.runtime.columnar.frame import Array, Frame
-from ontoweir.runtime.results.render_results import AT, MULTIPLICITY, UNTIL
+from ontoweir.runtime.results.render_results import AT, MULTIPLICITY, UNTIL, has_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _unite(results: Sequence[PlanResults], schema: pa.Schema, distinct: bool) ->
 def _leave_out_unseen(table: pa.Table) -> pa.Table:
     """Answers without those that end before all of their rows are shown: windows with a step move
     at times of their grid alone, which conditions on timestamps do not say exactly."""
-    if UNTIL not in table.schema.names:
+    if not has_end(table.schema):
         return table
     seen = pc.less(table.column(AT), table.column(UNTIL))
     return table if pc.all(seen).as_py() is not False else table.filter(seen)

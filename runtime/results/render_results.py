@@ -55,6 +55,12 @@ INSTANT = pa.timestamp("us")
 """Points in time are UTC without a zone, as the sources have them."""
 
 
+def has_end(schema: pa.Schema) -> bool:
+    """Whether answers say until when they hold. A query's own column that is called so is no time,
+    or one with a zone (result_type)."""
+    return UNTIL in schema.names and schema.field(UNTIL).type == INSTANT
+
+
 def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
     """The columns of results: the variables, `at`, of windows `until`, and `multiplicity` for the
     bag semantics.
@@ -123,7 +129,7 @@ def render_results(
     columns[AT] = pa.array(micros).view(INSTANT)
     if begins := render_times(BEGINS):
         columns[AT] = pc.max_element_wise(columns[AT], *begins)
-    if UNTIL in schema.names and UNTIL not in outputs:
+    if has_end(schema) and UNTIL not in outputs:
         columns[UNTIL] = pc.min_element_wise(*render_times(ENDS))
     if MULTIPLICITY in schema.names:
         columns[MULTIPLICITY] = pa.array(results[WEIGHT])

@@ -133,15 +133,72 @@ def make_moving(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], l
     if random.random() < 0.2:
         text += f" QUALIFY h < COUNT(*) OVER {window}"
     names = [f"c{i}" for i in range(len(shown))]
-    return text, names, names
+    return text, names, [n for n, c in zip(names, shown, strict=True) if "OVER" in c]
+
+
+def make_counted(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], list[str]]:
+    """As make_asof: rows that are counted, some of them after the row; with what DuckDB is asked,
+    where a row is an answer when those after it have come."""
+    by = f"PARTITION BY {', '.join(key)} ORDER BY ts"
+    after = random.choice([0, 0, 0, 1, 2])
+    calls = ["COUNT(*)", "SUM(a)", "AVG(b)", "MAX(h)", "MIN(a + h)", "COUNT(g)", "SUM(b)"]
+    calls += ["FIRST_VALUE(g)", "LAST_VALUE(a)", "LAST_VALUE(b IGNORE NULLS)"]
+    calls += ["COUNT(*) FILTER (WHERE a > 0)"]
+    chosen = []
+    for call in random.sample(calls, k=random.randint(1, 3)):
+        first, last = random.choice(["UNBOUNDED", "5", "2", "1", "0"]), random.choice([0, 0, 1, 2])
+        if first != "UNBOUNDED" and int(first) < last:
+            last = 0
+        ends = f"{first} PRECEDING", f"{last} PRECEDING" if last else "CURRENT ROW"
+        kind = random.choice(["ROWS", "ROWS", "RANGE"])
+        if kind == "RANGE":
+            span = f"INTERVAL '{random.randint(0, 4)}' MICROSECOND PRECEDING"
+            ends = random.choice([span, "UNBOUNDED PRECEDING"]), "CURRENT ROW"
+        chosen.append(f"{call} OVER ({by} {kind} BETWEEN {ends[0]} AND {ends[1]})")
+    chosen += random.sample(
+        [
+            f"LAG(a, {random.randint(1, 3)}) OVER ({by})",
+            f"LAG(ts, 2) OVER ({by})",
+            f"LAG(g, 1, 'none') OVER ({by})",
+            f"ROW_NUMBER() OVER ({by})",
+            f"SUM(h) OVER ({by})",
+            f"LAG(b IGNORE NULLS) OVER ({by})",
+        ],
+        k=random.randint(0, 2),
+    )
+    if after:
+        chosen.append(f"LEAD({random.choice(['a', 'ts', 'g'])}, {after}) OVER ({by})")
+        if random.random() < 0.5:
+            chosen = chosen[-1:]
+        both = f"{random.choice([1, 2])} PRECEDING AND {random.randint(1, after)} FOLLOWING"
+        if random.random() < 0.5:
+            chosen.append(f"SUM(a) OVER ({by} ROWS BETWEEN {both})")
+    shown = [*random.sample([*HELD, "ts"], k=random.randint(0, 3)), *chosen]
+    random.shuffle(shown)
+    there = " AND ".join(f"{c} IS NOT NULL" for c in key)
+    where = random.choice(["", f" AND ({random.choice(_CONDITIONS).format('s')})"])
+    listed = ", ".join(f"{c} AS c{i}" for i, c in enumerate(shown))
+    text = f"SELECT {listed} FROM s WHERE {there}{where}"
+    names = [f"c{i}" for i in range(len(shown))]
+    return text, names, [n for n, c in zip(names, shown, strict=True) if "OVER" in c]
+
+
+def ask_duck(text: str, key: tuple[str, ...]) -> str:
+    """The same, without rows after which so many have not come."""
+    found = re.finditer(r"LEAD\(\w+, (\d)\)|(\d) FOLLOWING", text)
+    after = [int(one[1] or one[2]) for one in found]
+    if not after:
+        return text
+    by = f"PARTITION BY {', '.join(key)} ORDER BY ts"
+    return f"{text} QUALIFY LEAD(ts, {max(after)}) OVER ({by}) IS NOT NULL"
 
 
 def check(seed: int) -> None:
     random = Random(seed)
     catalog, key = make_world(random)
-    make = random.choice([make_asof, make_lag, make_moving])
+    make = random.choice([make_asof, make_lag, make_moving, make_counted, make_counted])
     text, names, nulls = make(random, key)
-    query = Stacked(text, text, tuple(names))
+    query = Stacked(text, ask_duck(text, key), tuple(names))
     data = make_rows(random, key)
     union = parse_sql(text, catalog, name="q", file="q.sql")
     verdict = check_query(union, catalog)

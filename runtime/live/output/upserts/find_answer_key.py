@@ -1,7 +1,7 @@
 """The columns by which a query's answers replace one another."""
 
 from ontoweir.runtime.live.model.live_job import RunningQuery
-from ontoweir.runtime.results.render_results import UNTIL
+from ontoweir.runtime.results.render_results import has_end
 
 
 def find_answer_key(query: RunningQuery) -> tuple[str, ...] | None:
@@ -13,7 +13,7 @@ def find_answer_key(query: RunningQuery) -> tuple[str, ...] | None:
     GROUP BY there is one group, and the key has no column.
     """
     work = query.work.aggregates
-    if work is None or UNTIL in query.schema.names:
+    if work is None or has_end(query.schema):
         return None
     if query.feed is not None and query.feed.snapshots:
         return None

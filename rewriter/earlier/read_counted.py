@@ -1,0 +1,314 @@
+"""LAG, LEAD, running aggregates, and those of rows that are counted, in SQL."""
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    Catalog,
+    ColumnType,
+    Counted,
+    CountedFunction,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntType,
+    Preceding,
+    Stream,
+    StringType,
+    TimestampType,
+)
+from ontoweir.mappings.model.expression import Expression, Field
+from ontoweir.mappings.sql.read_literal import line_of, read_literal
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
+from ontoweir.rewriter.earlier.declare_preceding import declare_preceding, name_column
+from ontoweir.rewriter.earlier.expand_stars import expand_stars
+from ontoweir.rewriter.earlier.own_nodes import list_own
+from ontoweir.rewriter.earlier.read_frame import Frame, is_number, is_of_rows, read_frame
+from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.list_tables import list_tables
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+WHY = (
+    "LAG, LEAD, FIRST_VALUE, LAST_VALUE and aggregates OVER (PARTITION BY key ORDER BY ts ROWS "
+    "BETWEEN n PRECEDING AND CURRENT ROW) are of the rows before or after a row of one stream, of "
+    "the same key, of which there is one at a time"
+)
+_DIGITS = 19
+
+
+def is_over_stream(select: "exp.Select", catalog: Catalog) -> bool:
+    """Whether a SELECT is over declared tables alone, without subqueries."""
+    from sqlglot import exp
+
+    items = [select.args.get("from_"), *(select.args.get("joins") or ())]
+    known = list_tables(select, catalog).tables
+    read = [item.this for item in items if item is not None]
+    return all(isinstance(t, exp.Table) and t.alias_or_name in known for t in read)
+
+
+def read_counted(select: "exp.Select", catalog: Catalog) -> Catalog:
+    """Read windows of rows that are counted as columns of a stream that takes the place of the
+    table, in place; the catalog with that stream.
+
+    Args:
+        select: without what is in its subqueries.
+        catalog: the tables.
+
+    Raises:
+        SqlRefusal: they are of several tables, of all rows, or not in the order of time.
+    """
+    from sqlglot import exp
+
+    windows = [w for w in list_own(select, exp.Window) if w.arg_key != "windows"]
+    found = [w for w in windows if is_of_rows(w, select)]
+    unread = [w for w in windows if not is_number(w) and not any(w is f for f in found)]
+    if not found and unread:
+        raise _refuse(unread[0], unread[0].sql("spark"), "write one of these")
+    if not found:
+        return catalog
+    if len(found) < len(windows):
+        other = next(w for w in windows if not any(w is f for f in found))
+        raise _refuse(other, f"{other.sql('spark')} beside {found[0].sql('spark')}", "a query each")
+    expand_stars(select, catalog, found[0].sql("spark"))
+    rows = _read_rows(select, catalog, found[0])
+    for window in found:
+        name_aggregates(window)
+    frames = [read_frame(window, select, rows.stream, rows.scope, WHY) for window in found]
+    keys = {frame.key for frame in frames}
+    if len(keys) > 1:
+        fix = "write a subquery for each PARTITION BY, one around the other"
+        raise _refuse(found[0], "windows by several keys in one SELECT", fix)
+    constants = [c for c in rows.constants if c not in frames[0].key]
+    key = (*frames[0].key, *constants)
+    for window, frame in zip(found, frames, strict=True):
+        name = type(frame.call).__name__.lower()
+        if not frame.peers or frame.known or _FUNCTIONS[name] == "first":
+            _require_order(rows.stream, key, window)
+    _require_values(select, rows.stream, key, found[0])
+    only = None
+    if (where := select.args.get("where")) is not None:
+        held = where.this.copy()
+        for read in held.find_all(exp.Column):
+            read.set("table", None)
+        only = read_row_expression(held, Scope(catalog, {rows.stream.name: rows.stream}))
+    columns = _Columns(rows, catalog)
+    shown = [columns.read(w, f) for w, f in zip(found, frames, strict=True)]
+    after = max(0, *(-c.last for c in columns.made))
+    made, catalog = declare_preceding(
+        Preceding(rows.stream.name, rows.stream.timestamp, key, only, tuple(columns.made), after),
+        catalog,
+    )
+    for window, tree in zip(found, shown, strict=True):
+        window.replace(tree)
+    _put(select, rows.alias, made)
+    return catalog
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """What windows are over: the rows of a stream; `constants`: columns that conditions say have
+    one value."""
+
+    alias: str
+    stream: Stream
+    scope: Scope
+    constants: tuple[str, ...]
+
+
+def _read_rows(select: "exp.Select", catalog: Catalog, place: "exp.Expr") -> _Rows:
+    from sqlglot import exp
+
+    scope = list_tables(select, catalog)
+    tables = list(scope.tables.items())
+    more = [k for k in ("joins", "group", "having", "distinct") if select.args.get(k)]
+    plain = len(tables) == 1 and isinstance(tables[0][1], Stream) and not tables[0][1].versions
+    if more or not plain:
+        what = "several tables, groups or DISTINCT" if more else "no stream"
+        fix = "write it in a subquery over the stream alone, and join or group that"
+        raise _refuse(place, f"{place.sql('spark')} over {what}", fix)
+    where = select.args.get("where")
+    if where is not None and where.find(exp.Select) is not None:
+        fix = "write it in a subquery over the stream alone, and the condition around it"
+        raise _refuse(place, f"{place.sql('spark')} beside a subquery in WHERE", fix)
+    ((alias, stream),) = tables
+    assert isinstance(stream, Stream)
+    constants: dict[str, None] = {}
+    for conjunct in [] if where is None else split_conjuncts(where.this):
+        one = conjunct.unnest()
+        if isinstance(one, exp.EQ):
+            for column, value in ((one.this, one.expression), (one.expression, one.this)):
+                if isinstance(column, exp.Column) and read_literal(value) is not None:
+                    found = scope.resolve(column.table or None, column.name, line_of(column)).column
+                    constants |= {found: None} if found != stream.timestamp else {}
+    return _Rows(alias, stream, scope, tuple(constants))
+
+
+def _require_order(stream: Stream, key: tuple[str, ...], place: "exp.Expr") -> None:
+    if any(set(known) <= {*key, stream.timestamp} for known in stream.keys):
+        return
+    if stream.max_per_timestamp == 1:
+        return
+    listed = ", ".join(f'"{n}"' for n in (*key, stream.timestamp))
+    raise SqlRefusal(
+        f"{place.sql('spark')}, where {stream.name} may have several rows of one timestamp",
+        why="which of them is before the other, nobody could say",
+        fix=f"declare keys = [[{listed}]] in [streams.{stream.name}], or partition by more columns",
+        line=line_of(place),
+    )
+
+
+def _require_values(
+    select: "exp.Select", stream: Stream, key: tuple[str, ...], place: "exp.Expr"
+) -> None:
+    """Rows whose key is NULL are no results: a condition says so, as of columns that are selected.
+
+    Raises:
+        SqlRefusal: a column is declared nullable, so that NULL would be a key, too.
+    """
+    from sqlglot import exp
+
+    where = select.args.get("where")
+    conjuncts = [] if where is None else list(split_conjuncts(where.this))
+    for name in key:
+        column = stream.column(name)
+        if any({n.name for n in c.find_all(exp.Column)} == {name} for c in conjuncts):
+            continue
+        if column is not None and column.nullable:
+            what = f"{name}, which may be NULL, in PARTITION BY"
+            raise _refuse(place, what, f"add WHERE {name} IS NOT NULL")
+        there = exp.Not(this=exp.Is(this=exp.column(name), expression=exp.Null()))
+        select.where(there, copy=False)
+
+
+@dataclass(slots=True)
+class _Columns:
+    """The columns that windows are."""
+
+    rows: _Rows
+    catalog: Catalog
+    made: list[Counted] = field(default_factory=list)
+
+    def read(self, window: "exp.Expr", frame: Frame) -> "exp.Expr":
+        """The column that a window is, or an expression of some."""
+        from sqlglot import exp
+
+        call, argument = frame.call, None
+        tree = call.this
+        counts = isinstance(call, (exp.RowNumber, exp.Rank, exp.DenseRank))
+        if isinstance(call, exp.Count) and (isinstance(tree, exp.Distinct) or call.expressions):
+            raise _refuse(window, window.sql("spark"), "count one column, or *")
+        if not counts and not isinstance(tree, exp.Star):
+            argument = self._read_argument(tree)
+        function = "count" if counts else _FUNCTIONS[type(call).__name__.lower()]
+        if frame.known:
+            function = "known"
+        kind = self._type(function, argument, window)
+        ends = frame.first, frame.last
+        column = self._add(
+            Counted("", function, argument, *ends, kind, frame.span_us, peers=frame.peers)
+        )
+        default = call.args.get("default")
+        if default is None:
+            return column
+        if isinstance(call, exp.Lead):
+            return column  # of the last row of a key, whose next one has not come
+        stamp = Field(self.rows.stream.timestamp, TimestampType())
+        since = self._add(Counted("", "first", stamp, frame.first, frame.last, TimestampType()))
+        none = exp.Is(this=since, expression=exp.Null())
+        return exp.Paren(
+            this=exp.Case(ifs=[exp.If(this=none, true=default.copy())], default=column)
+        )
+
+    def _read_argument(self, tree: "exp.Expr") -> Expression:
+        from sqlglot import exp
+
+        made = exp.Paren(this=tree.copy())
+        for column in made.find_all(exp.Column):
+            self.rows.scope.resolve(column.table or None, column.name, line_of(column))
+            column.set("table", None)
+        stream = self.rows.stream
+        return read_row_expression(made.this, Scope(self.catalog, {stream.name: stream}))
+
+    def _type(
+        self, function: CountedFunction, argument: Expression | None, window: "exp.Expr"
+    ) -> ColumnType:
+        if function == "count":
+            return IntType()
+        if argument is None:
+            raise _refuse(window, window.sql("spark"), "aggregate a column")
+        kind = argument.type
+        ordered = isinstance(kind, IntType | DecimalType | FloatType)
+        if function in ("min", "max"):
+            ordered = ordered or isinstance(kind, DateType | TimestampType)
+        if function in ("min", "max", "sum", "avg") and not ordered:
+            raise _refuse(window, f"{window.sql('spark')}, of {_say(kind)}", "aggregate a number")
+        if function == "avg":
+            return FloatType()
+        if function == "sum" and isinstance(kind, DecimalType):
+            return DecimalType(max(kind.precision, _DIGITS), kind.scale)
+        return kind
+
+    def _add(self, counted: Counted) -> "exp.Expr":
+        from sqlglot import exp
+
+        taken = {c.name for c in self.rows.stream.columns} | {self.rows.stream.timestamp}
+        for known in self.made:
+            if replace(known, name="") == counted:
+                return exp.column(known.name, self.rows.alias, quoted=True)
+        taken |= {c.name for c in self.made}
+        name = name_column(counted)
+        while name in taken:
+            name += "'"
+        self.made.append(replace(counted, name=name))
+        return exp.column(name, self.rows.alias, quoted=True)
+
+
+_FUNCTIONS: dict[str, CountedFunction] = {
+    "lag": "first",
+    "lead": "first",
+    "firstvalue": "first",
+    "first": "first",
+    "lastvalue": "first",
+    "last": "first",
+    "count": "count",
+    "sum": "sum",
+    "avg": "avg",
+    "min": "min",
+    "max": "max",
+}
+"""By the names of sqlglot's classes. Of LAST_VALUE the rows begin with the last one."""
+
+
+def _say(kind: ColumnType) -> str:
+    match kind:
+        case StringType():
+            return "a text"
+        case BooleanType():
+            return "true or false"
+        case _:
+            return "a time"
+
+
+def _put(select: "exp.Select", alias: str, made: Stream) -> None:
+    """Read the stream in the place of the table."""
+    from sqlglot import exp
+
+    select.set("windows", None)
+    if (qualify := select.args.get("qualify")) is not None:
+        select.set("qualify", None)
+        select.where(qualify.this, copy=False)
+    table = select.args["from_"].this
+    named = exp.Table(this=exp.to_identifier(made.name, quoted=True))
+    named.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    table.replace(named)
+
+
+def _refuse(tree: "exp.Expr", what: str, fix: str) -> SqlRefusal:
+    return SqlRefusal(
+        f"{what} is outside what is read of windows of rows", why=WHY, fix=fix, line=line_of(tree)
+    )

@@ -1,0 +1,202 @@
+"""Which rows before or after a row a window of SQL is over."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.sql.read_literal import line_of, read_literal
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.rewriter.windows.read_sql_grid import read_interval
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The rows of a `key` from so many before a row (`first`), or so long (`span_us`; neither:
+    the first of all), to so many (`last`, below 0: after it), or (`peers`) to all of its time;
+    `call`: what is asked of them; `known`: the last value that is not NULL."""
+
+    call: "exp.Expr"
+    key: tuple[str, ...]
+    first: int | None
+    last: int
+    known: bool = False
+    span_us: int | None = None
+    peers: bool = False
+
+
+def is_number(window: "exp.Expr") -> bool:
+    """Whether it is the number, or rank, of a row."""
+    from sqlglot import exp
+
+    return isinstance(window.this, (exp.RowNumber, exp.Rank, exp.DenseRank))
+
+
+def is_of_rows(window: "exp.Expr", select: "exp.Select") -> bool:
+    """Whether a window is over rows that are counted, or all until a row: not over those of a span
+    of time, nor the number of a row by which rows are chosen."""
+    from sqlglot import exp
+
+    call = _call_of(window)
+    if isinstance(call, (exp.RowNumber, exp.Rank, exp.DenseRank)):
+        order = resolve_window(window, select).args.get("order")
+        late = order is None or any(o.args.get("desc") for o in order.expressions)
+        return not late and not _chooses_one(window, select)
+    if isinstance(call, (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.First, exp.Last)):
+        return True
+    base = resolve_window(window, select)
+    spec = base.args.get("spec")
+    if not isinstance(call, (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count)):
+        return False
+    if base.args.get("order") is None:
+        return False
+    return spec is None or str(spec.args.get("kind")).upper() != "RANGE" or _is_past(spec)
+
+
+def _is_past(spec: "exp.Expr") -> bool:
+    """Whether a RANGE ends with the row, and begins with the first row, or so long before."""
+    from sqlglot import exp
+
+    start, end = spec.args.get("start"), spec.args.get("end")
+    if end is not None and str(end).upper() != "CURRENT ROW":
+        return False
+    if isinstance(start, exp.Interval):
+        span = read_interval(start)
+        return spec.args.get("start_side") == "PRECEDING" and span is not None and span >= 0
+    return True
+
+
+def _chooses_one(window: "exp.Expr", select: "exp.Select") -> bool:
+    """Whether a condition says that the number of a row is 1: that is the first row of its key."""
+    from sqlglot import exp
+
+    names = {e.alias.lower() for e in select.expressions if e.unalias() is window}
+    for condition in select.root().find_all(exp.EQ, exp.LTE):
+        number, one = condition.this, condition.expression
+        named = isinstance(number, exp.Column) and number.name.lower() in names
+        if (number is window or named) and isinstance(one, exp.Literal) and str(one.this) == "1":
+            return True
+    return False
+
+
+def resolve_window(window: "exp.Expr", select: "exp.Select") -> "exp.Expr":
+    """What says which rows a window is over: itself, or the WINDOW that it names."""
+    named = {w.this.name.lower(): w for w in select.args.get("windows") or ()}
+    return named.get(window.alias.lower(), window) if window.args.get("alias") else window
+
+
+def read_frame(
+    window: "exp.Expr", select: "exp.Select", stream: Stream, scope: Scope, why: str
+) -> Frame:
+    """The rows that a window is over.
+
+    Raises:
+        SqlRefusal: they are not counted from the row, or not in the order of time.
+    """
+    from sqlglot import exp
+
+    def refuse(what: str, fix: str) -> SqlRefusal:
+        return SqlRefusal(
+            f"{what} is outside what is read of windows of rows",
+            why=why,
+            fix=fix,
+            line=line_of(window),
+        )
+
+    base = resolve_window(window, select)
+    order = base.args.get("order")
+    ordered = [] if order is None else list(order.expressions)
+    if len(ordered) != 1 or ordered[0].args.get("desc"):
+        raise refuse(f"the order of {window.sql('spark')}", f"ORDER BY {stream.timestamp}")
+    columns = []
+    for tree in base.args.get("partition_by") or ():
+        if not isinstance(tree, exp.Column):
+            raise refuse(f"{tree.sql('spark')} in a window", "name a column")
+        columns.append(scope.resolve(tree.table or None, tree.name, line_of(tree)).column)
+    by = _shifted(ordered[0].this)
+    found = by if by is None else scope.resolve(by.table or None, by.name, line_of(by)).column
+    if found != stream.timestamp:
+        raise refuse(f"ORDER BY {ordered[0].this.sql('spark')}", f"ORDER BY {stream.timestamp}")
+    key = tuple(dict.fromkeys(columns))
+    call = _call_of(window)
+    known = _ignores_nulls(window)
+    if isinstance(call, (exp.Lag, exp.Lead)):
+        offset = call.args.get("offset")
+        rows = 1 if offset is None else read_literal(offset)
+        if not isinstance(rows, int) or isinstance(rows, bool) or rows < 0:
+            raise refuse(f"{window.sql('spark')} by no number of rows", "write LAG(x, 2)")
+        if base.args.get("spec") is not None:
+            raise refuse(window.sql("spark"), "leave ROWS or RANGE out")
+        back = -rows if isinstance(call, exp.Lead) else rows
+        if known and (isinstance(call, exp.Lead) or rows != 1):
+            raise refuse(window.sql("spark"), "write LAG(x IGNORE NULLS), of one row before")
+        return Frame(call, key, None if known else back, back, known)
+    if isinstance(call, (exp.RowNumber, exp.Rank, exp.DenseRank)):
+        return Frame(call, key, None, 0)
+    spec = base.args.get("spec")
+    groups = spec is not None and str(spec.args["kind"]).upper() == "GROUPS"
+    if spec is not None and (groups or spec.args.get("exclude")):
+        raise refuse(window.sql("spark"), "write ROWS BETWEEN n PRECEDING AND CURRENT ROW")
+    if spec is None or str(spec.args["kind"]).upper() == "RANGE":
+        start = None if spec is None else spec.args.get("start")
+        span = read_interval(start) if isinstance(start, exp.Interval) else None
+        plain = start is None or span is not None or str(start).upper() == "UNBOUNDED"
+        if not plain and str(start).upper() != "CURRENT ROW":
+            raise refuse(window.sql("spark"), "RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND …")
+        span = 0 if not plain else span
+        if isinstance(call, (exp.LastValue, exp.Last)) and not known:
+            return Frame(call, key, 0, 0)
+        return Frame(call, key, None, 0, known, span, peers=True)
+    first = None if spec is None else _read_end(spec, "start", refuse)
+    last = 0 if spec is None else _read_end(spec, "end", refuse)
+    if last is None or (first is not None and first < last):
+        raise refuse(f"{window.sql('spark')}, of no row or all", "end the frame with CURRENT ROW")
+    if isinstance(call, (exp.LastValue, exp.Last)) and not known:
+        return Frame(call, key, last, last)
+    if known and isinstance(call, (exp.FirstValue, exp.First)):
+        raise refuse(window.sql("spark"), "leave IGNORE NULLS out")
+    return Frame(call, key, first, last, known)
+
+
+def _read_end(spec: "exp.Expr", end: str, refuse: Callable[[str, str], SqlRefusal]) -> int | None:
+    """How many rows before a row an end of a frame is (None: the first)."""
+    at, side = spec.args.get(end), str(spec.args.get(f"{end}_side") or "").upper()
+    if at is None or str(at).upper() == "CURRENT ROW":
+        return 0
+    if str(at).upper() == "UNBOUNDED":
+        if side != "PRECEDING":
+            raise refuse("a window of all rows after a row", "end the frame with CURRENT ROW")
+        return None
+    rows = at if isinstance(at, str) else read_literal(at)
+    if not isinstance(rows, int) or isinstance(rows, bool) or rows < 0:
+        raise refuse(f"a frame of {at} rows", "write a whole number")
+    return rows if side == "PRECEDING" else -rows
+
+
+def _shifted(tree: "exp.Expr") -> "exp.Column | None":
+    """The column that a time is, or is so long before or after."""
+    from sqlglot import exp
+
+    tree = tree.unnest()
+    if isinstance(tree, (exp.Sub, exp.Add)) and isinstance(tree.expression, exp.Interval):
+        tree = tree.this.unnest()
+    return tree if isinstance(tree, exp.Column) else None
+
+
+def _call_of(window: "exp.Expr") -> "exp.Expr":
+    from sqlglot import exp
+
+    call: exp.Expr = window.this
+    while isinstance(call, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
+        call = call.this
+    return call
+
+
+def _ignores_nulls(window: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    call = window.this
+    return isinstance(call, exp.IgnoreNulls) or isinstance(call.this, exp.IgnoreNulls)
