@@ -376,6 +376,8 @@ class Catalog:
     views: Mapping[str, QueryView] = field(default_factory=dict)
     preceding: Mapping[str, Preceding] = field(default_factory=dict)
     """What the rows of streams are that a query makes of rows and those before them, by name."""
+    rising: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Of streams of answers, the columns that rise with their timestamp."""
 
     def table(self, name: str) -> Stream | Relation:
         """The stream or relation called `name`.

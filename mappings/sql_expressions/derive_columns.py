@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.expressions.derive_column import add_derived, derive_column
 from ontoweir.mappings.expressions.may_be_null import is_nullable
 from ontoweir.mappings.model.assertion import SourceColumn
-from ontoweir.mappings.model.catalog import BooleanType, Catalog, FloatType
+from ontoweir.mappings.model.catalog import BooleanType, Catalog, FloatType, TimestampType
 from ontoweir.mappings.model.expression import Expression, Value, fields_of
 from ontoweir.mappings.sql.read_condition import read_condition
 from ontoweir.mappings.sql.read_expression import is_text
@@ -100,8 +100,12 @@ class ColumnDeriver:
             case exp.Or():
                 return self._replace_either(tree)
             case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
+                if self._moves_times(tree):
+                    return self.derive(tree, boolean=True)
                 self._replace_sides(tree)
                 return tree
+            case exp.Between() if self._moves_times(tree):
+                return self.derive(tree, boolean=True)
             case exp.Between() | exp.In() if tree.find(exp.Select) is None:
                 self._replace_limits(tree)
                 return tree
@@ -269,6 +273,18 @@ class ColumnDeriver:
     def _times(self, tree: exp.Expr) -> bool:
         """Whether it reads a stream's timestamp."""
         return any(self.scope.step_of(c) is not None for c in self._columns(tree))
+
+    def _moves_times(self, tree: exp.Expr) -> bool:
+        """Whether it compares times of one row, of which one at least is no stream's timestamp, and
+        an INTERVAL."""
+        from sqlglot import exp
+
+        if tree.find(exp.Interval) is None or tree.find(exp.Select) is not None:
+            return False
+        columns = list(self._columns(tree))
+        plain = [c for c in columns if self.scope.step_of(c) is None]
+        times = any(isinstance(self.scope.type_of(c), TimestampType) for c in plain)
+        return times and len({c.alias for c in columns}) == 1
 
     def _several(self, tree: exp.Expr) -> SeveralRows:
         names = " and ".join(sorted(self._aliases(tree)))

@@ -105,17 +105,49 @@ def _read_moved_time(
         left, right = right, left
     if not isinstance(right, exp.Interval):
         return None
-    unit = right.args.get("unit")
-    amount = right.this.name if right.this is not None else ""
-    sign = -1 if amount.startswith("-") else 1
-    length = parse_duration(f"{amount.lstrip('+-').strip()} {unit.name if unit else ''}")
     time = read(left)
-    if length is None:
-        raise refuse(tree, why="an interval is of weeks, days, hours or less")
+    length = _read_length(right, tree, refuse)
     if not isinstance(time.type, TimestampType):
         raise refuse(tree, why=f"an interval is added to a timestamp, not to {_name(time)}")
-    micros = sign * (-length if isinstance(tree, exp.Sub) else length)
+    micros = -length if isinstance(tree, exp.Sub) else length
     return Call(Function.ADD_US, (time, Value(micros, IntType())), TimestampType())
+
+
+def _read_length(
+    interval: exp.Interval, tree: exp.Expr, refuse: Callable[..., Exception]
+) -> int:
+    """How long an INTERVAL is, in µs."""
+    unit = interval.args.get("unit")
+    amount = interval.this.name if interval.this is not None else ""
+    length = parse_duration(f"{amount.lstrip('+-').strip()} {unit.name if unit else ''}")
+    if length is None:
+        raise refuse(tree, why="an interval is of weeks, days, hours or less")
+    return -length if amount.startswith("-") else length
+
+
+def read_spans(
+    tree: exp.Binary, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
+) -> tuple[Expression, Expression] | None:
+    """The sides of a comparison of how long a time is after another one with an INTERVAL, in µs;
+    None: it is another one.
+
+    Raises:
+        SqlRefusal: the interval is of months or years, or another time is compared with it.
+    """
+    from sqlglot import exp
+
+    sides = tree.this.unnest(), tree.expression.unnest()
+    if not any(isinstance(side, exp.Interval) for side in sides):
+        return None
+    made: list[Expression] = []
+    for side in sides:
+        if isinstance(side, exp.Interval):
+            made.append(Value(_read_length(side, tree, refuse), IntType()))
+        elif isinstance(side, exp.Sub) and not isinstance(side.expression.unnest(), exp.Interval):
+            made.append(_read_micros(side, read))
+        else:
+            raise refuse(side, why="an INTERVAL is compared with how long a time is after another")
+    return made[0], made[1]
 
 
 def _read_addition(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from math import pi
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from ontoweir.mappings.expressions import build
 from ontoweir.mappings.model.catalog import (
@@ -31,7 +31,7 @@ from ontoweir.mappings.model.expression import (
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
 from ontoweir.mappings.sql_expressions.read_cast import read_cast
-from ontoweir.mappings.sql_expressions.read_date_function import read_date_function
+from ontoweir.mappings.sql_expressions.read_date_function import read_date_function, read_spans
 from ontoweir.mappings.sql_expressions.read_text_function import read_text_function
 
 if TYPE_CHECKING:
@@ -320,6 +320,9 @@ def _read_predicate(tree: exp.Expr, read: Reader) -> Expression | None:
         exp.GTE: Function.AT_LEAST,
     }
     if type(tree) in comparisons:
+        spans = read_spans(cast("exp.Binary", tree), read, refuse_expression)
+        if spans is not None:
+            return build.compare(comparisons[type(tree)], *spans)
         return build.compare(comparisons[type(tree)], read(tree.this), read(tree.expression))
     match tree:
         case exp.And() | exp.Or():

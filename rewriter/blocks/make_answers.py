@@ -8,6 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.blocks.declare_block import AT, declare_block
 from ontoweir.rewriter.blocks.declare_set import declare_set
+from ontoweir.rewriter.blocks.list_rising import list_rising
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import Block, SpjUnion
 from ontoweir.rewriter.subqueries.select_answers import Answers
@@ -51,9 +52,10 @@ def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers,
     known = tuple(r for r in made.stream.references if r.relation in catalog.relations)
     made = replace(made, stream=replace(made.stream, references=known))
     streams = {**catalog.streams, free: made.stream}
+    rising = {**catalog.rising, free: list_rising(union, wide)}
     columns = ((AT, 0), *((n, made.behind_us.get(n)) for n in shown))
     return (
-        Answers(made.stream, replace(catalog, streams=streams), columns),
+        Answers(made.stream, replace(catalog, streams=streams, rising=rising), columns),
         Block(made.stream, replace(union, name=free), next(iter(made.behind_us.items()), None)),
     )
 

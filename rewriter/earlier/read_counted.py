@@ -51,13 +51,15 @@ def is_over_stream(select: "exp.Select", catalog: Catalog) -> bool:
     return all(isinstance(t, exp.Table) and t.alias_or_name in known for t in read)
 
 
-def read_counted(select: "exp.Select", catalog: Catalog) -> Catalog:
+def read_counted(select: "exp.Select", catalog: Catalog, *, merged: bool = False) -> Catalog:
     """Read windows of rows that are counted as columns of a stream that takes the place of the
     table, in place; the catalog with that stream.
 
     Args:
         select: without what is in its subqueries.
         catalog: the tables.
+        merged: its subqueries have been merged; the numbers of rows by which some are chosen
+            (read_latest) have been read.
 
     Raises:
         SqlRefusal: they are of several tables, of all rows, or not in the order of time.
@@ -66,7 +68,8 @@ def read_counted(select: "exp.Select", catalog: Catalog) -> Catalog:
 
     windows = [w for w in list_own(select, exp.Window) if w.arg_key != "windows"]
     found = [w for w in windows if is_of_rows(w, select)]
-    unread = [w for w in windows if not is_number(w) and not any(w is f for f in found)]
+    unread = [w for w in windows if merged or not is_number(w)]
+    unread = [w for w in unread if not any(w is f for f in found)]
     if not found and unread:
         raise _refuse(unread[0], unread[0].sql("spark"), "write one of these")
     if not found:
@@ -76,6 +79,7 @@ def read_counted(select: "exp.Select", catalog: Catalog) -> Catalog:
         raise _refuse(other, f"{other.sql('spark')} beside {found[0].sql('spark')}", "a query each")
     expand_stars(select, catalog, found[0].sql("spark"))
     rows = _read_rows(select, catalog, found[0])
+    found += _open_names(select, rows.stream)
     for window in found:
         name_aggregates(window)
     frames = [read_frame(window, select, rows.stream, rows.scope, WHY) for window in found]
@@ -146,6 +150,24 @@ def _read_rows(select: "exp.Select", catalog: Catalog, place: "exp.Expr") -> _Ro
                     found = scope.resolve(column.table or None, column.name, line_of(column)).column
                     constants |= {found: None} if found != stream.timestamp else {}
     return _Rows(alias, stream, scope, tuple(constants))
+
+
+def _open_names(select: "exp.Select", stream: Stream) -> "list[exp.Expr]":
+    """Write what is selected in the place of its names in QUALIFY; the windows there are of it."""
+    from sqlglot import exp
+
+    if (qualify := select.args.get("qualify")) is None:
+        return []
+    own = {c.name.lower() for c in stream.columns} | {stream.timestamp.lower()}
+    named = {e.alias.lower(): e.this for e in select.expressions if isinstance(e, exp.Alias)}
+    made: list[exp.Expr] = []
+    for column in list(qualify.find_all(exp.Column)):
+        name = column.name.lower()
+        if not column.args.get("table") and name in named.keys() - own:
+            value = exp.Paren(this=named[name].copy())
+            column.replace(value)
+            made += value.find_all(exp.Window)
+    return made
 
 
 def _require_order(stream: Stream, key: tuple[str, ...], place: "exp.Expr") -> None:

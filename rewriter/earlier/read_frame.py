@@ -118,7 +118,7 @@ def read_frame(
         columns.append(scope.resolve(tree.table or None, tree.name, line_of(tree)).column)
     by = _shifted(ordered[0].this)
     found = by if by is None else scope.resolve(by.table or None, by.name, line_of(by)).column
-    if found != stream.timestamp:
+    if found != stream.timestamp and found not in scope.catalog.rising.get(stream.name, ()):
         raise refuse(f"ORDER BY {ordered[0].this.sql('spark')}", f"ORDER BY {stream.timestamp}")
     key = tuple(dict.fromkeys(columns))
     call = _call_of(window)

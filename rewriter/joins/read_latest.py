@@ -40,7 +40,10 @@ def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
             if (made := read(tree, catalog)) is not None:
                 return made
     for window in tree.find_all(exp.Window):
-        if not _ranks(window):
+        order = window.args.get("order")
+        late = order is None or any(o.args.get("desc") for o in order.expressions)
+        inside = tree.find(exp.Subquery, exp.With) is not None
+        if not _ranks(window) or (inside and not late):
             continue  # it is read when subqueries are merged
         raise SqlRefusal(
             f"{window.sql('spark')}",

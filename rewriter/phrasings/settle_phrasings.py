@@ -9,6 +9,8 @@ from ontoweir.rewriter.phrasings.group_all import group_all
 from ontoweir.rewriter.phrasings.group_parts import group_parts
 from ontoweir.rewriter.phrasings.name_conditions import name_conditions
 from ontoweir.rewriter.phrasings.name_parts import name_parts
+from ontoweir.rewriter.phrasings.name_windows import name_windows
+from ontoweir.rewriter.phrasings.nest_windows import nest_windows
 from ontoweir.rewriter.phrasings.number_rows import number_rows
 from ontoweir.rewriter.phrasings.subtract_rows import subtract_rows
 
@@ -25,6 +27,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - parts of a time: DATE_PART('hour', ts), EPOCH(ts), STRFTIME(ts, f);
     - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN;
     - GROUP BY ALL names what is grouped by;
+    - functions over windows of groups are over a subquery of these;
     - GROUP BY CAST(ts AS DATE), or YEAR(ts), MONTH(ts), is by a bucket of time;
     - ORDER BY the time of answers says nothing.
 
@@ -41,9 +44,10 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     tree = subtract_rows(tree, catalog)
     name_parts(tree)
     for select in list(tree.find_all(exp.Select)):
+        name_windows(select)
         number_rows(select)
         compare_extremes(select, catalog)
         name_conditions(select)
         group_all(select)
-        group_parts(select, catalog)
+        group_parts(nest_windows(select), catalog)
     return drop_order(tree, catalog)

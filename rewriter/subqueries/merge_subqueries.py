@@ -158,7 +158,7 @@ class _Merger:
             }
             resolve_names(whole, known)
             join_inner(whole, chosen)
-            self.catalog = read_counted(whole, self.catalog)
+            self.catalog = read_counted(whole, self.catalog, merged=True)
             made.append(whole)
         return made
 

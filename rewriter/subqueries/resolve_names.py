@@ -78,8 +78,9 @@ def resolve_names(select: "exp.Select", items: Mapping[str, FromItem]) -> None:
     for place in [select.args.get("where"), *(j.args.get("on") for j in joins)]:
         if place is not None:
             names.replace(place)
-    if (having := select.args.get("having")) is not None:
-        names.replace(having, given.get)
+    for key in ("having", "qualify"):
+        if (clause := select.args.get(key)) is not None:
+            names.replace(clause, given.get)
     if (group := select.args.get("group")) is not None:
         group.set("expressions", [_group(e, names, given) for e in group.expressions])
 

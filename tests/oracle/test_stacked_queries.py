@@ -154,6 +154,8 @@ def make_stacked(random: Random, unit: int) -> Stacked:
             outer.grid,
         )
     kinds = dict(block.columns)
+    if random.random() < 0.25:
+        return make_windows(random, block)
     tables = ["w AS x"]
     conditions = []
     shown = [f"x.{n}" for n in kinds]
@@ -190,6 +192,37 @@ def make_stacked(random: Random, unit: int) -> Stacked:
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     body = f"SELECT {distinct}{listed} FROM {', '.join(tables)}{where}"
     return Stacked(f"WITH w AS ({block.text}) {body}", f"WITH w AS ({block.duck}) {body}", names)
+
+
+def make_windows(random: Random, block: Block) -> Stacked:
+    """Functions over windows of groups: those of one key, in the order of their buckets."""
+    kinds = dict(block.columns)
+    keys = [n for n in kinds if n[1:2] == "g"]
+    by = f"(PARTITION BY {', '.join(keys)} ORDER BY b" if keys else "(ORDER BY b"
+    numbers = [n for n, k in kinds.items() if k == "number" or k in NUMBERS] or ["1"]
+    windows = []
+    for _ in range(random.randint(1, 2)):
+        n = random.choice(numbers)
+        windows += [
+            f"{n} - LAG({n}, {random.randint(1, 2)}) OVER {by})",
+            f"SUM({n}) OVER {by})",
+            f"MAX({n}) OVER {by} ROWS {random.randint(0, 2)} PRECEDING)",
+            f"COUNT(*) OVER {by} ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING)",
+            f"ROW_NUMBER() OVER {by})",
+        ]
+    chosen = [f"COALESCE({w}, -99)" for w in random.sample(windows, k=random.randint(1, 3))]
+    after = random.random() < 0.3
+    if after:
+        chosen.append(f"COALESCE(LEAD({random.choice(numbers)}) OVER {by}), -99)")
+    shown = [*random.sample(sorted(kinds), k=min(len(kinds), random.randint(0, 2))), *chosen]
+    names = tuple(f"c{i}" for i in range(len(shown)))
+    listed = ", ".join(f"{c} AS {n}" for c, n in zip(shown, names, strict=True))
+    where = " AND ".join(f"{k} IS NOT NULL" for k in keys)
+    body = f"SELECT {listed} FROM w{f' WHERE {where}' if where else ''}"
+    last = f" QUALIFY LEAD(b) OVER {by}) IS NOT NULL" if after else ""
+    return Stacked(
+        f"WITH w AS ({block.text}) {body}", f"WITH w AS ({block.duck}) {body}{last}", names
+    )
 
 
 class Prefixes(Oracle):

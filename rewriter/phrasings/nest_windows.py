@@ -1,0 +1,110 @@
+"""Functions over windows of groups."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def nest_windows(select: "exp.Select") -> "exp.Select":
+    """SELECT f(…) OVER (…) FROM (SELECT … GROUP BY …) for a SELECT with GROUP BY and functions over
+    windows of its groups, in place; the SELECT with GROUP BY, which is inside then.
+
+    Args:
+        select: names what it is grouped by.
+    """
+    from sqlglot import exp
+
+    group = select.args.get("group")
+    own = select.walk(prune=lambda n: n is not select and isinstance(n, exp.Query))
+    windows = [n for n in own if isinstance(n, exp.Window) and n.arg_key != "windows"]
+    if group is None or not windows or not group.expressions:
+        return select
+    named = {e.alias.lower(): e.this for e in select.expressions if isinstance(e, exp.Alias)}
+    inner = exp.Select()
+    for key in ("from_", "joins", "where", "having"):
+        if select.args.get(key) is not None:
+            inner.set(key, select.args[key])
+            select.set(key, None)
+    keys = [_resolve(tree, select, named) for tree in group.expressions]
+    inner.set("group", exp.Group(expressions=[k.copy() for k in keys]))
+    shown: dict[exp.Expr, str] = {}
+    for number, tree in enumerate(keys):
+        shown.setdefault(tree, tree.name if isinstance(tree, exp.Column) else f"group {number + 1}")
+    select.set("group", None)
+    select.set("expressions", [_name(item) for item in select.expressions])
+    for place in _list_places(select):
+        _replace(place, shown, named)
+    inner.set("expressions", [exp.alias_(e.copy(), n, quoted=True) for e, n in shown.items()])
+    table = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("groups")))
+    select.set("from_", exp.From(this=table))
+    return inner
+
+
+def _resolve(tree: "exp.Expr", select: "exp.Select", named: "dict[str, exp.Expr]") -> "exp.Expr":
+    """What is grouped by: an expression, the place of one in SELECT, or its name there."""
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Literal) and not tree.is_string:
+        place = int(tree.this) - 1 if str(tree.this).isdigit() else -1
+        if 0 <= place < len(select.expressions):
+            shown: exp.Expr = select.expressions[place].unalias()
+            return shown
+    if isinstance(tree, exp.Column) and not tree.args.get("table"):
+        return named.get(tree.name.lower(), tree)
+    return tree
+
+
+def _name(item: "exp.Expr") -> "exp.Expr":
+    """A column keeps the name that it has."""
+    from sqlglot import exp
+
+    if isinstance(item, exp.Column) and not item.is_star:
+        return exp.alias_(item.copy(), item.name, quoted=True)
+    return item
+
+
+def _list_places(select: "exp.Select") -> "list[exp.Expr]":
+    """What is outside of the groups: items, QUALIFY, named windows, ORDER BY."""
+    places = [*select.expressions, *(select.args.get("windows") or ())]
+    places += [p for key in ("qualify", "order") if (p := select.args.get(key)) is not None]
+    return places
+
+
+def _replace(tree: "exp.Expr", shown: "dict[exp.Expr, str]", named: "dict[str, exp.Expr]") -> None:
+    """Put columns of the groups in the place of what they are grouped by, and of aggregates."""
+    from sqlglot import exp
+
+    for key, held in list(tree.args.items()):
+        for node in list(held) if isinstance(held, list) else [held]:
+            if not isinstance(node, exp.Expr) or key == "alias":
+                continue
+            meant = node
+            if isinstance(node, exp.Column) and not node.args.get("table"):
+                meant = named.get(node.name.lower(), node)
+            kinds = (exp.AggFunc, exp.Filter, exp.WithinGroup)
+            call = isinstance(meant, kinds) and not _is_windowed(meant)
+            if meant in shown or call:
+                name = shown.setdefault(meant, f"value {len(shown) + 1}")
+                node.replace(exp.column(name, "groups", quoted=True))
+            elif not isinstance(node, exp.Query):
+                _replace(node, shown, named)
+
+
+def _is_windowed(call: "exp.Expr") -> bool:
+    """Whether it is a function over a window, not an aggregate of a group."""
+    from sqlglot import exp
+
+    outer = call.parent
+    while isinstance(outer, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
+        outer = outer.parent
+    return isinstance(outer, exp.Window) and not any(
+        call is n for key in ("partition_by", "order") for n in _nodes(outer.args.get(key))
+    )
+
+
+def _nodes(held: object) -> "list[exp.Expr]":
+    from sqlglot import exp
+
+    trees = held if isinstance(held, list) else [held]
+    return [n for t in trees if isinstance(t, exp.Expr) for n in t.find_all(exp.AggFunc)]
