@@ -2,7 +2,7 @@
 
 Rooms, from the ground up: `spark`, `pool`, `columnar`, `times`, `sources`, `text`; `statics`,
 `staging`, `ingest`, `lateness`; `views`, `verified`, `kernel`; `results`, `groups`, `engine`;
-`blocks`, `changes`; `measure`; and above them, side by side, `replay` and `live`. Doors:
+`preceding`; `blocks`, `changes`; `measure`; and above them, side by side, `replay` and `live`. Doors:
 `replay.replay`, `live.run_live`, `live.await_live`, `measure.measure_stream`,
 `statics.load_statics`, `spark.start_session`.
 """

@@ -13,7 +13,8 @@ from ontoweir.checker.plans.bound_versions import KeptVersions, bound_versions
 from ontoweir.checker.plans.bound_waiting import bound_waiting
 from ontoweir.checker.verdict.refuse_keys import refuse_keys
 from ontoweir.checker.verdict.verdict import DisjunctVerdict, Tier, Unsatisfiable, Verdict
-from ontoweir.mappings.model.catalog import Catalog, Meeting, Preceding
+from ontoweir.mappings.model.catalog import Catalog, Meeting
+from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import Block
 

@@ -7,7 +7,8 @@ from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
-from ontoweir.mappings.model.catalog import Catalog, Preceding
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.spj import Attribute, NotNull, SpjQuery
 
 

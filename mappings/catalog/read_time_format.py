@@ -3,9 +3,9 @@
 import re
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from ontoweir.mappings.catalog.time_pattern import DIRECTIVES, read_pattern
 from ontoweir.mappings.model.catalog import TimeFormat
 from ontoweir.mappings.model.read_table import TomlTable
-from ontoweir.mappings.model.time_pattern import DIRECTIVES, read_pattern
 
 _EPOCHS = ("epoch_s", "epoch_ms")
 

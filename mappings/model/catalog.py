@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from ontoweir.errors import CatalogError, Source
 from ontoweir.mappings.model.expression import Expression, UserFunction
+from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.mappings.model.time_bucket import TimeBucket
 
 
@@ -207,60 +208,6 @@ class Meeting:
     versions: VersionsOf
     key: "tuple[tuple[str | KeyConstant, str], ...]"
     columns: tuple[tuple[str, str], ...]
-
-
-CountedFunction: TypeAlias = Literal["first", "known", "count", "sum", "avg", "min", "max"]
-"""What is shown of the rows before one: the value of the first of them; that of the last one that
-is not NULL; or an aggregate."""
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """A column that is made of the rows before a row: a function of `argument` (None: of the rows
-    themselves), of those from so many rows before it (`first`), or so long (`span_us`; neither:
-    from the first of all), to so many (`last`; below 0: after it); `peers`: to all of its time."""
-
-    name: str
-    function: CountedFunction
-    argument: Expression | None
-    first: int | None
-    last: int
-    type: ColumnType
-    span_us: int | None = None
-    peers: bool = False
-
-    @property
-    def runs(self) -> bool:
-        """Whether it is of all rows from the first on."""
-        return self.first is None and self.span_us is None
-
-
-@dataclass(frozen=True, slots=True)
-class Preceding:
-    """How rows of the stream `base` meet the rows before them, of the same `key`; of those alone of
-    which `only` is true (None: all).
-
-    `after`: a row is given when so many rows after it have come, with the timestamp of the last of
-    them; then its own timestamp, `time`, is a column. `columns` count from the row itself.
-    """
-
-    base: str
-    time: str
-    key: tuple[str, ...]
-    only: Expression | None
-    columns: tuple[Counted, ...]
-    after: int = 0
-
-    @property
-    def kept(self) -> int:
-        """How many rows of a key are kept, however old they are."""
-        back = (c.last if c.first is None else c.first for c in self.columns)
-        return max(self.after + max(0, *back), int(any(c.runs for c in self.columns)))
-
-    @property
-    def span_us(self) -> int:
-        """For how long rows are kept, however many they are."""
-        return max((c.span_us or 0 for c in self.columns), default=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,9 +113,7 @@ def _read_moved_time(
     return Call(Function.ADD_US, (time, Value(micros, IntType())), TimestampType())
 
 
-def _read_length(
-    interval: exp.Interval, tree: exp.Expr, refuse: Callable[..., Exception]
-) -> int:
+def _read_length(interval: exp.Interval, tree: exp.Expr, refuse: Callable[..., Exception]) -> int:
     """How long an INTERVAL is, in µs."""
     unit = interval.args.get("unit")
     amount = interval.this.name if interval.this is not None else ""

@@ -4,17 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ontoweir.mappings.expressions.write_expression import write_expression
-from ontoweir.mappings.model.catalog import (
-    ANSWERS,
-    Catalog,
-    Column,
-    Counted,
-    Preceding,
-    Stream,
-    TimestampType,
-)
+from ontoweir.mappings.model.catalog import ANSWERS, Catalog, Column, Stream, TimestampType
 from ontoweir.mappings.model.expression import Field
 from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.mappings.model.preceding import Counted, Preceding
 from ontoweir.rewriter.model.spj import Block, Occurrence, SpjQuery, SpjUnion
 
 
@@ -106,6 +99,8 @@ def _declare(counted: Counted, columns: Sequence[Column], preceding: Preceding) 
     """The column, with the domain that follows."""
     column = Column(counted.name, counted.type, nullable=counted.function != "count")
     argument = counted.argument
+    if counted.order:
+        return replace(column, minimum=1, nullable=False)
     if counted.function == "count":
         rows = None if counted.peers or counted.first is None else counted.first
         most = None if rows is None else rows - counted.last + 1
@@ -119,6 +114,10 @@ def _declare(counted: Counted, columns: Sequence[Column], preceding: Preceding) 
 
 def name_column(counted: Counted) -> str:
     """What a column is called, by what it shows."""
+    if counted.order:
+        keys = (write_expression(k.by) + (" DESC" if k.down else "") for k in counted.order)
+        order = ", ".join(keys)
+        return f"{counted.function} by {order} among the rows of its time"
     what = "rows" if counted.argument is None else write_expression(counted.argument)
     if counted.span_us is not None:
         where = f", of the last {show_duration(counted.span_us)}"

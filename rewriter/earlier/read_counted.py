@@ -7,25 +7,29 @@ from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
     ColumnType,
-    Counted,
-    CountedFunction,
     DateType,
     DecimalType,
     FloatType,
     IntType,
-    Preceding,
     Stream,
     StringType,
     TimestampType,
 )
 from ontoweir.mappings.model.expression import Expression, Field
+from ontoweir.mappings.model.preceding import Counted, CountedFunction, OrderBy, Preceding
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 from ontoweir.rewriter.earlier.declare_preceding import declare_preceding, name_column
 from ontoweir.rewriter.earlier.expand_stars import expand_stars
 from ontoweir.rewriter.earlier.own_nodes import list_own
-from ontoweir.rewriter.earlier.read_frame import Frame, is_number, is_of_rows, read_frame
+from ontoweir.rewriter.earlier.read_frame import (
+    Frame,
+    has_moment,
+    is_number,
+    is_of_rows,
+    read_frame,
+)
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
@@ -53,7 +57,7 @@ def is_over_stream(select: "exp.Select", catalog: Catalog) -> bool:
 
 def read_counted(select: "exp.Select", catalog: Catalog, *, merged: bool = False) -> Catalog:
     """Read windows of rows that are counted as columns of a stream that takes the place of the
-    table, in place; the catalog with that stream.
+    table, in place, those of one key at a time; the catalog with these streams.
 
     Args:
         select: without what is in its subqueries.
@@ -66,32 +70,43 @@ def read_counted(select: "exp.Select", catalog: Catalog, *, merged: bool = False
     """
     from sqlglot import exp
 
-    windows = [w for w in list_own(select, exp.Window) if w.arg_key != "windows"]
-    found = [w for w in windows if is_of_rows(w, select)]
-    unread = [w for w in windows if merged or not is_number(w)]
-    unread = [w for w in unread if not any(w is f for f in found)]
-    if not found and unread:
-        raise _refuse(unread[0], unread[0].sql("spark"), "write one of these")
-    if not found:
-        return catalog
-    if len(found) < len(windows):
-        other = next(w for w in windows if not any(w is f for f in found))
-        raise _refuse(other, f"{other.sql('spark')} beside {found[0].sql('spark')}", "a query each")
+    while True:
+        windows = [w for w in list_own(select, exp.Window) if w.arg_key != "windows"]
+        found = [w for w in windows if is_of_rows(w, select) or has_moment(w, select, catalog)]
+        unread = [w for w in windows if merged or not is_number(w)]
+        unread = [w for w in unread if not any(w is f for f in found)]
+        if unread and not found:
+            ranks = "ORDER BY the time, or PARTITION BY it; the latest row of each key is QUALIFY "
+            ranks += "ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1 of a stream"
+            fix = ranks if is_number(unread[0]) else "write one of these"
+            raise _refuse(unread[0], unread[0].sql("spark"), fix)
+        if not found:
+            return catalog
+        if len(found) < len(windows):
+            other = next(w for w in windows if not any(w is f for f in found))
+            fix = "write a query for each"
+            what = f"{other.sql('spark')} beside {found[0].sql('spark')}"
+            raise _refuse(other, what, fix)
+        catalog = _read_one(select, catalog, found)
+
+
+def _read_one(select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]") -> Catalog:
+    """Read the windows by one key."""
+    from sqlglot import exp
+
     expand_stars(select, catalog, found[0].sql("spark"))
     rows = _read_rows(select, catalog, found[0])
-    found += _open_names(select, rows.stream)
+    found = [*found, *_open_names(select, rows.stream)]
     for window in found:
         name_aggregates(window)
     frames = [read_frame(window, select, rows.stream, rows.scope, WHY) for window in found]
-    keys = {frame.key for frame in frames}
-    if len(keys) > 1:
-        fix = "write a subquery for each PARTITION BY, one around the other"
-        raise _refuse(found[0], "windows by several keys in one SELECT", fix)
-    constants = [c for c in rows.constants if c not in frames[0].key]
-    key = (*frames[0].key, *constants)
-    for window, frame in zip(found, frames, strict=True):
-        name = type(frame.call).__name__.lower()
-        if not frame.peers or frame.known or _FUNCTIONS[name] == "first":
+    first = frames[0].key
+    mine = [(w, f) for w, f in zip(found, frames, strict=True) if f.key == first]
+    constants = [c for c in rows.constants if c not in first]
+    key = (*first, *constants)
+    for window, frame in mine:
+        alike = frame.peers and not frame.known and _name_function(frame) != "first"
+        if not alike and not frame.order:
             _require_order(rows.stream, key, window)
     _require_values(select, rows.stream, key, found[0])
     only = None
@@ -101,13 +116,15 @@ def read_counted(select: "exp.Select", catalog: Catalog, *, merged: bool = False
             read.set("table", None)
         only = read_row_expression(held, Scope(catalog, {rows.stream.name: rows.stream}))
     columns = _Columns(rows, catalog)
-    shown = [columns.read(w, f) for w, f in zip(found, frames, strict=True)]
+    shown = [columns.read(w, f) for w, f in mine]
     after = max(0, *(-c.last for c in columns.made))
+    if after and any(c.order for c in columns.made):
+        raise _refuse(found[0], "a rank beside rows that follow", "write a query for each")
     made, catalog = declare_preceding(
         Preceding(rows.stream.name, rows.stream.timestamp, key, only, tuple(columns.made), after),
         catalog,
     )
-    for window, tree in zip(found, shown, strict=True):
+    for (window, _), tree in zip(mine, shown, strict=True):
         window.replace(tree)
     _put(select, rows.alias, made)
     return catalog
@@ -220,15 +237,15 @@ class _Columns:
         from sqlglot import exp
 
         call, argument = frame.call, None
+        if frame.order:
+            return self._rank(frame)
         tree = call.this
         counts = isinstance(call, (exp.RowNumber, exp.Rank, exp.DenseRank))
         if isinstance(call, exp.Count) and (isinstance(tree, exp.Distinct) or call.expressions):
             raise _refuse(window, window.sql("spark"), "count one column, or *")
         if not counts and not isinstance(tree, exp.Star):
             argument = self._read_argument(tree)
-        function = "count" if counts else _FUNCTIONS[type(call).__name__.lower()]
-        if frame.known:
-            function = "known"
+        function = "known" if frame.known else _name_function(frame)
         kind = self._type(function, argument, window)
         ends = frame.first, frame.last
         column = self._add(
@@ -245,6 +262,19 @@ class _Columns:
         return exp.Paren(
             this=exp.Case(ifs=[exp.If(this=none, true=default.copy())], default=column)
         )
+
+    def _rank(self, frame: Frame) -> "exp.Expr":
+        """The place of a row among those of its time."""
+        order = tuple(
+            OrderBy(
+                self._read_argument(tree.this),
+                bool(tree.args.get("desc")),
+                bool(tree.args.get("nulls_first")),
+            )
+            for tree in frame.order
+        )
+        function = _RANKS[type(frame.call).__name__.lower()]
+        return self._add(Counted("", function, None, None, 0, IntType(), order=order))
 
     def _read_argument(self, tree: "exp.Expr") -> Expression:
         from sqlglot import exp
@@ -290,6 +320,7 @@ class _Columns:
         return exp.column(name, self.rows.alias, quoted=True)
 
 
+_RANKS: dict[str, CountedFunction] = {"rank": "rank", "denserank": "dense", "rownumber": "number"}
 _FUNCTIONS: dict[str, CountedFunction] = {
     "lag": "first",
     "lead": "first",
@@ -304,6 +335,11 @@ _FUNCTIONS: dict[str, CountedFunction] = {
     "max": "max",
 }
 """By the names of sqlglot's classes. Of LAST_VALUE the rows begin with the last one."""
+
+
+def _name_function(frame: Frame) -> CountedFunction:
+    """Of the numbers of rows: how many there are until a row."""
+    return _FUNCTIONS.get(type(frame.call).__name__.lower(), "count")
 
 
 def _say(kind: ColumnType) -> str:
@@ -321,7 +357,8 @@ def _put(select: "exp.Select", alias: str, made: Stream) -> None:
     from sqlglot import exp
 
     select.set("windows", None)
-    if (qualify := select.args.get("qualify")) is not None:
+    qualify = select.args.get("qualify")
+    if qualify is not None and not list_own(select, exp.Window):
         select.set("qualify", None)
         select.where(qualify.this, copy=False)
     table = select.args["from_"].this

@@ -29,8 +29,10 @@ def read_earlier(tree: Tree, catalog: Catalog) -> tuple[Tree, Catalog]:
     from sqlglot import exp
 
     for select in list(tree.find_all(exp.Select)):
-        read_moving(select, catalog)
+        plain = is_over_stream(select, catalog)
+        if plain:
+            read_moving(select, catalog)
         catalog = read_asof(select, catalog)
-        if is_over_stream(select, catalog):
+        if plain:
             catalog = read_counted(select, catalog)
     return tree, catalog

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.windows.read_sql_grid import read_interval
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 class Frame:
     """The rows of a `key` from so many before a row (`first`), or so long (`span_us`; neither:
     the first of all), to so many (`last`, below 0: after it), or (`peers`) to all of its time;
-    `call`: what is asked of them; `known`: the last value that is not NULL."""
+    `call`: what is asked of them; `known`: the last value that is not NULL; `order`: the order in
+    which a row has its place among those of its key and time."""
 
     call: "exp.Expr"
     key: tuple[str, ...]
@@ -26,6 +28,7 @@ class Frame:
     known: bool = False
     span_us: int | None = None
     peers: bool = False
+    order: "tuple[exp.Expr, ...]" = ()
 
 
 def is_number(window: "exp.Expr") -> bool:
@@ -109,16 +112,19 @@ def read_frame(
     base = resolve_window(window, select)
     order = base.args.get("order")
     ordered = [] if order is None else list(order.expressions)
-    if len(ordered) != 1 or ordered[0].args.get("desc"):
-        raise refuse(f"the order of {window.sql('spark')}", f"ORDER BY {stream.timestamp}")
-    columns = []
+    columns, moment = [], False
     for tree in base.args.get("partition_by") or ():
+        if _is_time(tree, stream, scope):
+            moment = True
+            continue
         if not isinstance(tree, exp.Column):
             raise refuse(f"{tree.sql('spark')} in a window", "name a column")
         columns.append(scope.resolve(tree.table or None, tree.name, line_of(tree)).column)
-    by = _shifted(ordered[0].this)
-    found = by if by is None else scope.resolve(by.table or None, by.name, line_of(by)).column
-    if found != stream.timestamp and found not in scope.catalog.rising.get(stream.name, ()):
+    if moment:
+        return _read_moment(window, base, tuple(dict.fromkeys(columns)), refuse)
+    if len(ordered) != 1 or ordered[0].args.get("desc"):
+        raise refuse(f"the order of {window.sql('spark')}", f"ORDER BY {stream.timestamp}")
+    if not _is_time(ordered[0].this, stream, scope):
         raise refuse(f"ORDER BY {ordered[0].this.sql('spark')}", f"ORDER BY {stream.timestamp}")
     key = tuple(dict.fromkeys(columns))
     call = _call_of(window)
@@ -159,6 +165,52 @@ def read_frame(
     if known and isinstance(call, (exp.FirstValue, exp.First)):
         raise refuse(window.sql("spark"), "leave IGNORE NULLS out")
     return Frame(call, key, first, last, known)
+
+
+def _read_moment(
+    window: "exp.Expr",
+    base: "exp.Expr",
+    key: tuple[str, ...],
+    refuse: Callable[[str, str], SqlRefusal],
+) -> Frame:
+    """The rows of a key at one time."""
+    from sqlglot import exp
+
+    call, order = _call_of(window), base.args.get("order")
+    ordered = () if order is None else tuple(order.expressions)
+    if base.args.get("spec") is None:
+        if is_number(window) and ordered:
+            return Frame(call, key, None, 0, order=ordered)
+        kinds = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count)
+        if isinstance(call, kinds) and not ordered:
+            return Frame(call, key, None, 0, span_us=0, peers=True)
+    raise refuse(
+        f"{window.sql('spark')} of the rows of one time",
+        "write COUNT, SUM, AVG, MIN or MAX without ORDER BY, or RANK() with it",
+    )
+
+
+def has_moment(window: "exp.Expr", select: "exp.Select", catalog: Catalog) -> bool:
+    """Whether a window is of the rows of one time, of a stream or of the answers of a query."""
+    tables = list_tables(select, catalog)
+    streams = [t for t in tables.tables.values() if isinstance(t, Stream)]
+    trees = resolve_window(window, select).args.get("partition_by") or ()
+    if len(streams) != 1 or len(tables.tables) != 1:
+        return False
+    try:
+        return any(_is_time(tree, streams[0], tables) for tree in trees)
+    except SqlRefusal:
+        return False
+
+
+def _is_time(tree: "exp.Expr", stream: Stream, scope: Scope) -> bool:
+    """Whether it is the time of a row, or rises with it."""
+    column = _shifted(tree)
+    if column is None:
+        return False
+    name = scope.resolve(column.table or None, column.name, line_of(column)).column
+    rising = scope.catalog.rising.get(stream.name, frozenset())
+    return name == stream.timestamp or (column is tree.unnest() and name in rising)
 
 
 def _read_end(spec: "exp.Expr", end: str, refuse: Callable[[str, str], SqlRefusal]) -> int | None:

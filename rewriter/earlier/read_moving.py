@@ -8,7 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.earlier.own_nodes import list_own
-from ontoweir.rewriter.earlier.read_frame import is_of_rows
+from ontoweir.rewriter.earlier.read_frame import has_moment, is_of_rows
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 
@@ -40,7 +40,9 @@ def read_moving(select: "exp.Select", catalog: Catalog) -> None:
     found = [
         w
         for w in list_own(select, exp.Window)
-        if isinstance(w.this, kinds) and not is_of_rows(w, select)
+        if isinstance(w.this, kinds)
+        and not is_of_rows(w, select)
+        and not has_moment(w, select, catalog)
     ]
     if not found:
         return

@@ -3,7 +3,7 @@
 from textwrap import indent
 
 from ontoweir.mappings.expressions.write_expression import write_expression
-from ontoweir.mappings.model.catalog import Counted, Preceding
+from ontoweir.mappings.model.preceding import Counted, Preceding
 from ontoweir.rewriter.model.spj import Block
 
 _CALLS = {
@@ -14,6 +14,9 @@ _CALLS = {
     "avg": "AVG({})",
     "min": "MIN({})",
     "max": "MAX({})",
+    "rank": "RANK()",
+    "dense": "DENSE_RANK()",
+    "number": "ROW_NUMBER()",
 }
 
 
@@ -27,25 +30,30 @@ def print_preceding(block: Block, preceding: Preceding, *, dialect: str) -> str:
     """
     from sqlglot import exp, parse_one
 
-    def named(name: str) -> str:
-        return exp.to_identifier(name, quoted=True).sql(dialect="duckdb")
-
-    shown = [f"{_write(c, preceding)} AS {named(c.name)}" for c in preceding.columns]
+    shown = [f"{_write(c, preceding)} AS {_named(c.name)}" for c in preceding.columns]
     if preceding.after:
         over = _window(preceding, "")
-        later = f"LEAD({named(preceding.time)}, {preceding.after}) OVER ({over})"
-        shown.append(f"{later} AS {named(block.stream.timestamp)}")
-    text = f"SELECT *, {', '.join(shown)} FROM {named(preceding.base)}"
+        later = f"LEAD({_named(preceding.time)}, {preceding.after}) OVER ({over})"
+        shown.append(f"{later} AS {_named(block.stream.timestamp)}")
+    text = f"SELECT *, {', '.join(shown)} FROM {_named(preceding.base)}"
     if preceding.only is not None:
         text += f" WHERE {write_expression(preceding.only)}"
     if preceding.after:
-        text = f"SELECT * FROM ({text}) AS later WHERE {named(block.stream.timestamp)} IS NOT NULL"
+        text = f"SELECT * FROM ({text}) AS later WHERE {_named(block.stream.timestamp)} IS NOT NULL"
     body = parse_one(text, dialect="duckdb").sql(dialect=dialect, pretty=True)
     name = exp.to_identifier(block.stream.name, quoted=True).sql(dialect=dialect)
     return f"{name} AS (\n{indent(body, '  ')}\n)"
 
 
 def _write(counted: Counted, preceding: Preceding) -> str:
+    if counted.order:
+        order = ", ".join(
+            f"{write_expression(k.by)} {'DESC' if k.down else 'ASC'} "
+            f"NULLS {'FIRST' if k.nulls_first else 'LAST'}"
+            for k in counted.order
+        )
+        by = ", ".join(map(_named, (*preceding.key, preceding.time)))
+        return f"{_CALLS[counted.function]} OVER (PARTITION BY {by} ORDER BY {order})"
     argument = "*" if counted.argument is None else write_expression(counted.argument)
     first = "UNBOUNDED PRECEDING" if counted.first is None else _bound(counted.first)
     if counted.span_us is not None:
@@ -57,13 +65,14 @@ def _write(counted: Counted, preceding: Preceding) -> str:
 
 
 def _window(preceding: Preceding, frame: str) -> str:
+    by = f"PARTITION BY {', '.join(map(_named, preceding.key))} " if preceding.key else ""
+    return f"{by}ORDER BY {_named(preceding.time)}{frame}"
+
+
+def _named(name: str) -> str:
     from sqlglot import exp
 
-    def named(name: str) -> str:
-        return exp.to_identifier(name, quoted=True).sql(dialect="duckdb")
-
-    by = f"PARTITION BY {', '.join(map(named, preceding.key))} " if preceding.key else ""
-    return f"{by}ORDER BY {named(preceding.time)}{frame}"
+    return exp.to_identifier(name, quoted=True).sql(dialect="duckdb")
 
 
 def _bound(rows: int) -> str:

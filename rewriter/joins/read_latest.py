@@ -15,6 +15,7 @@ from ontoweir.rewriter.joins.latest_rows import (
     require_apart,
     resolve,
 )
+from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.read_later import read_later
 
 if TYPE_CHECKING:
@@ -40,10 +41,12 @@ def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
             if (made := read(tree, catalog)) is not None:
                 return made
     for window in tree.find_all(exp.Window):
+        if not _ranks(window):
+            continue
         order = window.args.get("order")
         late = order is None or any(o.args.get("desc") for o in order.expressions)
         inside = tree.find(exp.Subquery, exp.With) is not None
-        if not _ranks(window) or (inside and not late):
+        if inside and (not late or window.args.get("partition_by")):
             continue  # it is read when subqueries are merged
         raise SqlRefusal(
             f"{window.sql('spark')}",
@@ -59,7 +62,7 @@ def _read_ranked(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
     """ROW_NUMBER() or RANK() = 1, in QUALIFY or around a subquery."""
     from sqlglot import exp
 
-    found = _find_ranked(tree)
+    found = _find_ranked(tree, catalog)
     if found is None:
         return None
     flat, window = found
@@ -83,7 +86,7 @@ def _read_ranked(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
     return LatestRows(_without_other(rows, keys, base, window, late=late), None)
 
 
-def _find_ranked(tree: "exp.Select") -> "tuple[exp.Select, exp.Window] | None":
+def _find_ranked(tree: "exp.Select", catalog: Catalog) -> "tuple[exp.Select, exp.Window] | None":
     """The rows without their number, and how they are numbered."""
     from sqlglot import exp
 
@@ -91,6 +94,8 @@ def _find_ranked(tree: "exp.Select") -> "tuple[exp.Select, exp.Window] | None":
     if qualify is not None and not _has_rank(qualify, _named_windows(tree)):
         return None
     if qualify is not None:
+        if not _is_over_table(tree, catalog):
+            return None
         flat = tree.copy()
         flat.set("qualify", None)
         window = _equals_one(qualify.this, _named_windows(tree))
@@ -105,6 +110,8 @@ def _find_ranked(tree: "exp.Select") -> "tuple[exp.Select, exp.Window] | None":
     start = tree.args.get("from_")
     inner = None if start is None else start.this
     if not isinstance(inner, exp.Subquery) or not isinstance(inner.this, exp.Select):
+        return None
+    if not _is_over_table(inner.this, catalog):
         return None
     windows = _named_windows(inner.this)
     where = tree.args.get("where")
@@ -168,6 +175,16 @@ def _equals_one(condition: "exp.Expr", named: "dict[str, exp.Window]") -> "exp.W
     if isinstance(number, exp.Column):
         number = named.get(number.name.lower(), number)
     return number if isinstance(number, exp.Window) and _ranks(number) else None
+
+
+def _is_over_table(select: "exp.Select", catalog: Catalog) -> bool:
+    """Whether the first item of FROM is a declared table."""
+    from sqlglot import exp
+
+    start = select.args.get("from_")
+    table = None if start is None else start.this
+    known = list_tables(select, catalog).tables
+    return isinstance(table, exp.Table) and table.alias_or_name in known
 
 
 def _has_rank(tree: "exp.Expr", named: "dict[str, exp.Window]") -> bool:

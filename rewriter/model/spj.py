@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
-from ontoweir.mappings.model.catalog import Column, Meeting, Preceding, Relation, Scalar, Stream
+from ontoweir.mappings.model.catalog import Column, Meeting, Relation, Scalar, Stream
 from ontoweir.mappings.model.expression import Expression
+from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.aggregation import Aggregation, ClosedValues
 
 
@@ -336,10 +337,9 @@ class Absence:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A query whose answers are final, as a stream for another query, with the time when each is.
-    `time`: a column, and how many µs after it that is (None: it follows from none). `absence`:
-    which answers count (None: all). `meeting`: its rows are those of a stream that meet a version,
-    or those before them; `union` joins them with all earlier ones."""
+    """A query whose answers are final, as a stream for another query. `time`: a column, and how
+    many µs after it each is final (None: it follows from none). `absence`: which answers count
+    (None: all). `meeting`: its rows meet a version, or those before them; `union` joins them."""
 
     stream: Stream
     union: "SpjUnion"

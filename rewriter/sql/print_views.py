@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.expressions.write_expression import write_expression
-from ontoweir.mappings.model.catalog import Catalog, KeyConstant, Meeting, Preceding, Stream
+from ontoweir.mappings.model.catalog import Catalog, KeyConstant, Meeting, Stream
+from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.blocks.declare_block import AT
 from ontoweir.rewriter.earlier.write_windows import print_preceding

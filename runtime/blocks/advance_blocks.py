@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.mappings.model.catalog import Meeting, Preceding, Stream
+from ontoweir.mappings.model.catalog import Meeting, Stream
+from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.spj import Absence
 from ontoweir.runtime.blocks.keep_waiting import keep_few_waiting, waiting_schema
 from ontoweir.runtime.blocks.meet_rows import MetStreams, held_schema, meet_few_rows

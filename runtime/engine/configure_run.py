@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ontoweir.checker.plans.bound_open_groups import wait_for_matches
-from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Meeting, Preceding, Stream
+from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Meeting, Stream
 from ontoweir.mappings.model.expression import fields_of
+from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.groups.group_answers import group_answers
 from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, tables_of, used_views
@@ -279,6 +280,7 @@ def _list_preceding(preceding: Preceding, wanted: Set[str]) -> set[str]:
     """What is read of rows that meet those before them."""
     made = {c.name for c in preceding.columns}
     read = [c.argument for c in preceding.columns if c.argument is not None]
+    read += [key.by for c in preceding.columns for key in c.order]
     read += [preceding.only] if preceding.only is not None else []
     fields = {name for expression in read for name in fields_of(expression)}
     return ({*preceding.key} | fields | (wanted - made)) - {preceding.time}

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from ontoweir.checker.model.plan import SynopsisPlan
-from ontoweir.mappings.model.catalog import Catalog, Meeting, Preceding, Stream
+from ontoweir.mappings.model.catalog import Catalog, Meeting, Stream
+from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.spj import Absence, View
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.query_job import WatchedKey

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
-from ontoweir.mappings.model.catalog import Catalog, Meeting, Preceding, Stream
+from ontoweir.mappings.model.catalog import Catalog, Meeting, Stream
+from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.spj import Absence, SpjUnion
 from ontoweir.rewriter.windows.choose_emit import Emit
 

@@ -10,13 +10,13 @@ import pyarrow as pa
 from ontoweir.mappings.expressions.value_types import value_type
 from ontoweir.mappings.model.catalog import (
     ColumnType,
-    Counted,
     DateType,
     DecimalType,
     FloatType,
     IntType,
     TimestampType,
 )
+from ontoweir.mappings.model.preceding import Counted
 from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.preceding.fold_frames import (
@@ -54,7 +54,7 @@ def kept_types(column: Counted, kind: ColumnType | None) -> tuple[pa.DataType, .
         case "first" | "known" | "min" | "max":
             assert kind is not None
             return (value_type(kind),)
-        case "count":
+        case "count" | "rank" | "dense" | "number":
             return (pa.int64(),)
         case "sum" | "avg":
             return (pa.int64(), DIGITS if isinstance(kind, FloatType) else pa.int64())
@@ -99,6 +99,8 @@ def count_column(
             return (made, made) if runs_on else (made,)
         case "count" | "sum" | "avg":
             return _add(column, kind, given, runs, heads)
+        case "rank" | "dense" | "number":
+            raise AssertionError("rank_rows finds it")
         case _:
             assert_never(column.function)
 

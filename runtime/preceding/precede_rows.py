@@ -7,8 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.mappings.expressions.value_types import value_type
-from ontoweir.mappings.model.catalog import ColumnType, Counted, Preceding, Stream
+from ontoweir.mappings.model.catalog import ColumnType, Stream
 from ontoweir.mappings.model.expression import Expression
+from ontoweir.mappings.model.preceding import Counted, Preceding
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.columnar.steps import Steps
@@ -19,6 +20,7 @@ from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.preceding.count_column import Given, count_column, kept_types
 from ontoweir.runtime.preceding.fold_frames import Runs
 from ontoweir.runtime.preceding.places import Places, TimesAt, place_rows
+from ontoweir.runtime.preceding.rank_rows import Ordered, rank_rows
 from ontoweir.runtime.sources.derive_values import derive_values
 
 TIME = "time"
@@ -187,11 +189,34 @@ class _Work:
             coded, marks, steps = {}, None, Steps(times, rows.steps.step_us)
         times_at = TimesAt(places, together.column(TIME).to_numpy())
         for counted in self.preceding.columns:
+            if counted.order:
+                assert counted.function in ("rank", "dense", "number")
+                ranked = self._rank(counted, rows, together)
+                table = table.append_column(counted.name, ranked)
+                continue
             runs = _find_runs(counted, places, times_at, row, mine)
             column, *_ = self._count(counted, together, places, runs)
             table = table.append_column(counted.name, column.cast(arrow_type(counted.type)))
         filled = frozenset() if self.preceding.after else rows.filled
         return Admitted(steps, times, table, 0, {}, (), marks, coded, filled)
+
+    def _rank(self, counted: Counted, rows: Admitted, together: pa.Table) -> "pa.Array":
+        """The places of rows among those of their key and time; equal ones are told apart by the
+        other columns that are read."""
+        assert counted.function in ("rank", "dense", "number")
+        new = together.slice(together.num_rows - len(rows.times))
+        codes, _ = code_rows(new, self.keys)
+        base, steps = self.streams.base, rows.steps.all()
+        values = [derive_values(key.by, base, steps, rows.table) for key in counted.order]
+        order = [
+            Ordered(_whole(of), key.down, key.nulls_first)
+            for of, key in zip(values, counted.order, strict=True)
+        ]
+        read = {n for n in rows.table.column_names if base.column(n) is not None}
+        unique = next((k for k in base.keys if set(k) <= read | {base.timestamp}), sorted(read))
+        names = [n for n in unique if n != base.timestamp]
+        ties = [_plain(rows.table.column(n), _type(base, n)) for n in names]
+        return rank_rows(counted.function, [codes, rows.times], order, ties)
 
     def _count(
         self, counted: Counted, together: pa.Table, places: Places, runs: Runs

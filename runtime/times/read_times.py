@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ontoweir.mappings.catalog.time_pattern import MONTHS, read_pattern
 from ontoweir.mappings.model.catalog import TimeFormat
 from ontoweir.mappings.model.column_types import epoch_us, parse_instant
-from ontoweir.mappings.model.time_pattern import MONTHS, read_pattern
 from ontoweir.runtime.columnar.convert_column import FIRST_US, LAST_US
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.times.leave_zone import leave_zone

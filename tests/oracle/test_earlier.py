@@ -173,6 +173,8 @@ def make_counted(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], 
         both = f"{random.choice([1, 2])} PRECEDING AND {random.randint(1, after)} FOLLOWING"
         if random.random() < 0.5:
             chosen.append(f"SUM(a) OVER ({by} ROWS BETWEEN {both})")
+    elif random.random() < 0.4:
+        chosen += make_ranks(random, key)
     shown = [*random.sample([*HELD, "ts"], k=random.randint(0, 3)), *chosen]
     random.shuffle(shown)
     there = " AND ".join(f"{c} IS NOT NULL" for c in key)
@@ -181,6 +183,21 @@ def make_counted(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], 
     text = f"SELECT {listed} FROM s WHERE {there}{where}"
     names = [f"c{i}" for i in range(len(shown))]
     return text, names, [n for n, c in zip(names, shown, strict=True) if "OVER" in c]
+
+
+def make_ranks(random: Random, key: tuple[str, ...]) -> list[str]:
+    """Windows of the rows of one time, all or those of one key."""
+    by = f"PARTITION BY {', '.join(random.choice([['ts'], ['ts', key[0]], [key[0], 'ts']]))}"
+    order = [
+        f"{c} {random.choice(['ASC', 'DESC'])} NULLS {random.choice(['FIRST', 'LAST'])}"
+        for c in random.sample(["a", "b", "g", "h"], k=random.randint(1, 2))
+    ]
+    whole = ", ".join([*order, *key])
+    calls = ["RANK()", "DENSE_RANK()"]
+    ranks = [f"{random.choice(calls)} OVER ({by} ORDER BY {', '.join(order)})"]
+    ranks.append(f"ROW_NUMBER() OVER ({by} ORDER BY {whole})")
+    ranks += [f"{call} OVER ({by})" for call in ("COUNT(*)", "SUM(a)", "MAX(b)", "AVG(h)")]
+    return random.sample(ranks, k=random.randint(1, 2))
 
 
 def ask_duck(text: str, key: tuple[str, ...]) -> str:

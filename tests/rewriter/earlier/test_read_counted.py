@@ -25,6 +25,10 @@ BY = "PARTITION BY sensor ORDER BY ts"
         (f"COUNT(*) OVER ({BY} ROWS BETWEEN CURRENT ROW AND CURRENT ROW)", 0),
         ("SUM(hum) OVER (ORDER BY ts)", 1),
         ("AVG(hum) OVER (ORDER BY ts RANGE INTERVAL '10' MINUTE PRECEDING)", 3 * 10),
+        ("RANK() OVER (PARTITION BY ts ORDER BY value DESC)", 0),
+        ("value / SUM(value) OVER (PARTITION BY ts)", 0),
+        (f"LAG(value) OVER ({BY}), SUM(hum) OVER (ORDER BY ts)", 3 + 1),
+        (f"LAG(value) OVER ({BY}), RANK() OVER (PARTITION BY ts ORDER BY value)", 3),
         (f"LEAD(hum) OVER ({BY}), MAX(hum) OVER ({BY} RANGE INTERVAL '10' MINUTE PRECEDING)", 33),
     ],
 )
@@ -60,10 +64,8 @@ def test_rows_of_answers_are_those_before() -> None:
         (f"SUM(value) OVER ({BY} ROWS BETWEEN 1 FOLLOWING AND 2 PRECEDING)", "no row or all"),
         (f"SUM(value) OVER ({BY} ROWS BETWEEN 1 PRECEDING AND UNBOUNDED FOLLOWING)", "after a row"),
         ("RANK() OVER (ORDER BY value)", "ORDER BY value"),
-        (
-            f"LAG(value) OVER ({BY}), LAG(hum) OVER (PARTITION BY sensor, hum ORDER BY ts)",
-            "several",
-        ),
+        ("SUM(value) OVER (PARTITION BY ts ORDER BY hum)", "of the rows of one time"),
+        ("FIRST_VALUE(value) OVER (PARTITION BY ts ORDER BY hum)", "of the rows of one time"),
         (f"LAG(value, 2) IGNORE NULLS OVER ({BY})", "of one row before"),
         ("LAG(value) OVER (ORDER BY ts)", 'declare keys = [["ts"]]'),
         (f"SUM(value) OVER ({BY} ROWS BETWEEN 1.5 PRECEDING AND CURRENT ROW)", "whole number"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ontoweir.mappings.model.catalog import Preceding
+from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.rewriter.earlier.test_read_earlier import CATALOG
