@@ -328,10 +328,12 @@ def _read_imports(imports: TomlTable, folder: Path) -> dict[str, Path]:
 def _expand(project: TomlTable, key: str, folder: Path) -> tuple[Path, ...]:
     files: dict[Path, None] = {}
     for pattern in project.texts(key):
-        full = os.path.normpath(folder / pattern)
         if glob.has_magic(pattern):
-            hits = sorted(h for h in glob.glob(full, recursive=True) if os.path.isfile(h))
+            wanted = os.path.join(glob.escape(str(folder)), pattern)  # the folder is no pattern
+            found = map(os.path.normpath, glob.glob(wanted, recursive=True))
+            hits = sorted(h for h in found if os.path.isfile(h))
         else:
+            full = os.path.normpath(folder / pattern)
             hits = [full] if os.path.isfile(full) else []
         # A project may still be without queries, but a vocabulary that is named is needed.
         if not hits and (key != "queries" or not glob.has_magic(pattern)):

@@ -22,13 +22,16 @@ if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredStream
 
 
-def write_catalog(evidence: Evidence, reasons: Sequence[tuple[str, str]], title: str) -> str:
+def write_catalog(
+    evidence: Evidence, reasons: Sequence[tuple[str, str]], title: str, ontologies: Sequence[str]
+) -> str:
     """The text of a project file.
 
     Args:
         evidence: the catalog, and what was seen.
         reasons: why a stream's time is its time, by name.
         title: of the project.
+        ontologies: files, as a project names them.
     """
     catalog = evidence.catalog
     lines = [
@@ -38,7 +41,7 @@ def write_catalog(evidence: Evidence, reasons: Sequence[tuple[str, str]], title:
         "#   ontoweir measure   what else the data keeps",
         "",
         "[project]",
-        'ontology = ["ontology.ttl"]',
+        f"ontology = {_list(ontologies)}",
         'mappings = ["mapping.r2rml.ttl"]',
         'queries = ["queries/*.rq", "queries/*.sql"]',
     ]
