@@ -88,6 +88,7 @@ def load_project(
     _resolve_sources(data, lines, root or folder)
     _resolve_views(data, lines, folder)
     files = {key: _expand(project, key, folder) for key in _PATH_LISTS}
+    _refuse_namesakes(project, files["queries"])
     return Project(
         file=file.resolve(),
         root=root or folder,
@@ -101,6 +102,22 @@ def load_project(
         imports=_read_imports(project.table("imports"), folder),
         counts=_read_counts(project),
     )
+
+
+def _refuse_namesakes(project: TomlTable, queries: Sequence[Path]) -> None:
+    """Two files of queries of one name: only one of them could be asked for."""
+    first: dict[str, Path] = {}
+    for file in queries:
+        other = first.setdefault(file.stem, file)
+        if other is not file:
+            above = os.path.commonpath((other.parent, file.parent))
+            one, two = (os.path.relpath(f, above) for f in (other, file))
+            raise project.error(
+                "queries",
+                f"two queries are called {file.stem!r}: {one} and {two}",
+                why="a query is called as its file is, without the ending",
+                fix="rename one of the files",
+            )
 
 
 def _read_functions(project: TomlTable, folder: Path) -> dict[str, UserFunction]:
