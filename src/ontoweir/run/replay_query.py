@@ -289,7 +289,7 @@ def _needs_spark(name: str) -> UsageError:
         f"{name} cannot be replayed without Spark",
         why="one of its streams or relations is of a format that only Spark reads here",
         fix="leave out `--engine driver`, or provide the data as Parquet, CSV or JSON lines in "
-        "local files",
+        "local files; Avro and Delta are read with ontoweir[avro] and ontoweir[delta]",
     )
 
 

@@ -31,8 +31,9 @@ def add_init(commands: Any) -> None:
         default=[],
         metavar="FILE",
         help="tables of the project: CSV with a header, Parquet or JSON lines, or folders of "
-        "such; a file of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; or SQL "
-        "that creates tables (.sql), whose data is to come",
+        "such; an Avro file or a Delta table (with ontoweir[avro], ontoweir[delta]); a file of "
+        "SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; or SQL that creates tables "
+        "(.sql), whose data is to come",
     )
     init.add_argument(
         "--ontology",
