@@ -260,6 +260,38 @@ def test_everything_is_the_ontology_s(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("properties", "taken"),
+    [
+        (":celsius a owl:DatatypeProperty ; rdfs:domain :Reading .", False),  # one alone
+        (
+            """:celsius a owl:DatatypeProperty ; rdfs:domain :HotReading .
+            :state a owl:DatatypeProperty ; rdfs:domain :Reading .""",
+            True,  # what is a hot reading is a reading
+        ),
+        (
+            """:celsius a owl:DatatypeProperty ; rdfs:domain :Reading , :Room .
+            :state a owl:DatatypeProperty ; rdfs:domain :Reading , :Room .""",
+            False,  # it may be either
+        ),
+    ],
+)
+def test_a_class_by_its_properties(
+    run: Run, tmp_path: Path, tables: list[Path], properties: str, taken: bool
+) -> None:
+    table = tables[0].rename(tmp_path / "log_2026.csv")
+    ontology, project = _write(tmp_path, HEAD + properties), tmp_path / "p"
+    ran = run("init", project, "--from", table, "--ontology", ontology, "--yes")
+    assert ran.code == 0, ran.err
+    mapping = (project / "mapping.r2rml.ttl").read_text()
+    assert ("rr:class ns:Reading" in mapping) == taken
+    assert ("# Not taken: ns:Reading for log_2026: its properties" in mapping) == (not taken)
+    found = _predicates(project, "log_2026")
+    # a hot reading is more than a reading: with :celsius, all rows would be
+    assert found["celsius"] == "http://p.example/ns#celsius"
+    assert found["state"] == (f"{NS}state" if taken else "http://p.example/ns#state")
+
+
+@pytest.mark.parametrize(
     ("iri", "name", "grade"),
     [
         ("http://x/ns#avgSpeed", "AVG_SPEED", 1),
@@ -268,6 +300,7 @@ def test_everything_is_the_ontology_s(run: Run, tmp_path: Path) -> None:
         ("urn:x:City", "cities", 1),
         ("http://x/ns#hasSpeed", "speed", 2),
         ("http://x/ns#speed", "speed_kmh", 2),
+        ("http://x/ns#averageSpeed", "avg_speed", 2),
         ("http://x/ns#readingSpeed", "speed", 3),
         ("http://x/ns#temperature", "temp", 4),
         ("http://x/ns#speed", "speed_limit", None),

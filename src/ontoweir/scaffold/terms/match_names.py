@@ -15,6 +15,16 @@ _UNITS = """
     mm mph ms mps n nr num pa pct percent ppm s sec secs seconds v w
 """
 """Words at the end of columns that say how a value is written."""
+_SPELLED = {
+    "avg": "average",
+    "lat": "latitude",
+    "lng": "longitude",
+    "lon": "longitude",
+    "nr": "number",
+    "qty": "quantity",
+    "ts": "timestamp",
+}
+"""What abbreviations stand for that stand for nothing else."""
 _SHORT = 3
 """So many letters, or more, may stand for a word that begins with them."""
 
@@ -57,6 +67,8 @@ def _match(text: str, said: str, name: str, around: set[str]) -> Match | None:
     bare = tuple(w for w in left if w not in fillers)
     if bare and bare == right:
         return Match(2, f"{said} is that of {name}, without words such as has and of")
+    if bare and bare == (spelled := tuple(_SPELLED.get(w, w) for w in right)):
+        return Match(2, f"{said} is that of {name}, which is {' '.join(spelled)}")
     if bare and len(right) > 1 and right[-1] in _UNITS.split() and bare == right[:-1]:
         return Match(2, f"{said} is that of {name} without {mine[-1]}")
     longer, shorter = (bare, right) if len(bare) > len(right) else (right, bare)

@@ -38,7 +38,9 @@ _DATATYPES: dict[type[ColumnType], list[str]] = {
     DateType: ["date", "dateTime"],
     TimestampType: ["dateTime", "dateTimeStamp"],
 }
-_ABBREVIATED = 4
+_BY_WORDS, _ABBREVIATED = 2, 4
+_SOME = 2
+"""So many columns that are called as properties of a class say that rows are of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +60,39 @@ def propose_classes(catalog: Catalog, vocabulary: Vocabulary) -> list[Candidate]
         vocabulary: the ontology.
     """
     found: list[Candidate] = []
-    for table in (*catalog.streams, *catalog.relations):
-        found += _by_name(vocabulary, _Asked("class", table, None), table)
+    tables: list[Stream | Relation] = [*catalog.streams.values(), *catalog.relations.values()]
+    for table in tables:
+        asked = _Asked("class", table.name, None)
+        named = [*_by_name(vocabulary, asked, table.name)]
+        found += named or _by_columns(vocabulary, asked, table)
     for name, stream in catalog.streams.items():
         subject = describe_stream(stream, catalog)
         if subject.entity is not None and subject.relation is None:
             asked = _Asked("entity", name, subject.entity)
             found += _by_name(vocabulary, asked, without_id(subject.entity))
     return rank_candidates(found)
+
+
+def _by_columns(
+    vocabulary: Vocabulary, asked: _Asked, table: Stream | Relation
+) -> Iterator[Candidate]:
+    """The classes that most columns are called as properties of: those that are not above another
+    such class."""
+    columns: dict[str, dict[str, str]] = {}
+    for iri in sorted(vocabulary.tbox.data_properties):
+        for column in table.columns:
+            match = match_names(iri, vocabulary.labels.get(iri, ()), column.name)
+            if match is not None and match.grade <= _BY_WORDS:
+                for cls in vocabulary.domains(iri):
+                    columns.setdefault(cls, {})[column.name] = local_name(iri)
+    most = max(map(len, columns.values()), default=0)
+    best = [cls for cls, found in columns.items() if len(found) == most]
+    for cls in best:
+        if any(cls != other and cls in vocabulary.above(other) for other in best):
+            continue
+        listed = ", ".join(sorted(set(columns[cls].values())))
+        doubt = "it is a column alone" if most < _SOME else None
+        yield _candidate(asked, cls, Match(3, f"its properties {listed} are columns"), doubt)
 
 
 def _by_name(vocabulary: Vocabulary, asked: _Asked, name: str) -> Iterator[Candidate]:
