@@ -9,12 +9,11 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import islice
-from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -76,35 +75,51 @@ class RowEncoder:
 
     def _rows(self, table: pa.Table) -> Iterator[str]:
         """Rows, each as often as it counts."""
-        shown = self._show_quads if self.form == "nq" else self._show_binding
+        nquads = self.form == "nq"
+        triple = name_triple(self.names) if nquads else None
+        shown = self._show_triple if triple else self._show_quads if nquads else self._show_binding
         for batch in table.to_batches(max_chunksize=_ROWS):
-            for row in batch.to_pylist():
-                for _ in range(row.get(_MULTIPLICITY, 1)):
-                    yield shown(row)
+            columns = [self._terms(batch.column(n), n) for n in triple or self.names]
+            graphs = _spread(batch.column(_AT), lambda at: f"<{AT_GRAPH}{at}>") if nquads else None
+            times = [1] * batch.num_rows
+            if _MULTIPLICITY in batch.schema.names:
+                times = batch.column(_MULTIPLICITY).to_pylist()
+            for number, (count, terms) in enumerate(
+                zip(times, zip(*columns, strict=True), strict=True)
+            ):
+                for _ in range(count):
+                    yield shown(terms, graphs[number] if graphs else None)
                     self.written += 1
 
-    def _show_binding(self, row: dict[str, Any]) -> str:
-        bound = {
-            name: _json_term(row[name], kind)
-            for name, kind in self.kinds.items()
-            if row[name] is not None
-        }
-        return f"{',' if self.written else ''}\n{json.dumps(bound, ensure_ascii=False)}"
+    def _terms(self, column: pa.Array, name: str) -> list[str | None]:
+        """The text of each cell (None: it has no value)."""
+        kind = self.kinds[name]
+        if self.form == "srj":
+            return _spread(column, lambda text: f"{_quote(name)}: {_json_term(text, kind)}")
+        if name_triple(self.names) is not None:
+            return _spread(column, lambda text: _nquads_term(text, kind))
+        predicate = f"<{ANSWER}{quote(name, safe='')}>"
+        return _spread(column, lambda text: f"{predicate} {_nquads_term(text, kind)}")
 
-    def _show_quads(self, row: dict[str, Any]) -> str:
-        graph = f"<{AT_GRAPH}{lexical_form(row[_AT])}>"
-        triple = name_triple(self.names)
-        if triple is not None:
-            if any(row[name] is None for name in triple):
-                return ""  # as CONSTRUCT has it
-            parts = [_nquads_term(row[name], self.kinds[name]) for name in triple]
-            return f"{' '.join(parts)} {graph} .\n"
+    def _show_binding(self, terms: Sequence[str | None], graph: str | None) -> str:
+        bound = ", ".join(term for term in terms if term is not None)
+        return f"{',' if self.written else ''}\n{{{bound}}}"
+
+    def _show_triple(self, terms: Sequence[str | None], graph: str | None) -> str:
+        if None in terms:
+            return ""  # as CONSTRUCT has it
+        return f"{' '.join(map(str, terms))} {graph} .\n"
+
+    def _show_quads(self, terms: Sequence[str | None], graph: str | None) -> str:
         node = f"_:{self.scope}r{self.written}"
-        return "".join(
-            f"{node} <{ANSWER}{quote(name, safe='')}> {_nquads_term(row[name], kind)} {graph} .\n"
-            for name, kind in self.kinds.items()
-            if row[name] is not None
-        )
+        return "".join(f"{node} {term} {graph} .\n" for term in terms if term is not None)
+
+
+def _spread(column: pa.Array, show: Callable[[str], str]) -> list[str | None]:
+    """What is shown of each value, of equal ones once (None: NULL)."""
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    made = [None if v is None else show(lexical_form(v)) for v in coded.dictionary.to_pylist()]
+    return [None if place is None else made[place] for place in coded.indices.to_pylist()]
 
 
 def name_scope(*parts: str) -> str:
@@ -125,19 +140,20 @@ def _datatype(kind: pa.DataType) -> str | None:
     return None if name is None else f"{XSD}{name}"
 
 
-def _json_term(value: object, kind: TermKind) -> dict[str, str]:
-    text = lexical_form(value)
+def _json_term(text: str, kind: TermKind) -> str:
     if kind.kind == "iri":
-        return {"type": "uri", "value": text}
+        return f'{{"type": "uri", "value": {_quote(text)}}}'
     if kind.kind == "blank":
-        return {"type": "bnode", "value": text.removeprefix("_:")}
-    more = {} if kind.datatype is None else {"datatype": kind.datatype}
-    more |= {} if kind.language is None else {"xml:lang": kind.language}
-    return {"type": "literal", "value": text, **more}
+        return f'{{"type": "bnode", "value": {_quote(text.removeprefix("_:"))}}}'
+    more = "" if kind.datatype is None else f', "datatype": {_quote(kind.datatype)}'
+    more += "" if kind.language is None else f', "xml:lang": {_quote(kind.language)}'
+    return f'{{"type": "literal", "value": {_quote(text)}{more}}}'
 
 
-def _nquads_term(value: object, kind: TermKind) -> str:
-    text = lexical_form(value)
+_quote = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def _nquads_term(text: str, kind: TermKind) -> str:
     if kind.kind == "iri":
         return f"<{re.sub(_NOT_IN_IRI, _number, text)}>"
     if kind.kind == "blank":
