@@ -51,7 +51,18 @@ def direct() -> list[str]:
     with (ROOT / "pyproject.toml").open("rb") as file:
         project = tomllib.load(file)["project"]
     wanted = [project["dependencies"], *project.get("optional-dependencies", {}).values()]
-    return [bare(d) for named in wanted for d in named]
+    named = [d for group in wanted for d in group]
+    extras = [f"{bare(d)}-{extra}" for d in named for extra in re.findall(r"\[([\w-]+)\]", d)]
+    return [bare(d) for d in named] + [e for e in extras if is_here(e)]
+
+
+def is_here(name: str) -> bool:
+    """Whether a package is installed: an extra is often one of its own, psycopg[binary] say."""
+    try:
+        distribution(name)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def bare(requirement: str) -> str:
@@ -71,11 +82,7 @@ def close(names: list[str]) -> set[str]:
         found.add(name)
         for requirement in distribution(name).requires or ():
             text, _, marker = requirement.partition(";")
-            try:
-                distribution(bare(text))
-            except PackageNotFoundError:
-                continue  # of another platform or Python
-            if "extra" not in marker:
+            if is_here(bare(text)) and "extra" not in marker:  # else of another platform or Python
                 pending.append(bare(text))
     return found
 

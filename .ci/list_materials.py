@@ -71,6 +71,8 @@ def close(packages: list[dict[str, Any]]) -> dict[str, set[str]]:
             version = package["version"]
             if wanted.get("version", version) != version:
                 continue
+            for extra in wanted.get("extra", ()):
+                pending += package.get("optional-dependencies", {}).get(extra, ())
             if version not in found.setdefault(wanted["name"], set()):
                 found[wanted["name"]].add(version)
                 pending += package.get("dependencies", ())

@@ -49,8 +49,28 @@ def _pin(package: dict, *, several: bool) -> str:
     line = f"{package['name']}=={package['version']}"
     markers = package.get("resolution-markers", ())
     if several and markers:
-        line += f" ; {' or '.join(f'({m})' for m in markers)}"
+        line += f" ; {' or '.join(f'({m})' for m in _join_platforms(markers))}"
     return line
+
+
+def _join_platforms(markers: list[str]) -> list[str]:
+    """Markers, each once where the version of Python alone decides: those of one that name all
+    platforms are one."""
+    found: dict[str, set[str]] = {}
+    for marker in markers:
+        python = " and ".join(p for p in marker.split(" and ") if "sys_platform" not in p)
+        found.setdefault(python, set()).add(marker.removeprefix(python).removeprefix(" and "))
+    if all(platforms in ({""}, _PLATFORMS) for platforms in found.values()):
+        return list(found)
+    return list(markers)
+
+
+_PLATFORMS = {
+    "sys_platform == 'win32'",
+    "sys_platform == 'emscripten'",
+    "sys_platform != 'emscripten' and sys_platform != 'win32'",
+}
+"""What uv tells apart, which together are all."""
 
 
 def main() -> int:

@@ -120,7 +120,8 @@ class BatchProcessor:
         if isinstance(self.answers, FileSink):
             places["answers"] = self.answers.folder
         parts = open_parts(options.checkpoint, self.record.parts, options.keep_ns)
-        self.writer = PartWriter(self.record.run, parts, places)
+        terms = {q.name: q.terms for q in job.queries}
+        self.writer = PartWriter(self.record.run, parts, places, terms=terms)
         if place is not None:
             self.check_output()
             self.publish(place)

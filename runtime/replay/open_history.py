@@ -1,6 +1,6 @@
 """Open the history of a stream: list its row groups, or stage what cannot be read as it is."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,8 @@ from ontoweir.runtime.ingest.find_filled import find_filled
 from ontoweir.runtime.ingest.prove_domains import prove_domains
 from ontoweir.runtime.lateness.find_disorder import find_disorder
 from ontoweir.runtime.lateness.order_pieces import order_pieces
+from ontoweir.runtime.packed.read_packed import is_packed
+from ontoweir.runtime.packed.unpack_stream import unpack_stream
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import check_file, list_pieces
 from ontoweir.runtime.sources.read_chunk import MAPPED
@@ -64,6 +66,12 @@ def open_history(
     located = locate_source(stream.data, name, catalog.file)
     if located.files is not None and not located.files and Path(located.path).is_dir():
         raise check_file(located.path, name)
+    shown: Mapping[str, str] = {}
+    if is_packed(stream.data, located):
+        spare = wanted.spare()
+        place = area.folder / f"{name}.unpacked"
+        unpacked = unpack_stream(stream, located, wanted.select(spare), spare, place)
+        stream, located, shown = unpacked.stream, unpacked.located, unpacked.shown
     local = stream.data.format == "parquet" and located.files is not None
     direct = local and not stream.data.sort and stream.written is None
     files = located.files or ()
@@ -89,10 +97,13 @@ def open_history(
         parts = [file for file in {p.file: 0 for p in made.pieces} if not file.endswith(MAPPED)]
         filled = find_filled(parts, stream, wanted.tested) if parts else frozenset()
         columns = wanted.select(spare, without=filled)
+    pieces = tuple(replace(p, shown=shown.get(p.shown, p.shown)) for p in made.pieces)
+    declared = wanted.stream  # its rows are read of other files, but are its
+    declared = replace(declared, data=replace(declared.data, sort=stream.data.sort))
     history = History(
-        stream,
+        declared,
         columns,
-        order_pieces(made.pieces, late),
+        order_pieces(pieces, late),
         not direct,
         filled=filled,
         verified=known,

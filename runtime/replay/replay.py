@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.progress.replay_progress import ProgressListener
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.runtime.changes.change_rows import ChangeRows
 from ontoweir.runtime.changes.feed_of import feed_of, has_updates
 from ontoweir.runtime.division.plan_division import plan_division
@@ -23,6 +24,7 @@ from ontoweir.runtime.engine.configure_run import RunConfig, configure_run
 from ontoweir.runtime.engine.execution import ExecutionContext, closes_values
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
+from ontoweir.runtime.rdf.find_terms import RDF_FORMATS, find_terms, require_terms
 from ontoweir.runtime.replay.choose_engine import EngineChoice, choose_engine
 from ontoweir.runtime.replay.keep_last import LastRows
 from ontoweir.runtime.replay.open_history import StagingArea, open_history, reads_here
@@ -90,7 +92,11 @@ def replay_history(
     schema = written
     if request.expand and MULTIPLICITY in schema.names:
         written = schema.remove(schema.get_field_index(MULTIPLICITY))
-    with ResultWriter(request.output, request.format, written) as writer:
+    terms = None
+    if request.format in RDF_FORMATS:
+        terms = find_terms(job.union, extend_catalog(job.catalog, job.union))
+        require_terms(terms, written.names, request.format)
+    with ResultWriter(request.output, request.format, written, terms) as writer:
         if not job.plans:
             writer.commit()
             seconds = time.perf_counter() - begun

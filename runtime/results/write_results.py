@@ -23,10 +23,12 @@ from ontoweir.files.find_output import (
     name_scratch,
     open_stream,
 )
+from ontoweir.runtime.rdf.encode_rows import RowEncoder, name_scope
+from ontoweir.runtime.rdf.find_terms import AnswerTerms, RdfFormat
 from ontoweir.runtime.results.join_parquet import ParquetJoiner
 from ontoweir.runtime.results.plain_json import plain_json
 
-OutputFormat: TypeAlias = Literal["parquet", "csv", "jsonl"]
+OutputFormat: TypeAlias = Literal["parquet", "csv", "jsonl"] | RdfFormat
 """How results are written."""
 
 
@@ -73,7 +75,13 @@ class ResultWriter:
         UsageError: the place is neither, or cannot be written; or Parquet is wanted in a pipe.
     """
 
-    def __init__(self, output: Path, form: OutputFormat, schema: pa.Schema) -> None:
+    def __init__(
+        self,
+        output: Path,
+        form: OutputFormat,
+        schema: pa.Schema,
+        terms: AnswerTerms | None = None,
+    ) -> None:
         self.output, self.form, self.schema = output, form, schema
         self._rows = 0
         self._place = find_output(output)
@@ -83,6 +91,11 @@ class ResultWriter:
         self._parquet: pq.ParquetWriter | None = None
         self._joiner: ParquetJoiner | None = None
         self._csv = pcsv.CSVWriter(self._sink, schema) if form == "csv" else None
+        self._rdf: RowEncoder | None = None
+        if form == "srj" or form == "nq":
+            terms = terms or AnswerTerms()
+            self._rdf = RowEncoder(form, schema, terms, name_scope(terms.name))
+            self._sink.write(self._rdf.begin().encode())
 
     @property
     def rows(self) -> int:
@@ -145,6 +158,10 @@ class ResultWriter:
                         for row in batch.to_pylist()
                     ]
                     self._sink.write(("\n".join(lines) + "\n").encode())
+            case "srj" | "nq":
+                assert self._rdf is not None
+                for portion in self._rdf.portions(table):
+                    self._sink.write(portion)
             case _:
                 assert_never(self.form)
 
@@ -202,6 +219,8 @@ class ResultWriter:
             self._joiner.finish()
         elif self.form == "parquet":
             self._writer(self.schema.empty_table())
+        elif self._rdf is not None:
+            self._sink.write(self._rdf.end().encode())
         self._close()
         match self._place:
             case FileOutput() as place:

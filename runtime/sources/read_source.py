@@ -97,6 +97,8 @@ def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
         )
         if data.format == "parquet":
             files = name_parquet(files)
+        elif data.format == "avro":
+            files = [file for file in files if file.lower().endswith(".avro")] or files
         return Located(path, tuple(files))
     matches = (
         [path]

@@ -16,6 +16,11 @@ _PACKAGES = {
     "gs": "com.google.cloud.bigdataoss:gcs-connector:VERSION",
 }
 """Which package reads a scheme."""
+_FORMATS = {
+    "avro": "org.apache.spark:spark-avro_2.13:VERSION",
+    "delta": "io.delta:delta-spark_2.13:VERSION",
+}
+_NO_FORMAT = re.compile(r"find (?:the )?data source: (avro|delta)\b")
 _MISSING = re.compile(r"No FileSystem for scheme|Class \S*FileSystem\S* not found")
 
 
@@ -45,11 +50,14 @@ def describe_cause(error: BaseException) -> str:
 
 
 def suggest_package(path: str, error: BaseException) -> str | None:
-    """How to have what reads a path's scheme; None where that is not what is missing.
+    """How to have what reads a format, or a path's scheme; None where that is not what is missing.
 
     >>> suggest_package("gs://b/x", Exception('No FileSystem for scheme "gs"'))[:44]
     'add --spark spark.jars.packages=com.google.c'
     """
+    if (format := _NO_FORMAT.search(str(error))) is not None:
+        extra = f"pip install 'ontoweir[{format[1]}]', for replays of local files, or "
+        return f"{extra}add --spark spark.jars.packages={_FORMATS[format[1]]}"
     scheme = path.partition("://")[0]
     if _MISSING.search(str(error)) is None or scheme == path:
         return None

@@ -24,6 +24,7 @@ from ontoweir.mappings.model.catalog import Catalog, FloatType, Relation
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.runtime.columnar.check_domain import arrow_type, check_domain
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
+from ontoweir.runtime.packed.read_packed import is_packed
 from ontoweir.runtime.sources.read_source import (
     BAD,
     Located,
@@ -179,7 +180,7 @@ class _Loader:
         if view is None:
             located = locate_source(relation.data, relation.name, self.catalog.file)
             place, collected = located.path, _is_small(located)
-            if self.here or relation.data.format == "parquet":
+            if self.here or relation.data.format == "parquet" or is_packed(relation.data, located):
                 rows = read_relation(relation, located, lambda: self.folder)
             else:
                 rows = None

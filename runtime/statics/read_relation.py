@@ -11,6 +11,8 @@ from ontoweir.mappings.model.catalog import Relation
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.convert_column import convert_column
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.packed.read_packed import is_packed, read_packed
+from ontoweir.runtime.packed.unpack_stream import check_packed
 from ontoweir.runtime.sources.check_columns import check_columns
 from ontoweir.runtime.sources.convert_table import name_bad
 from ontoweir.runtime.sources.list_pieces import folder_constants
@@ -39,14 +41,17 @@ def read_relation(
     """
     data = relation.data
     parquet = data.format == "parquet" and not data.options
-    if not located.files or not (parquet or data.format in ("csv", "json")):
+    packed = is_packed(data, located)
+    if not located.files or not (parquet or packed or data.format in ("csv", "json")):
         return None
     read = _read_parquet if parquet else _read_text
     files = drop_empty(data, located.files)
     types = [(c.name, arrow_type(c.type)) for c in relation.columns]
     held = [pa.schema([*types, (BAD, pa.string())]).empty_table()]
     size = 0
-    coming = (table for file in files for table in read(relation, file))
+    coming: Iterator[pa.Table] = (table for file in files for table in read(relation, file))
+    if packed:
+        coming = _read_packed(relation, located)
     try:
         for table in coming:
             held.append(table)
@@ -81,6 +86,14 @@ def _read_parquet(relation: Relation, file: str) -> Iterator[pa.Table]:
                 yield _convert(relation, rows)
     except (OSError, pa.ArrowException) as error:
         raise unreadable(file, error) from error
+
+
+def _read_packed(relation: Relation, located: Located) -> Iterator[pa.Table]:
+    names = [c.name for c in relation.columns]
+    for found in read_packed(relation.data, located, names):
+        check_packed(relation, found, names, frozenset())
+        for rows in found.rows:
+            yield _convert(relation, rows)
 
 
 def _convert(relation: Relation, rows: pa.Table) -> pa.Table:

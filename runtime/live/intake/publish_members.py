@@ -69,6 +69,7 @@ class Publisher:
             RunError: the disk does not let it.
         """
         bind_sink(member.sink, member.query)
+        self.writer.terms[member.name] = member.query.terms
         if held is None:
             refuse_answers_of_others([member.name], member.place, member.sink)
         folders = [PartFolder(f"rejects:{member.id}", REJECTS, "parquet")]
@@ -83,6 +84,7 @@ class Publisher:
             check_sent(member.place, self.writer.run, last)
         mine = tuple(p for place in places for p in self._listed.pop(place, ()))
         alone = PartWriter(self.writer.run, replace(self.writer.parts, parts=mine), places)
+        alone.terms = self.writer.terms
         drop_future(alone, folders, last)
         again = None if held is None else held.last
         names = [] if again is None else [f"part-{again.number:012d}.{f.format}" for f in folders]

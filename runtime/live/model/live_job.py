@@ -13,6 +13,7 @@ from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.live.model.divided_state import DividedState, Placement, RunParts
+from ontoweir.runtime.rdf.find_terms import AnswerTerms
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.times.late_rows import LateRows
 
@@ -33,6 +34,8 @@ class RunningQuery:
     factors: tuple[int, ...] = ()
     """Where its rows are divided: by how many times each synopsis of its plans, in order, may hold
     more than its bound, as so many parts may have it each (empty: they are not divided)."""
+    terms: AnswerTerms = field(default_factory=AnswerTerms)
+    """Which terms of RDF its answers are."""
 
     @property
     def schema(self) -> pa.Schema:

@@ -5,15 +5,21 @@ from ontoweir.runtime.live.model.live_job import RunningQuery
 from ontoweir.runtime.live.output.sinks.files import FileSink
 from ontoweir.runtime.live.output.sinks.sinks import Sink
 from ontoweir.runtime.live.output.upserts.find_answer_key import find_answer_key
+from ontoweir.runtime.rdf.find_terms import RDF_FORMATS, require_terms
 
 
 def bind_sink(sink: Sink, query: RunningQuery) -> None:
     """Tell a sink that replaces rows by key which columns a query's answers have as theirs.
 
     Raises:
-        UsageError: the sink replaces rows, and these answers have no key.
+        UsageError: the sink replaces rows, and these answers have no key; or it writes RDF, and
+            they have terms of several kinds.
     """
-    if isinstance(sink, FileSink) or sink.keys is None:
+    if isinstance(sink, FileSink):
+        if sink.format in RDF_FORMATS:
+            require_terms(query.terms, query.schema.names, sink.format)
+        return
+    if sink.keys is None:
         return
     key = find_answer_key(query)
     if key is None:

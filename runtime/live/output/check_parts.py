@@ -14,7 +14,6 @@ from ontoweir.runtime.live.output.sinks.files import FileFormat
 from ontoweir.runtime.live.output.write_parts import (
     PartFolder,
     PartWriter,
-    encode_part,
     foreign_part,
     is_mine,
     list_part_files,
@@ -59,7 +58,7 @@ def check_parts(
         may_go = may_be_gone or writer.parts.is_old(part, time.time_ns())
         if what is None or (what == "is gone" and may_go):
             continue
-        if not _write_again(file, part, rows(part), writer.run):
+        if not _write_again(file, part, rows(part), writer):
             raise _changed(file, what)
     for folder in folders:
         for file in list_part_files(writer, folder):
@@ -85,11 +84,14 @@ def _compare(file: Path, part: PublishedPart) -> str | None:
     return None
 
 
-def _write_again(file: Path, part: PublishedPart, rows: "pa.Table | None", run: str) -> bool:
+def _write_again(
+    file: Path, part: PublishedPart, rows: "pa.Table | None", writer: PartWriter
+) -> bool:
     if rows is None:
         return False
-    form: FileFormat = "jsonl" if file.suffix == ".jsonl" else "parquet"
-    content = encode_part(rows, form, run, part.batch)
+    forms: tuple[FileFormat, ...] = ("jsonl", "srj", "nq")
+    form: FileFormat = next((f for f in forms if file.suffix == f".{f}"), "parquet")
+    content = writer.encode(part.name.rpartition("/")[0], rows, form, part.batch)
     if hashlib.sha256(content).hexdigest() != part.digest:
         return False
     put_part(content, file)

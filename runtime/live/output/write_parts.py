@@ -11,6 +11,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +22,8 @@ from ontoweir.runtime.live.checkpoint.record_spark import hash_file
 from ontoweir.runtime.live.checkpoint.sync_files import disk_threads
 from ontoweir.runtime.live.output.list_parts import PartList, PublishedPart
 from ontoweir.runtime.live.output.sinks.files import FileFormat
+from ontoweir.runtime.rdf.encode_rows import RowEncoder, name_scope
+from ontoweir.runtime.rdf.find_terms import AnswerTerms
 from ontoweir.runtime.results.plain_json import plain_json
 
 OWNER = ".ontoweir-run"
@@ -41,13 +44,15 @@ class PartFolder:
 class PartWriter:
     """Writes the parts of one run. `places`: the folders of "answers" and "rejects"; `fresh`: files
     and folders that must be on the disk before the commits they come from are removed; `waits`:
-    whether each part is waited for by itself (otherwise it is `fresh`, too)."""
+    whether each part is waited for by itself (otherwise it is `fresh`, too); `terms`: of answers
+    that are written as RDF, by the name of their folder."""
 
     run: str
     parts: PartList
     places: dict[str, Path]
     fresh: set[Path] = field(default_factory=set)
     waits: bool = True
+    terms: dict[str, AnswerTerms] = field(default_factory=dict)
 
     def put(self, place: str, folder: str, batch: int, rows: pa.Table, form: FileFormat) -> None:
         """Write a micro-batch's rows to `part-<batch>.<form>` in a folder, and list it. What is
@@ -77,7 +82,7 @@ class PartWriter:
     def _write(self, folder: PartFolder, rows: pa.Table, batch: int) -> PublishedPart:
         name = f"{folder.name}/part-{batch:012d}.{folder.format}"
         target = self.places[folder.place] / name
-        content = encode_part(rows, folder.format, self.run, batch)
+        content = self.encode(folder.name, rows, folder.format, batch)
         digest = hashlib.sha256(content).hexdigest()
         try:
             self._own(target.parent)
@@ -98,6 +103,14 @@ class PartWriter:
         place, changed = folder.place, status.st_ctime_ns
         return PublishedPart(place, name, batch, status.st_size, changed, digest)
 
+    def encode(self, folder: str, rows: pa.Table, form: FileFormat, batch: int) -> bytes:
+        """The content of a part."""
+        if form == "srj" or form == "nq":
+            scope = name_scope(self.run, folder, str(batch))
+            terms = self.terms.get(folder, AnswerTerms())
+            return RowEncoder(form, rows.schema, terms, scope).whole(rows)
+        return encode_part(rows, form, self.run, batch)
+
     def _own(self, folder: Path) -> None:
         owner = folder / OWNER
         if not owner.exists():
@@ -105,7 +118,7 @@ class PartWriter:
             self.fresh.add(folder.parent)
 
 
-def encode_part(rows: pa.Table, form: FileFormat, run: str, batch: int) -> bytes:
+def encode_part(rows: pa.Table, form: Literal["parquet", "jsonl"], run: str, batch: int) -> bytes:
     """Rows as a Parquet file that says what it belongs to, or as lines of JSON."""
     if form == "jsonl":
         lines = (json.dumps(r, default=plain_json, ensure_ascii=False) for r in rows.to_pylist())

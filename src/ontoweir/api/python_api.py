@@ -190,7 +190,8 @@ class OpenProject:
 
         Args:
             query: a name, or text: SPARQL or SQL.
-            output: the file to write: CSV, JSON lines or Parquet (default: a temporary one).
+            output: the file to write: CSV, JSON lines, Parquet, SPARQL's JSON (.srj) or N-Quads
+                (.nq), by its name (default: a temporary one).
             start: the first application time, UTC: a date (its midnight), or ISO 8601.
             stop: the first application time that is left out.
             final: for an aggregate, only the last row of each group, not one for every update.
@@ -234,7 +235,7 @@ class OpenProject:
                 self.workspace, compiled, options, self.views or self.spark
             )
             if wanted is not None and form != "parquet":
-                replaying.convert_answers(file, wanted, form)
+                replaying.convert_answers(file, wanted, form, self.workspace, compiled)
         if (rejects := describe_rejects(summary)) is not None:
             warnings.warn(f"{compiled.name}: {rejects}", OntoweirWarning, stacklevel=2)
         return Answers(compiled.union, file, summary, self.spark, folder)
@@ -247,7 +248,8 @@ class OpenProject:
         output: str | Path | None = None,
         checkpoint: str | Path | None = None,
         sink: (
-            "Literal['parquet', 'jsonl', 'console', 'kafka', 'webhook', 'table'] | MemorySink"
+            "Literal['parquet', 'jsonl', 'srj', 'nq', 'console', 'kafka', 'webhook', 'table', "
+            "'postgres'] | MemorySink"
         ) = "parquet",
         sink_options: Mapping[str, str] = _NO_OPTIONS,
         once: bool = False,

@@ -1,6 +1,8 @@
 """Declare something in the text of a project file: a column's domain, a stream's references, keys,
 lateness and rate."""
 
+import tomllib
+
 from ontoweir.edit.edit_toml import edit_toml, prepend_item, write_table
 from ontoweir.mappings.model.catalog import Column, Lag, Reference, Scalar
 from ontoweir.mappings.model.column_types import name_column_type
@@ -10,6 +12,18 @@ from ontoweir.mappings.model.parse_duration import show_duration
 def edit_column(text: str, stream: str, column: Column) -> str | None:
     """The text with a stream's column redeclared; None if there is no simple place."""
     return edit_toml(text, ("streams", stream, "columns", column.name), _entries(column))
+
+
+def set_nullable(text: str, section: str, table: str, column: str) -> str | None:
+    """The text with a column whose NULLs are shown, of a table in "streams" or "relations"; None
+    where there is no simple place."""
+    path = (section, table, "columns", column)
+    held: object = tomllib.loads(text)
+    for key in path:
+        held = held.get(key) if isinstance(held, dict) else None
+    if isinstance(held, str):
+        return edit_toml(text, path, {"type": _toml(held), "nullable": _toml(True)})
+    return edit_toml(text, (*path, "nullable"), _toml(True))
 
 
 def add_reference(text: str, stream: str, reference: Reference) -> str | None:
@@ -95,6 +109,8 @@ def _entries(column: Column) -> dict[str, str]:
         entries["max"] = _toml(column.maximum)
     if column.enum is not None:
         entries["enum"] = _toml(column.enum)
+    if column.nullable:
+        entries["nullable"] = _toml(True)
     return entries
 
 

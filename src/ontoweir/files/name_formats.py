@@ -18,3 +18,8 @@ FORMATS: Mapping[str, FileFormat] = MappingProxyType(
     }
 )
 """By suffix, in lower case."""
+
+OUTPUTS: Mapping[str, Literal["parquet", "csv", "jsonl", "srj", "nq"]] = MappingProxyType(
+    {**FORMATS, ".srj": "srj", ".nq": "nq"}
+)
+"""Those of answers, which may be written as SPARQL's JSON, or N-Quads, too."""

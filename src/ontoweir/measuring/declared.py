@@ -12,6 +12,7 @@ from ontoweir.edit.edit_project import (
     add_reference,
     edit_column,
     set_lateness,
+    set_nullable,
     set_rate,
 )
 from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Lag, Reference, Stream
@@ -94,6 +95,16 @@ class AddLag:
     lag: Lag
 
 
+@dataclass(frozen=True, slots=True)
+class SetNullable:
+    """A column of a stream, or of a static relation (`static`), is NULL in some rows: they are
+    shown."""
+
+    stream: str
+    column: str
+    static: bool = False
+
+
 Declared: TypeAlias = (
     SetLateness
     | SetRate
@@ -104,16 +115,26 @@ Declared: TypeAlias = (
     | AddGap
     | AddOrder
     | AddLag
+    | SetNullable
 )
 """One declaration."""
 
 
 def declare_in(catalog: Catalog, declarations: Sequence[Declared]) -> Catalog:
     """A catalog with more declared."""
-    streams = dict(catalog.streams)
+    streams, relations = dict(catalog.streams), dict(catalog.relations)
     for declared in declarations:
-        streams[declared.stream] = _declare(streams[declared.stream], declared)
-    return replace(catalog, streams=streams)
+        name = declared.stream
+        if isinstance(declared, SetNullable) and declared.static:
+            columns = _show_null(relations[name].columns, declared.column)
+            relations[name] = replace(relations[name], columns=columns)
+        else:
+            streams[name] = _declare(streams[name], declared)
+    return replace(catalog, streams=streams, relations=relations)
+
+
+def _show_null(columns: Sequence[Column], name: str) -> tuple[Column, ...]:
+    return tuple(replace(c, nullable=True) if c.name == name else c for c in columns)
 
 
 def _declare(stream: Stream, declared: Declared) -> Stream:
@@ -123,8 +144,13 @@ def _declare(stream: Stream, declared: Declared) -> Stream:
         case SetRate(rows=rows):
             return replace(stream, max_per_timestamp=rows)
         case SetDomain(column=column):
-            columns = tuple(column if c.name == column.name else c for c in stream.columns)
+            columns = tuple(
+                replace(column, nullable=c.nullable) if c.name == column.name else c
+                for c in stream.columns
+            )
             return replace(stream, columns=columns)
+        case SetNullable(column=name):
+            return replace(stream, columns=_show_null(stream.columns, name))
         case AddKey(columns=key):
             return replace(stream, keys=(*stream.keys, key))
         case AddReference(reference=reference):
@@ -166,5 +192,7 @@ def write_in(text: str, declared: Declared) -> str | None:
         case AddOrder(stream=name, column=column, slack=slack, days=days):
             length = show_duration(slack * UNITS_US["day"])
             return add_order(text, name, column, length if days else slack)
+        case SetNullable(stream=name, column=column, static=static):
+            return set_nullable(text, "relations" if static else "streams", name, column)
         case _:
             assert_never(declared)

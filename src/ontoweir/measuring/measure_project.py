@@ -9,12 +9,20 @@ from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.errors import OntoweirError, UsageError
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.measuring.declared import Declared, SetDomain, SetLateness, declare_in
+from ontoweir.measuring.count_nulls import count_nulls
+from ontoweir.measuring.declared import (
+    Declared,
+    SetDomain,
+    SetLateness,
+    SetNullable,
+    declare_in,
+)
 from ontoweir.measuring.find_joins import Join, find_joins, measure_lags
 from ontoweir.measuring.measure_streams import measure_streams
 from ontoweir.measuring.propose_declarations import (
     Proposed,
     propose_declarations,
+    propose_nullable,
 )
 from ontoweir.measuring.propose_lags import propose_lags
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
@@ -99,6 +107,11 @@ def measure_project(
     lags = measure_lags(joins, measured)
     proposed = [p for s in streams for p in propose_declarations(s, measured[s.name])]
     proposed += [p for s in streams for p in propose_lags(s, measured, lags)]
+    read = {name for query in compiled for name in tables_of(query.union)}
+    static = [r for n, r in catalog.relations.items() if n in read or not compiled]
+    for relation in static:
+        rows, nulls = count_nulls(relation, catalog.file)
+        proposed += propose_nullable(relation, nulls, rows)
     judge = _Judge(workspace, compiled)
     judged = [Judged(p, tuple(judge.changes(p))) for p in proposed]
     judged.sort(key=lambda j: -len(j.changes))
@@ -130,8 +143,8 @@ class _Judge:
     def changes(self, proposed: Proposed) -> Iterator[Changed]:
         """The queries whose verdict a declaration alone changes."""
         for name, (query, before) in self.before.items():
-            if isinstance(proposed.declared, SetLateness):
-                return  # it is what the data needs to be read, and bounds no value
+            if isinstance(proposed.declared, SetLateness | SetNullable):
+                return  # it is what the data needs to be read, or shown, and bounds no value
             if proposed.declared.stream not in tables_of(query.union):
                 continue
             after = self._decide(query, [proposed.declared])
@@ -145,7 +158,7 @@ class _Judge:
         chosen = [
             p
             for p in proposed
-            if p.declared.stream in read and not isinstance(p.declared, SetLateness)
+            if p.declared.stream in read and not isinstance(p.declared, SetLateness | SetNullable)
         ]
         after = None if before.plans is not None else self._bounded(query, chosen)
         if after is None:

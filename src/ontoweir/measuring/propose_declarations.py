@@ -1,6 +1,6 @@
 """Propose what a stream's data keeps as declarations."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
@@ -12,6 +12,7 @@ from ontoweir.mappings.model.catalog import (
     DecimalType,
     IntType,
     Reference,
+    Relation,
     Scalar,
     Stream,
     StringType,
@@ -27,6 +28,7 @@ from ontoweir.measuring.declared import (
     Declared,
     SetDomain,
     SetLateness,
+    SetNullable,
     SetRate,
 )
 
@@ -75,6 +77,8 @@ def propose_declarations(stream: Stream, measured: "MeasuredStream") -> Iterator
     yield from _keys(stream, measured)
     yield from _clusters(stream, measured)
     yield from _orders(stream, measured)
+    nulls = {name: found.nulls for name, found in measured.columns.items()}
+    yield from propose_nullable(stream, nulls, measured.rows)
     known = {c for r in stream.references for c in r.columns} | measured.references.keys()
     for column in stream.columns:
         values = measured.columns.get(column.name)
@@ -84,6 +88,29 @@ def propose_declarations(stream: Stream, measured: "MeasuredStream") -> Iterator
         if proposed is not None:
             declared, evidence = proposed
             yield Proposed(SetDomain(stream.name, declared), evidence)
+
+
+def propose_nullable(
+    table: Stream | Relation, nulls: Mapping[str, int], rows: int
+) -> Iterator[Proposed]:
+    """Columns that are NULL in some rows, which are no results of SQL that selects them. Not those
+    of a key, in which a row has values.
+
+    Args:
+        table: as it is declared.
+        nulls: by column, in how many rows it is NULL.
+        rows: how many there are.
+    """
+    keys = {name for key in table.keys for name in key}
+    for column in table.columns:
+        found = nulls.get(column.name, 0)
+        if found and not column.nullable and column.name not in keys:
+            static = isinstance(table, Relation)
+            yield Proposed(
+                SetNullable(table.name, column.name, static),
+                f"{column.name} is NULL in {found:,} of the {rows:,} rows of {table.name}: in SQL, "
+                "they are results then",
+            )
 
 
 def _rates(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:

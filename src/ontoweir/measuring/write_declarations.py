@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from ontoweir.measuring.declared import Declared, write_in
+from ontoweir.measuring.declared import Declared, SetNullable, write_in
 
 
 def write_declarations(text: str, declared: Sequence[Declared]) -> tuple[str, tuple[Declared, ...]]:
@@ -15,7 +15,8 @@ def write_declarations(text: str, declared: Sequence[Declared]) -> tuple[str, tu
         declared: what it is to say; comments and order stay.
     """
     left = []
-    for one in declared:
+    # others write a column as a whole, as it was
+    for one in sorted(declared, key=lambda d: isinstance(d, SetNullable)):
         changed = write_in(text, one)
         if changed is None:
             left.append(one)

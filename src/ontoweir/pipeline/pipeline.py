@@ -163,8 +163,8 @@ class Workspace:
 
     @cached_property
     def _query_files(self) -> dict[str, Path]:
-        """The first file of each name."""
-        return {path.stem: path for path in reversed(self.project.queries)}
+        """The file of each name."""
+        return {path.stem: path for path in self.project.queries}
 
     def query_file(self, name: str) -> Path:
         """The file of a query.

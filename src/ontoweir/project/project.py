@@ -88,6 +88,7 @@ def load_project(
     _resolve_sources(data, lines, root or folder)
     _resolve_views(data, lines, folder)
     files = {key: _expand(project, key, folder) for key in _PATH_LISTS}
+    _refuse_namesakes(project, files["queries"])
     return Project(
         file=file.resolve(),
         root=root or folder,
@@ -101,6 +102,22 @@ def load_project(
         imports=_read_imports(project.table("imports"), folder),
         counts=_read_counts(project),
     )
+
+
+def _refuse_namesakes(project: TomlTable, queries: Sequence[Path]) -> None:
+    """Two files of queries of one name: only one of them could be asked for."""
+    first: dict[str, Path] = {}
+    for file in queries:
+        other = first.setdefault(file.stem, file)
+        if other is not file:
+            above = os.path.commonpath((other.parent, file.parent))
+            one, two = (os.path.relpath(f, above) for f in (other, file))
+            raise project.error(
+                "queries",
+                f"two queries are called {file.stem!r}: {one} and {two}",
+                why="a query is called as its file is, without the ending",
+                fix="rename one of the files",
+            )
 
 
 def _read_functions(project: TomlTable, folder: Path) -> dict[str, UserFunction]:
@@ -328,10 +345,12 @@ def _read_imports(imports: TomlTable, folder: Path) -> dict[str, Path]:
 def _expand(project: TomlTable, key: str, folder: Path) -> tuple[Path, ...]:
     files: dict[Path, None] = {}
     for pattern in project.texts(key):
-        full = os.path.normpath(folder / pattern)
         if glob.has_magic(pattern):
-            hits = sorted(h for h in glob.glob(full, recursive=True) if os.path.isfile(h))
+            wanted = os.path.join(glob.escape(str(folder)), pattern)  # the folder is no pattern
+            found = map(os.path.normpath, glob.glob(wanted, recursive=True))
+            hits = sorted(h for h in found if os.path.isfile(h))
         else:
+            full = os.path.normpath(folder / pattern)
             hits = [full] if os.path.isfile(full) else []
         # A project may still be without queries, but a vocabulary that is named is needed.
         if not hits and (key != "queries" or not glob.has_magic(pattern)):

@@ -15,7 +15,14 @@ _LATER = {
     "pyspark": "live runs, long replays and other formats need",
 }
 """Packages without which queries are checked all the same (docs/install.md)."""
-_WEB = ("flask", "waitress")
+_EXTRAS = {
+    "flask": "only the dashboard needs",
+    "waitress": "only the dashboard needs",
+    "fastavro": "sources of Avro need where Spark does not read them",
+    "deltalake": "sources of Delta need where Spark does not read them",
+    "psycopg": "only the sink postgres needs",
+}
+"""Packages of extras."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +51,9 @@ def examine() -> list[Requirement]:
         except importlib.metadata.PackageNotFoundError:
             mend = f"{sys.executable} -m pip install {name}"
             parts.append(Requirement("optional", f"{name}, which {what}, is not installed", mend))
-    for name in _WEB:
+    for name, why in _EXTRAS.items():
         if find_spec(name) is None:
-            what = f"{name}, which only the dashboard needs, is not installed"
+            what = f"{name}, which {why}, is not installed"
             parts.append(Requirement("optional", what, f"{sys.executable} -m pip install {name}"))
     java = find_java()
     if java is None and find_spec("pyspark") is None:

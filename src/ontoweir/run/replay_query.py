@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.errors import DataError, UsageError
 from ontoweir.files.find_output import FileOutput, StreamOutput, find_output, require_folder
-from ontoweir.files.name_formats import FORMATS
+from ontoweir.files.name_formats import OUTPUTS
 from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.refuse_inputs import refuse_inputs
@@ -108,29 +108,36 @@ def check_output(output: Path, form: "OutputFormat") -> None:
 def choose_format(output: Path) -> "OutputFormat":
     """The format that an output's name asks for: by its suffix; else Parquet, and CSV where it is
     no file."""
-    named = FORMATS.get(output.suffix.lower())
+    named = OUTPUTS.get(output.suffix.lower())
     if named is not None:
         return named
     return "csv" if isinstance(find_output(output), StreamOutput) else "parquet"
 
 
-def convert_answers(file: Path, output: Path, form: "OutputFormat") -> None:
+def convert_answers(
+    file: Path, output: Path, form: "OutputFormat", workspace: Workspace, compiled: CompiledQuery
+) -> None:
     """Write the answers of a Parquet file in another format.
 
     Raises:
-        UsageError: they cannot be written there.
+        UsageError: they cannot be written there, or not so.
     """
     import pyarrow.parquet as pq
 
+    from ontoweir.rewriter.model.add_views import extend_catalog
+    from ontoweir.runtime.rdf.find_terms import RDF_FORMATS, find_terms, require_terms
     from ontoweir.runtime.results.write_results import ResultWriter
 
-    with (
-        pq.ParquetFile(file) as answers,
-        ResultWriter(output, form, answers.schema_arrow) as writer,
-    ):
-        for group in range(answers.metadata.num_row_groups):
-            writer.write(answers.read_row_group(group))
-        writer.commit()
+    terms = None
+    with pq.ParquetFile(file) as answers:
+        if form in RDF_FORMATS:
+            catalog = extend_catalog(workspace.project.catalog, compiled.union)
+            terms = find_terms(compiled.union, catalog)
+            require_terms(terms, answers.schema_arrow.names, form)
+        with ResultWriter(output, form, answers.schema_arrow, terms) as writer:
+            for group in range(answers.metadata.num_row_groups):
+                writer.write(answers.read_row_group(group))
+            writer.commit()
 
 
 def _find_beside(output: Path) -> Path | None:
@@ -282,7 +289,7 @@ def _needs_spark(name: str) -> UsageError:
         f"{name} cannot be replayed without Spark",
         why="one of its streams or relations is of a format that only Spark reads here",
         fix="leave out `--engine driver`, or provide the data as Parquet, CSV or JSON lines in "
-        "local files",
+        "local files; Avro and Delta are read with ontoweir[avro] and ontoweir[delta]",
     )
 
 

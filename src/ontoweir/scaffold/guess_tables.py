@@ -81,6 +81,8 @@ def _find_time(sample: Sample) -> tuple[str, TimeFormat | None, str] | None:
         if found is None:
             continue
         times, written, why = found
+        if sample.format == "delta":  # its rows have no order
+            times = sorted(times)
         if len(times) > 1 and _goes_on(times):
             return name, written, why
     return None

@@ -1,5 +1,6 @@
 """Make a project of data at hand."""
 
+import glob
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,8 @@ from ontoweir.scaffold.measure_guessed import (
     trust_declared,
 )
 from ontoweir.scaffold.read_sample import read_sample
+from ontoweir.scaffold.terms.choose_terms import Accept, Chosen, accept_sure, choose_terms
+from ontoweir.scaffold.terms.vocabulary import Vocabulary
 from ontoweir.scaffold.write_catalog import write_catalog
 from ontoweir.scaffold.write_queries import write_queries
 from ontoweir.scaffold.write_terms import write_mapping, write_ontology
@@ -32,27 +35,39 @@ _MOST = 4
 @dataclass(frozen=True, slots=True)
 class Scaffold:
     """The files of a project, by their paths in it; its streams, relations and queries, by name;
-    `left_out`: columns that are not understood."""
+    `left_out`: columns that are not understood; `chosen`: the terms."""
 
     files: Mapping[str, str | bytes]
     streams: tuple[str, ...]
     relations: tuple[str, ...]
     queries: tuple[str, ...]
     left_out: tuple[str, ...]
+    chosen: Chosen
 
 
-def make_scaffold(paths: Sequence[Path], name: str) -> Scaffold:
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a project is made of: `paths` of data; its `name`; an ontology (None: none), and who
+    says which of its terms are taken."""
+
+    paths: Sequence[Path]
+    name: str
+    vocabulary: Vocabulary | None = None
+    accept: Accept = accept_sure
+
+
+def make_scaffold(given: Given) -> Scaffold:
     """A project over files; the tables of databases are files of the project.
 
     Args:
-        paths: local files, or folders of such, a table each; or files of databases; or SQL that
+        given: local files, or folders of such, a table each; or files of databases; or SQL that
             creates tables, whose data is to come.
-        name: of the project.
 
     Raises:
         UsageError: a file is not there, two tables have one name, or none has a time.
         DataError: a file is not what its name says.
     """
+    paths = given.paths
     written = [p for p in paths if p.suffix.lower() == ".sql"]
     if written:
         if len(written) < len(paths):
@@ -65,13 +80,13 @@ def make_scaffold(paths: Sequence[Path], name: str) -> Scaffold:
 
         declared = read_ddl(written)
         evidence = trust_declared(declared.catalog)
-        made = _write(evidence, declared.reasons, declared.left_out, paths, name)
+        made = _write(evidence, declared.reasons, declared.left_out, given)
         catalog = _mark_declared(str(made.files["ontoweir.toml"]))
         return replace(made, files={**made.files, "ontoweir.toml": catalog})
     with tempfile.TemporaryDirectory(prefix="ontoweir-init-") as folder:
         place = Path(folder).resolve()
         tables = [t for p in paths for t in _list_tables(p, place)]
-        made = _make(tables, paths, name)
+        made = _make(tables, given)
         inside = {t: f"data/{t.name}" for t in tables if place in t.parents}
         files = {n: _rename(text, inside) for n, text in made.files.items()}
         copied = {name: table.read_bytes() for table, name in inside.items()}
@@ -107,7 +122,7 @@ def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
     return text
 
 
-def _make(tables: Sequence[Path], paths: Sequence[Path], name: str) -> Scaffold:
+def _make(tables: Sequence[Path], given: Given) -> Scaffold:
     samples = [read_sample(path) for path in tables]
     names = [sample.name for sample in samples]
     twice = next((n for n in names if names.count(n) > 1), None)
@@ -120,9 +135,9 @@ def _make(tables: Sequence[Path], paths: Sequence[Path], name: str) -> Scaffold:
     guessed = guess_tables(samples)
     left_out = tuple(f"{s.name}.{column}" for s in samples for column in s.left_out)
     if not guessed.catalog.streams:
-        raise _no_stream(paths)
+        raise _no_stream(given.paths)
     evidence = measure_guessed(guessed.catalog, _spark)
-    return _write(evidence, guessed.reasons, left_out, paths, name)
+    return _write(evidence, guessed.reasons, left_out, given)
 
 
 def _no_stream(paths: Sequence[Path]) -> UsageError:
@@ -138,35 +153,49 @@ def _write(
     evidence: Evidence,
     reasons: Sequence[tuple[str, str]],
     left_out: tuple[str, ...],
-    paths: Sequence[Path],
-    name: str,
+    given: Given,
 ) -> Scaffold:
     """The files of a project over tables."""
-    if not evidence.catalog.streams:
-        raise _no_stream(paths)
-    title = re.sub(r"[^A-Za-z0-9-]+", "-", name).strip("-").lower() or "project"
-    base = f"http://{title}.example/"
+    catalog, vocabulary = evidence.catalog, given.vocabulary
+    if not catalog.streams:
+        raise _no_stream(given.paths)
+    chosen = choose_terms(catalog, _choose_base(given), vocabulary, given.accept)
+    own = write_ontology(catalog, chosen)
+    ontologies = [] if vocabulary is None else [glob.escape(str(vocabulary.file))]
+    ontologies += [] if own is None else ["ontology.ttl"]
     files = {
-        "ontoweir.toml": write_catalog(evidence, reasons, name),
-        "ontology.ttl": write_ontology(evidence.catalog, base),
-        "mapping.r2rml.ttl": write_mapping(evidence.catalog, base),
+        "ontoweir.toml": write_catalog(evidence, reasons, given.name, ontologies),
+        **({} if own is None else {"ontology.ttl": own}),
+        "mapping.r2rml.ttl": write_mapping(catalog, chosen),
     }
     measured = dict(evidence.measured)
     tried = [
         query
-        for stream in evidence.catalog.streams.values()
-        for query in write_queries(stream, evidence.catalog, measured[stream.name], base)
+        for stream in catalog.streams.values()
+        for query in write_queries(stream, catalog, measured[stream.name], chosen.terms)
     ]
     queries = dict(_keep_bounded(files, tried)[:_MOST])
     files |= {_file_of(query, text): text for query, text in queries.items()}
-    files["README.md"] = _write_readme(name, evidence, queries)
+    files["README.md"] = _write_readme(given, evidence, queries, own=own is not None)
     return Scaffold(
         files,
         tuple(evidence.catalog.streams),
         tuple(evidence.catalog.relations),
         tuple(queries),
         left_out,
+        chosen,
     )
+
+
+def _choose_base(given: Given) -> str:
+    """The base of the project's own IRIs, which no term of the ontology has."""
+    title = re.sub(r"[^A-Za-z0-9-]+", "-", given.name).strip("-").lower() or "project"
+    base = f"http://{title}.example/"
+    taken = () if given.vocabulary is None else given.vocabulary.prefixes
+    while f"{base}ns#" in taken:
+        title += "-data"
+        base = f"http://{title}.example/"
+    return base
 
 
 def _file_of(query: str, text: str) -> str:
@@ -193,17 +222,25 @@ def _keep_bounded(
     return kept
 
 
-def _write_readme(name: str, evidence: Evidence, queries: Mapping[str, str]) -> str:
+def _write_readme(
+    given: Given, evidence: Evidence, queries: Mapping[str, str], *, own: bool
+) -> str:
     first = next(iter(queries), None)
-    lines = [f"# {name}", "", "Made by `ontoweir init --from`. The next commands:", ""]
+    lines = [f"# {given.name}", "", "Made by `ontoweir init --from`. The next commands:", ""]
     lines.append("    ontoweir check      # verdicts, bounds, reasons")
     if first is not None:
         lines.append(f"    ontoweir show {first}   # its answers over the data")
     lines.append("    ontoweir measure    # what else the data keeps")
     lines += ["", "| file | |", "| --- | --- |"]
     lines.append("| `ontoweir.toml` | the tables; what is marked `seen` was measured: correct it |")
-    lines.append("| `ontology.ttl` | a class for each table, a property for each column |")
-    lines.append("| `mapping.r2rml.ttl` | which rows and columns these are |")
+    if given.vocabulary is not None:
+        lines.append(f"| `{given.vocabulary.file}` | the ontology; it is read where it is |")
+    if own:
+        most = "a class for each table, a property for each column"
+        rest = "classes and properties for what that ontology has none for"
+        lines.append(f"| `ontology.ttl` | {most if given.vocabulary is None else rest} |")
+    marked = "" if given.vocabulary is None else "; what is marked `guessed` goes by names"
+    lines.append(f"| `mapping.r2rml.ttl` | which rows and columns these are{marked} |")
     lines += [
         f"| `{_file_of(n, t)}` | {t.splitlines()[0][2:].strip()} |" for n, t in queries.items()
     ]

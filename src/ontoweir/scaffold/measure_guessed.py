@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, Stream, StringType
 from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.measuring.count_nulls import count_nulls
 from ontoweir.measuring.declared import (
     AddCluster,
     AddGap,
@@ -15,11 +16,16 @@ from ontoweir.measuring.declared import (
     Declared,
     SetDomain,
     SetLateness,
+    SetNullable,
     SetRate,
     declare_in,
 )
 from ontoweir.measuring.measure_streams import measure_streams
-from ontoweir.measuring.propose_declarations import Proposed, propose_declarations
+from ontoweir.measuring.propose_declarations import (
+    Proposed,
+    propose_declarations,
+    propose_nullable,
+)
 
 if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredStream
@@ -35,12 +41,14 @@ _FEW = 20
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A catalog, and of its streams what was seen: of the unit, and of each declaration."""
+    """A catalog, and of its streams what was seen: of the unit, and of each declaration; and of
+    static relations, by column, how often it is NULL."""
 
     catalog: Catalog
     units: tuple[tuple[str, str], ...]
     seen: tuple[tuple[Declared, str], ...]
     measured: "tuple[tuple[str, MeasuredStream], ...]"
+    static_nulls: tuple[tuple[str, str, str], ...] = ()
 
 
 def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
@@ -81,7 +89,22 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     catalog = replace(
         catalog, streams={n: _mark_nullable(s, found[n]) for n, s in catalog.streams.items()}
     )
-    return Evidence(catalog, tuple(units), tuple(seen), tuple(found.items()))
+    catalog, nulls = _mark_static(catalog)
+    return Evidence(catalog, tuple(units), tuple(seen), tuple(found.items()), nulls)
+
+
+def _mark_static(catalog: Catalog) -> tuple[Catalog, tuple[tuple[str, str, str], ...]]:
+    """The catalog with relations whose columns are declared nullable in which NULL was seen, and
+    by table and column what was seen."""
+    told: list[tuple[str, str, str]] = []
+    for relation in catalog.relations.values():
+        rows, nulls = count_nulls(relation, catalog.file)
+        for proposed in propose_nullable(relation, nulls, rows):
+            assert isinstance(proposed.declared, SetNullable)
+            name = proposed.declared.column
+            told.append((relation.name, name, f"NULL in {nulls[name]:,} of {rows:,} rows"))
+    declared = [SetNullable(table, column, True) for table, column, _ in told]
+    return declare_in(catalog, declared), tuple(told)
 
 
 def _mark_nullable(stream: Stream, measured: "MeasuredStream") -> Stream:
@@ -145,7 +168,7 @@ def _is_safe(proposed: Proposed) -> bool:
     match proposed.declared:
         case SetDomain(column=Column(type=StringType(), enum=values)):
             return values is not None and len(values) <= _FEW
-        case SetDomain() | AddGap() | AddOrder() | AddLag():
+        case SetDomain() | AddGap() | AddOrder() | AddLag() | SetNullable():  # these are marked
             return False
         case SetRate() | SetLateness() | AddKey() | AddReference() | AddCluster():
             return not proposed.loses

@@ -12,6 +12,7 @@ from ontoweir.files.name_formats import FORMATS, FileFormat
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     ColumnType,
+    DataSource,
     DateType,
     DecimalType,
     FloatType,
@@ -52,14 +53,18 @@ def read_sample(path: Path) -> Sample:
     """The beginning of a file, or of the first one in a folder.
 
     Args:
-        path: CSV with a header, Parquet, or JSON lines, by its name; or a folder of such.
+        path: CSV with a header, Parquet, or JSON lines, by its name; or a folder of such; an Avro
+            file, or the folder of a Delta table.
 
     Raises:
-        UsageError: there is no such file.
+        UsageError: there is no such file, or the package that reads it is not installed.
         DataError: it is not what its name says.
     """
     import pyarrow as pa
 
+    packed = "delta" if (path / "_delta_log").is_dir() else path.suffix.lower()[1:]
+    if packed in ("avro", "delta") and path.exists():
+        return _read_packed(path, packed)
     file = _find_file(path)
     form = FORMATS[file.suffix.lower()]
     try:
@@ -89,13 +94,39 @@ def read_sample(path: Path) -> Sample:
     return Sample(name, path.absolute(), reader, options, rows, known, left_out, nested, unnest)
 
 
+def _read_packed(path: Path, form: str) -> Sample:
+    """The beginning of an Avro file, or of a Delta table, whose rows have no order."""
+    from ontoweir.runtime.packed.read_packed import PACKAGES, is_packed, read_packed
+    from ontoweir.runtime.sources.read_source import locate_source
+
+    data = DataSource(form, str(path.absolute()))
+    located = locate_source(data, path.name, "")
+    if not is_packed(data, located):
+        raise UsageError(
+            f"{path} is read with {PACKAGES[form]}, which is not installed",
+            why="it is optional for ontoweir",
+            fix=f"pip install 'ontoweir[{form}]', or pip install {PACKAGES[form]}",
+            source=Source(str(path)),
+        )
+    (shape,) = read_packed(data, located, ())
+    (found,) = read_packed(data, located, shape.schema.names)
+    rows = next(found.rows, found.schema.empty_table()).slice(0, ROWS)
+    types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
+    known = tuple((name, kind) for name, kind in types if kind is not None)
+    left_out = (*found.nested, *(name for name, kind in types if kind is None))
+    name = make_name(path.name.partition(".")[0])
+    rows = rows.select([name for name, _ in known])
+    return Sample(name, path.absolute(), form, (), rows, known, left_out)
+
+
 def _find_file(path: Path) -> Path:
     inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
     files = [p for p in inside if p.suffix.lower() in FORMATS and not p.name.startswith((".", "_"))]
     if not path.exists() or not files:
         raise UsageError(
             f"there is no {path}" if not path.exists() else f"{path} is no file of data",
-            why="tables are read from files called .csv, .parquet or .jsonl, or folders of such",
+            why="tables are files called .csv, .parquet, .jsonl or .avro, folders of such, "
+            "or of Delta",
             fix="name such a file",
             source=Source(str(path)),
         )

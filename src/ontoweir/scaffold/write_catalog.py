@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, Relation, Stream
+from ontoweir.mappings.model.catalog import Column, DataSource, Relation, Stream
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.measuring.declared import (
@@ -22,13 +22,16 @@ if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredStream
 
 
-def write_catalog(evidence: Evidence, reasons: Sequence[tuple[str, str]], title: str) -> str:
+def write_catalog(
+    evidence: Evidence, reasons: Sequence[tuple[str, str]], title: str, ontologies: Sequence[str]
+) -> str:
     """The text of a project file.
 
     Args:
         evidence: the catalog, and what was seen.
         reasons: why a stream's time is its time, by name.
         title: of the project.
+        ontologies: files, as a project names them.
     """
     catalog = evidence.catalog
     lines = [
@@ -38,7 +41,7 @@ def write_catalog(evidence: Evidence, reasons: Sequence[tuple[str, str]], title:
         "#   ontoweir measure   what else the data keeps",
         "",
         "[project]",
-        'ontology = ["ontology.ttl"]',
+        f"ontology = {_list(ontologies)}",
         'mappings = ["mapping.r2rml.ttl"]',
         'queries = ["queries/*.rq", "queries/*.sql"]',
     ]
@@ -47,7 +50,8 @@ def write_catalog(evidence: Evidence, reasons: Sequence[tuple[str, str]], title:
         null = dict(_describe_nulls(stream, dict(evidence.measured).get(name)))
         lines += ["", *_stream(stream, mine, dict(reasons)[name], dict(evidence.units)[name], null)]
     for relation in catalog.relations.values():
-        lines += ["", *_relation(relation, catalog)]
+        null = {c: said for t, c, said in evidence.static_nulls if t == relation.name}
+        lines += ["", *_relation(relation, null)]
     return "\n".join(lines) + "\n"
 
 
@@ -111,7 +115,7 @@ def _describe_nulls(stream: Stream, measured: "MeasuredStream | None") -> Iterat
             yield column.name, f"NULL in {nulls:,} of {measured.rows:,} rows"
 
 
-def _relation(relation: Relation, catalog: Catalog) -> Iterator[str]:
+def _relation(relation: Relation, null: Mapping[str, str]) -> Iterator[str]:
     yield "# A static relation: no column of it is a time that goes on."
     yield f"[relations.{relation.name}]"
     yield _source(relation.data)
@@ -120,7 +124,8 @@ def _relation(relation: Relation, catalog: Catalog) -> Iterator[str]:
     yield ""
     yield f"[relations.{relation.name}.columns]"
     for column in relation.columns:
-        yield f"{_key(column.name)} = {_type(column)}"
+        said = f" # seen: {null[column.name]}" if column.name in null else ""
+        yield f"{_key(column.name)} = {_type(column)}{said}"
 
 
 def _evidence(seen: Sequence[tuple[Declared, str]], kind: type[Declared]) -> list[str]:

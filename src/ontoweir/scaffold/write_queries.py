@@ -7,24 +7,20 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.model.parse_duration import UNITS_US
 from ontoweir.scaffold.describe_stream import describe_stream
-from ontoweir.scaffold.write_terms import about_of, class_of, property_of
+from ontoweir.scaffold.terms.name_terms import local_name
+from ontoweir.scaffold.terms.terms import Terms
 
 if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredStream
 
-_PREFIXES = """\
-PREFIX : <{base}ns#>
-PREFIX ow: <urn:ontoweir:>
-PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
-
-"""
+_KNOWN = {"urn:ontoweir:": "ow", "http://www.w3.org/2001/XMLSchema#": "xsd"}
 _BUCKETS = (("PT1M", "minute"), ("PT1H", "hour"), ("P1D", "day"))
 _MANY = 50
 """Averages are by the greatest bucket of which the data has so many, or else by the least."""
 
 
 def write_queries(
-    stream: Stream, catalog: Catalog, measured: "MeasuredStream", base: str
+    stream: Stream, catalog: Catalog, measured: "MeasuredStream", terms: Terms
 ) -> Iterator[tuple[str, str]]:
     """Queries, by name: those that make sense of the stream, whether they are bounded or not.
 
@@ -32,22 +28,25 @@ def write_queries(
         stream: what they are over.
         catalog: its tables.
         measured: of its data.
-        base: of all IRIs.
+        terms: that it is written with.
     """
     subject = describe_stream(stream, catalog)
-    head, name = _PREFIXES.format(base=base), stream.name.replace("_", "-")
-    kind = class_of(stream.name)
-    about = "" if subject.entity is None else f" ; :{about_of(subject)} ?it"
+    name = stream.name.replace("_", "-")
+    kind, called = _show(terms, terms.classes[stream.name].iri)
+    head = _prefixes(terms, stream.name, subject.value)
+    leads = "" if subject.entity is None else terms.show(terms.about[stream.name].iri)
+    about = f" ; {leads} ?it" if leads else ""
     shown = "" if subject.entity is None else "?it "
-    row = f"?row a :{kind}{about}"
+    row = f"?row a {kind}{about}"
     width, unit = _bucket(measured)
     grouped = f'(ow:tumble(?t, "{width}"^^xsd:dayTimeDuration) AS ?{unit})'
     if subject.value is not None:
-        value, limit = f" ; :{property_of(subject.value)} ?value", _middle(measured, subject.value)
+        of = terms.show(terms.columns[stream.name, subject.value].iri)
+        value, limit = f" ; {of} ?value", _middle(measured, subject.value)
         yield (
             f"{name}-above",
             (
-                f"# Every {kind} with more than {limit}.\n{head}"
+                f"# Every {called} with more than {limit}.\n{head}"
                 f"SELECT {shown}?value\nWHERE {{\n  GRAPH ?t {{ {row}{value} }}\n"
                 f"  FILTER(?value > {limit})\n}}\n"
             ),
@@ -70,13 +69,13 @@ def write_queries(
             ),
         )
     if subject.entity is not None and subject.value is not None:
-        by, time, of = map(_name, (subject.entity, stream.timestamp, subject.value))
+        by, time, shown = map(_name, (subject.entity, stream.timestamp, subject.value))
         yield (
             f"{name}-change",
             (
                 "-- By how much each value differs from the one before it (SQL, over the tables).\n"
-                f"SELECT {by}, {time}, {of},\n"
-                f"  {of} - LAG({of}) OVER (PARTITION BY {by} ORDER BY {time}) AS change\n"
+                f"SELECT {by}, {time}, {shown},\n"
+                f"  {shown} - LAG({shown}) OVER (PARTITION BY {by} ORDER BY {time}) AS change\n"
                 f"FROM {_name(stream.name)}\n"
             ),
         )
@@ -87,11 +86,26 @@ def write_queries(
             (
                 f"# What is seen again within ten steps of time.\n{head}"
                 f"SELECT DISTINCT ?it ?t1 ?t2\nWHERE {{\n"
-                f"  GRAPH ?t1 {{ ?one a :{kind} ; :{about_of(subject)} ?it }}\n"
-                f"  GRAPH ?t2 {{ ?other a :{kind} ; :{about_of(subject)} ?it }}\n"
+                f"  GRAPH ?t1 {{ ?one a {kind} ; {leads} ?it }}\n"
+                f"  GRAPH ?t2 {{ ?other a {kind} ; {leads} ?it }}\n"
                 f'  FILTER(?t1 < ?t2 && ?t2 - ?t1 <= "{steps}"^^xsd:dayTimeDuration)\n}}\n'
             ),
         )
+
+
+def _show(terms: Terms, iri: str) -> tuple[str, str]:
+    """A term as it is written, and its name."""
+    return terms.show(iri), local_name(iri)
+
+
+def _prefixes(terms: Terms, stream: str, value: str | None) -> str:
+    """The prefixes of the terms of a stream's queries, and of functions and types."""
+    used = [terms.classes[stream]]
+    used += [terms.about[stream]] if stream in terms.about else []
+    used += [terms.columns[stream, value]] if value is not None else []
+    spaces = {iri[: len(iri) - len(local_name(iri))] for iri in (t.iri for t in used)}
+    known = {s: terms.prefixes[s] for s in sorted(spaces) if s in terms.prefixes} | _KNOWN
+    return "".join(f"PREFIX {name}: <{space}>\n" for space, name in known.items()) + "\n"
 
 
 def _name(column: str) -> str:

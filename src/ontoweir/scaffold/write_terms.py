@@ -1,154 +1,188 @@
-"""Write an ontology and a mapping for tables: a class for each, a property for each column."""
+"""Write an ontology and a mapping for tables, with the terms that they have."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.scaffold.describe_stream import Subject, describe_stream
+from ontoweir.scaffold.terms.choose_terms import Chosen
+from ontoweir.scaffold.terms.name_terms import class_of
+from ontoweir.scaffold.terms.terms import RESULT_TIME, SOSA, Term, Terms, entity_name
 
-_PREFIXES = """\
-@prefix :     <{base}ns#> .
-@prefix owl:  <http://www.w3.org/2002/07/owl#> .
-@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@prefix sosa: <http://www.w3.org/ns/sosa/> .
-"""
-
-
-def _words(text: str) -> list[str]:
-    """The words of a name; capitals alone say nothing."""
-    return [w for w in re.split(r"[_\W]+", text.lower() if text.isupper() else text) if w]
+_W3 = {
+    "http://www.w3.org/2002/07/owl#": "owl",
+    "http://www.w3.org/2000/01/rdf-schema#": "rdfs",
+    SOSA: "sosa",
+}
 
 
-def class_of(table: str) -> str:
-    """The class of a table's rows: `room_sensors` has `RoomSensor`."""
-    words = _words(table)
-    last = words[-1]
-    if len(last) > 3 and last.endswith("s") and not last.endswith("ss"):
-        words[-1] = last[:-1]
-    return "".join(w[:1].upper() + w[1:] for w in words)
-
-
-def property_of(column: str) -> str:
-    """The property of a column: `avg_speed` has `avgSpeed`."""
-    words = _words(column) or ["value"]
-    name = words[0][:1].lower() + words[0][1:] + "".join(w[:1].upper() + w[1:] for w in words[1:])
-    return name if not name[0].isdigit() else f"p{name}"
-
-
-def write_ontology(catalog: Catalog, base: str) -> str:
-    """The ontology: rows of streams that are about something and have a value are observations.
+def write_ontology(catalog: Catalog, chosen: Chosen) -> str | None:
+    """The ontology of the project's own terms: rows of streams that are about something and have a
+    value are observations. None, where all terms are those of another one.
 
     Args:
         catalog: the tables.
-        base: of all IRIs.
+        chosen: the terms.
     """
-    lines = [_PREFIXES.format(base=base), f"<{base}ns> a owl:Ontology .", ""]
-    classes = {class_of(n): "" for n in catalog.relations}
+    terms = chosen.terms
+    classes: dict[str, str] = {}
+    for name in catalog.relations:
+        _declare(terms, terms.classes[name], "", classes)
     for name, stream in catalog.streams.items():
         subject = describe_stream(stream, catalog)
         observes = subject.entity is not None and subject.value is not None
-        classes[class_of(name)] = " ; rdfs:subClassOf sosa:Observation" if observes else ""
-        if subject.entity is not None and subject.relation is None:
-            classes.setdefault(_entity_class(subject), "")
-    lines.append("sosa:Observation a owl:Class .")
-    lines.append("sosa:resultTime a owl:DatatypeProperty .")
-    lines += [f":{name} a owl:Class{above} ." for name, above in classes.items()]
-    lines.append("")
-    declared = set()
-    tables: list[Stream | Relation] = [*catalog.streams.values(), *catalog.relations.values()]
-    for column in (c for table in tables for c in table.columns):
-        name = property_of(column.name)
-        if name not in declared:
-            declared.add(name)
-            lines.append(f":{name} a owl:DatatypeProperty .")
-    for name, stream in catalog.streams.items():
-        subject = describe_stream(stream, catalog)
-        if subject.entity is not None:
-            about, kind = about_of(subject), _entity_class(subject)
-            ends = f"rdfs:domain :{class_of(name)} ; rdfs:range :{kind}"
-            lines.append(f":{about} a owl:ObjectProperty ; {ends} .")
-    return "\n".join(lines) + "\n"
+        above = " ; rdfs:subClassOf sosa:Observation" if observes else ""
+        _declare(terms, terms.classes[name], above, classes)
+        if name in terms.entities:
+            _declare(terms, terms.entities[name], "", classes)
+    values: dict[str, str] = {}
+    for term in terms.columns.values():
+        _declare(terms, term, "", values)
+    leads: dict[str, str] = {}
+    for name, term in terms.about.items():
+        domain, kind = (terms.show(t[name].iri) for t in (terms.classes, terms.entities))
+        _declare(terms, term, f" ; rdfs:domain {domain} ; rdfs:range {kind}", leads)
+    timed = values.pop(terms.show(RESULT_TIME), None) is not None
+    if chosen.vocabulary is not None and not (classes or values or leads or timed):
+        return None
+    body = [f"<{terms.base}ns> a owl:Ontology .", ""]
+    if not _knows(chosen, f"{SOSA}Observation"):
+        body.append("sosa:Observation a owl:Class .")
+    if timed and not _knows(chosen, RESULT_TIME):
+        body.append("sosa:resultTime a owl:DatatypeProperty .")
+    body += [f"{name} a owl:Class{above} ." for name, above in classes.items()]
+    body += ["", *(f"{name} a owl:DatatypeProperty ." for name in values)]
+    body += [f"{name} a owl:ObjectProperty{ends} ." for name, ends in leads.items()]
+    return "\n".join([*_prefixes(_W3, terms, body), "", *body]) + "\n"
 
 
-def about_of(subject: Subject) -> str:
-    """The property from a row to what it is about."""
-    assert subject.entity is not None
-    return f"of{_entity_class(subject)}"
+def _declare(terms: Terms, term: Term, more: str, into: dict[str, str]) -> None:
+    """Note a term of the project's own, with what else is said of it; the first who says it."""
+    if terms.is_own(term):
+        into.setdefault(terms.show(term.iri), "")
+        into[terms.show(term.iri)] = into[terms.show(term.iri)] or more
 
 
-def _entity_class(subject: Subject) -> str:
-    assert subject.entity is not None
-    if subject.relation is not None:
-        return class_of(subject.relation)
-    name = re.sub(r"[_\W]*id$", "", subject.entity, flags=re.IGNORECASE) or subject.entity
-    return class_of(name)
+def _knows(chosen: Chosen, iri: str) -> bool:
+    return chosen.vocabulary is not None and chosen.vocabulary.tbox.knows(iri)
 
 
-def write_mapping(catalog: Catalog, base: str) -> str:
-    """The mapping in R2RML.
+def _prefixes(fixed: Mapping[str, str], terms: Terms, body: Collection[str]) -> Iterator[str]:
+    """The prefixes of a document: some that it has anyway, and those that it uses."""
+    text = "\n".join(body)
+    yield f"@prefix : <{terms.base}ns#> ."
+    for space, name in (dict(fixed) | dict(terms.prefixes)).items():
+        if name and (space in fixed or f" {name}:" in text):
+            yield f"@prefix {name}: <{space}> ."
+
+
+def write_mapping(catalog: Catalog, chosen: Chosen) -> str:
+    """The mapping in R2RML; behind terms of another ontology, why they are taken.
 
     Args:
         catalog: the tables.
-        base: of all IRIs.
+        chosen: the terms.
     """
-    lines = [
-        f"@prefix :     <{base}ns#> .",
-        "@prefix rr:   <http://www.w3.org/ns/r2rml#> .",
-        "@prefix sosa: <http://www.w3.org/ns/sosa/> .",
-        f"@base <{base}mapping/> .",
-    ]
+    terms = chosen.terms
+    body: list[str] = [*_describe_choice(chosen)]
     for stream in catalog.streams.values():
-        lines += ["", *_map_stream(stream, catalog, base)]
+        body += ["", *_map_stream(stream, catalog, terms)]
     for relation in catalog.relations.values():
-        lines += ["", *_map_relation(relation, base)]
-    return "\n".join(lines) + "\n"
+        body += ["", *_map_relation(relation, terms)]
+    fixed = {"http://www.w3.org/ns/r2rml#": "rr", SOSA: "sosa"}
+    head = [*_prefixes(fixed, terms, body), f"@base <{terms.base}mapping/> ."]
+    return "\n".join([*head, *body]) + "\n"
 
 
-def _map_stream(stream: Stream, catalog: Catalog, base: str) -> Iterator[str]:
+def _describe_choice(chosen: Chosen) -> Iterator[str]:
+    if chosen.vocabulary is None:
+        return
+    yield ""
+    yield f"# Terms of {chosen.vocabulary.file.name}: each `guessed`, by what is said behind it."
+    for one in chosen.others:
+        why = "" if one.doubt is None else f", but {one.doubt}"
+        yield _plain(
+            f"# Not taken: {chosen.terms.show(one.term)} for {one.place}: {one.because}{why}."
+        )
+
+
+def _map_stream(stream: Stream, catalog: Catalog, terms: Terms) -> Iterator[str]:
     subject = describe_stream(stream, catalog)
     keys = [n for key in stream.keys[:1] for n in key if n != stream.timestamp]
     names = keys or ([subject.entity] if subject.entity is not None else [])
     places = "/".join(f"{{{n}}}" for n in [*names, stream.timestamp])
     yield f"# A {class_of(stream.name)} is called after what tells it apart, and holds at its time."
-    yield from _head(stream.name, f"{base}{stream.name}/{places}")
-    parts = [("sosa:resultTime", f'rr:column "{stream.timestamp}"')]
+    template = f"{terms.base}{stream.name}/{places}"
+    yield from _head(class_of(stream.name), stream.name, template, terms, terms.classes)
+    time = terms.columns[stream.name, stream.timestamp]
+    parts = [(time, f'rr:column "{stream.timestamp}"')]
+    entity = ""
     if subject.entity is not None:
-        target = f"{base}{_entity_path(subject)}/{{{subject.entity}}}"
-        parts.append((f":{about_of(subject)}", f'rr:template "{target}"'))
-    parts += [(f":{property_of(c.name)}", f'rr:column "{c.name}"') for c in stream.columns]
-    yield from _properties(parts)
+        entity = f"{terms.base}{_entity_path(subject)}/{{{subject.entity}}}"
+        parts.append((terms.about[stream.name], f'rr:template "{entity}"'))
+    yield from _properties(terms, [*parts, *_columns(stream, terms)])
     if subject.entity is not None and subject.relation is None:
         yield ""
-        yield from _head(
-            stream.name, f"{base}{_entity_path(subject)}/{{{subject.entity}}}", subject
-        )
+        # of one entity several streams, or a table of its own, may speak
+        called = f"{class_of(stream.name)}-{entity_name(subject)}"
+        yield from _head(called, stream.name, entity, terms, terms.entities, end=True)
 
 
-def _map_relation(relation: Relation, base: str) -> Iterator[str]:
+def _map_relation(relation: Relation, terms: Terms) -> Iterator[str]:
     names = relation.keys[0] if relation.keys else tuple(c.name for c in relation.columns)
     places = "/".join(f"{{{n}}}" for n in names)
-    yield from _head(relation.name, f"{base}{relation.name}/{places}")
-    yield from _properties(
-        [(f":{property_of(c.name)}", f'rr:column "{c.name}"') for c in relation.columns]
-    )
+    template = f"{terms.base}{relation.name}/{places}"
+    yield from _head(class_of(relation.name), relation.name, template, terms, terms.classes)
+    yield from _properties(terms, [*_columns(relation, terms)])
+
+
+def _columns(table: Stream | Relation, terms: Terms) -> Iterator[tuple[Term, str]]:
+    """The properties of columns; of one that leads to what a column names, in its place."""
+    references: dict[str, str] = {}
+    if isinstance(table, Stream):
+        references = {r.columns[0]: r.relation for r in table.references if len(r.columns) == 1}
+    for column in table.columns:
+        term, link = (m.get((table.name, column.name)) for m in (terms.columns, terms.links))
+        assert term is not None
+        if link is not None:
+            path = _entity_path(Subject(column.name, references.get(column.name), None))
+            yield link, f'rr:template "{terms.base}{path}/{{{column.name}}}"'
+        if link is None or not terms.is_own(term):
+            yield term, f'rr:column "{column.name}"'
 
 
 def _entity_path(subject: Subject) -> str:
-    return subject.relation or _entity_class(subject).lower()
+    return subject.relation or entity_name(subject).lower()
 
 
-def _head(table: str, template: str, subject: Subject | None = None) -> Iterator[str]:
-    name = class_of(table) if subject is None else _entity_class(subject)
-    # of one entity several streams, or a table of its own, may speak
-    called = name if subject is None else f"{class_of(table)}-{name}"
+def _head(
+    called: str,
+    table: str,
+    template: str,
+    terms: Terms,
+    kinds: Mapping[str, Term],
+    *,
+    end: bool = False,
+) -> Iterator[str]:
+    kind = kinds[table]
     yield f"<{called}> a rr:TriplesMap ;"
     yield f'    rr:logicalTable [ rr:tableName "{table}" ] ;'
-    end = " ." if subject is not None else " ;"
-    yield f'    rr:subjectMap [ rr:template "{template}" ; rr:class :{name} ]{end}'
+    rest = " ." if end else " ;"
+    shown = f'[ rr:template "{template}" ; rr:class {terms.show(kind.iri)} ]{rest}'
+    yield f"    rr:subjectMap {shown}{_because(kind)}"
 
 
-def _properties(parts: "list[tuple[str, str]]") -> Iterator[str]:
+def _properties(terms: Terms, parts: "list[tuple[Term, str]]") -> Iterator[str]:
     yield "    rr:predicateObjectMap"
-    for number, (name, value) in enumerate(parts, 1):
+    for number, (term, value) in enumerate(parts, 1):
         end = " ." if number == len(parts) else " ,"
-        yield f"        [ rr:predicate {name} ; rr:objectMap [ {value} ] ]{end}"
+        shown = f"rr:predicate {terms.show(term.iri)} ; rr:objectMap [ {value} ]"
+        yield f"        [ {shown} ]{end}{_because(term)}"
+
+
+def _because(term: Term) -> str:
+    return "" if term.because is None else _plain(f" # guessed: {term.because}")
+
+
+def _plain(text: str) -> str:
+    """A comment on one line."""
+    return " ".join(text.split()) if not text.startswith(" ") else f" {' '.join(text.split())}"

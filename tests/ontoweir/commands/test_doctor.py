@@ -18,7 +18,7 @@ def test_missing_java(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert all(line.startswith(("ok", "missing", "too old")) for line in ran.out.splitlines())
 
 
-def test_without_the_dashboard(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_extras(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Said, with the way to mend it, and no reason to fail."""
     there = run("doctor")
     assert "optional" not in there.out
@@ -26,6 +26,7 @@ def test_without_the_dashboard(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     ran = run("doctor")
     assert ran.code == there.code
     assert "optional flask, which only the dashboard needs" in ran.out
+    assert "optional psycopg, which only the sink postgres needs" in ran.out
 
 
 @pytest.mark.parametrize(("version", "code"), [("21.0.4", 0), ("17.0.12", 0), ("1.8.0_392", 3)])

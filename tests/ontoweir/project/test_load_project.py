@@ -140,3 +140,34 @@ def test_missing_project_and_bad_override(tmp_path: Path) -> None:
 )
 def test_durations(text: str, us: int | None) -> None:
     assert parse_duration(text) == us
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (["q/a.sql"], "two queries are called 'a': a.rq and a.sql"),
+        (["q/more/b.rq"], "two queries are called 'b': b.rq and more/b.rq"),
+        (["q/more/b.md", "q/a.sql.bak", "q/A.sql", "q/c.sql"], None),  # none of them, or others
+    ],
+)
+def test_two_queries_of_one_name(tmp_path: Path, files: list[str], said: str | None) -> None:
+    write(tmp_path, TOML.replace('"q/*.rq"', '"q/*.rq", "q/*.sql", "q/**/*.rq", "q/a.rq"'))
+    for file in files:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_text("")
+    if said is None:
+        found = {p.name for p in load_project(tmp_path, environ={}).queries}
+        assert found == {"a.rq", "b.rq", "A.sql", "c.sql"}
+        return
+    with pytest.raises(CatalogError) as caught:
+        load_project(tmp_path, environ={})
+    assert str(caught.value) == (
+        f"{tmp_path}/ontoweir.toml:2: {said}; a query is called as its file is, without the "
+        "ending; rename one of the files"
+    )
+
+
+def test_a_folder_that_looks_like_a_pattern(tmp_path: Path) -> None:
+    (tmp_path / "p [1]").mkdir()
+    project = load_project(write(tmp_path / "p [1]"), environ={})
+    assert [p.name for p in project.queries] == ["a.rq", "b.rq"]

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.scaffold.flatten_rows import make_name
-from ontoweir.scaffold.write_terms import class_of, property_of
+from ontoweir.scaffold.terms.name_terms import class_of, property_of
 from tests.ontoweir.conftest import Run
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ontoweir.runtime.live.output.sinks.sink import AnswerSink, SinkKind
+from ontoweir.runtime.rdf.find_terms import RdfFormat
 
-FileFormat: TypeAlias = Literal["parquet", "jsonl"]
+FileFormat: TypeAlias = Literal["parquet", "jsonl"] | RdfFormat
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,5 @@ def _make(format: FileFormat, folder: Path, options: Mapping[str, str]) -> FileS
 
 PARQUET = SinkKind("parquet", "Parquet files in the output folder", partial(_make, "parquet"))
 JSONL = SinkKind("jsonl", "files with a line of JSON for each answer", partial(_make, "jsonl"))
+SRJ = SinkKind("srj", "files of SPARQL's JSON in the output folder", partial(_make, "srj"))
+NQ = SinkKind("nq", "files of N-Quads in the output folder", partial(_make, "nq"))

@@ -5,9 +5,13 @@ import json
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ontoweir.errors import UsageError
+from ontoweir.commands.setup.ask_candidates import ask_candidates, describe_terms, list_terms
+from ontoweir.errors import Source, UsageError
+
+if TYPE_CHECKING:
+    from ontoweir.scaffold.make_scaffold import Scaffold
 
 
 def add_init(commands: Any) -> None:
@@ -27,8 +31,21 @@ def add_init(commands: Any) -> None:
         default=[],
         metavar="FILE",
         help="tables of the project: CSV with a header, Parquet or JSON lines, or folders of "
-        "such; a file of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; or SQL "
-        "that creates tables (.sql), whose data is to come",
+        "such; an Avro file or a Delta table (with ontoweir[avro], ontoweir[delta]); a file of "
+        "SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; or SQL that creates tables "
+        "(.sql), whose data is to come",
+    )
+    init.add_argument(
+        "--ontology",
+        metavar="FILE",
+        help="with --from: an ontology, whose classes and properties take the place of the "
+        "project's own where their names or labels are those of tables and columns; each is "
+        "asked for",
+    )
+    init.add_argument(
+        "--yes",
+        action="store_true",
+        help="with --ontology: ask nothing, and take the terms that nothing is to be said against",
     )
     init.add_argument("--quiet", "-q", action="store_true", help="print nothing")
     init.add_argument("--format", choices=("text", "json"), default="text")
@@ -38,7 +55,6 @@ def add_init(commands: Any) -> None:
 def _init(args: argparse.Namespace) -> int:
     from ontoweir.files.write_folder import write_folder
     from ontoweir.project.new_project import list_project_files
-    from ontoweir.scaffold.make_scaffold import make_scaffold
 
     folder = Path(args.folder)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -47,9 +63,7 @@ def _init(args: argparse.Namespace) -> int:
             why="a new project needs an empty folder",
             fix="name another folder",
         )
-    made_of = None
-    if args.data:
-        made_of = make_scaffold([Path(p) for p in args.data], folder.absolute().name)
+    made_of = _make(args, folder)
     files: Mapping[str, str | bytes]
     files = dict(list_project_files()) if made_of is None else made_of.files
     try:
@@ -65,7 +79,8 @@ def _init(args: argparse.Namespace) -> int:
             fix="name a writable folder",
         ) from None
     if args.format == "json":
-        print(json.dumps({"project": str(folder), "files": sorted(files)}))
+        terms = {"terms": list_terms(made_of)} if made_of is not None and args.ontology else {}
+        print(json.dumps({"project": str(folder), "files": sorted(files), **terms}))
     elif made_of is not None and not args.quiet:
         print(
             f"{folder}: {_count(made_of.streams, 'stream')}, "
@@ -76,11 +91,36 @@ def _init(args: argparse.Namespace) -> int:
             declared = any(str(p).lower().endswith(".sql") for p in args.data)
             why = "their types are not known" if declared else "they are nested"
             print(f"  left out, as {why}: {', '.join(made_of.left_out)}")
+        for line in describe_terms(made_of):
+            print(line)
         print(f"  next: ontoweir check {shlex.quote(str(folder))}")
     elif not args.quiet:
         print(f"{folder}: a project of rooms and sensors; {folder / 'README.md'} says what to try")
         print(f"  next: ontoweir check {shlex.quote(str(folder))}")
     return 0
+
+
+def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
+    """The project over data (None: no data is named)."""
+    needed = "--from" if args.ontology and not args.data else "--ontology"
+    if needed == "--from" or (args.yes and not args.ontology):
+        option = "--ontology" if needed == "--from" else "--yes"
+        raise UsageError(
+            f"{option} without {needed}",
+            why="terms of an ontology are looked for that are called as tables and columns are",
+            fix=f"add {needed} FILE, or leave out {option}",
+            source=Source(option),
+        )
+    if not args.data:
+        return None
+    from ontoweir.scaffold.make_scaffold import Given, make_scaffold
+    from ontoweir.scaffold.terms.choose_terms import accept_sure
+    from ontoweir.scaffold.terms.vocabulary import read_vocabulary
+
+    vocabulary = read_vocabulary(Path(args.ontology)) if args.ontology else None
+    accept = accept_sure if args.yes or vocabulary is None else ask_candidates()
+    paths = [Path(p) for p in args.data]
+    return make_scaffold(Given(paths, folder.absolute().name, vocabulary, accept))
 
 
 def _count(names: "tuple[str, ...]", what: str) -> str:

@@ -1,0 +1,132 @@
+"""Read an Avro file as Arrow tables, by fastavro."""
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+
+from ontoweir.runtime.packed.packed_file import PackedFile
+from ontoweir.runtime.sources.read_source import unreadable
+
+_ROWS = 65_536
+_PLAIN = {
+    "null": pa.null(),
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "bytes": pa.binary(),
+    "string": pa.string(),
+    "enum": pa.string(),
+    "fixed": pa.binary(),
+}
+_LOGICAL = {
+    ("int", "date"): pa.date32(),
+    ("long", "timestamp-millis"): pa.timestamp("us", "UTC"),
+    ("long", "timestamp-micros"): pa.timestamp("us", "UTC"),
+    ("long", "timestamp-nanos"): pa.timestamp("ns", "UTC"),
+    ("long", "local-timestamp-millis"): pa.timestamp("us"),
+    ("long", "local-timestamp-micros"): pa.timestamp("us"),
+    ("long", "local-timestamp-nanos"): pa.timestamp("ns"),
+    ("int", "time-millis"): None,
+    ("long", "time-micros"): None,
+    ("string", "uuid"): pa.string(),
+}
+"""Times of day are no values that can be declared."""
+
+
+def read_avro(file: str, names: Collection[str]) -> PackedFile:
+    """An Avro file, with the columns wanted, as far as it has them.
+
+    Raises:
+        DataError: it is no Avro file of records, or cannot be read.
+    """
+    import fastavro
+
+    try:
+        with open(file, "rb") as opened:
+            schema = fastavro.reader(opened).writer_schema
+    except Exception as error:
+        raise unreadable(file, error) from error
+    if not isinstance(schema, dict) or schema.get("type") not in ("record", "error"):
+        raise unreadable(file, ValueError("its values are no records"))
+    named: dict[str, Mapping[str, Any]] = {}
+    _collect(schema, named)
+    types, nested = {}, {}
+    for field in schema["fields"]:
+        kind = _arrow_type(field["type"], named)
+        if kind is not None:
+            types[field["name"]] = kind
+        else:
+            nested[field["name"]] = _describe(field["type"])
+    held = pa.schema(types)
+    wanted = {name: kind for name, kind in types.items() if name in names}
+    return PackedFile(file, held, nested, _read_rows(file, pa.schema(wanted)))
+
+
+def _read_rows(file: str, schema: pa.Schema) -> Iterator[pa.Table]:
+    import fastavro
+
+    try:
+        with open(file, "rb") as opened:
+            records = iter(fastavro.reader(opened))
+            while portion := list(islice(records, _ROWS)):
+                columns = [_column([row[f.name] for row in portion], f.type) for f in schema]  # type: ignore[index]
+                columns = columns or [pa.nulls(len(portion))]
+                yield pa.table(columns, schema=schema or pa.schema({"": pa.null()}))
+    except Exception as error:  # of a broken file, whatever its codec raises
+        raise unreadable(file, error) from error
+
+
+def _column(values: list[Any], kind: pa.DataType) -> pa.Array:
+    if pa.types.is_string(kind):
+        values = [None if value is None else str(value) for value in values]
+    return pa.array(values, kind)
+
+
+def _arrow_type(kind: Any, named: Mapping[str, Mapping[str, Any]]) -> "pa.DataType | None":
+    """The type of a field's values (None: they are nested, or of several types)."""
+    if isinstance(kind, list):
+        others = [one for one in kind if one != "null"]
+        if not others:
+            return pa.null()
+        return _arrow_type(others[0], named) if len(others) == 1 else None
+    if isinstance(kind, str):
+        if kind in named and kind not in _PLAIN:
+            return _arrow_type(named[kind], named)
+        return _PLAIN.get(kind)
+    base, logical = kind["type"], kind.get("logicalType")
+    if isinstance(base, dict | list):
+        return _arrow_type(base, named)
+    if logical == "decimal" and base in ("bytes", "fixed"):
+        precision = int(kind["precision"])
+        return pa.decimal128(precision, int(kind.get("scale", 0))) if precision <= 38 else None
+    if (base, logical) in _LOGICAL:
+        return _LOGICAL[base, logical]
+    return _arrow_type(base, named)
+
+
+def _collect(kind: Any, named: dict[str, Mapping[str, Any]]) -> None:
+    """Note the types that have names, which others may refer to."""
+    if isinstance(kind, list):
+        for one in kind:
+            _collect(one, named)
+    elif isinstance(kind, dict):
+        if "name" in kind:
+            if kind["name"] in named:
+                return
+            named[kind["name"]] = kind
+        for field in kind.get("fields", ()):
+            _collect(field["type"], named)
+        for part in ("items", "values"):
+            _collect(kind.get(part), named)
+        if isinstance(kind["type"], dict | list):
+            _collect(kind["type"], named)
+
+
+def _describe(kind: Any) -> str:
+    if isinstance(kind, list):
+        return " or ".join(_describe(one) for one in kind if one != "null")
+    return str(kind.get("logicalType") or kind["type"]) if isinstance(kind, dict) else str(kind)

@@ -1,0 +1,66 @@
+"""Read local Avro files and Delta tables as Arrow tables."""
+
+from collections.abc import Collection, Iterator
+from importlib.util import find_spec
+
+import pyarrow as pa
+
+from ontoweir.mappings.model.catalog import DataSource
+from ontoweir.runtime.packed.packed_file import PackedFile
+from ontoweir.runtime.sources.list_pieces import folder_constants
+from ontoweir.runtime.sources.read_source import Located, drop_empty
+
+PACKAGES = {"avro": "fastavro", "delta": "deltalake"}
+"""By format, the package that reads it; the extra of ontoweir is called as the format is."""
+_OPTIONS = {"avro": (), "delta": ("versionasof", "timestampasof")}
+
+
+def is_packed(data: DataSource, located: Located) -> bool:
+    """Whether a source is read here: a local one, with options that are known here, whose package
+    is installed. Spark may have one of its own for it."""
+    package = PACKAGES.get(data.format)
+    if package is None or located.files is None or find_spec(package) is None:
+        return False
+    return all(name.lower() in _OPTIONS[data.format] for name, _ in data.options)
+
+
+def read_packed(data: DataSource, located: Located, names: Collection[str]) -> Iterator[PackedFile]:
+    """The files of a source, in order, with the columns wanted, as far as they have them; what
+    folders' names say is text.
+
+    Args:
+        data: format and options.
+        located: where it is.
+        names: the columns wanted.
+
+    Raises:
+        DataError: one of them is none of its format, or cannot be read.
+    """
+    if data.format == "delta":
+        from ontoweir.runtime.packed.read_delta import read_delta
+
+        yield read_delta(located.path, data.options, names)
+        return
+    from ontoweir.runtime.packed.read_avro import read_avro
+
+    for file in drop_empty(data, located.files or ()):
+        found = read_avro(file, names)
+        constants = {
+            name: text
+            for name, text in folder_constants(file).items()
+            if name in names and name not in found.schema.names
+        }
+        yield _add_constants(found, constants) if constants else found
+
+
+def _add_constants(found: PackedFile, constants: dict[str, str | None]) -> PackedFile:
+    def add(table: pa.Table) -> pa.Table:
+        for name, text in constants.items():
+            cells = pa.repeat(pa.scalar(text, pa.string()), table.num_rows)
+            table = table.append_column(name, cells)
+        return table
+
+    schema = found.schema
+    for name in constants:
+        schema = schema.append(pa.field(name, pa.string()))
+    return PackedFile(found.shown, schema, found.nested, (add(table) for table in found.rows))

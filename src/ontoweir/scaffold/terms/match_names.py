@@ -1,0 +1,100 @@
+"""Whether a term of an ontology is called as a table or a column is."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from ontoweir.scaffold.terms.name_terms import local_name, words_of
+
+_FILLERS = """
+    a an and at belongs by for from get has have in is located made measured observed of on part
+    stands the to was with
+"""
+"""Words of properties that say little: hasSpeed, madeBySensor."""
+_UNITS = """
+    a bar c cm celsius count db deg degc f fahrenheit g hpa hz k kg kelvin km kmh kph kw kwh lux m
+    mm mph ms mps n nr num pa pct percent ppm s sec secs seconds v w
+"""
+"""Words at the end of columns that say how a value is written."""
+_SPELLED = {
+    "avg": "average",
+    "lat": "latitude",
+    "lng": "longitude",
+    "lon": "longitude",
+    "nr": "number",
+    "qty": "quantity",
+    "ts": "timestamp",
+}
+"""What abbreviations stand for that stand for nothing else."""
+_SHORT = 3
+"""So many letters, or more, may stand for a word that begins with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How well names agree: the less the `grade`, the better, below 4 all words do; and in words
+    why."""
+
+    grade: int
+    because: str
+
+
+def match_names(
+    iri: str, labels: Sequence[str], name: str, around: Collection[str] = ()
+) -> Match | None:
+    """The best agreement of a term with a name (None: there is none).
+
+    Args:
+        iri: of the term.
+        labels: of the term.
+        name: of a table or column.
+        around: of a column, the names of its table.
+    """
+    local = local_name(iri)
+    called = [(local, f"its name {local}"), *((label, f'its label "{label}"') for label in labels)]
+    more = {_stem(word) for other in around for word in words_of(other)}
+    found = (_match(text, said, name, more) for text, said in called)
+    return min((m for m in found if m is not None), key=lambda m: m.grade, default=None)
+
+
+def _match(text: str, said: str, name: str, around: set[str]) -> Match | None:
+    theirs, mine = words_of(text), words_of(name)
+    if not theirs or not mine:
+        return None
+    left, right = _stems(theirs), _stems(mine)
+    if left == right or "".join(theirs) == "".join(mine):
+        return Match(1, f"{said} is that of {name}")
+    fillers = _FILLERS.split()
+    bare = tuple(w for w in left if w not in fillers)
+    if bare and bare == right:
+        return Match(2, f"{said} is that of {name}, without words such as has and of")
+    if bare and bare == (spelled := tuple(_SPELLED.get(w, w) for w in right)):
+        return Match(2, f"{said} is that of {name}, which is {' '.join(spelled)}")
+    if bare and len(right) > 1 and right[-1] in _UNITS.split() and bare == right[:-1]:
+        return Match(2, f"{said} is that of {name} without {mine[-1]}")
+    longer, shorter = (bare, right) if len(bare) > len(right) else (right, bare)
+    rest = [w for w in longer if w not in shorter]
+    if shorter and set(shorter) < set(longer) and set(rest) <= around:
+        return Match(3, f"{said} is that of {name}, without the words of the table")
+    if len(bare) == len(right) and all(map(_abbreviates, bare, right)):
+        return Match(4, f"{said} begins like {name}")
+    return None
+
+
+def _abbreviates(one: str, other: str) -> bool:
+    shorter = min(one, other, key=len)
+    return one == other or (
+        len(shorter) >= _SHORT and one.startswith(shorter) and other.startswith(shorter)
+    )
+
+
+def _stems(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_stem(word) for word in words)
+
+
+def _stem(word: str) -> str:
+    """A word without the end of its plural."""
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word

@@ -1,0 +1,47 @@
+"""Names of tables and columns as names of classes and properties, and as words."""
+
+import re
+
+
+def class_of(table: str) -> str:
+    """The class of a table's rows: `room_sensors` has `RoomSensor`."""
+    words = _parts(table)
+    last = words[-1]
+    if len(last) > 3 and last.endswith("s") and not last.endswith("ss"):
+        words[-1] = last[:-1]
+    return "".join(w[:1].upper() + w[1:] for w in words)
+
+
+def property_of(column: str) -> str:
+    """The property of a column: `avg_speed` has `avgSpeed`."""
+    words = _parts(column) or ["value"]
+    name = words[0][:1].lower() + words[0][1:] + "".join(w[:1].upper() + w[1:] for w in words[1:])
+    return name if not name[0].isdigit() else f"p{name}"
+
+
+def without_id(column: str) -> str:
+    """The name of what a column identifies: `sensor_id` is of a `sensor`."""
+    return re.sub(r"[_\W]*id$", "", column, flags=re.IGNORECASE) or column
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a name, of snake or camel case, in lower case: `avgSpeed` and `AVG_SPEED` have
+    `avg` and `speed`."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return tuple(w.lower() for w in re.split(r"[_\W]+", spaced) if w)
+
+
+def local_name(iri: str) -> str:
+    """What an IRI ends with, after its namespace."""
+    return iri[len(namespace_of(iri)) :]
+
+
+def namespace_of(iri: str) -> str:
+    """An IRI up to its last # or /; or :, where it has neither."""
+    end = max(iri.rfind("#"), iri.rfind("/"))
+    return iri[: (end if end >= 0 else iri.rfind(":")) + 1]
+
+
+def _parts(text: str) -> list[str]:
+    """The words of a name as they are; capitals alone say nothing."""
+    return [w for w in re.split(r"[_\W]+", text.lower() if text.isupper() else text) if w]

@@ -1,0 +1,82 @@
+"""The terms that a project has for its tables and columns."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
+from ontoweir.scaffold.describe_stream import Subject, describe_stream
+from ontoweir.scaffold.terms.name_terms import class_of, local_name, property_of, without_id
+
+SOSA = "http://www.w3.org/ns/sosa/"
+RESULT_TIME = f"{SOSA}resultTime"
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A class or a property. `because`: why that of an ontology is taken (None: it is the
+    project's own, after the name of its table or column)."""
+
+    iri: str
+    because: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """By table: the class of its rows. By stream: of what its rows are about, the class, and the
+    property that leads there. By table and column: the property of its values (a stream's time is a
+    column); and `links`: properties that lead from a row to what a column names. `prefixes`: by
+    namespace. `base`: of all IRIs that are the project's own."""
+
+    base: str
+    classes: Mapping[str, Term]
+    entities: Mapping[str, Term]
+    about: Mapping[str, Term]
+    columns: Mapping[tuple[str, str], Term]
+    links: Mapping[tuple[str, str], Term] = field(default_factory=dict)
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+
+    def show(self, iri: str) -> str:
+        """An IRI in Turtle and SPARQL: with its prefix, if it has one."""
+        local = local_name(iri)
+        prefix = self.prefixes.get(iri[: len(iri) - len(local)])
+        plain = re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", local) is not None
+        return f"{prefix}:{local}" if prefix is not None and plain else f"<{iri}>"
+
+    def is_own(self, term: Term) -> bool:
+        """Whether a term is one of the project's own."""
+        return term.because is None
+
+
+def own_terms(catalog: Catalog, base: str) -> Terms:
+    """A class for each table, and a property for each column.
+
+    Args:
+        catalog: the tables.
+        base: of all IRIs.
+    """
+    own = f"{base}ns#"
+    classes = {n: Term(own + class_of(n)) for n in (*catalog.streams, *catalog.relations)}
+    entities, about = {}, {}
+    columns = {(n, s.timestamp): Term(RESULT_TIME) for n, s in catalog.streams.items()}
+    for name, stream in catalog.streams.items():
+        subject = describe_stream(stream, catalog)
+        if subject.entity is None:
+            continue
+        kind = entity_name(subject)
+        entities[name] = Term(own + kind)
+        about[name] = Term(f"{own}of{kind}")
+    tables: list[Stream | Relation] = [*catalog.streams.values(), *catalog.relations.values()]
+    for table in tables:
+        for column in table.columns:
+            columns[table.name, column.name] = Term(own + property_of(column.name))
+    prefixes = {own: "", SOSA: "sosa"}
+    return Terms(base, classes, entities, about, columns, {}, prefixes)
+
+
+def entity_name(subject: Subject) -> str:
+    """The name of the class of what rows are about: that of its table, or of its column."""
+    assert subject.entity is not None
+    if subject.relation is not None:
+        return class_of(subject.relation)
+    return class_of(without_id(subject.entity))
