@@ -108,14 +108,16 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """What becomes of a row that breaks a rule on how rows come. `reject`: it is rejected; else it
-    is let in, and counted. `remember_us`: how long a value that is closed is remembered, as others
+    """What becomes of a row that breaks a rule on how rows come. `reject`: it is rejected; `spill`:
+    it has its matches, as what the rule drops is kept on disk; else it is let in, and counted.
+    `remember_us`: how long a value that is closed is remembered, as others
     cannot be told from new ones (None: no limit is declared); `values`: the columns have so many
     values at most, which are remembered for ever (None: a time limits it, or nothing)."""
 
     reject: bool
     remember_us: int | None = None
     values: int | None = None
+    spill: bool = False
 
 
 @dataclass(frozen=True, slots=True)

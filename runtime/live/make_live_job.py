@@ -9,10 +9,10 @@ import pyarrow as pa
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.runtime.blocks.advance_blocks import prepare_blocks
 from ontoweir.runtime.changes.feed_of import feed_of
-from ontoweir.runtime.engine.advance_rows import reference_checks
 from ontoweir.runtime.engine.configure_run import QueryConfig, configure_run
 from ontoweir.runtime.engine.prepare_plan import prepare_plans
 from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.ingest.list_references import reference_checks
 from ontoweir.runtime.live.model.live_job import LiveJob, RunningQuery
 from ontoweir.runtime.sources.history import History
 

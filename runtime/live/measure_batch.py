@@ -16,6 +16,7 @@ from ontoweir.runtime.live.model.live_job import (
     partitions_of,
 )
 from ontoweir.runtime.rules.enforce_rules import begin_rules, count_broken
+from ontoweir.runtime.spill.spill_state import measure_spill
 from ontoweir.runtime.times.late_rows import NOT_LATE
 
 _NONE: Mapping[str, float] = {}
@@ -48,8 +49,9 @@ def measure_batch(
         (None: nothing came), `holds_back`: whether the others wait for it, `open_rows_bound`: how
         many rows may wait because earlier ones may come, `late`: how late those came that were too
         late (LateRows). By query: `state_rows`, `state_bytes`, `bound_rows`, `parts`: the rows of
-        each part of a state that is divided, `rules`: what is watched, and of each synopsis
-        rows and bytes with their bounds.
+        each part of a state that is divided, `on_disk`: what rules dropped, its bytes, and how many
+        rows were found again (no fields: nothing is kept there), `rules`: what is watched, and of
+        each synopsis rows and bytes with their bounds.
     """
     did = {name: count - before.totals[name] for name, count in state.totals.items()}
     slowest = min(state.max_event_time.values(), default=None)
@@ -98,6 +100,7 @@ def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
             "state_bytes": sum(s.bytes for s in sizes) + text_bytes(held),
             "bound_rows": query.bound,
             "parts": [part.rows for part in held.parts] if isinstance(held, DividedState) else [],
+            "on_disk": {} if isinstance(held, DividedState) else _on_disk(query, held),
             "rules": [] if isinstance(held, DividedState) else _rules(query, held),
             "synopses": [
                 {
@@ -112,6 +115,11 @@ def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
             ],
         }
     return measures
+
+
+def _on_disk(query: RunningQuery, state: ExecutionState) -> dict[str, int]:
+    """What rules dropped that is on disk; nothing where none does that."""
+    return {} if query.work.spill is None else measure_spill(state.spilled)
 
 
 def count_let_in(job: LiveJob, state: LiveState) -> dict[str, int]:

@@ -70,6 +70,14 @@ def _gauges(record: Mapping[str, Any]) -> Iterator[str]:
         yield from list_series(
             f"query_{field}", "gauge", f"{field.replace('_', ' ')} of a query", kept
         )
+    for field, kind, text in (
+        ("rows", "gauge", "rows on disk that a rule dropped"),
+        ("bytes", "gauge", "bytes on disk of rows that a rule dropped"),
+        ("found", "counter", "rows that were found again on disk"),
+    ):
+        disk = [({"query": q}, v["on_disk"][field]) for q, v in queries if v["on_disk"]]
+        suffix = "_total" if kind == "counter" else ""
+        yield from list_series(f"on_disk_{field}{suffix}", kind, text, disk)
     rules = [({"query": q, "rule": r["rule"]}, r) for q, v in queries for r in v["rules"]]
     counted = [(where, r["broken"]) for where, r in rules if r["broken"] is not None]
     text = "tuples that broke a rule and were let in"

@@ -104,7 +104,7 @@ def _list(catalog: Catalog, streams: Collection[str], whole: bool) -> Iterator[W
     for name in sorted(streams):
         stream = catalog.streams[name]
         for lag in stream.lags:
-            if lag.breach is not None and lag.behind in streams:
+            if lag.breach is not None and not lag.breach.spill and lag.behind in streams:
                 yield from _watch(name, lag, lag.breach, whole)
         for rule in stream.closing:
             if rule.breach is not None:

@@ -24,6 +24,8 @@ class StateAlarm:
         """Look at the state of every query, and at what was rejected."""
         self._tell_rejects(state, job)
         for query, held in zip(job.queries, state.queries, strict=True):
+            if query.work.spill is not None:
+                continue  # it fills what it may, and the rest is on disk
             if query.bound is not None:
                 self._compare(query.name, held.rows, query.bound)
                 continue

@@ -1,0 +1,200 @@
+"""Queries that are not bounded, with hardly a row in memory: the answers are those of a plain join,
+replayed and live, and after every stop."""
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.decide.plan_unbounded import plan_unbounded
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.spj import Op, SpjUnion
+from ontoweir.runtime.engine.execution import ExecutionState
+from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
+from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
+from ontoweir.runtime.live.make_live_job import make_live_job
+from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.live.model.spill_files import list_spilled, place_spill, restore_spill
+from ontoweir.runtime.spill.cold_rows import ColdRows
+from ontoweir.runtime.spill.spill_plan import SpillPlan
+from ontoweir.runtime.spill.spill_plan import list_spilled as list_tables
+from tests.oracle.random_queries import (
+    STYLES,
+    Case,
+    Style,
+    make_case,
+    make_catalog,
+    make_data,
+    make_query,
+    sql_types,
+)
+from tests.oracle.relational import answers, load
+from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
+from tests.runtime.in_process import EPOCH, answers_upto, replay_here, store
+from tests.runtime.live_cases import cut_arrivals, make_table
+
+CASES = 160
+
+
+_EQUAL = Style(
+    "equal",
+    operators=(Op.EQ, Op.EQ, Op.EQ, Op.EQ, Op.LT, Op.NE),
+    window=0.1,
+    range=0.1,
+    domain=0.1,
+    projected=0.4,
+    members=(2, 2, 3, 3, 4),
+    joins=(1, 2, 2, 3, 4),
+    offsets=(0,),
+)
+
+
+def make_joins(random: Random) -> Case:
+    """A random case with joins by equal values, without rows that a run rejects, because they have
+    NaN where the query may use it."""
+    if random.random() < 0.2:
+        case = make_case(random, style=random.choice(sorted(STYLES)))
+    else:
+        style = replace(_EQUAL, typed=random.random() < 0.6)
+        catalog = make_catalog(random, 4, style)
+        query = make_query(random, catalog, self_joins=True, style=style)
+        case = Case(catalog, query, make_data(random, catalog, 8), 8, sql_types(catalog))
+    data = {
+        name: (columns, [row for row in rows if all(cell == cell for cell in row)])
+        for name, (columns, rows) in case.data.items()
+    }
+    return replace(case, data=data)
+
+
+def _make_query(random: Random, union: SpjUnion, catalog: Catalog) -> QueryJob | None:
+    """The query, whose synopses are on disk as far as they can be (None: it is bounded, or nothing
+    of it can)."""
+    if check_query(union, catalog, disprove=False).plans is not None:
+        return None
+    found = plan_unbounded(union, catalog)
+    most = random.choice([0, 1, 3, 10])
+    spill = []
+    for plan in found.plans:
+        tables = list_tables(plan, without_last=False)
+        spill.append(SpillPlan(tables, most) if tables else None)
+    if not any(spill):
+        return None
+    return QueryJob(
+        "q",
+        union,
+        found.plans,
+        catalog,
+        None,
+        parts=found.parts,
+        unbounded=True,
+        spill=tuple(spill),
+    )
+
+
+@pytest.fixture
+def scans(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How often all rows of a table were read, as those wanted could not be looked up."""
+    told: list[int] = []
+    after = ColdRows.after
+
+    def count(rows: ColdRows) -> Any:
+        told.append(rows.scans)
+        return after(rows)
+
+    monkeypatch.setattr(ColdRows, "after", count)
+    return told
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_replayed(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scans: list[int]
+) -> None:
+    random = Random(seed)
+    case = make_joins(random)
+    catalog, statics = store(case, random, tmp_path)
+    job = _make_query(random, case.query, catalog)
+    if job is None:
+        return
+    options: dict[str, Any] = {"statics": statics, "engine": "driver"}
+    options["rows_per_chunk"] = random.choice([1, 2, 5, 100])
+    rows, _ = replay_here(monkeypatch, job, tmp_path / "out.parquet", **options)
+    query, distinct = case.query.disjuncts[0], case.query.distinct
+    stamps = dict.fromkeys(catalog.streams, "ts")
+    base = load(case.data, case.types)
+    expected = answers(base, query, stamps, distinct=distinct, markers=case.markers)
+    for marker, right in enumerate(expected):
+        assert answers_upto(rows, case.query.variables, marker) == right
+    assert not any(scans)
+    assert {p.name for p in tmp_path.iterdir()} == {"out.parquet", *catalog.streams}
+
+
+def _run_live(
+    case: Case, query: QueryJob, random: Random, folder: Path
+) -> tuple[list[dict[str, Any]], int]:
+    """The answers, with a stop after every second micro-batch; and the last finished marker."""
+    statics = {n: make_table(case, n, case.data[n][1]) for n in case.catalog.relations}
+    job: LiveJob = place_spill(make_live_job([query], case.catalog, statics, {}), folder)
+    state, rows = begin_live(job), []
+    for number, batch in enumerate(
+        cut_arrivals(case, random, {h.stream.name for h in job.histories})
+    ):
+        outcome = advance_live(job, state, batch, 0.0)
+        if random.random() < 0.2:  # what was not committed never was
+            outcome = advance_live(job, state, batch, 0.0)
+        place = commit_batch(folder / "commits", "f", CommitRecord("run"), outcome)
+        state = outcome.state
+        if number % 2:
+            state = load_state(place, "f", job)[0]
+            assert list_spilled(job, state) == list_spilled(job, outcome.state)
+            restore_spill(job, state)
+        rows += outcome.answers[0].to_pylist()
+        (held,) = state.queries
+        assert isinstance(held, ExecutionState)
+        for kernel, spill in zip(held.kernels, query.spill, strict=True):
+            tables = () if spill is None else spill.tables
+            inside = sum(kernel.stored[t.members].rows for t in tables if kernel.stored)
+            assert spill is None or inside <= spill.most
+    return rows, -1 if state.finished_us is None else state.finished_us
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_live(seed: int, tmp_path: Path, scans: list[int]) -> None:
+    random = Random(seed)
+    case = make_joins(random)
+    query = _make_query(random, case.query, case.catalog)
+    if query is None:
+        return
+    rows, done = _run_live(case, query, random, tmp_path)
+    first, distinct = case.query.disjuncts[0], case.query.distinct
+    stamps = {name: s.timestamp for name, s in case.catalog.streams.items()}
+    base = load(case.data, case.types)
+    expected = answers(base, first, stamps, distinct=distinct, markers=done + 1)
+    for marker, right in enumerate(expected):
+        assert answers_upto(rows, case.query.variables, marker) == right
+    assert not any(scans)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_aggregates(seed: int, tmp_path: Path) -> None:
+    random = Random(seed)
+    case = make_joins(random)
+    union = make_aggregates(random, case)
+    query = _make_query(random, union, case.catalog)
+    if query is None:
+        return
+    rows, done = _run_live(case, query, random, tmp_path)
+    assert union.aggregation is not None
+    wanted = expect(case, union)
+    groups = union.aggregation.group
+    names = [a.name for a in union.aggregation.aggregates]
+    latest: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for marker in range(done + 1):
+        for row in rows:
+            if (row["at"] - EPOCH).microseconds == marker:
+                latest[tuple(row[g] for g in groups)] = tuple(row[n] for n in names)
+        assert latest == wanted[marker]
