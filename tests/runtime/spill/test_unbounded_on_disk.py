@@ -1,99 +1,27 @@
 """Queries that are not bounded, with hardly a row in memory: the answers are those of a plain join,
 replayed and live, and after every stop."""
 
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from ontoweir.checker.decide.check_query import check_query
-from ontoweir.checker.decide.plan_unbounded import plan_unbounded
-from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.model.spj import Op, SpjUnion
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
-from ontoweir.runtime.live.make_live_job import make_live_job
-from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.live.model.spill_files import list_spilled, place_spill, restore_spill
 from ontoweir.runtime.spill.cold_rows import ColdRows
-from ontoweir.runtime.spill.spill_plan import SpillPlan
-from ontoweir.runtime.spill.spill_plan import list_spilled as list_tables
-from tests.oracle.random_queries import (
-    STYLES,
-    Case,
-    Style,
-    make_case,
-    make_catalog,
-    make_data,
-    make_query,
-    sql_types,
-)
+from tests.oracle.random_queries import Case
 from tests.oracle.relational import answers, load
 from tests.oracle.test_aggregates_against_oracle import expect, make_aggregates
 from tests.runtime.in_process import EPOCH, answers_upto, replay_here, store
-from tests.runtime.live_cases import cut_arrivals, make_table
+from tests.runtime.live_cases import cut_arrivals
+from tests.runtime.spill.spill_cases import make_joins, make_spilling, spill_query
 
 CASES = 160
-
-
-_EQUAL = Style(
-    "equal",
-    operators=(Op.EQ, Op.EQ, Op.EQ, Op.EQ, Op.LT, Op.NE),
-    window=0.1,
-    range=0.1,
-    domain=0.1,
-    projected=0.4,
-    members=(2, 2, 3, 3, 4),
-    joins=(1, 2, 2, 3, 4),
-    offsets=(0,),
-)
-
-
-def make_joins(random: Random) -> Case:
-    """A random case with joins by equal values, without rows that a run rejects, because they have
-    NaN where the query may use it."""
-    if random.random() < 0.2:
-        case = make_case(random, style=random.choice(sorted(STYLES)))
-    else:
-        style = replace(_EQUAL, typed=random.random() < 0.6)
-        catalog = make_catalog(random, 4, style)
-        query = make_query(random, catalog, self_joins=True, style=style)
-        case = Case(catalog, query, make_data(random, catalog, 8), 8, sql_types(catalog))
-    data = {
-        name: (columns, [row for row in rows if all(cell == cell for cell in row)])
-        for name, (columns, rows) in case.data.items()
-    }
-    return replace(case, data=data)
-
-
-def _make_query(random: Random, union: SpjUnion, catalog: Catalog) -> QueryJob | None:
-    """The query, whose synopses are on disk as far as they can be (None: it is bounded, or nothing
-    of it can)."""
-    if check_query(union, catalog, disprove=False).plans is not None:
-        return None
-    found = plan_unbounded(union, catalog)
-    most = random.choice([0, 1, 3, 10])
-    spill = []
-    for plan in found.plans:
-        tables = list_tables(plan, without_last=False)
-        spill.append(SpillPlan(tables, most) if tables else None)
-    if not any(spill):
-        return None
-    return QueryJob(
-        "q",
-        union,
-        found.plans,
-        catalog,
-        None,
-        parts=found.parts,
-        unbounded=True,
-        spill=tuple(spill),
-    )
 
 
 @pytest.fixture
@@ -117,7 +45,7 @@ def test_replayed(
     random = Random(seed)
     case = make_joins(random)
     catalog, statics = store(case, random, tmp_path)
-    job = _make_query(random, case.query, catalog)
+    job = spill_query(random, case.query, catalog)
     if job is None:
         return
     options: dict[str, Any] = {"statics": statics, "engine": "driver"}
@@ -137,8 +65,7 @@ def _run_live(
     case: Case, query: QueryJob, random: Random, folder: Path
 ) -> tuple[list[dict[str, Any]], int]:
     """The answers, with a stop after every second micro-batch; and the last finished marker."""
-    statics = {n: make_table(case, n, case.data[n][1]) for n in case.catalog.relations}
-    job: LiveJob = place_spill(make_live_job([query], case.catalog, statics, {}), folder)
+    job = place_spill(make_spilling(case, query), folder)
     state, rows = begin_live(job), []
     for number, batch in enumerate(
         cut_arrivals(case, random, {h.stream.name for h in job.histories})
@@ -166,7 +93,7 @@ def _run_live(
 def test_live(seed: int, tmp_path: Path, scans: list[int]) -> None:
     random = Random(seed)
     case = make_joins(random)
-    query = _make_query(random, case.query, case.catalog)
+    query = spill_query(random, case.query, case.catalog)
     if query is None:
         return
     rows, done = _run_live(case, query, random, tmp_path)
@@ -184,7 +111,7 @@ def test_aggregates(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     case = make_joins(random)
     union = make_aggregates(random, case)
-    query = _make_query(random, union, case.catalog)
+    query = spill_query(random, union, case.catalog)
     if query is None:
         return
     rows, done = _run_live(case, query, random, tmp_path)
