@@ -238,6 +238,8 @@ class Stream:
     `written`: how timestamps are written (None: as their column's type has them; text is ISO 8601,
     whole numbers are microseconds);
     `lateness_us`: a row comes at most so long (application time) after one with a later timestamp;
+    `floor_us`: live, less is used where rows of a window (`window_us`; None: of some lateness) show
+    less, and at least so much (None: what is declared is used);
     `versions`: it is a relation that changes, as of every time: it has no rows of its own, and is
     read at the times of other rows only;
     `closing`: when values of columns are closed.
@@ -260,6 +262,8 @@ class Stream:
     written: TimeFormat | None = None
     unit_us: int | None = None
     lateness_us: int = 0
+    floor_us: int | None = None
+    window_us: int | None = None
     versions: VersionsOf | None = None
     closing: tuple[ClosingRule, ...] = ()
 

@@ -64,6 +64,12 @@ def _gauges(record: Mapping[str, Any]) -> Iterator[str]:
         shown = [({"stream": s}, v[field]) for s, v in streams if v[field] is not None]
         suffix = "_total" if kind == "counter" else ""
         yield from list_series(f"stream_{field}{suffix}", kind, f"{text}, by stream", shown)
+    for field, text in (("in_use", "in use"), ("observed", "observed in the last window")):
+        marks = [
+            ({"stream": m["stream"], "rule": m["rule"], "unit": m["unit"]}, m[field])
+            for m in record["limits"]
+        ]
+        yield from list_series(f"limit_{field}", "gauge", f"the k of a rule that is {text}", marks)
     queries = record["queries"].items()
     for field in ("state_rows", "state_bytes", "bound_rows"):
         kept = [({"query": q}, v[field]) for q, v in queries if v[field] is not None]

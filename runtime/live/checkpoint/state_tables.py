@@ -20,6 +20,7 @@ from ontoweir.runtime.rules.rule_state import RuleState, read_rule, write_rule
 from ontoweir.runtime.sources.history import Cursor
 from ontoweir.runtime.spill.spill_state import describe_spill, read_spill
 from ontoweir.runtime.times.late_rows import LateRows
+from ontoweir.runtime.times.watch_lateness import read_watch
 
 _PART, _TEXT = "0", "text"
 
@@ -47,6 +48,7 @@ def describe_state(state: LiveState) -> dict[str, Any]:
         "arrived": dict(state.arrived),
         "reasons": dict(state.reasons),
         "late": {n: [late.needed_us, *late.counts] for n, late in state.late.items()},
+        "watches": {n: watch.describe() for n, watch in state.watches.items()},
         "texts": [[] if isinstance(q, DividedState) else _list_texts(q) for q in state.queries],
         "blocks": [
             [] if isinstance(q, DividedState) else _describe_blocks(q) for q in state.queries
@@ -129,6 +131,7 @@ def assemble_state(
         arrived={k: int(v) for k, v in described["arrived"].items()},
         reasons={k: int(v) for k, v in described["reasons"].items()},
         late={k: LateRows(held[0], tuple(held[1:])) for k, held in described["late"].items()},
+        watches={k: read_watch(held) for k, held in described.get("watches", {}).items()},
     )
 
 

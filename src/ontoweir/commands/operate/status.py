@@ -75,6 +75,12 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
         yield f"    {count:,}: {reason}"
     if status["on_disk"]:
         yield f"  {show_disk(status['on_disk'])}"
+    for limit in status["limits"]:
+        shown = limit["shown"]
+        yield (
+            f"  {limit['stream']}: {limit['rule']}: {shown['in_use']} in use, "
+            f"{shown['observed']} observed"
+        )
     for rule in status["rules"]:
         if rule["broken"] is not None:
             yield f"  {rule['broken']:,} that break a rule let in: {rule['rule']}"

@@ -89,7 +89,12 @@
       if (text) draw(place, text);
     }
     for (const table of holder.querySelectorAll("[data-table]")) {
-      rows(table, table.dataset.table === "rejects"
+      if (table.dataset.table === "limits") {
+        rows(table, (found.limits ?? []).map((m) => [[m.stream], [m.rule], [m.in_use, "number"],
+          [m.observed + (m.broken ? " !" : ""), "number"]]));
+      } else if (table.dataset.table === "events") {
+        rows(table, (found.events ?? []).map((e) => [[moment(e.time)], [e.event]]));
+      } else rows(table, table.dataset.table === "rejects"
         ? Object.entries(found.rejects ?? {}).sort().map(([r, n]) => [[r], [count(n), "number"]])
         : (found.synopses ?? []).map((s) => [[s.synopsis], [count(s.rows), "number"],
           [count(s.bound_rows), "number"], [s.bound, "soft"]]));
