@@ -21,18 +21,10 @@ def describe_run(run: Run | None) -> dict[str, Any]:
         "registered": None if run is None or run.entry is None else run.entry.get("registered"),
     }
     fields = ("batch", "state_rows", "bound_rows", "tuples_per_second", "tuples", "results")
-    rest = (
-        "rejected",
-        "rejects",
-        "finished",
-        "lag_seconds",
-        "time",
-        "synopses",
-        "limits",
-        "events",
-    )
+    rest = ("rejected", "rejects", "finished", "lag_seconds", "time", "synopses")
+    more = ("limits", "events", "on_disk")
     if last is None:
-        return description | dict.fromkeys((*fields, *rest))
+        return description | dict.fromkeys((*fields, *rest, *more))
     return description | {
         "batch": last.batch,
         "state_rows": last.rows,
@@ -51,6 +43,7 @@ def describe_run(run: Run | None) -> dict[str, Any]:
         ],
         "limits": [asdict(limit) for limit in last.limits],
         "events": _list_events(run),
+        "on_disk": last.on_disk,
     }
 
 

@@ -61,6 +61,8 @@ class Moment:
     stages: Mapping[str, float] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
     events: tuple[str, ...] = ()
+    on_disk: int | None = None
+    """Rows that rules drop, on disk (None: nothing is kept there)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +187,7 @@ def _moment(record: Mapping[str, Any], query: Mapping[str, Any], at: float) -> M
         {str(k): _number(v) or 0.0 for k, v in _dict(record.get("stages")).items()},
         tuple(_limit(m) for m in _list(record.get("limits")) if isinstance(m, dict)),
         tuple(e for e in map(_text, _list(record.get("events"))) if e is not None),
+        _whole(_dict(query.get("on_disk")).get("rows")),
     )
 
 

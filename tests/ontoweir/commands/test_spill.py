@@ -70,6 +70,12 @@ def test_what_breaks_the_rule_has_its_answers(run: Run, tmp_path: Path) -> None:
     ]
 
 
+def test_the_verdict_says_what_it_rests_on(run: Run, tmp_path: Path) -> None:
+    _write(tmp_path, SPILL)
+    ran = run("check", tmp_path, "--sql", BOUGHT)
+    assert "within 3 minutes; what comes later is found on disk" in ran.out
+
+
 def test_a_query_that_the_rule_does_not_bound_keeps_nothing_on_disk(
     run: Run, tmp_path: Path
 ) -> None:

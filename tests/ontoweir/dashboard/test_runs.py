@@ -52,9 +52,11 @@ def test_how_rows_come_is_shown(client: FlaskClient, project: Path, record: Reco
         "?",
     ]
     line["events"] = ["traffic: lateness: 40 seconds observed, and 12 seconds in use", 5]
+    line["queries"][QUERY]["on_disk"] = {"rows": 1234, "bytes": 9, "found": 2}
     write_lines(project / "out/answers" / METRICS, [line])
     found = client.get("/api/query", query_string={"name": QUERY}).json
     assert found is not None
+    assert found["on_disk"] == 1234
     assert found["limits"][0]["observed"] == "40 seconds"
     assert [m["broken"] for m in found["limits"]] == [True, False]
     assert [e["event"] for e in found["events"]] == line["events"][:1]
@@ -62,6 +64,7 @@ def test_how_rows_come_is_shown(client: FlaskClient, project: Path, record: Reco
     assert "<td>lateness</td>" in page
     assert "40 seconds !" in page
     assert "What has changed of that" in page
+    assert '<dd data-field="on_disk">1,234</dd>' in page
 
 
 def test_half_a_line_is_left_out(project: Path, record: Record) -> None:

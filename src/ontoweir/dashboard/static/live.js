@@ -18,7 +18,7 @@
   const moment = (s) =>
     s == null ? DASH : new Date(s * 1000).toISOString().slice(0, 19).replace("T", " ");
   const show = {
-    tuples_per_second: count, tuples: count, results: count, rejected: count, state_rows: count,
+    tuples_per_second: count, tuples: count, results: count, rejected: count, state_rows: count, on_disk: count,
     lag_seconds: lag, time: moment,
     finished: (t) => (t == null ? DASH : t.slice(0, 19).replace("T", " ")),
     error: (t) => t ?? "",
