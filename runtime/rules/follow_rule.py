@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
+from ontoweir.runtime.ingest.watch_keys import hash_keys
 from ontoweir.runtime.rules.follow_order import follow_order
 from ontoweir.runtime.rules.rule_state import UNKNOWN, RuleState, Values, hash_values
 from ontoweir.runtime.rules.watched_rule import RuleKind, WatchedRule
@@ -37,10 +38,15 @@ class Grouped(NamedTuple):
 
 
 def read_values(
-    rows: pa.Table, times: Array, columns: tuple[str, ...], *, ordered: bool = False
+    rows: pa.Table,
+    times: Array,
+    columns: tuple[str, ...],
+    *,
+    ordered: bool = False,
+    bits: int = 0,
 ) -> Rows:
     """The rows that have values in all of some columns; `ordered`: of one, which are compared by
-    order."""
+    order; `bits`: only those with values whose first hash ends with so many zero bits."""
     there = np.ones(len(times), dtype=np.bool_)
     for name in columns:
         column = rows.column(name)
@@ -50,6 +56,13 @@ def read_values(
     table = rows.select(list(columns))
     if len(places) < len(times):
         table = table.take(pa.array(places))
+    if bits and not ordered:
+        first = hash_keys(table, columns, 1)
+        some = np.flatnonzero(first & np.uint64((1 << bits) - 1) == 0)
+        sampled = table.take(pa.array(some))
+        places = places[some]
+        values = Values(first[some], hash_keys(sampled, columns, 2))
+        return Rows(values, times[places], places)
     hashed = _hold_numbers(table) if ordered else hash_values(table, columns)
     return Rows(hashed, times[places], places)
 

@@ -89,32 +89,26 @@ def _meter(
     now_us: int,
 ) -> RuleMeter:
     rule = metered.rule
-    look = look_at(rule, meter.known, came)
+    counts = rule.kind is RuleKind.ROWS  # all rows are counted
+    look = look_at(rule, meter.known, came, 0 if counts else meter.bits)
     rows = look.rows
     match rule.kind:
         case RuleKind.SPAN:
-            fed = rows if look.behind is None else _sample(look.behind, meter.bits)
-            k, known = _measure_span(meter.known, _sample(rows, meter.bits), fed, rule)
+            fed = rows if look.behind is None else look.behind
+            k, known = _measure_span(meter.known, rows, fed, rule)
         case RuleKind.GAP:
-            k, known = _measure_gap(meter.known, _sample(rows, meter.bits))
+            k, known = _measure_gap(meter.known, rows)
         case RuleKind.ROWS:
             k, known = _measure_rows(meter.known, rows, meter.bits)
         case RuleKind.END:
-            ends = _sample(rows.take(np.flatnonzero(look.said)), meter.bits)
-            known = _follow_open(meter.known, _sample(rows, meter.bits), ends)
+            ends = rows.take(np.flatnonzero(look.said))
+            known = _follow_open(meter.known, rows, ends)
             k = len(known.time) << meter.bits
         case RuleKind.SLACK | RuleKind.ORDER:
             k, known = _measure_order(meter.known, rows, rule.kind)
     window = _WINDOWS * rule.span if rule.kind in (RuleKind.SPAN, RuleKind.GAP) else _HOUR_US
     seen = meter.seen.see(k, now_us, max(window, metered.step_us))
     return _limit(replace(meter, known=_forget(metered, known, now_us), seen=seen))
-
-
-def _sample(rows: Rows, bits: int) -> Rows:
-    if not bits:
-        return rows
-    mask = np.uint64((1 << bits) - 1)
-    return rows.take(np.flatnonzero(rows.values.first & mask == 0))
 
 
 def _measure_span(

@@ -195,7 +195,8 @@ def make_job(
     spared = spare_query(workspace, compiled, known)
     if spared is not None and (spared.verdict.plans is not None or refined.plans is None):
         # nothing rests on what the rules say, or nothing is bounded by it
-        refined, catalog = spared.verdict, spared.catalog
+        verdict = refined = spared.verdict
+        catalog = spared.catalog
         compiled, spared = replace(compiled, union=spared.union), None
     if chosen is Emit.SNAPSHOTS and refined.closes_values:
         raise QueryError(
