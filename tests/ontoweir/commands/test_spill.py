@@ -70,6 +70,17 @@ def test_what_breaks_the_rule_has_its_answers(run: Run, tmp_path: Path) -> None:
     ]
 
 
+def test_what_the_rule_says_never_comes_is_answered(run: Run, tmp_path: Path) -> None:
+    sql = f"{BOUGHT} AND b.ts > p.ts + INTERVAL '30' MINUTE"
+    _write(tmp_path, "")
+    assert _replay(run, tmp_path, sql)[0] == []
+    _write(tmp_path, SPILL)
+    rows, summary = _replay(run, tmp_path, sql)
+    assert [row["item"] for row in rows] == [f"i{m}" for m in range(0, 230, 4)]
+    assert isinstance(summary, dict)
+    assert summary["state_rows_max"] <= summary["bound_rows"]
+
+
 def test_the_verdict_says_what_it_rests_on(run: Run, tmp_path: Path) -> None:
     _write(tmp_path, SPILL)
     ran = run("check", tmp_path, "--sql", BOUGHT)
