@@ -87,6 +87,17 @@ def test_the_verdict_says_what_it_rests_on(run: Run, tmp_path: Path) -> None:
     assert "within 3 minutes; what comes later is found on disk" in ran.out
 
 
+def test_the_rule_is_no_condition_of_sql(run: Run, tmp_path: Path) -> None:
+    for rule, said in (("", True), (SPILL, False)):
+        _write(tmp_path, rule)
+        (tmp_path / "bought.sql").write_text(BOUGHT)
+        toml = (tmp_path / "ontoweir.toml").read_text()
+        (tmp_path / "ontoweir.toml").write_text(f'[project]\nqueries = ["*.sql"]\n{toml}')
+        ran = run("rewrite", tmp_path, "--query", "bought", "--show", "sql")
+        assert ran.code == 0, ran.err
+        assert ("INTERVAL" in ran.out) == said, ran.out
+
+
 def test_a_query_that_the_rule_does_not_bound_keeps_nothing_on_disk(
     run: Run, tmp_path: Path
 ) -> None:
