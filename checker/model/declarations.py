@@ -105,10 +105,16 @@ def lag_declaration(stream: str, lag: Lag) -> Declaration:
     if lag.behind == stream and lag.columns == lag.to:
         named, span = ", ".join(lag.columns), show_duration(lag.within_us)
         text = f"all rows of {stream} with one {named} lie within {span}"
-        return Declaration("lag", stream, lag.columns, text, lag.source)
+        return Declaration("lag", stream, lag.columns, text + _spills(lag), lag.source)
     columns = ", ".join(f"{a} = {lag.behind}.{b}" for a, b in zip(lag.columns, lag.to, strict=True))
     text = f"{stream} follows {lag.behind} on {columns} within {show_duration(lag.within_us)}"
-    return Declaration("lag", stream, lag.columns, text, lag.source)
+    return Declaration("lag", stream, lag.columns, text + _spills(lag), lag.source)
+
+
+def _spills(lag: Lag) -> str:
+    """What becomes of what a lag does not say."""
+    on_disk = lag.breach is not None and lag.breach.spill
+    return "; what comes later is found on disk" if on_disk else ""
 
 
 def closing_declaration(stream: str, rule: ClosingRule) -> Declaration:

@@ -25,7 +25,7 @@ def bound_remembered(union: SpjUnion, catalog: Catalog) -> tuple[Bound, ...]:
 def _bound(name: str, read: set[str], catalog: Catalog) -> Iterator[Bound]:
     stream = catalog.streams[name]
     for lag in stream.lags:
-        if lag.breach is not None and lag.behind in read:
+        if lag.breach is not None and not lag.breach.spill and lag.behind in read:
             yield from _count(catalog.streams[lag.behind], lag, lag.to, lag.breach)
     for rule in stream.closing:
         if rule.breach is not None:

@@ -128,6 +128,8 @@ def _read_stream(table: TomlTable) -> Stream:
         align=time.align,
         written=time.written,
         lateness_us=time.lateness_us,
+        floor_us=time.floor_us,
+        window_us=time.window_us,
         closing=read_closing(table, columns, time.step_us),
     )
 

@@ -15,7 +15,12 @@ _FOR_EVER = "forever"
 
 
 def read_breach(
-    entry: TomlTable, columns: Sequence[Column], step_us: int, *, remembers: bool = True
+    entry: TomlTable,
+    columns: Sequence[Column],
+    step_us: int,
+    *,
+    remembers: bool = True,
+    spills: bool = False,
 ) -> Breach | None:
     """What a rule's `on_violation` and `remember` say (None: nothing is said).
 
@@ -24,6 +29,7 @@ def read_breach(
         columns: those whose values are remembered (none: their number is not known).
         step_us: the stream's unit of time.
         remembers: whether closed values have to be remembered.
+        spills: whether the rule is of a span of time, so that what it drops can be kept on disk.
 
     Raises:
         CatalogError: something is wrong, with its line.
@@ -42,16 +48,12 @@ def read_breach(
         raise entry.error(
             "on_violation",
             f"on_violation is {action!r}",
-            why='a row that breaks a rule is let in and counted ("count"), or rejected ("reject")',
-            fix=did_you_mean(action, _ACTIONS[:2]),
+            why='a row that breaks a rule is let in and counted ("count"), rejected ("reject"), or '
+            'has its matches from disk ("spill")',
+            fix=did_you_mean(action, _ACTIONS),
         )
     if action == "spill":
-        raise entry.error(
-            "on_violation",
-            'on_violation = "spill" is not there',
-            why="what a rule drops is not kept on disk",
-            fix='write "count" or "reject", or a rule that all rows keep',
-        )
+        return _read_spill(entry, spills=spills)
     reject = action == "reject"
     if remember is None and reject and remembers:
         raise entry.error(
@@ -64,6 +66,25 @@ def read_breach(
     if remember == _FOR_EVER:
         return Breach(reject, values=_count_values(entry, columns))
     return Breach(reject, None if remember is None else _read_time(entry, remember, step_us))
+
+
+def _read_spill(entry: TomlTable, *, spills: bool) -> Breach:
+    if not spills:
+        raise entry.error(
+            "on_violation",
+            f'{entry.path[-1]} has on_violation = "spill"',
+            why="it says when values are closed: what is grouped by them is final then, and what "
+            "comes later is not part of it, wherever rows are kept",
+            fix='write "count" or "reject"; lags, and clustered by within, may spill',
+        )
+    if "remember" in entry.values:
+        raise entry.error(
+            "remember",
+            f'{entry.path[-1]} says remember, and on_violation = "spill"',
+            why="what the rule drops is kept on disk, and no value has to be remembered",
+            fix="leave out remember",
+        )
+    return Breach(reject=False, spill=True)
 
 
 def read_order_breach(entry: TomlTable) -> Breach | None:

@@ -50,7 +50,7 @@ def _read_lags(table: TomlTable, mine: Sequence[Column], step_us: int) -> list[L
             )
         within = read_span(entry, "within", step_us)
         place = table.lines.place(*table.path, "lags")
-        behind, breach = entry.text("behind") or "", read_breach(entry, (), step_us)
+        behind, breach = entry.text("behind") or "", read_breach(entry, (), step_us, spills=True)
         lags.append(Lag(behind, columns, to, within, place, breach))
     return lags
 
@@ -69,7 +69,7 @@ def _read_clusters(table: TomlTable, mine: Sequence[Column], step_us: int) -> li
         place = table.lines.place(*table.path, "clustered")
         within = read_span(entry, "within", step_us)
         agreed = [column for column in mine if column.name in columns]
-        breach = read_breach(entry, agreed, step_us)
+        breach = read_breach(entry, agreed, step_us, spills=True)
         found.append(Lag(name, columns, columns, within, place, breach))
     return found
 

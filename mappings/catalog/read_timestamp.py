@@ -9,6 +9,8 @@ from ontoweir.mappings.model.parse_duration import parse_duration
 from ontoweir.mappings.model.read_table import TomlTable
 
 _KNOWN = ("column", "unit", "idle", "start", "align", "lateness", "format", "zone", "from")
+_ADAPT = ("adapt", "floor", "window")
+"""What a live run may do with a lateness."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,8 @@ class DeclaredTime:
     align: Align
     written: TimeFormat | None
     lateness_us: int
+    floor_us: int | None = None
+    window_us: int | None = None
 
 
 def read_timestamp(table: TomlTable) -> DeclaredTime:
@@ -31,7 +35,7 @@ def read_timestamp(table: TomlTable) -> DeclaredTime:
         CatalogError: something is wrong, with its line.
     """
     time = table.table("timestamp")
-    time.refuse_unknown(_KNOWN)
+    time.refuse_unknown((*_KNOWN, *_ADAPT))
     time.need("column", '"ts"')
     time.need("unit", '"5 minutes"')
     column, unit = time.text("column") or "", time.text("unit") or ""
@@ -44,6 +48,8 @@ def read_timestamp(table: TomlTable) -> DeclaredTime:
             fix='write a number and a unit, e.g. "5 minutes", or an ISO duration, e.g. "PT5M"',
         )
     limited = table.count("max_per_timestamp", least=1) is not None
+    lateness = _read_lateness(time, limited=limited)
+    floor, window = _read_adapt(time, lateness, step)
     return DeclaredTime(
         column,
         step,
@@ -51,7 +57,9 @@ def read_timestamp(table: TomlTable) -> DeclaredTime:
         _read_start(time, step),
         _read_align(time),
         read_time_format(time, column),
-        _read_lateness(time, limited=limited),
+        lateness,
+        floor,
+        window,
     )
 
 
@@ -91,6 +99,55 @@ def _read_lateness(time: TomlTable, *, limited: bool) -> int:
             fix="declare max_per_timestamp, the most rows of one timestamp",
         )
     return lateness
+
+
+def _read_adapt(time: TomlTable, lateness: int, step: int) -> tuple[int | None, int | None]:
+    """The least lateness that a live run may use, and how long it looks at rows, in µs (None: it
+    uses what is declared; as long as fits that).
+
+    Raises:
+        CatalogError: they do not fit together.
+    """
+    if not time.flag("adapt"):
+        for key in ("floor", "window"):
+            if key in time.values:
+                raise time.error(
+                    key,
+                    f"{key} is declared, and adapt is not",
+                    why="it says how a live run uses less than the declared lateness",
+                    fix=f"add adapt = true, or leave out {key}",
+                )
+        return None, None
+    if not lateness:
+        raise time.error(
+            "adapt",
+            "adapt is declared, and no lateness",
+            why="a live run uses the lateness that rows show, at most the declared one",
+            fix='declare lateness = "10 minutes", the most that is ever waited',
+        )
+    time.need("floor", '"10 seconds", the least that is ever waited')
+    floor = _read_steps(time, "floor", step)
+    if floor > lateness:
+        raise time.error(
+            "floor",
+            f"the floor is greater than the lateness, {time.text('lateness')}",
+            why="what is used lies between the two",
+            fix="write a floor that is less",
+        )
+    return floor, _read_steps(time, "window", step) if "window" in time.values else None
+
+
+def _read_steps(time: TomlTable, key: str, step: int) -> int:
+    text = time.text(key) or ""
+    span = parse_duration(text)
+    if span is None or span < 0 or span % step or (key == "window" and not span):
+        raise time.error(
+            key,
+            f"{text!r} is not a whole number of the stream's steps",
+            why="time is counted in steps of the stream's unit",
+            fix='write a duration that is a multiple of the unit, e.g. "1 minute"',
+        )
+    return span
 
 
 def _read_align(time: TomlTable) -> Align:

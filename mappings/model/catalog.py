@@ -109,14 +109,16 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """What becomes of a row that breaks a rule on how rows come. `reject`: it is rejected; else it
-    is let in, and counted. `remember_us`: how long a value that is closed is remembered, as others
+    """What becomes of a row that breaks a rule on how rows come. `reject`: it is rejected; `spill`:
+    it has its matches, as what the rule drops is kept on disk; else it is let in, and counted.
+    `remember_us`: how long a value that is closed is remembered, as others
     cannot be told from new ones (None: no limit is declared); `values`: the columns have so many
     values at most, which are remembered for ever (None: a time limits it, or nothing)."""
 
     reject: bool
     remember_us: int | None = None
     values: int | None = None
+    spill: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +239,8 @@ class Stream:
     `written`: how timestamps are written (None: as their column's type has them; text is ISO 8601,
     whole numbers are microseconds);
     `lateness_us`: a row comes at most so long (application time) after one with a later timestamp;
+    `floor_us`: live, less is used where rows of a window (`window_us`; None: of some lateness) show
+    less, and at least so much (None: what is declared is used);
     `versions`: it is a relation that changes, as of every time: it has no rows of its own, and is
     read at the times of other rows only;
     `closing`: when values of columns are closed.
@@ -259,6 +263,8 @@ class Stream:
     written: TimeFormat | None = None
     unit_us: int | None = None
     lateness_us: int = 0
+    floor_us: int | None = None
+    window_us: int | None = None
     versions: VersionsOf | None = None
     closing: tuple[ClosingRule, ...] = ()
 

@@ -52,14 +52,19 @@ class Selection:
 
 def list_conjuncts(query: SpjQuery, catalog: Catalog) -> tuple[Conjunct, ...]:
     """All that WHERE says of an SPJ query: its conditions, the declared domains of streams
-    (a view's branches say theirs), and declared lags."""
+    (a view's branches say theirs), and declared lags, but for those that only say what is kept in
+    memory."""
     types = Types(catalog, query.occurrences)
     domains = (
         d
         for d in list_domains(query, catalog)
         if types.tables[d.attribute.alias].data.format != "derived"
     )
-    lags = (c for _, _, c in list_lags(query, catalog) if c not in query.conditions)
+    lags = (
+        c
+        for _, lag, c in list_lags(query, catalog)
+        if c not in query.conditions and not (lag.breach is not None and lag.breach.spill)
+    )
     return (*query.conditions, *domains, *dict.fromkeys(lags))
 
 

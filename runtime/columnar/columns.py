@@ -1,5 +1,7 @@
 """The names of a kernel's columns."""
 
+import json
+
 from ontoweir.checker.model.plan import SynopsisTable
 from ontoweir.runtime.columnar.frame import ColumnKind, Name
 
@@ -47,3 +49,17 @@ def total(place: int) -> Name:
 def table_columns(table: SynopsisTable) -> list[Name]:
     """What identifies a row of a table: its key and kept timestamps."""
     return [value(k.value) for k in table.keys] + [stamp(k.member) for k in table.kept]
+
+
+def write_name(name: Name) -> str:
+    """A name as text, for files."""
+    return json.dumps([sorted(part) if isinstance(part, frozenset) else part for part in name])
+
+
+def read_name(text: str) -> Name:
+    """What `write_name` made of a name.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    return tuple(frozenset(p) if isinstance(p, list) else p for p in json.loads(text))

@@ -28,6 +28,8 @@ def plan_division(
         parts: among how many processes.
         changing: its answers are written as they begin and end.
     """
+    if job.spill:
+        return "what a rule drops is kept on disk, in one place"
     if job.unbounded:
         return "the query is not bounded"
     if changing:

@@ -6,7 +6,6 @@ from typing import assert_never
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
@@ -14,7 +13,6 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import base_tables
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.columnar.decode_times import show_time
-from ontoweir.runtime.columnar.encode import flatten
 from ontoweir.runtime.columnar.frame import (
     LONG_AGO,
     Frame,
@@ -44,7 +42,6 @@ from ontoweir.runtime.ingest.build_members import (
     MemberBuilder,
 )
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
-from ontoweir.runtime.ingest.list_references import EnforcedReference
 from ontoweir.runtime.ingest.watch_keys import watch_keys
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.kernel.tables_of_size import members_of, tables_of_size
@@ -55,32 +52,12 @@ from ontoweir.runtime.results.group_state import ADDED, GroupState
 from ontoweir.runtime.results.render_results import render_results
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_chunk import Chunk
+from ontoweir.runtime.spill.cold_rows import ColdRows, open_cold
+from ontoweir.runtime.spill.spill_rows import spill_rows
 from ontoweir.runtime.views.feed_views import feed_views
 
 _FAR = float(1 << 61)
 """Where a sum may be greater, all sums on the way to it are made."""
-
-
-def reference_checks(
-    references: Sequence[EnforcedReference], statics: Mapping[str, pa.Table]
-) -> dict[str, list[ReferenceCheck]]:
-    """The declared references that a run compares with its static data, by stream."""
-    checks: dict[str, list[ReferenceCheck]] = {}
-    tables: dict[tuple[str, str], TextTable] = {}
-    for reference in references:
-        column = statics[reference.relation].column(reference.to)
-        values: pa.Array | TextTable
-        if pa.types.is_string(column.type):
-            place = reference.relation, reference.to
-            if place not in tables:
-                tables[place] = TextTable()
-                tables[place].add(flatten(column))
-            values = tables[place]
-        else:
-            values = pc.drop_null(pc.unique(column))
-        check = ReferenceCheck(reference.column, values, reference.reason)
-        checks.setdefault(reference.stream, []).append(check)
-    return checks
 
 
 def admit_chunk(
@@ -192,7 +169,7 @@ def _advance_plans(
             stream, rows = work.catalog.streams[key.stream], admitted[key.stream]
             steps = rows.steps.all()
             watch_keys(work.watch or work.key, stream, [key.columns], steps, rows.table)
-    kernels, texts = [], []
+    kernels, texts, spilled = [], [], []
     answered: list[PlanResults] = []
     grouped = answers and work.aggregates is not None and work.aggregates.keeps_groups
     texts_of_groups = state.groups.texts if grouped else None
@@ -205,7 +182,8 @@ def _advance_plans(
         if (answers or closes) and part is not None and work.aggregates is not None:
             most = _merge_limit(work.aggregates, part, prepared.plan, state.groups)
         batches = _batches(work, prepared, encoded, pool, None) if chunk.now_us is not None else []
-        results, after = _advance(prepared, batches, before, chunk, most)
+        cold = open_cold(work.spill, index, prepared.plan, pool, state.spilled)
+        results, after = _advance(prepared, batches, before, chunk, most, cold)
         distinct = work.distinct if part is None else part.union.distinct
         table = old = None
         if results.rows:
@@ -215,10 +193,13 @@ def _advance_plans(
             if said is not None and said.rows:
                 old = _render(work, prepared, said, pool, schema, texts_of_groups)
         answered.append(PlanResults(prepared.plan, prepared.injective, results, table, old))
+        after, on_disk = spill_rows(after, cold)
         after, kept = close_pool(prepared, after, pool, state.groups.texts)
         kernels.append(after)
         texts.append(kept)
-    return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups), answered
+        spilled.append(on_disk)
+    made = ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups)
+    return (made if work.spill is None else replace(made, spilled=tuple(spilled))), answered
 
 
 def _merge_limit(
@@ -317,12 +298,13 @@ def _advance(
     state: KernelState,
     chunk: Chunk,
     most: float | None,
+    cold: ColdRows | None,
 ) -> tuple[Frame, KernelState]:
     if chunk.now_us is None:
         return Frame(0, {}), state
     now = chunk.now_us // prepared.step_us
     try:
-        return advance_kernel(prepared.plan, state, batches, now, most)
+        return advance_kernel(prepared.plan, state, batches, now, most, cold)
     except TooGreat as error:
         raise _dated(error, prepared.step_us, chunk.now_us) from None
 

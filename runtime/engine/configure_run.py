@@ -29,6 +29,7 @@ from ontoweir.runtime.results.render_results import result_schema
 from ontoweir.runtime.rules.watched_rule import WatchedRule, list_watched
 from ontoweir.runtime.sources.derive_values import derived_columns, read_columns
 from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.spill.spill_plan import SpillWork
 from ontoweir.runtime.views.feed_views import fill_relations
 from ontoweir.runtime.views.prepare_view import list_columns
 
@@ -144,6 +145,7 @@ class RunConfig:
             bound=job.bound,
             watched=job.watched,
             watch=watch,
+            spill=SpillWork(job.spill) if job.spill else None,
             views=job.union.views,
             blocks=tuple(
                 BlockContext(

@@ -20,6 +20,8 @@ from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.rules.rule_state import RuleState
 from ontoweir.runtime.rules.watched_rule import WatchedRule
 from ontoweir.runtime.sources.history import Cursor, History
+from ontoweir.runtime.spill.spill_plan import SpillWork
+from ontoweir.runtime.spill.spill_state import SpillState
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,9 @@ class ExecutionContext:
     rules: tuple[WatchedRule, ...] = ()
     """The rules on how rows come of which what breaks them is rejected, or counted."""
 
+    spill: SpillWork | None = None
+    """What is kept on disk of its plans' synopses (None: nothing)."""
+
     parquet: bool = False
     """Whether tasks write their answers as the output has them, which is put together of them."""
 
@@ -97,6 +102,8 @@ class ExecutionState:
     """Of the queries whose answers it reads (none: they have not begun)."""
     rules: tuple[RuleState, ...] = ()
     """What is remembered of each rule that is watched (none: nothing yet)."""
+    spilled: tuple[SpillState, ...] = ()
+    """What is on disk of each plan's synopses (none: nothing is, or nothing yet)."""
 
     @property
     def texts(self) -> "tuple[pa.LargeStringArray, ...]":

@@ -9,6 +9,7 @@ from ontoweir.mappings.model.catalog import Catalog, Meeting, Stream
 from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.spj import Absence, SpjUnion
 from ontoweir.rewriter.windows.choose_emit import Emit
+from ontoweir.runtime.spill.spill_plan import SpillPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,9 @@ class QueryJob:
         watched: keys over whole streams that the verdict rests on.
         parts: of an aggregate query, with the number of plans that each has, in order.
         emit: what is written of its answers.
-        unbounded: the query is not bounded, and its plans keep whatever may be needed: it is
-            replayed in one range, as what ranges would exchange may grow with the history.
+        unbounded: the query is not bounded, and its plans keep whatever may be needed, in memory
+            or on disk (`spill`): it is replayed in one range, as what ranges would exchange may
+            grow with the history.
     """
 
     name: str
@@ -50,6 +52,9 @@ class QueryJob:
     emit: Emit = Emit.ANSWERS
     blocks: "tuple[BlockJob, ...]" = ()
     """The queries whose answers it reads."""
+    spill: tuple[SpillPlan | None, ...] = ()
+    """Of each plan, what may be kept on disk, so that nothing that a rule drops is lost (none:
+    nothing is)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.rewriter.model.spj import Attribute
+from ontoweir.runtime.columnar.encode import flatten
+from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
+from ontoweir.runtime.pool.text_table import TextTable
 
 ColumnPlace = tuple[str, str]
 """A static relation, and a column of it."""
@@ -65,3 +71,25 @@ def compare_within(form: NormalForm, catalog: Catalog) -> Mapping[Attribute, lis
                 known = {p for p, to in there if to is not None and to.type == column.type}
             wanted[attribute] = [p for p in group.domain.within if p not in known]
     return wanted
+
+
+def reference_checks(
+    references: Sequence[EnforcedReference], statics: Mapping[str, pa.Table]
+) -> dict[str, list[ReferenceCheck]]:
+    """The declared references that a run compares with its static data, by stream."""
+    checks: dict[str, list[ReferenceCheck]] = {}
+    tables: dict[tuple[str, str], TextTable] = {}
+    for reference in references:
+        column = statics[reference.relation].column(reference.to)
+        values: pa.Array | TextTable
+        if pa.types.is_string(column.type):
+            place = reference.relation, reference.to
+            if place not in tables:
+                tables[place] = TextTable()
+                tables[place].add(flatten(column))
+            values = tables[place]
+        else:
+            values = pc.drop_null(pc.unique(column))
+        check = ReferenceCheck(reference.column, values, reference.reason)
+        checks.setdefault(reference.stream, []).append(check)
+    return checks

@@ -7,6 +7,7 @@ sums, or, where its own timestamp or a frontier is still needed, its rows in the
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -48,6 +49,14 @@ _FEW = 4
 """Where what is kept is one row for so many new ones, the best of these are found by themselves."""
 
 
+class ColdTables(Protocol):
+    """The rows of a state's tables that are not in memory: found by columns, with some others."""
+
+    def look_up(self, members: Members, names: Sequence[Name], wanted: Frame) -> Frame | None:
+        """The rows of a table that are equal in some columns to one of those wanted (None: there
+        are none)."""
+
+
 class _Chunk:
     """One chunk being processed: E_Z by members, and the state carried in."""
 
@@ -58,8 +67,10 @@ class _Chunk:
         state: KernelState,
         batches: Sequence[Frame],
         most: float | None = None,
+        cold: ColdTables | None = None,
     ) -> None:
         self.plan, self.form, self.state, self.tables = plan, plan.form, state, tables
+        self.cold = cold
         self.bag = not plan.form.distinct
         self.batches = batches
         self.final = most is not None
@@ -215,14 +226,17 @@ class _Chunk:
     ) -> Frame:
         """Some rows, and before them those of a table's state that are equal in some columns to
         one of those wanted (or all of the state)."""
-        old = self._old(table, names, wanted)
-        return (
-            more if old is None or not old.rows else concat([old.select(list(more.columns)), more])
-        )
+        return _put_before(self._old(table, names, wanted), more)
 
     def _old(self, table: SynopsisTable, names: Sequence[Name], wanted: Frame) -> Frame | None:
         """The rows of a table's state, or only those that are equal in some columns to one of those
-        wanted."""
+        wanted; of what is elsewhere, these alone."""
+        held = self._held(table, names, wanted)
+        more = None if self.cold is None else self.cold.look_up(table.members, names, wanted)
+        return held if more is None else _put_before(held, more)
+
+    def _held(self, table: SynopsisTable, names: Sequence[Name], wanted: Frame) -> Frame | None:
+        """As _old, of what is in memory."""
         held = self.state.stored.get(table.members)
         if held is None or isinstance(held, Frame):
             return held
@@ -277,9 +291,14 @@ class _Chunk:
             return compact_kept(table, kept, new, now, bag=self.bag)
         best = self.best.get(table.members)
         if best is None or table.kept:
-            rows = self._with_old(table, (), new, new)
+            rows = _put_before(self._held(table, (), new), new)
             return compact_table(table, rows, now, bag=self.bag)
         return best.with_columns({EVENT: np.full(best.rows, LONG_AGO, dtype=np.int64)})
+
+
+def _put_before(old: Frame | None, more: Frame) -> Frame:
+    """Rows, and others before them, if there are any."""
+    return more if old is None or not old.rows else concat([old.select(list(more.columns)), more])
 
 
 def _window(
@@ -314,6 +333,7 @@ def advance_kernel(
     batches: Sequence[Frame],
     now: int,
     most: float | None = None,
+    cold: ColdTables | None = None,
 ) -> tuple[Frame, KernelState]:
     """Advance one plan over a chunk that ends at a marker.
 
@@ -325,11 +345,12 @@ def advance_kernel(
         most: where only the last result of a key is asked for, results of a key may be one, with
             the sums of all, at the last marker that changed it, as long as the sums are not
             greater than this (None: they are all asked for).
+        cold: rows of the state that are not in memory (None: there are none).
 
     Returns:
         The results completed in the chunk (EVENT is `at`), and the state to carry.
     """
-    chunk = _advance(plan, plan.tables, state, batches, most)
+    chunk = _advance(plan, plan.tables, state, batches, most, cold)
     return chunk.new[plan.tables[-1].members], chunk.carry(now)
 
 
@@ -351,9 +372,10 @@ def _advance(
     state: KernelState,
     batches: Sequence[Frame],
     most: float | None = None,
+    cold: ColdTables | None = None,
 ) -> _Chunk:
     summed = [_with_sums(plan, m, b) for m, b in enumerate(batches)]
-    chunk = _Chunk(plan, tables, state, summed, most)
+    chunk = _Chunk(plan, tables, state, summed, most, cold)
     for table in tables:
         chunk.new[table.members] = chunk.grow(table)
     return chunk

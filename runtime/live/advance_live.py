@@ -38,9 +38,11 @@ from ontoweir.runtime.live.parts.advance_parts import advance_parts
 from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.rules.enforce_rules import enforce_rules
+from ontoweir.runtime.rules.meter_rules import RuleMeter, meter_rules
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Chunk, Slice
 from ontoweir.runtime.times.late_rows import NOT_LATE
+from ontoweir.runtime.times.watch_lateness import NOT_WATCHED, watch_lateness
 
 _NOTHING = KnownSources()
 
@@ -131,9 +133,20 @@ def advance_live(
         queries=tuple(states),
         totals=totals,
         reasons=_count(state.reasons, rejects),
+        meters=_measure_rules(job, state, admitted, limit),
     )
     check_waiting(job, after)
     return LiveOutcome(after, tuple(answers), tuple(rejects))
+
+
+def _measure_rules(
+    job: LiveJob, state: LiveState, admitted: Mapping[str, Admitted], limit: int
+) -> tuple[RuleMeter, ...]:
+    """What is remembered of the rules of the streams, of which what was admitted shows how far rows
+    go towards their limits."""
+    rules = job.metered
+    known = state.meters if len(state.meters) == len(rules) else ()
+    return meter_rules(rules, known, admitted, limit)
 
 
 def _advance_queries(
@@ -182,6 +195,7 @@ def _take_in(
     buffered, counts = dict(state.buffered_rows), dict(state.arrived)
     times, last_arrival = dict(state.max_event_time), dict(state.last_arrival)
     offsets, files, late = dict(state.offsets), dict(state.files), dict(state.late)
+    watches = dict(state.watches)
     for history in job.histories:
         name = history.stream.name
         whole = () if any(p.startswith(f"{name}{PARTITION_OF}") for p in last_arrival) else (name,)
@@ -197,6 +211,10 @@ def _take_in(
             last_arrival[partition] = now
         for partition, last in taken.max_event_time.items():
             times[partition] = max(times.get(partition, last), last)
+        reached = [times[p] for p in partitions_of(name, times) if p in times]
+        if reached:
+            watch = watches.get(name, NOT_WATCHED)
+            watches[name] = watch_lateness(history.stream, watch, taken.behind_us, max(reached))
         offsets.update(taken.offsets)
         if len(taken.late):
             late[name] = late.get(name, NOT_LATE).add(taken.late)
@@ -216,6 +234,7 @@ def _take_in(
         files=files,
         arrived=counts,
         late=late,
+        watches=watches,
     )
     return after, rejects
 
@@ -275,7 +294,7 @@ def _watermark(job: LiveJob, state: LiveState, now: float) -> int | None:
     active, last = [], []
     for history in job.histories:
         name = history.stream.name
-        idle_timeout, lateness = job.idle_seconds.get(name), history.stream.lateness_us
+        idle_timeout, lateness = job.idle_seconds.get(name), state.lateness_of(history.stream)
         mine = partitions_of(name, last_arrival)
         if not mine:
             return None

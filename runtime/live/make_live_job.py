@@ -10,10 +10,10 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.runtime.blocks.advance_blocks import prepare_blocks
 from ontoweir.runtime.changes.feed_of import feed_of
-from ontoweir.runtime.engine.advance_rows import reference_checks
 from ontoweir.runtime.engine.configure_run import QueryConfig, configure_run
 from ontoweir.runtime.engine.prepare_plan import prepare_plans
 from ontoweir.runtime.engine.query_job import QueryJob
+from ontoweir.runtime.ingest.list_references import reference_checks
 from ontoweir.runtime.live.model.live_job import LiveJob, RunningQuery
 from ontoweir.runtime.rdf.find_terms import find_terms
 from ontoweir.runtime.sources.history import History

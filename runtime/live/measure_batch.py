@@ -15,7 +15,9 @@ from ontoweir.runtime.live.model.live_job import (
     RunningQuery,
     partitions_of,
 )
+from ontoweir.runtime.live.model.measure_limits import list_events, measure_limits
 from ontoweir.runtime.rules.enforce_rules import begin_rules, count_broken
+from ontoweir.runtime.spill.spill_state import measure_spill
 from ontoweir.runtime.times.late_rows import NOT_LATE
 
 _NONE: Mapping[str, float] = {}
@@ -47,9 +49,12 @@ def measure_batch(
         partition, `lag_seconds`: by how much the slowest partition's is behind the time of day
         (None: nothing came), `holds_back`: whether the others wait for it, `open_rows_bound`: how
         many rows may wait because earlier ones may come, `late`: how late those came that were too
-        late (LateRows). By query: `state_rows`, `state_bytes`, `bound_rows`, `parts`: the rows of
-        each part of a state that is divided, `rules`: what is watched, and of each synopsis
-        rows and bytes with their bounds.
+        late (LateRows). `limits`: of each lateness and rule, the k in use and the k observed
+        (measure_limits), `events`: what has changed of them. By query: `state_rows`,
+        `state_bytes`, `bound_rows`, `parts`: the rows of each part of a state that is divided,
+        `on_disk`: what rules dropped, its bytes, and how many rows were found again (no fields:
+        nothing is kept there), `rules`: what is watched, and of each synopsis rows and bytes with
+        their bounds.
     """
     did = {name: count - before.totals[name] for name, count in state.totals.items()}
     slowest = min(state.max_event_time.values(), default=None)
@@ -73,6 +78,7 @@ def measure_batch(
             "open_rows_bound": count_open_rows(history.stream) if history.stream.lateness_us else 0,
             "late": state.late.get(name, NOT_LATE).describe(),
         }
+    limits = measure_limits(job, state)
     return {
         "batch": state.batch,
         "time": show_time(round(now * 1e6)),
@@ -85,6 +91,8 @@ def measure_batch(
         "finished": None if state.finished_us is None else show_time(state.finished_us),
         "waiting": state.waiting,
         "streams": streams,
+        "limits": limits,
+        "events": list_events(measure_limits(job, before), limits),
         "queries": _queries(job, state),
     }
 
@@ -98,6 +106,7 @@ def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
             "state_bytes": sum(s.bytes for s in sizes) + text_bytes(held),
             "bound_rows": query.bound,
             "parts": [part.rows for part in held.parts] if isinstance(held, DividedState) else [],
+            "on_disk": {} if isinstance(held, DividedState) else _on_disk(query, held),
             "rules": [] if isinstance(held, DividedState) else _rules(query, held),
             "synopses": [
                 {
@@ -112,6 +121,11 @@ def _queries(job: LiveJob, state: LiveState) -> dict[str, Any]:
             ],
         }
     return measures
+
+
+def _on_disk(query: RunningQuery, state: ExecutionState) -> dict[str, int]:
+    """What rules dropped that is on disk; nothing where none does that."""
+    return {} if query.work.spill is None else measure_spill(state.spilled)
 
 
 def count_let_in(job: LiveJob, state: LiveState) -> dict[str, int]:

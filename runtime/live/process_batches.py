@@ -45,6 +45,12 @@ from ontoweir.runtime.live.model.live_job import (
     LiveState,
     Reject,
 )
+from ontoweir.runtime.live.model.spill_files import (
+    list_fresh,
+    list_spilled,
+    place_spill,
+    restore_spill,
+)
 from ontoweir.runtime.live.output.bind_sink import bind_sink
 from ontoweir.runtime.live.output.check_parts import check_parts
 from ontoweir.runtime.live.output.drop_parts import let_go, remove_files
@@ -81,7 +87,8 @@ class BatchProcessor:
         options: LiveOptions,
         spark: "SparkSession | None" = None,
     ) -> None:
-        self.job, self.fingerprint, self.options, self.spark = job, fingerprint, options, spark
+        self.job = job = place_spill(job, options.checkpoint)
+        self.fingerprint, self.options, self.spark = fingerprint, options, spark
         self.sources = LiveSources()
         self.failed: OntoweirError | None = None
         """The error of ours that ended the run: Spark passes on its text only."""
@@ -115,6 +122,7 @@ class BatchProcessor:
             # no stream was idle while the run was down
             now = dict.fromkeys(self.state.last_arrival, time.time())
             self.state = replace(self.state, last_arrival=now)
+        restore_spill(job, self.state)
         self.recorder = SparkRecorder(self.spark_folder)
         places = {"rejects": options.output}
         if isinstance(self.answers, FileSink):
@@ -300,6 +308,7 @@ class BatchProcessor:
         parts = self.writer.parts.mark()
         record = CommitRecord(self.record.run, log, self.sources.order, read, parts, span[1], bad)
         durable += self.writer.fresh
+        durable += list_fresh(self.job, self.state, outcome.state)
         self.writer.fresh.clear()
         with self.clock.time("commit"):
             place = self._commit(record, outcome, durable)
@@ -318,7 +327,9 @@ class BatchProcessor:
         self.options.on_state(self.state, self.job)
 
     def _forget_parts(self, before: LiveState) -> None:
-        """Remove the files of parts that only the state before has."""
+        """Remove the files of parts, and of rows on disk, that only the state before has."""
+        for old in list_spilled(self.job, before) - list_spilled(self.job, self.state):
+            self.removals.append(disk_threads().submit(old.unlink, missing_ok=True))
         gone = before.files_of_parts - self.state.files_of_parts
         for folder in {placement.folder for placement in self.job.placements.values()}:
             for file in gone:

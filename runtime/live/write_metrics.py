@@ -64,12 +64,26 @@ def _gauges(record: Mapping[str, Any]) -> Iterator[str]:
         shown = [({"stream": s}, v[field]) for s, v in streams if v[field] is not None]
         suffix = "_total" if kind == "counter" else ""
         yield from list_series(f"stream_{field}{suffix}", kind, f"{text}, by stream", shown)
+    for field, text in (("in_use", "in use"), ("observed", "observed in the last window")):
+        marks = [
+            ({"stream": m["stream"], "rule": m["rule"], "unit": m["unit"]}, m[field])
+            for m in record["limits"]
+        ]
+        yield from list_series(f"limit_{field}", "gauge", f"the k of a rule that is {text}", marks)
     queries = record["queries"].items()
     for field in ("state_rows", "state_bytes", "bound_rows"):
         kept = [({"query": q}, v[field]) for q, v in queries if v[field] is not None]
         yield from list_series(
             f"query_{field}", "gauge", f"{field.replace('_', ' ')} of a query", kept
         )
+    for field, kind, text in (
+        ("rows", "gauge", "rows on disk that a rule dropped"),
+        ("bytes", "gauge", "bytes on disk of rows that a rule dropped"),
+        ("found", "counter", "rows that were found again on disk"),
+    ):
+        disk = [({"query": q}, v["on_disk"][field]) for q, v in queries if v["on_disk"]]
+        suffix = "_total" if kind == "counter" else ""
+        yield from list_series(f"on_disk_{field}{suffix}", kind, text, disk)
     rules = [({"query": q, "rule": r["rule"]}, r) for q, v in queries for r in v["rules"]]
     counted = [(where, r["broken"]) for where, r in rules if r["broken"] is not None]
     text = "tuples that broke a rule and were let in"

@@ -42,11 +42,15 @@ class ValueCounter:
         step."""
         self.gap = self.span = self.between = self.valued = 0
         self.order = OrderMeter(column)
+        self.codes: Array | None = None
+        """Of the rows that came last, which value each has (-1: NULL; None: there are too many
+        values)."""
 
     def add(self, values: "pa.ChunkedArray", times: Array) -> None:
         """More rows, in the order of time, with their timestamps (µs)."""
         if pa.types.is_null(values.type):
             self.nulls, self.rows = self.nulls + len(values), self.rows + len(values)
+            self.codes = None if self.full else np.full(len(values), -1, dtype=np.int32)
             return
         if pa.types.is_dictionary(values.type):
             values = values.cast(values.type.value_type)
@@ -57,6 +61,7 @@ class ValueCounter:
         if self.full:
             return
         there = pc.is_valid(values)
+        self.codes = np.full(len(values), -1, dtype=np.int32)
         if values.null_count:
             values, times = values.filter(there), times[there.to_numpy()]
         if not len(values):
@@ -66,10 +71,11 @@ class ValueCounter:
         new = fresh.filter(pc.invert(pc.is_in(fresh, value_set=known)))
         self.found = pa.concat_arrays([known, new])
         if len(self.found) > MOST:
-            self.full, self.found = True, None
+            self.full, self.found, self.codes = True, None, None
             self.first = self.last = self.upto = np.zeros(0, dtype=np.int64)
             return
         codes = pc.index_in(values, value_set=self.found).to_numpy()
+        self.codes[there.to_numpy()] = codes
         self._count_between(codes.astype(np.int64, copy=False), times, len(new))
         self._place(codes, times, len(new))
 

@@ -13,7 +13,9 @@ from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.lateness.find_disorder import find_disorder
 from ontoweir.runtime.measure.count_lateness import Arrivals, count_lateness
+from ontoweir.runtime.measure.count_rates import RateCounter
 from ontoweir.runtime.measure.count_values import ValueCounter
+from ontoweir.runtime.measure.find_dependencies import DependencyFinder
 from ontoweir.runtime.measure.find_keys import KeyFinder
 from ontoweir.runtime.measure.measured import MeasuredLateness, MeasuredStream
 from ontoweir.runtime.sources.coded_texts import concat_rows
@@ -46,7 +48,9 @@ def measure_stream(
     ordered, left_out = _put_in_order(history, arrivals)
     there = [c for c in history.stream.columns if c.name in history.columns]
     counters = {c.name: ValueCounter(c) for c in there}
-    keys = KeyFinder(there)
+    keys, rates = KeyFinder(there), RateCounter()
+    exact = [c.name for c in there if not isinstance(c.type, FloatType)]
+    dependencies = DependencyFinder(exact)
     rate, repeats, gap, step, last = 0, 0, None, 0, None
     for table, times in _read(ordered):
         on_rows(table.num_rows)
@@ -55,7 +59,9 @@ def measure_stream(
         for name, counter in counters.items():
             counter.add(table.column(name), times)
         keys.add(table, times)
+        dependencies.add(counters)
         first = np.flatnonzero(starts_of_runs(times))
+        rates.add(times, first)
         again = _find_repeats(history, table, times)
         repeats += int(again.sum())
         rate = max(rate, int(np.add.reduceat(~again, first, dtype=np.int64).max()))
@@ -68,7 +74,6 @@ def measure_stream(
     rows = history.rows
     columns = {name: counter.finish() for name, counter in counters.items()}
     timed = rows - arrivals.untimed - left_out
-    exact = [c.name for c in there if not isinstance(c.type, FloatType)]
     whole = (n for n in exact if columns[n].distinct == timed > 0 and not columns[n].nulls)
     return MeasuredStream(
         rows,
@@ -86,6 +91,9 @@ def measure_stream(
         repeats,
         left_out,
         {n: spans for n, c in counters.items() if n in joined and (spans := c.spans()) is not None},
+        dependencies.finish(counters),
+        dependencies.whole,
+        rates.finish(),
     )
 
 

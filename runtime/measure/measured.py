@@ -100,6 +100,37 @@ class MeasuredLag:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredRate:
+    """How many rows come in how much time: `counts`, of spans of `width_us` each, the first of
+    which is number `begin` since 1970; `quantiles`: so many rows have half of the timestamps that
+    have some, 99 % and 99.9 % of them, at most."""
+
+    width_us: int
+    begin: int
+    counts: tuple[int, ...]
+    quantiles: tuple[int, ...]
+
+    @property
+    def busiest(self) -> float:
+        """The rows a second of the span that has most."""
+        return max(self.counts) / self.width_us * 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredRatio:
+    """How many rows of a stream there are for each of another: `overall`; `least`, `most`: in spans
+    of `width_us` in which both have rows (None: there is none such); `alone`: in so many, of
+    `spans`, one has rows and the other none."""
+
+    overall: float
+    least: float | None
+    most: float | None
+    width_us: int
+    spans: int
+    alone: int
+
+
+@dataclass(frozen=True, slots=True)
 class MeasuredStream:
     """What was measured of a stream.
 
@@ -111,7 +142,10 @@ class MeasuredStream:
     `whole_keys`: single columns that tell all rows apart;
     `references`: by column, the static columns that have all its values, as (relation, column);
     `left_out`: rows that came so late that they were not looked at any more;
-    `spans`: by column, of those that were asked for, and that have not too many values.
+    `spans`: by column, of those that were asked for, and that have not too many values;
+    `determines`: pairs of columns, a value of the first of which always comes with one value of the
+    second; `every_pair`: whether all were looked at; `rates`: how many rows come in how much time
+    (None: none).
     """
 
     rows: int
@@ -129,3 +163,6 @@ class MeasuredStream:
     repeats: int = 0
     left_out: int = 0
     spans: Mapping[str, ValueSpans] = field(default_factory=dict, repr=False)
+    determines: tuple[tuple[str, str], ...] = ()
+    every_pair: bool = True
+    rates: MeasuredRate | None = None

@@ -104,6 +104,9 @@ def choose_engine(
     if request.engine != "auto" or request.ranges is not None:
         return EngineChoice(spark=request.engine != "driver", because="as it was asked for")
     rows = sum(h.rows for h in work.histories)
+    if work.spill is not None:
+        because = "what a rule drops is kept on disk, so that its history is not divided"
+        return EngineChoice(spark=False, because=because)
     if unbounded:
         because = "the query is not bounded, so that its history is not divided"
         return EngineChoice(spark=False, because=because)

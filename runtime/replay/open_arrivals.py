@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import Catalog, Reference, Stream
-from ontoweir.runtime.engine.advance_rows import reference_checks
 from ontoweir.runtime.engine.configure_run import StreamColumns
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
-from ontoweir.runtime.ingest.list_references import list_references
+from ontoweir.runtime.ingest.list_references import list_references, reference_checks
 from ontoweir.runtime.replay.open_history import StagingArea, open_history
 from ontoweir.runtime.sources.history import History
 

@@ -139,6 +139,7 @@ def replay_history(
         engine_because=choice.because,
         parts=1 if choice.division is None else choice.division.parts,
         broken=scanned.broken,
+        on_disk=scanned.on_disk,
     )
 
 
@@ -253,7 +254,9 @@ def _make_context(
         span=area.span,
         rows_per_chunk=request.rows_per_chunk or _portion(histories),
     )
-    return dataclasses.replace(work, rules=config.list_rules(config.queries[0], whole=True))
+    place = work.spill and dataclasses.replace(work.spill, folder=str(area.folder / "spill"))
+    rules = config.list_rules(config.queries[0], whole=True)
+    return dataclasses.replace(work, rules=rules, spill=place)
 
 
 def _portion(histories: Sequence[History]) -> int:
@@ -314,6 +317,8 @@ def _cut(
     unbounded: bool,
 ) -> Ranges:
     """The ranges of time that tasks replay side by side."""
+    if work.spill is not None:
+        return Ranges((), "what a rule drops is kept on disk, and found in the order of time")
     if unbounded:
         return Ranges((), "the query is not bounded, nor is what ranges would exchange")
     if work.blocks:

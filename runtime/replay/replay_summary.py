@@ -19,7 +19,8 @@ class ReplaySummary:
     and `late_rows`: how late, by stream; `rejected`: tuples not admitted, by reason; `ranges`: of
     how many ranges of time, each a Spark task; `one_range_because`: why there was only one;
     `engine`: what replayed, and `engine_because`: why; `parts`: among how many processes rows were
-    divided by key; `broken`: rows that broke a rule that counts them, by rule.
+    divided by key; `broken`: rows that broke a rule that counts them, by rule; `on_disk`: what
+    rules dropped that is on disk, its bytes, and how many rows were found again.
     """
 
     markers: int
@@ -38,6 +39,7 @@ class ReplaySummary:
     engine_because: str | None = None
     parts: int = 1
     broken: Mapping[str, int] = field(default_factory=dict)
+    on_disk: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def rejected_total(self) -> int:

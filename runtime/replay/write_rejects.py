@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 
 from ontoweir.errors import Source, UsageError
 from ontoweir.files.replace_file import replacing
-from ontoweir.runtime.engine.advance_rows import reference_checks
 from ontoweir.runtime.engine.configure_run import RunConfig
+from ontoweir.runtime.ingest.list_references import reference_checks
 from ontoweir.runtime.replay.open_arrivals import open_arrivals
 from ontoweir.runtime.replay.open_history import StagingArea
 from ontoweir.runtime.results.plain_json import plain_json

@@ -121,12 +121,16 @@ def count_broken(rules: Sequence[WatchedRule], states: Sequence[RuleState]) -> d
 
 
 def look_at(
-    rule: WatchedRule, state: RuleState, came: Mapping[str, tuple[pa.Table, Array]]
+    rule: WatchedRule,
+    state: RuleState,
+    came: Mapping[str, tuple[pa.Table, Array]],
+    bits: int = 0,
 ) -> Look:
-    """A rule over more rows: whole timestamps in order, by stream, with their times (µs)."""
+    """A rule over more rows: whole timestamps in order, by stream, with their times (µs); `bits`:
+    only those of some values (read_values)."""
     table, times = came[rule.stream]
     ordered = rule.kind in (RuleKind.SLACK, RuleKind.ORDER)
-    rows = read_values(table, times, rule.columns, ordered=ordered)
+    rows = read_values(table, times, rule.columns, ordered=ordered, bits=bits)
     said = np.ones(len(rows.times), dtype=np.bool_)
     if rule.kind is RuleKind.END:
         assert rule.ends is not None
@@ -134,7 +138,7 @@ def look_at(
         said = pc.fill_null(column.cast(pa.bool_()), False).to_numpy().astype(np.bool_)
     behind = None
     if rule.behind is not None:
-        behind = read_values(*came[rule.behind[0]], rule.behind[1])
+        behind = read_values(*came[rule.behind[0]], rule.behind[1], bits=bits)
     return Look(rule, state, rows, said, behind)
 
 

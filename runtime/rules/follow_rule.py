@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
+from ontoweir.runtime.ingest.watch_keys import hash_keys
 from ontoweir.runtime.rules.follow_order import follow_order
 from ontoweir.runtime.rules.rule_state import UNKNOWN, RuleState, Values, hash_values
 from ontoweir.runtime.rules.watched_rule import RuleKind, WatchedRule
@@ -26,7 +27,7 @@ class Rows(NamedTuple):
         return Rows(self.values.take(index), self.times[index], self.places[index])
 
 
-class _Grouped(NamedTuple):
+class Grouped(NamedTuple):
     """Rows by their values: `distinct`, in order of both hashes, `codes` by row; and what is
     remembered of them: `time` (UNKNOWN: nothing) and `upto`."""
 
@@ -37,10 +38,15 @@ class _Grouped(NamedTuple):
 
 
 def read_values(
-    rows: pa.Table, times: Array, columns: tuple[str, ...], *, ordered: bool = False
+    rows: pa.Table,
+    times: Array,
+    columns: tuple[str, ...],
+    *,
+    ordered: bool = False,
+    bits: int = 0,
 ) -> Rows:
     """The rows that have values in all of some columns; `ordered`: of one, which are compared by
-    order."""
+    order; `bits`: only those with values whose first hash ends with so many zero bits."""
     there = np.ones(len(times), dtype=np.bool_)
     for name in columns:
         column = rows.column(name)
@@ -50,6 +56,13 @@ def read_values(
     table = rows.select(list(columns))
     if len(places) < len(times):
         table = table.take(pa.array(places))
+    if bits and not ordered:
+        first = hash_keys(table, columns, 1)
+        some = np.flatnonzero(first & np.uint64((1 << bits) - 1) == 0)
+        sampled = table.take(pa.array(some))
+        places = places[some]
+        values = Values(first[some], hash_keys(sampled, columns, 2))
+        return Rows(values, times[places], places)
     hashed = _hold_numbers(table) if ordered else hash_values(table, columns)
     return Rows(hashed, times[places], places)
 
@@ -92,7 +105,7 @@ def follow_rule(
             return follow_order(rule, state, (rows.times, read_numbers(rows), feeds))
 
 
-def _group(state: RuleState, values: Values) -> _Grouped:
+def group_values(state: RuleState, values: Values) -> Grouped:
     order = np.lexsort((values.second, values.first))
     first, second = values.first[order], values.second[order]
     fresh = np.ones(len(order), dtype=np.bool_)
@@ -104,7 +117,7 @@ def _group(state: RuleState, values: Values) -> _Grouped:
     time = np.full(len(places), UNKNOWN, dtype=np.int64)
     upto = np.zeros(len(places), dtype=np.int64)
     time[there], upto[there] = state.time[places[there]], state.upto[places[there]]
-    return _Grouped(distinct, codes, time, upto)
+    return Grouped(distinct, codes, time, upto)
 
 
 def _by_first(
@@ -113,7 +126,7 @@ def _by_first(
     """A value is closed a span after the first row that counts."""
     count = len(rows.times)
     both = Values(*(np.concatenate(pair) for pair in zip(rows.values, fed.values, strict=True)))
-    grouped = _group(state, both)
+    grouped = group_values(state, both)
     mine, theirs = grouped.codes[:count], grouped.codes[count:]
     least = np.full(len(grouped.time), _NEVER, dtype=np.int64)
     np.minimum.at(least, theirs, fed.times)
@@ -190,7 +203,7 @@ def _by_gap(
     rule: WatchedRule, state: RuleState, rows: Rows, feeds: Array
 ) -> tuple[Array, RuleState]:
     """A value is closed a gap after its last row."""
-    grouped = _group(state, rows.values)
+    grouped = group_values(state, rows.values)
     order = np.lexsort((rows.times, grouped.codes))
     times, codes = rows.times[order], grouped.codes[order]
     before, last = _previous(codes, times, feeds[order])
@@ -219,7 +232,7 @@ def _by_rows(
     rule: WatchedRule, state: RuleState, rows: Rows, feeds: Array
 ) -> tuple[Array, RuleState]:
     """A value is closed when more rows than that have come in steps after its last one."""
-    grouped = _group(state, rows.values)
+    grouped = group_values(state, rows.values)
     starts = np.flatnonzero(starts_of_runs(rows.times))
     step = np.searchsorted(starts, np.arange(len(rows.times)), side="right") - 1
     total = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(feeds)]) + state.total

@@ -104,7 +104,7 @@ def _list(catalog: Catalog, streams: Collection[str], whole: bool) -> Iterator[W
     for name in sorted(streams):
         stream = catalog.streams[name]
         for lag in stream.lags:
-            if lag.breach is not None and lag.behind in streams:
+            if lag.breach is not None and not lag.breach.spill and lag.behind in streams:
                 yield from _watch(name, lag, lag.breach, whole)
         for rule in stream.closing:
             if rule.breach is not None:
@@ -118,7 +118,7 @@ def _watch(
     counts = whole and not breach.reject
     if not limited and not counts:
         return
-    made = _describe(stream, rule)
+    made = describe_rule(stream, rule)
     keep = FOR_EVER
     if breach.remember_us is not None and not counts:
         keep = breach.remember_us + (0 if made.kind is RuleKind.ROWS else made.span)
@@ -129,10 +129,11 @@ def _watch(
 
 def watch_closing(rule: ClosingRule) -> WatchedRule:
     """A rule of a stream without a name, of which all that breaks it is counted."""
-    return _describe("", rule)
+    return describe_rule("", rule)
 
 
-def _describe(stream: str, rule: Lag | ClosingRule) -> WatchedRule:
+def describe_rule(stream: str, rule: Lag | ClosingRule) -> WatchedRule:
+    """A rule of a stream, of which nothing is rejected."""
     ends = behind = None
     if isinstance(rule, Lag):
         kind, span = RuleKind.SPAN, rule.within_us

@@ -58,3 +58,22 @@ def test_rows_that_are_let_in_are_counted(
     assert (
         "let in: 2 tuples that break a rule (page comes more than 30 m" in capsys.readouterr().out
     )
+
+
+def test_a_purchase_a_day_later_is_answered(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "semantics.md").read_text(encoding="utf-8")
+    section = text.split("## Nothing is lost: rows on disk\n")[1].split("\n## ")[0]
+    toml = _block(section, "toml")
+    (tmp_path / "pages.csv").write_text(ROWS)
+    (tmp_path / "buys.csv").write_text(
+        "session,item,ts\na,tea,2026-05-04T08:45:00\na,cup,2026-05-05T09:00:00\n"
+    )
+    sql = "SELECT b.item FROM page p, buy b WHERE b.session = p.session AND p.ts <= b.ts"
+    found = []
+    for rule in (toml, toml.replace(', on_violation = "spill"', "")):
+        (tmp_path / "ontoweir.toml").write_text(rule)
+        output = tmp_path / "answers.parquet"
+        command = ["replay", tmp_path, "--sql", sql, "--output", output]
+        assert main([str(part) for part in command]) == 0
+        found.append({a["item"]: a["multiplicity"] for a in pq.read_table(output).to_pylist()})
+    assert found == [{"tea": 3, "cup": 3}, {"tea": 3}]

@@ -118,11 +118,36 @@ def test_what_becomes_of_rows_that_break_a_rule(
     assert found == [expected] * 3
 
 
+def test_what_spans_of_time_drop_is_kept_on_disk(tmp_path: Path) -> None:
+    declared = 'clustered = [{ columns = ["k"], within = "2 hours", on_violation = "spill" }]'
+    (lag,) = make_catalog(tmp_path, _toml(declared)).streams["S"].lags
+    assert lag.breach == Breach(False, spill=True)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('clustered = [{ columns = ["k"], gap = "1 hour", on_violation = "spill" }]', "clustered"),
+        ('clustered = [{ columns = ["k"], rows = 9, on_violation = "spill" }]', "clustered"),
+        ('ordered = [{ column = "k", slack = 9, on_violation = "spill" }]', "ordered"),
+    ],
+)
+def test_what_closes_values_does_not_spill(rule: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match=f'{said} has on_violation = "spill"') as error:
+        make_catalog(tmp_path, _toml(rule))
+    assert error.value.source is not None
+
+
+def test_what_spills_remembers_nothing(tmp_path: Path) -> None:
+    more = 'within = "2 hours", on_violation = "spill", remember = "1 day"'
+    with pytest.raises(CatalogError, match="says remember, and on_violation"):
+        make_catalog(tmp_path, _toml(f'clustered = [{{ columns = ["k"], {more} }}]'))
+
+
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
         ('on_violation = "drop"', "on_violation is 'drop'"),
-        ('on_violation = "spill"', "is not there"),
         ('on_violation = "reject"', "does not say how long values are remembered"),
         ('remember = "1 day"', "says remember, and no on_violation"),
         ('on_violation = "count", remember = "90 seconds"', "not a whole number of the stream's"),

@@ -1,4 +1,4 @@
-"""Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS [views|parts]`.
+"""Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS [views|parts|spill]`.
 
 A child process takes in micro-batches as Spark gives them (one that is not committed comes
 again), and kills itself; the next goes on. In the end one that is not killed.
@@ -28,6 +28,7 @@ from tests.oracle.random_queries import Case
 from tests.runtime.kill_at import kill_at
 from tests.runtime.live_cases import cut_arrivals, find_case
 from tests.runtime.parts_here import find_divided
+from tests.runtime.spill.spill_cases import choose_spill
 from tests.runtime.view_cases import choose_views
 
 FULL = "full-disk"
@@ -131,6 +132,7 @@ def main() -> None:
     picks: dict[str, Callable[[int], tuple[Any, Any]]] = {
         "views": choose_views,
         "parts": choose_parts,
+        "spill": choose_spill,
     }
     pick = picks[sys.argv[5]] if sys.argv[5:] else choose
     random = Random(seed)

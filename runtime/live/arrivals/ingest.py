@@ -29,7 +29,8 @@ AGAIN = "duplicate: its offset was delivered before"
 @dataclass(frozen=True, slots=True)
 class Taken:
     """Rows that can take part, those that cannot; by partition the last timestamp and offset; for
-    each row that is late, the lateness that its stream would have needed (µs)."""
+    each row that is late, the lateness that its stream would have needed (µs); and by how much a
+    row came after one of its partition with a later timestamp, at most (µs)."""
 
     rows: pa.Table
     rejects: tuple[Reject, ...]
@@ -37,6 +38,7 @@ class Taken:
     offsets: Mapping[str, int]
     files: FileGroup | None
     late: Array
+    behind_us: int
 
 
 def ingest(
@@ -85,17 +87,40 @@ def ingest(
         max_event_time = {} if reached is None else {history.stream.name: reached}
     elif PARTITION not in rows.column_names and rows.num_rows:
         max_event_time = {history.stream.name: pc.max(rows.column(time)).as_py()}
+    behind = _measure_behind(rows, history.stream, state)
     late = np.zeros(0, dtype=np.int64)
     if state.finished_us is not None:
         over = pc.less_equal(rows.column(time), state.finished_us)
-        first_open = state.finished_us + 1 + history.stream.lateness_us
+        first_open = state.finished_us + 1 + state.lateness_of(history.stream)
         late = first_open - rows.column(time).filter(over).to_numpy()
         drop(over, LATE)
     marks = {FAULT, PARTITION, OFFSET, FILE, MODIFIED}
     if RAW in rows.column_names and rows.column(RAW).null_count == rows.num_rows:
         marks.add(RAW)  # else it shows what a row held that is rejected later
     rows = rows.select([n for n in rows.column_names if n not in marks])
-    return Taken(rows, tuple(rejects), max_event_time, offsets, files, late)
+    return Taken(rows, tuple(rejects), max_event_time, offsets, files, late, behind)
+
+
+def _measure_behind(rows: pa.Table, stream: Stream, state: LiveState) -> int:
+    """By how much a row comes after one of its partition with a later timestamp, at most."""
+    if not rows.num_rows:
+        return 0
+    times = rows.column(stream.timestamp).to_numpy()
+    if PARTITION not in rows.column_names:
+        return _behind(times, state.max_event_time.get(stream.name))
+    coded = rows.column(PARTITION).combine_chunks().dictionary_encode()
+    codes = coded.indices.to_numpy()
+    return max(
+        _behind(times[codes == code], state.max_event_time.get(name))
+        for code, name in enumerate(coded.dictionary.to_pylist())
+    )
+
+
+def _behind(times: Array, reach: int | None) -> int:
+    before = np.maximum.accumulate(times)
+    if reach is not None:
+        before = np.maximum(before, reach)
+    return int((before - times).max())
 
 
 def align_rows(rows: pa.Table, stream: Stream) -> pa.Table:

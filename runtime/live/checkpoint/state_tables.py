@@ -1,6 +1,5 @@
 """The state of a live run as named tables and plain values, and back: what a commit has of it."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -8,8 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ontoweir.runtime.columnar.columns import read_name, write_name
 from ontoweir.runtime.columnar.encode import flatten
-from ontoweir.runtime.columnar.frame import Frame, Name
+from ontoweir.runtime.columnar.frame import Frame
 from ontoweir.runtime.engine.execution import BlockState, ExecutionState
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.live.checkpoint.save_groups import from_groups, to_groups
@@ -18,7 +18,9 @@ from ontoweir.runtime.live.model.live_job import FileGroup, LiveState, QueryStat
 from ontoweir.runtime.pool.text_table import TEXT
 from ontoweir.runtime.rules.rule_state import RuleState, read_rule, write_rule
 from ontoweir.runtime.sources.history import Cursor
+from ontoweir.runtime.spill.spill_state import describe_spill, read_spill
 from ontoweir.runtime.times.late_rows import LateRows
+from ontoweir.runtime.times.watch_lateness import read_watch
 
 _PART, _TEXT = "0", "text"
 
@@ -46,10 +48,16 @@ def describe_state(state: LiveState) -> dict[str, Any]:
         "arrived": dict(state.arrived),
         "reasons": dict(state.reasons),
         "late": {n: [late.needed_us, *late.counts] for n, late in state.late.items()},
+        "watches": {n: watch.describe() for n, watch in state.watches.items()},
         "texts": [[] if isinstance(q, DividedState) else _list_texts(q) for q in state.queries],
         "blocks": [
             [] if isinstance(q, DividedState) else _describe_blocks(q) for q in state.queries
         ],
+        "spilled": {
+            str(number): [describe_spill(held) for held in query.spilled]
+            for number, query in enumerate(state.queries)
+            if isinstance(query, ExecutionState) and query.spilled
+        },
         "divided": {
             str(number): [asdict(part) for part in query.parts]
             for number, query in enumerate(state.queries)
@@ -103,7 +111,8 @@ def assemble_state(
             queries.append(DividedState(tuple(map(_read_part, divided[str(number)]))))
             continue
         state = _assemble_query(str(number), texts, described["blocks"][number], tables)
-        queries.append(replace(state, cursors=cursors))
+        on_disk = described.get("spilled", {}).get(str(number), ())
+        queries.append(replace(state, cursors=cursors, spilled=tuple(map(read_spill, on_disk))))
     buffered_rows = {
         name: tables[f"buffered-{name}.arrow"]
         for name in streams
@@ -122,6 +131,7 @@ def assemble_state(
         arrived={k: int(v) for k, v in described["arrived"].items()},
         reasons={k: int(v) for k, v in described["reasons"].items()},
         late={k: LateRows(held[0], tuple(held[1:])) for k, held in described["late"].items()},
+        watches={k: read_watch(held) for k, held in described.get("watches", {}).items()},
     )
 
 
@@ -243,18 +253,10 @@ def _read_rules(prefix: str, tables: Mapping[str, pa.Table]) -> tuple[RuleState,
 
 
 def _from_frame(frame: Frame) -> pa.Table:
-    names = [json.dumps(_plain(name)) for name in frame.columns]
+    names = [write_name(name) for name in frame.columns]
     return pa.table([pa.array(c) for c in frame.columns.values()], names=names)
 
 
-def _plain(name: Name) -> list[Any]:
-    return [sorted(part) if isinstance(part, frozenset) else part for part in name]
-
-
 def _to_frame(table: pa.Table) -> Frame:
-    columns: dict[Name, Any] = {}
-    for name in table.column_names:
-        parts = json.loads(name)
-        key = tuple(frozenset(p) if isinstance(p, list) else p for p in parts)
-        columns[key] = np.array(table.column(name).to_numpy())
+    columns = {read_name(n): np.array(table.column(n).to_numpy()) for n in table.column_names}
     return Frame(table.num_rows, columns)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from ontoweir.checker.model.declarations import Declaration
+from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.blocks.advance_blocks import PreparedBlock
 from ontoweir.runtime.changes.change_feed import ChangeFeed
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
@@ -14,8 +15,10 @@ from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.live.model.divided_state import DividedState, Placement, RunParts
 from ontoweir.runtime.rdf.find_terms import AnswerTerms
+from ontoweir.runtime.rules.meter_rules import Metered, RuleMeter, list_metered
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.times.late_rows import LateRows
+from ontoweir.runtime.times.watch_lateness import NOT_WATCHED, LatenessWatch, lateness_in_use
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,11 @@ class LiveJob:
     most_waiting: int | None = None
     placements: Mapping[str, Placement] = field(default_factory=dict)
     run_parts: RunParts | None = None
+
+    @property
+    def metered(self) -> tuple[Metered, ...]:
+        """The rules of the streams that are measured."""
+        return list_metered({h.stream.name: (h.stream, h.columns) for h in self.histories})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +116,15 @@ class LiveState:
     arrived: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, int] = field(default_factory=dict)
     late: Mapping[str, LateRows] = field(default_factory=dict)
+    watches: Mapping[str, LatenessWatch] = field(default_factory=dict)
+    """By stream, how late its rows come."""
+    meters: tuple[RuleMeter, ...] = ()
+    """Of the rules of the streams, in order, how far rows go towards their limits (none: as
+    nothing rests on them, they begin anew where a run does)."""
+
+    def lateness_of(self, stream: Stream) -> int:
+        """After how long a row of a stream is not waited for, in µs."""
+        return lateness_in_use(stream, self.watches.get(stream.name, NOT_WATCHED))
 
     @property
     def files_of_parts(self) -> frozenset[str]:

@@ -27,7 +27,6 @@ from ontoweir.runtime.engine.advance_rows import (
     advance_rows,
     count_markers,
     first_time,
-    reference_checks,
 )
 from ontoweir.runtime.engine.aggregate_chunk import (
     PartRows,
@@ -41,6 +40,7 @@ from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.merge_group_deltas import drop_known, merge_group_deltas
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plans
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
+from ontoweir.runtime.ingest.list_references import reference_checks
 from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
 from ontoweir.runtime.replay.ranges.write_behind import write_behind
@@ -48,6 +48,7 @@ from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.write_results import write_part
 from ontoweir.runtime.rules.enforce_rules import enforce_rules
 from ontoweir.runtime.rules.keep_broken import keep_broken
+from ontoweir.runtime.spill.spill_rows import drop_old
 from ontoweir.runtime.verified.watch_rejects import RejectWatch
 
 
@@ -229,7 +230,7 @@ def _replay(
     later = held.enter_context(write_behind())
     told = progress_file(task.folder, task.index)
     for chunk, found in chunks:
-        kept = enforce_rules(work.rules, found, state.rules, chunk.now_us)
+        before, kept = state, enforce_rules(work.rules, found, state.rules, chunk.now_us)
         admitted = kept.admitted
         keep_broken(Path(task.folder), chunk.now_us, found, kept.rejected)
         parts, write = progress.parts, _nothing
@@ -270,6 +271,7 @@ def _replay(
         )
         most = max(most, state.rows)
         check_bound(work, state)
+        drop_old(work.spill, before.spilled, state.spilled)
         later(partial(_report, write, told, progress, on_progress))
     if at_end:
         write, progress = _finish(work, task, state.groups, progress)

@@ -43,6 +43,7 @@ from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.results.write_results import RowSink
 from ontoweir.runtime.rules.enforce_rules import count_broken
+from ontoweir.runtime.spill.spill_state import measure_spill
 
 RunTasks: TypeAlias = Callable[[Sequence[RangeTask], Callable[[], None]], list[RangeOutcome]]
 """Runs tasks, and calls something again and again meanwhile."""
@@ -72,6 +73,8 @@ class Scanned:
     """The last finished timestamp."""
     broken: Mapping[str, int] = field(default_factory=dict)
     """Rows that broke a rule and were let in, by rule."""
+    on_disk: Mapping[str, int] = field(default_factory=dict)
+    """As measure_spill."""
 
 
 def scan_ranges(
@@ -110,6 +113,7 @@ def scan_ranges(
         reason=ranges.reason,
         now_us=max((n for o in outcomes if (n := o.progress.now_us) is not None), default=None),
         broken=count_broken(work.rules, outcomes[-1].state.rules),
+        on_disk=measure_spill(outcomes[-1].state.spilled) if work.spill is not None else {},
     )
 
 

@@ -1,10 +1,12 @@
 """How a query runs, as numbers for the API and as pictures for the pages."""
 
+from dataclasses import asdict
 from typing import Any
 
 from ontoweir.dashboard.read_runs import Moment, Run
 from ontoweir.draw.draw_chart import COLOURS, Chart, Series
 
+_MAX_EVENTS = 20
 _MAX_LINES = COLOURS - 2
 """Synopses that have a line of their own; the greatest."""
 
@@ -20,8 +22,9 @@ def describe_run(run: Run | None) -> dict[str, Any]:
     }
     fields = ("batch", "state_rows", "bound_rows", "tuples_per_second", "tuples", "results")
     rest = ("rejected", "rejects", "finished", "lag_seconds", "time", "synopses")
+    more = ("limits", "events", "on_disk")
     if last is None:
-        return description | dict.fromkeys((*fields, *rest))
+        return description | dict.fromkeys((*fields, *rest, *more))
     return description | {
         "batch": last.batch,
         "state_rows": last.rows,
@@ -38,7 +41,16 @@ def describe_run(run: Run | None) -> dict[str, Any]:
             {"synopsis": s.name, "rows": s.rows, "bound_rows": s.bound, "bound": s.formula}
             for s in last.synopses
         ],
+        "limits": [asdict(limit) for limit in last.limits],
+        "events": _list_events(run),
+        "on_disk": last.on_disk,
     }
+
+
+def _list_events(run: Run | None) -> list[dict[str, Any]]:
+    """What has changed of late of how rows come, the newest first."""
+    told = [{"time": m.at, "event": e} for m in (run.moments if run else ()) for e in m.events]
+    return told[::-1][:_MAX_EVENTS]
 
 
 def chart_state(name: str, moments: tuple[Moment, ...]) -> Chart:

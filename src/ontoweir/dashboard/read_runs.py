@@ -28,6 +28,18 @@ class Synopsis:
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    """A rule on how rows of a stream come: the k that is in use, and the one observed, as text;
+    `broken`: whether more is observed than used."""
+
+    stream: str
+    rule: str
+    in_use: str
+    observed: str
+    broken: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Moment:
     """A query after a micro-batch; `at` in seconds since 1970. `tuples`, `results`, `rejected`
     and `rejects` count from the run's start; `lag`: seconds behind the clock; `stages`: seconds of
@@ -47,6 +59,10 @@ class Moment:
     finished: str | None
     lag: float | None
     stages: Mapping[str, float] = field(default_factory=dict)
+    limits: tuple[Limit, ...] = ()
+    events: tuple[str, ...] = ()
+    on_disk: int | None = None
+    """Rows that rules drop, on disk (None: nothing is kept there)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +161,6 @@ def _moment(record: Mapping[str, Any], query: Mapping[str, Any], at: float) -> M
         for stream in _dict(record.get("streams")).values()
         if (lag := _number(_dict(stream).get("lag_seconds"))) is not None
     ]
-    parts = query.get("synopses")
     return Moment(
         at,
         _count(record.get("batch")),
@@ -158,7 +173,7 @@ def _moment(record: Mapping[str, Any], query: Mapping[str, Any], at: float) -> M
                 _whole(s.get("bound_rows")),
                 _text(s.get("bound")) or "",
             )
-            for s in (parts if isinstance(parts, list) else [])
+            for s in _list(query.get("synopses"))
             if isinstance(s, dict)
         ),
         _number(record.get("seconds")) or 0.0,
@@ -170,7 +185,25 @@ def _moment(record: Mapping[str, Any], query: Mapping[str, Any], at: float) -> M
         _text(record.get("finished")),
         max(lags, default=None),
         {str(k): _number(v) or 0.0 for k, v in _dict(record.get("stages")).items()},
+        tuple(_limit(m) for m in _list(record.get("limits")) if isinstance(m, dict)),
+        tuple(e for e in map(_text, _list(record.get("events"))) if e is not None),
+        _whole(_dict(query.get("on_disk")).get("rows")),
     )
+
+
+def _limit(held: Mapping[str, Any]) -> Limit:
+    shown = _dict(held.get("shown"))
+    return Limit(
+        _text(held.get("stream")) or "?",
+        _text(held.get("rule")) or "?",
+        _text(shown.get("in_use")) or "?",
+        _text(shown.get("observed")) or "?",
+        (_number(held.get("observed")) or 0.0) > (_number(held.get("in_use")) or 0.0),
+    )
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _dict(value: object) -> dict[str, Any]:

@@ -25,6 +25,14 @@ def show_lag(seconds: float | None) -> str:
 _UNITS = {86_400: "days", 3_600: "h", 60: "min"}
 
 
+def show_disk(held: Mapping[str, int]) -> str:
+    """What is on disk of what rules drop (measure_spill)."""
+    return (
+        f"on disk: {held['rows']:,} rows that rules drop ({held['bytes'] / 1e6:,.1f} MB); "
+        f"{held['found']:,} found again"
+    )
+
+
 def show_moment(seconds: float | None) -> str:
     """A time of day, UTC."""
     if seconds is None:

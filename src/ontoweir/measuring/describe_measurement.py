@@ -29,6 +29,19 @@ def describe_measurement(measurement: Measurement, project: str) -> dict[str, An
     return {
         "streams": {n: _describe_stream(m) for n, m in measurement.streams.items()},
         "lags": [_describe_lag(j, found) for j, found in measurement.lags.items()],
+        "ratios": [
+            {
+                "stream": one,
+                "to": other,
+                "ratio": found.overall,
+                "least": found.least,
+                "most": found.most,
+                "span": show_duration(found.width_us),
+                "spans": found.spans,
+                "alone": found.alone,
+            }
+            for (one, other), found in measurement.ratios.items()
+        ],
         "declarations": [_describe_judged(j, project) for j in measurement.judged],
         "queries": [
             {
@@ -61,6 +74,12 @@ def _describe_stream(measured: "MeasuredStream") -> dict[str, Any]:
             "exact": late.exact,
         },
         "max_per_timestamp": measured.rate,
+        "rate": _describe_rate(measured),
+        "determines": [
+            {"column": one, "determines": [b for a, b in measured.determines if a == one]}
+            for one in dict.fromkeys(a for a, _ in measured.determines)
+        ],
+        "every_pair": measured.every_pair,
         "keys": [[*key] for key in measured.keys],
         "whole_keys": list(measured.whole_keys),
         "columns": {n: _describe_column(c) for n, c in measured.columns.items()},
@@ -81,6 +100,29 @@ def _describe_stream(measured: "MeasuredStream") -> dict[str, Any]:
             if c.order is not None
         ],
     }
+
+
+def _describe_rate(measured: "MeasuredStream") -> dict[str, Any] | None:
+    """How many rows come in how much time."""
+    rates = measured.rates
+    if rates is None:
+        return None
+    shares = zip(LAG_SHARES, rates.quantiles, strict=True)
+    return {
+        "per_second": mean_rate(measured),
+        "busiest_per_second": rates.busiest,
+        "span": show_duration(rates.width_us),
+        "per_timestamp": {f"{share:.2%}": rows for share, rows in shares},
+    }
+
+
+def mean_rate(measured: "MeasuredStream") -> float | None:
+    """The rows a second of the time from the first timestamp to the end of the last (None: that has
+    no length)."""
+    if measured.rates is None or measured.first_us is None or measured.last_us is None:
+        return None
+    span = measured.last_us - measured.first_us + (measured.step_us or 0)
+    return sum(measured.rates.counts) / span * 1e6 if span else None
 
 
 def _describe_lag(join: Join, found: "MeasuredLag | None") -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ontoweir.measuring.declared import (
     declare_in,
 )
 from ontoweir.measuring.find_joins import Join, find_joins, measure_lags
-from ontoweir.measuring.measure_streams import measure_streams
+from ontoweir.measuring.measure_streams import compare_streams, measure_streams
 from ontoweir.measuring.propose_declarations import (
     Proposed,
     propose_declarations,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ontoweir.progress.replay_progress import ProgressListener
-    from ontoweir.runtime.measure.measured import MeasuredLag, MeasuredStream
+    from ontoweir.runtime.measure.measured import MeasuredLag, MeasuredRatio, MeasuredStream
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,14 @@ class Remedy:
 class Measurement:
     """What was measured of streams, what could be declared of them, of each query what of that it
     needs to be bounded, and how long rows come after those that the queries join (None: there are
-    too many values to tell)."""
+    too many values to tell). `ratios`: of two streams, how many rows of the first there are for
+    each of the second."""
 
     streams: "Mapping[str, MeasuredStream]"
     judged: tuple[Judged, ...]
     remedies: tuple[Remedy, ...]
     lags: "Mapping[Join, MeasuredLag | None]"
+    ratios: "Mapping[tuple[str, str], MeasuredRatio]"
 
 
 def measure_project(
@@ -117,7 +119,7 @@ def measure_project(
     judged.sort(key=lambda j: -len(j.changes))
     lossless = [p for p in proposed if not p.loses]
     remedies = tuple(judge.remedy(query, lossless) for query in compiled)
-    return Measurement(measured, tuple(judged), remedies, lags)
+    return Measurement(measured, tuple(judged), remedies, lags, compare_streams(measured))
 
 
 def _list_streams(compiled: Sequence[CompiledQuery], catalog: Catalog) -> list[Stream]:

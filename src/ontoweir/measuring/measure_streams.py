@@ -1,8 +1,9 @@
 """Measure the data of streams, as it is, whatever is declared of it."""
 
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from ontoweir.progress.replay_progress import ProgressListener
     from ontoweir.runtime.engine.configure_run import StreamColumns
-    from ontoweir.runtime.measure.measured import MeasuredStream
+    from ontoweir.runtime.measure.measured import MeasuredRatio, MeasuredStream
 
 
 def measure_streams(
@@ -52,6 +53,21 @@ def measure_streams(
             wanted = {column for name, column in joined if name == stream.name}
             measured[stream.name] = measure_stream(history, statics, seen, wanted)
     return measured
+
+
+def compare_streams(
+    measured: "Mapping[str, MeasuredStream]",
+) -> "dict[tuple[str, str], MeasuredRatio]":
+    """How many rows of a stream there are for each of another, in the time that both have."""
+    from ontoweir.runtime.measure.count_rates import compare_rates
+
+    found = {}
+    for one, other in combinations(measured, 2):
+        mine, theirs = measured[one].rates, measured[other].rates
+        ratio = None if mine is None or theirs is None else compare_rates(mine, theirs)
+        if ratio is not None:
+            found[one, other] = ratio
+    return found
 
 
 def _undeclared(stream: Stream) -> Stream:

@@ -13,6 +13,7 @@ from ontoweir.measuring.show_measurement import (
     tell_arrival,
     tell_bound,
     tell_lags,
+    tell_ratios,
     tell_values,
 )
 from ontoweir.measuring.write_declarations import show_lines
@@ -35,11 +36,13 @@ def render_measurement(measurement: Measurement, catalog: Catalog, project: str,
     parts = [f"<h1>{escape(title)}: what the data keeps</h1>", *_remedies(measurement)]
     for name, measured in measurement.streams.items():
         parts += _stream(name, measured, catalog)
-    if measurement.lags:
-        lines = "".join(f"<li>{escape(line)}</li>" for line in tell_lags(measurement))
-        parts.append(
-            f"<section><h2>How long after one another rows come</h2><ul>{lines}</ul></section>"
-        )
+    for title_of, told in (
+        ("How long after one another rows come", tell_lags(measurement)),
+        ("How many rows come for each of another stream", tell_ratios(measurement)),
+    ):
+        lines = "".join(f"<li>{escape(line)}</li>" for line in told)
+        if lines:
+            parts.append(f"<section><h2>{title_of}</h2><ul>{lines}</ul></section>")
     if measurement.judged:
         parts.append("<section><h2>What could be declared</h2>")
         parts += [_judged(judged, project) for judged in measurement.judged]

@@ -12,13 +12,16 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.parse_duration import UNITS_US, show_duration
 from ontoweir.mappings.model.show_values import show_values
-from ontoweir.measuring.describe_measurement import SHARES, show_instant
+from ontoweir.measuring.describe_measurement import SHARES, mean_rate, show_instant
 from ontoweir.measuring.measure_project import Measurement
 from ontoweir.measuring.propose_lags import tell_lag
 from ontoweir.measuring.write_declarations import show_lines
 
 if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredColumn, MeasuredStream
+
+_MANY = 10
+"""How busy a span is is told where spans have so many rows on average."""
 
 
 def print_measurement(
@@ -37,7 +40,7 @@ def print_measurement(
         for label, text in tell_arrival(measured):
             console.print(f"  {label:<12}{text}", markup=False, soft_wrap=True)
         console.print(_columns(measured, catalog, name))
-    for line in tell_lags(measurement):
+    for line in (*tell_lags(measurement), *tell_ratios(measurement)):
         console.print(line, markup=False, soft_wrap=True)
     _print_declarations(measurement, project, console)
     _print_queries(measurement, console)
@@ -71,16 +74,38 @@ def tell_arrival(measured: "MeasuredStream") -> Iterator[tuple[str, str]]:
         step = "" if measured.step_us is None else f"; all of {show_duration(measured.step_us)}"
         few = "no two" if measured.rate == 1 else f"at most {measured.rate:,}"
         yield "timestamps", f"{few} rows share one{gap}{step}"
+    if (rate := _tell_rate(measured)) is not None:
+        yield "rate", rate
     if measured.untimed:
         yield "without", f"{measured.untimed:,} rows have no timestamp"
     if measured.repeats:
         yield "repeated", f"{measured.repeats:,} rows repeat a declared key, and are not counted"
     if measured.left_out:
         yield "left out", f"{measured.left_out:,} rows came too late to be looked at further"
+    for one in dict.fromkeys(a for a, _ in measured.determines):
+        others = ", ".join(b for a, b in measured.determines if a == one)
+        count = measured.columns[one].distinct or 0
+        yield "depends", f"{one} determines {others} (each of its {count:,} values has one)"
+    if not measured.every_pair:
+        yield "depends", "of columns with many values it is not told what they determine"
     timed = measured.keys if measured.rate > 1 else ()
     keys = [*((n,) for n in measured.whole_keys), *((*k, "time") for k in timed)]
     if keys:
         yield "keys", ", ".join(f"({', '.join(key)})" for key in keys[:8])
+
+
+def _tell_rate(measured: "MeasuredStream") -> str | None:
+    """How many rows come in how much time (None: there are too few to tell)."""
+    rates, mean = measured.rates, mean_rate(measured)
+    if rates is None or mean is None:
+        return None
+    told = f"{mean:,.3g} rows a second"
+    if sum(rates.counts) >= _MANY * len(rates.counts) > _MANY:
+        told += f", {rates.busiest:,.3g} in the busiest {about(rates.width_us)}"
+    if measured.rate > 1:
+        half, most = rates.quantiles[:2]
+        told += f"; {half:,} or less for half of the timestamps, {most:,} or less for 99 %"
+    return told
 
 
 def tell_lags(measurement: Measurement) -> Iterator[str]:
@@ -96,6 +121,19 @@ def tell_lags(measurement: Measurement) -> Iterator[str]:
             yield said + (shares if found.greatest_us else "")
         else:
             yield f"{join.stream}.{join.column} and {join.behind}.{join.to} have no value in common"
+
+
+def tell_ratios(measurement: Measurement) -> Iterator[str]:
+    """How many rows of a stream come for each of another."""
+    for (one, other), found in measurement.ratios.items():
+        spans = ""
+        if found.least is not None and found.most is not None:
+            spans = f"; {found.least:,.3g} to {found.most:,.3g} in spans of {about(found.width_us)}"
+        alone = f"; in {found.alone:,} of {found.spans:,} such spans only one has rows"
+        yield (
+            f"{found.overall:,.3g} rows of {one} come for each of {other}{spans}"
+            f"{alone if found.alone else ''}"
+        )
 
 
 def _columns(measured: "MeasuredStream", catalog: Catalog, name: str) -> Table:

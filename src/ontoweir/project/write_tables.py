@@ -64,6 +64,10 @@ def _of_time(stream: Stream) -> list[str]:
         time.append(f"align = {quote(stream.align)}")
     if stream.lateness_us:
         time.append(f'lateness = "{show_duration(stream.lateness_us)}"')
+    if stream.floor_us is not None:
+        time += ["adapt = true", f'floor = "{show_duration(stream.floor_us)}"']
+        if stream.window_us is not None:
+            time.append(f'window = "{show_duration(stream.window_us)}"')
     lines = [f"timestamp = {{ {', '.join(time)} }}"]
     if stream.max_per_timestamp is not None:
         lines.append(f"max_per_timestamp = {stream.max_per_timestamp}")

@@ -18,7 +18,7 @@ _COUNTS = ("tuples", "markers", "results", "rejected", "late")
 
 _KEPT = (
     *("state_rows", "state_bytes", "bound_rows", "synopses", "batch", "last_batch", "finished"),
-    *("waiting_rows", "rejects", "rules", "streams", *_COUNTS),
+    *("waiting_rows", "rejects", "rules", "on_disk", "limits", "streams", *_COUNTS),
 )
 """What an entry has come to, which stays true until it goes on."""
 
@@ -56,6 +56,8 @@ def begin_status(
         **dict.fromkeys(_COUNTS, 0),
         "rejects": {},
         "rules": [],
+        "on_disk": {},
+        "limits": [],
         "streams": {},
         "tuples_per_second": 0.0,
         "stages": {},
@@ -83,6 +85,8 @@ def add_record(status: dict[str, Any], record: Mapping[str, Any]) -> None:
         "bound_rows": held["bound_rows"],
         "synopses": held["synopses"],
         "rules": held["rules"],
+        "on_disk": held["on_disk"],
+        "limits": record["limits"],
     }
 
 

@@ -199,11 +199,16 @@ def open_shared(registry: Path, spark: "SparkSession", options: RunOptions) -> S
 
 def can_share(running: RunningEntry, options: RunOptions) -> bool:
     """Whether an entry can take part: its streams come in files, no listener wants Spark to count
-    their rows, and it has no checkpoint of its own, of a run by itself."""
+    their rows, it has no checkpoint of its own, of a run by itself, keeps nothing on disk, and
+    adapts no lateness."""
     from ontoweir.runtime.live.run_intake import is_listable
 
     if running.prepared is None or options.listeners:
         return False
+    if any(query.work.spill is not None for query in running.prepared.job.queries):
+        return False
     if any((running.folder / "checkpoint" / "commits").glob("[0-9]*")):
+        return False
+    if any(h.stream.floor_us is not None for h in running.prepared.job.histories):
         return False
     return is_listable(running.prepared.job)

@@ -18,6 +18,7 @@ from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
 from ontoweir.rewriter.tmappings.find_shared_texts import refuse_shared_texts
 from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit, choose_emit
+from ontoweir.run.spill_plans import Spared, plan_spilling, spare_query
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -184,7 +185,6 @@ def make_job(
         QueryError: it is not bounded, and that is not allowed; or its answers are not written so.
     """
     chosen = choose_emit(compiled.union, asked.emit)
-
     catalog = workspace.project.catalog
     if chosen in CHANGING:
         refuse_shared_texts(compiled.union, extend_catalog(catalog, compiled.union))
@@ -192,6 +192,12 @@ def make_job(
         refined = workspace.check(compiled, statistics=known)
     else:
         refined = refine_plans(verdict, catalog, known)
+    spared = spare_query(workspace, compiled, known)
+    if spared is not None and (spared.verdict.plans is not None or refined.plans is None):
+        # nothing rests on what the rules say, or nothing is bounded by it
+        verdict = refined = spared.verdict
+        catalog = spared.catalog
+        compiled, spared = replace(compiled, union=spared.union), None
     if chosen is Emit.SNAPSHOTS and refined.closes_values:
         raise QueryError(
             f"{compiled.name} with --emit snapshots",
@@ -200,6 +206,8 @@ def make_job(
             fix="leave --emit out, or write --emit changes",
             source=compiled.union.source,
         )
+    if spared is not None:
+        return _make_spilling(spared, refined, known, chosen), refined
     inner = [v for v in refined.blocks if v.plans is None]
     if refined.plans is not None and refined.bound is not None:
         plans = refined.plans
@@ -223,6 +231,23 @@ def make_job(
         watched=_list_watched(verdict),
     )
     return whole, refined
+
+
+def _make_spilling(spared: Spared, ruled: Verdict, known: Statistics, emit: Emit) -> "QueryJob":
+    """What runs a query that only rules bound of which what they drop is kept on disk."""
+    made = plan_spilling(spared, ruled, known, changing=emit in CHANGING)
+    return replace(
+        plan_job(ruled, spared.catalog),
+        union=spared.union,
+        plans=made.found.plans,
+        bound=made.bound,
+        declarations=ruled.declarations,
+        watched=tuple(dict.fromkeys((*_list_watched(ruled), *_list_watched(spared.verdict)))),
+        parts=made.found.parts,
+        unbounded=True,
+        emit=emit,
+        spill=made.spill,
+    )
 
 
 def plan_job(verdict: Verdict, catalog: Catalog) -> "QueryJob":

@@ -8,11 +8,12 @@ from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.report.describe_plan import describe_plan
-from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.windows.choose_emit import Emit
 from ontoweir.run.prepare_jobs import AskedFor, prepare_jobs, refusal
 from ontoweir.run.run_options import RunOptions
+from ontoweir.run.spare_rules import spare_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,7 +33,9 @@ def check_live(
     verdict = workspace.check(compiled)
     if verdict.plans is None and not allow_unbounded:
         raise refusal(compiled, verdict)
-    if verdict.plans == ():
+    catalog = workspace.project.catalog
+    # what contradicts a rule that spills only may have answers
+    if verdict.plans == () and spare_rules(catalog, tables_of(compiled.union)) is None:
         raise QueryError(
             f"{compiled.name} selects nothing",
             why="its conditions contradict each other, or the ontology or the catalog",

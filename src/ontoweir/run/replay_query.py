@@ -224,7 +224,7 @@ def replay_query(
         verification=verification,
     )
     (job,), statics = prepared.jobs, prepared.statics
-    _warn(workspace, compiled, final=options.final, unbounded=job.unbounded)
+    _warn(workspace, compiled, final=options.final, unbounded=job.unbounded and not job.spill)
     _warn_of_nulls(workspace, compiled)
     request = ReplayRequest(
         options.output,
@@ -323,6 +323,7 @@ def _as_json(summary: "ReplaySummary") -> dict[str, Any]:
         "rejected": summary.rejected_total,
         "rejects": dict(summary.rejected),
         "broken": dict(summary.broken),
+        "on_disk": dict(summary.on_disk),
         "late_rows": {n: late.describe() for n, late in summary.late_rows.items()},
         "ranges": summary.ranges,
         "one_range_because": summary.one_range_because,

@@ -1,8 +1,8 @@
 """Warnings of a live run: the state of a query that has no bound grows; most rows of a stream are
 rejected."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
@@ -11,19 +11,23 @@ if TYPE_CHECKING:
 class StateAlarm:
     """Warns when a query without a bound holds `rows` rows of state, and whenever that has
     doubled; when a query with one passes a `share` of it, once until it keeps less than nine tenths
-    of that; and once for each reason for which half of a stream's rows are rejected. Called after
-    every micro-batch."""
+    of that; once for each reason for which half of a stream's rows are rejected; when rows go
+    farther than a rule says; and when another lateness is used. Called after every micro-batch."""
 
     def __init__(self, rows: int, share: float | None, on_warning: Callable[[str], None]) -> None:
         self.rows, self.share, self.on_warning = rows, share, on_warning
         self.next: dict[str, int] = {}
         self.near: set[str] = set()
         self.told: set[str] = set()
+        self.limits: list[Mapping[str, Any]] | None = None
 
     def __call__(self, state: "LiveState", job: "LiveJob") -> None:
         """Look at the state of every query, and at what was rejected."""
         self._tell_rejects(state, job)
+        self._tell_limits(state, job)
         for query, held in zip(job.queries, state.queries, strict=True):
+            if query.work.spill is not None:
+                continue  # it fills what it may, and the rest is on disk
             if query.bound is not None:
                 self._compare(query.name, held.rows, query.bound)
                 continue
@@ -51,6 +55,16 @@ class StateAlarm:
             )
         elif rows < 0.9 * limit:
             self.near.discard(name)
+
+    def _tell_limits(self, state: "LiveState", job: "LiveJob") -> None:
+        """What has changed of how rows come, and what is used of it."""
+        from ontoweir.runtime.live.model.measure_limits import list_events, measure_limits
+
+        limits = measure_limits(job, state)
+        if self.limits is not None:
+            for event in list_events(self.limits, limits):
+                self.on_warning(event)
+        self.limits = limits
 
     def _tell_rejects(self, state: "LiveState", job: "LiveJob") -> None:
         from ontoweir.runtime.verified.find_wrong import find_wrong

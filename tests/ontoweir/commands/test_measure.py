@@ -251,3 +251,38 @@ def test_a_query_that_is_wrong_hides_no_other(run: Run, tmp_path: Path) -> None:
     assert "broken.rq:1" in ran.err
     assert "3 of 3 queries are bounded" in ran.out
     assert (tmp_path / "p" / "ontoweir.toml").read_text() == before
+
+
+def test_what_depends_and_how_much_comes(run: Run, tmp_path: Path) -> None:
+    stream = (
+        '[streams.{name}]\nsource = {{ format = "csv", path = "{name}.csv", '
+        'options = {{ header = "true" }} }}\ntimestamp = {{ column = "ts", unit = "1 second" }}\n'
+        '[streams.{name}.columns]\nroom = "string"\nfloor = "int"\nvalue = "int"\n'
+    )
+    names = ("heat", "light")
+    (tmp_path / "ontoweir.toml").write_text("".join(stream.format(name=n) for n in names))
+    for name, every in (("heat", 1), ("light", 3)):
+        rows = [
+            f"r{t % 6},{t % 6 // 2},{t * 7 % 5},2026-05-04T08:{t // 60:02}:{t % 60:02}"
+            for t in range(0, 600, every)
+        ]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["room,floor,value,ts", *rows]) + "\n")
+    ran = run("measure", tmp_path, "--format", "json", "-q")
+    assert ran.code == 0, ran.err
+    told = json.loads(ran.out)
+    heat = told["streams"]["heat"]
+    assert heat["determines"] == [{"column": "room", "determines": ["floor"]}]
+    assert heat["every_pair"]
+    assert heat["rate"]["per_second"] == 1.0
+    assert heat["rate"]["per_timestamp"] == {"50.00%": 1, "99.00%": 1, "99.90%": 1}
+    (ratio,) = told["ratios"]
+    assert (ratio["stream"], ratio["to"]) == ("heat", "light")
+    assert ratio["ratio"] == pytest.approx(3, rel=0.01)
+    assert 1 < ratio["least"] <= ratio["most"] < 5
+    text = run("measure", tmp_path, "-q").out
+    assert "depends     room determines floor (each of its 6 values has one)" in text
+    assert "rate        1 rows a second" in text
+    assert "3 rows of heat come for each of light" in text
+    page = run("measure", tmp_path, "--format", "html", "-q").out
+    assert "room determines floor" in page
+    assert "How many rows come for each of another stream" in page

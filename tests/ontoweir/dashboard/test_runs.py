@@ -36,6 +36,37 @@ def test_a_run_is_shown(client: FlaskClient, project: Path, record: Record) -> N
     assert overview.index(QUERY) < overview.index("every-reading-above-130")  # what ran is first
 
 
+def test_how_rows_come_is_shown(client: FlaskClient, project: Path, record: Record) -> None:
+    line = record(1, {QUERY: (5, 84)})
+    line["limits"] = [
+        {
+            "stream": "traffic",
+            "rule": "lateness",
+            "unit": "seconds",
+            "in_use": 12.0,
+            "observed": 40.0,
+            "greatest": 40.0,
+            "shown": {"in_use": "12 seconds", "observed": "40 seconds"},
+        },
+        {"stream": 7, "shown": []},
+        "?",
+    ]
+    line["events"] = ["traffic: lateness: 40 seconds observed, and 12 seconds in use", 5]
+    line["queries"][QUERY]["on_disk"] = {"rows": 1234, "bytes": 9, "found": 2}
+    write_lines(project / "out/answers" / METRICS, [line])
+    found = client.get("/api/query", query_string={"name": QUERY}).json
+    assert found is not None
+    assert found["on_disk"] == 1234
+    assert found["limits"][0]["observed"] == "40 seconds"
+    assert [m["broken"] for m in found["limits"]] == [True, False]
+    assert [e["event"] for e in found["events"]] == line["events"][:1]
+    page = client.get("/query", query_string={"name": QUERY}).text
+    assert "<td>lateness</td>" in page
+    assert "40 seconds !" in page
+    assert "What has changed of that" in page
+    assert '<dd data-field="on_disk">1,234</dd>' in page
+
+
 def test_half_a_line_is_left_out(project: Path, record: Record) -> None:
     file = project / METRICS
     whole = record(1, {QUERY: (5, 84)})

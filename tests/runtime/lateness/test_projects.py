@@ -36,6 +36,37 @@ def _replay(folder: Path, toml: str, times: list[int]) -> tuple[list[Row], Repla
     return read_rows(output), summary
 
 
+def test_a_floor_is_read(tmp_path: Path) -> None:
+    time = ', lateness = "1 minute", adapt = true, floor = "5 seconds", window = "1 hour"'
+    stream = make_catalog(tmp_path, _toml(time)).streams["S"]
+    assert (stream.lateness_us, stream.floor_us) == (60_000_000, 5_000_000)
+    assert stream.window_us == 3_600_000_000
+    again = write_tables(make_catalog(tmp_path, _toml(time)), {"S": "s.parquet"})
+    assert 'lateness = "1 minute", adapt = true, floor = "5 seconds", window = "1 hour"' in again
+
+
+@pytest.mark.parametrize(
+    ("time", "said"),
+    [
+        (', adapt = true, floor = "5 seconds"', "adapt is declared, and no lateness"),
+        (', lateness = "1 minute", adapt = true', "floor"),
+        (', lateness = "1 minute", floor = "5 seconds"', "floor is declared, and adapt is not"),
+        (', lateness = "1 minute", window = "1 hour"', "window is declared, and adapt is not"),
+        (', lateness = "1 minute", adapt = true, floor = "2 minutes"', "greater than the lateness"),
+        (', lateness = "1 minute", adapt = true, floor = "5 ms"', "not a whole number"),
+        (
+            ', lateness = "1 minute", adapt = true, floor = "5 seconds", window = "0 seconds"',
+            "not a whole number",
+        ),
+        (', lateness = "1 minute", adapt = "yes", floor = "5 seconds"', "adapt"),
+    ],
+)
+def test_what_is_wrong_of_a_floor_is_refused(time: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match=said) as error:
+        make_catalog(tmp_path, _toml(time))
+    assert error.value.source is not None
+
+
 def test_a_csv_in_order_of_arrival(tmp_path: Path) -> None:
     rows, summary = _replay(tmp_path, _toml(', lateness = "3 seconds"'), [0, 5, 2, 3, 1, 9, 6])
     assert [str(row[2])[-2:] for row in rows] == ["00", "02", "03", "05", "06", "09"]

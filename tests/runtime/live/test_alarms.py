@@ -12,9 +12,10 @@ def _told(share: float | None, bound: int | None, rows: list[int]) -> list[int]:
     alarm = StateAlarm(1_000_000, share, warned.append)
     found = []
     for held in rows:
-        query = SimpleNamespace(name="q", bound=bound)
-        job: Any = SimpleNamespace(queries=[query], histories=[])
-        state: Any = SimpleNamespace(queries=[SimpleNamespace(rows=held)], arrived={}, reasons={})
+        query = SimpleNamespace(name="q", bound=bound, work=SimpleNamespace(spill=None))
+        job: Any = SimpleNamespace(queries=[query], histories=[], metered=())
+        kept = [SimpleNamespace(rows=held)]
+        state: Any = SimpleNamespace(queries=kept, arrived={}, reasons={}, meters=())
         before = len(warned)
         alarm(cast(Any, state), cast(Any, job))
         if len(warned) > before:

@@ -17,6 +17,7 @@ from ontoweir.commands.common.report_refusals import (
     report_skipped,
 )
 from ontoweir.commands.common.warn_rejects import warn_rejects
+from ontoweir.dashboard.show_numbers import show_disk
 from ontoweir.run.run_options import add_emit
 
 MOST_PARTS = 64
@@ -179,5 +180,7 @@ def _print_summary(
         why = "; ".join(f"{reason}: {count:,}" for reason, count in summary["rejects"].items())
         where = "" if rejects is None else f"; they are in {rejects}"
         print(f"  rejected: {rejected:,} tuples ({why}){where}")
+    if summary["on_disk"]:
+        print(f"  {show_disk(summary['on_disk'])}")
     for rule, count in summary["broken"].items():
         print(f"  let in: {count:,} tuples that break a rule ({rule})")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.commands.common.arguments import add_registry_argument, find_root
-from ontoweir.dashboard.show_numbers import show_lag
+from ontoweir.dashboard.show_numbers import show_disk, show_lag
 from ontoweir.registry.find_registry import find_registry
 from ontoweir.registry.registry_entry import summarise_verdict
 
@@ -73,6 +73,14 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     )
     for reason, count in sorted(status["rejects"].items()):
         yield f"    {count:,}: {reason}"
+    if status["on_disk"]:
+        yield f"  {show_disk(status['on_disk'])}"
+    for limit in status["limits"]:
+        shown = limit["shown"]
+        yield (
+            f"  {limit['stream']}: {limit['rule']}: {shown['in_use']} in use, "
+            f"{shown['observed']} observed"
+        )
     for rule in status["rules"]:
         if rule["broken"] is not None:
             yield f"  {rule['broken']:,} that break a rule let in: {rule['rule']}"

@@ -18,7 +18,7 @@
   const moment = (s) =>
     s == null ? DASH : new Date(s * 1000).toISOString().slice(0, 19).replace("T", " ");
   const show = {
-    tuples_per_second: count, tuples: count, results: count, rejected: count, state_rows: count,
+    tuples_per_second: count, tuples: count, results: count, rejected: count, state_rows: count, on_disk: count,
     lag_seconds: lag, time: moment,
     finished: (t) => (t == null ? DASH : t.slice(0, 19).replace("T", " ")),
     error: (t) => t ?? "",
@@ -89,7 +89,12 @@
       if (text) draw(place, text);
     }
     for (const table of holder.querySelectorAll("[data-table]")) {
-      rows(table, table.dataset.table === "rejects"
+      if (table.dataset.table === "limits") {
+        rows(table, (found.limits ?? []).map((m) => [[m.stream], [m.rule], [m.in_use, "number"],
+          [m.observed + (m.broken ? " !" : ""), "number"]]));
+      } else if (table.dataset.table === "events") {
+        rows(table, (found.events ?? []).map((e) => [[moment(e.time)], [e.event]]));
+      } else rows(table, table.dataset.table === "rejects"
         ? Object.entries(found.rejects ?? {}).sort().map(([r, n]) => [[r], [count(n), "number"]])
         : (found.synopses ?? []).map((s) => [[s.synopsis], [count(s.rows), "number"],
           [count(s.bound_rows), "number"], [s.bound, "soft"]]));
