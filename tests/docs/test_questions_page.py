@@ -26,8 +26,8 @@ def rooms(tmp_path_factory: pytest.TempPathFactory) -> "ow.OpenProject":
 
 
 def test_all_are_read() -> None:
-    assert [int(number) for number, *_ in QUESTIONS] == list(range(1, 24))
-    assert PAGE.count("\n## ") == 23
+    assert [int(number) for number, *_ in QUESTIONS] == list(range(1, 26))
+    assert PAGE.count("\n## ") == 25
 
 
 @pytest.mark.parametrize(
