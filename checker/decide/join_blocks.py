@@ -136,7 +136,8 @@ def _total(
     bounds = [verdict.bound]
     for block, others in blocks:
         if block.meeting is not None:
-            bounds.append(kept[block.stream.name].bound)
+            held = kept[block.stream.name].bound
+            bounds += [] if held is not None and held.rows == 0 else [held]
             continue
         bounds += [other.bound for other in others]
         first = others[0]

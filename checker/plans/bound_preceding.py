@@ -63,7 +63,7 @@ def _bound_keys(
             return KeptVersions(None, tuple(dict.fromkeys(one.unbounded)), ())
         conditions |= dict.fromkeys(one.conditions)
         known = total.rows is not None and one.bound.rows is not None
-        formula = f"{rows} · {one.bound.formula}"
+        formula = one.bound.formula if rows == 1 else f"{rows} · {one.bound.formula}"
         total = Bound(
             (total.rows or 0) + rows * (one.bound.rows or 0) if known else None,
             f"{total.formula} + {formula}" if total.formula else formula,
