@@ -89,11 +89,13 @@ def _write_again(file: Path, part: PublishedPart, rows: "pa.Table | None", run: 
     if rows is None:
         return False
     form: FileFormat = "jsonl" if file.suffix == ".jsonl" else "parquet"
-    content = encode_part(rows, form, run, part.batch)
-    if hashlib.sha256(content).hexdigest() != part.digest:
-        return False
-    put_part(content, file)
-    return True
+    plain = encode_part(rows, form, run, part.batch)
+    packed = encode_part(rows, form, run, part.batch, small=-1)  # as by versions up to 0.1
+    for content in (plain, packed):
+        if hashlib.sha256(content).hexdigest() == part.digest:
+            put_part(content, file)
+            return True
+    return False
 
 
 def _changed(file: Path, what: str) -> UsageError:
