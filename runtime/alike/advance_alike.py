@@ -1,76 +1,61 @@
-"""Advance plans of one shape by one run of the kernel, in which a column tells them apart.
+"""Advance queries that differ in limits alone by one run of the engine for all of them.
 
-The column is a value class of its own, that every table has in its key: so no row of one plan meets
-one of another, and what comes of each is what would come of it alone.
+In it one value class more tells the queries apart, which every table has in its key, and groups
+have, too: so no row of one query meets one of another, and what comes of each is what would come of
+it alone.
 """
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
-import numpy as np
+import pyarrow as pa
 
-from ontoweir.checker.model.normal_form import Domain, Kind, ValueClass
-from ontoweir.checker.model.plan import Key, SynopsisPlan
 from ontoweir.errors import OntoweirError
-from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.runtime.alike.plan_shape import MemberLimits, PlanShape, find_shape
+from ontoweir.runtime.alike.plan_shape import MemberLimits
+from ontoweir.runtime.alike.query_shape import (
+    AlikeQuery,
+    QueryShape,
+    UnitedPlan,
+    UnitedQuery,
+    shape_query,
+    unite_queries,
+)
 from ontoweir.runtime.alike.select_rows import Unlike, collect_rows
-from ontoweir.runtime.columnar.columns import value
-from ontoweir.runtime.columnar.frame import Array, Frame, Name, concat
-from ontoweir.runtime.engine.advance_rows import share_steps
-from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
-from ontoweir.runtime.engine.prepare_plan import PreparedPlan
+from ontoweir.runtime.alike.unite_states import (
+    divide_answers,
+    divide_groups,
+    divide_kernel,
+    unite_groups,
+    unite_kernels,
+)
+from ontoweir.runtime.columnar.frame import Frame
+from ontoweir.runtime.engine.advance_rows import advance_rows, share_steps
+from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.ingest.admit_rows import Admitted
-from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
 from ontoweir.runtime.kept.kernel_state import KernelState
 from ontoweir.runtime.kernel.kernel import advance_kernel
-from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.pool.string_pool import no_texts
+from ontoweir.runtime.sources.read_chunk import Chunk
 
 _MOST_ROWS = 1 << 13
-"""What plans keep together in a table has less rows: more are looked up, not looked through."""
+"""What queries keep together in a table has less rows: more are looked up, not looked through."""
 _MOST_PAIRS = 1 << 20
-"""Pairs of a plan and a row that are looked at at once."""
+"""Pairs of a query and a row that are looked at at once."""
 
-Place: TypeAlias = tuple[int, int]
-"""A plan: the place of its query, and its own among those of the query."""
-
-Advanced: TypeAlias = Mapping[Place, tuple[Frame, KernelState]]
-"""Of plans, what the kernel made of a chunk (advance_kernel)."""
-
-
-@dataclass(frozen=True, slots=True)
-class AlikeQuery:
-    """A query that may share runs of the kernel: what it needs, and its plans."""
-
-    work: ExecutionContext
-    plans: tuple[PreparedPlan, ...]
+Advanced: TypeAlias = Mapping[int, tuple[ExecutionState, pa.Table]]
+"""By the place of a query, its state after a chunk, and its answers (advance_rows)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Alike:
-    """Plans of one shape. `plan`: theirs, with the class that tells them apart; `places` and
-    `limits`: of each; `catalog`: of the first."""
+    """Queries of one shape: their `places`, and the limits of each."""
 
-    plan: SynopsisPlan
-    builder: MemberBuilder
-    catalog: Catalog
-    step_us: int
-    places: tuple[Place, ...]
-    limits: tuple[tuple[MemberLimits, ...], ...]
-
-    @property
-    def tag(self) -> Name:
-        """The column that tells them apart."""
-        return value(len(self.builder.form.classes))
-
-    @property
-    def streams(self) -> set[str]:
-        """What they read."""
-        return {member.stream for member in self.plan.form.members}
+    united: UnitedQuery
+    places: tuple[int, ...]
+    limits: tuple[tuple[tuple[MemberLimits, ...], ...], ...]
 
 
 class _Known:
@@ -91,81 +76,64 @@ def advance_alike(
     queries: Sequence[AlikeQuery | None],
     states: Sequence[ExecutionState | None],
     admitted: Mapping[str, Admitted],
-    now_us: int,
+    chunk: Chunk,
 ) -> Advanced:
-    """Advance those plans that there are several of with one shape: what has become of them. Others
-    are left, also those that cannot be advanced together this time.
+    """Advance those queries that there are several of with one shape: what has become of them.
+    Others are left, also those that cannot be advanced together this time.
 
     Args:
-        queries: which read the same rows; None: one whose plans are advanced by themselves.
+        queries: which read the same rows; None: one that is advanced by itself.
         states: of the queries, before.
         admitted: the rows of the chunk, by stream.
-        now_us: all timestamps up to it are finished.
+        chunk: which ends at a finished timestamp.
     """
-    made: dict[Place, tuple[Frame, KernelState]] = {}
+    made: dict[int, tuple[ExecutionState, pa.Table]] = {}
     for alike in _find_alike(_Known(queries)):
-        kernels = []
-        for query, number in alike.places:
-            state = states[query]
+        before = []
+        for place in alike.places:
+            state = states[place]
             assert state is not None
-            kernels.append(state.kernels[number])
-        rows = max((len(admitted[name].steps) for name in alike.streams), default=0)
-        for places in _divide(kernels, rows):
-            chosen = [alike.places[n] for n in places]
-            limits = [alike.limits[n] for n in places]
+            before.append(state)
+        rows = max((len(admitted[name].steps) for name in alike.united.streams), default=0)
+        for part in _divide(before, rows):
+            limits = [alike.limits[n] for n in part]
             try:
-                done = _advance(alike, limits, [kernels[n] for n in places], admitted, now_us)
+                done = _advance(alike.united, limits, [before[n] for n in part], admitted, chunk)
             except (OntoweirError, Unlike):  # each by itself says which it is
                 continue
-            made |= dict(zip(chosen, done, strict=True))
+            made |= dict(zip((alike.places[n] for n in part), done, strict=True))
     return made
 
 
 @lru_cache(maxsize=64)
 def _find_alike(known: _Known) -> tuple[_Alike, ...]:
-    """The plans that others are like."""
-    groups: list[tuple[PlanShape, int, list[tuple[Place, PlanShape]]]] = []
+    """The queries that others are like."""
+    groups: list[tuple[AlikeQuery, QueryShape, list[int], list[QueryShape]]] = []
     for place, query in enumerate(known.queries):
-        for number, prepared in enumerate(() if query is None else query.plans):
-            assert query is not None
-            shape = find_shape(prepared, query.work.catalog)
-            if shape is None:
-                continue
-            for first, _, members in groups:
-                if first.same == shape.same:
-                    members.append(((place, number), shape))
-                    break
-            else:
-                groups.append((shape, prepared.step_us, [((place, number), shape)]))
-    found = []
-    for first, step_us, members in groups:
-        query = known.queries[members[0][0][0]]
-        if len(members) < 2 or query is None:
+        shape = None if query is None else shape_query(query)
+        if query is None or shape is None:
             continue
-        builder = MemberBuilder(first.plan.form, query.work.catalog, {}, StringPool())
-        places = tuple(place for place, _ in members)
-        limits = tuple(shape.limits for _, shape in members)
-        plan = _tell_apart(first.plan)
-        found.append(_Alike(plan, builder, query.work.catalog, step_us, places, limits))
-    return tuple(found)
+        for _, first, places, shapes in groups:
+            if first.same == shape.same:
+                places.append(place)
+                shapes.append(shape)
+                break
+        else:
+            groups.append((query, shape, [place], [shape]))
+    return tuple(
+        _Alike(unite_queries(query, first), tuple(places), tuple(s.limits for s in shapes))
+        for query, first, places, shapes in groups
+        if len(places) > 1
+    )
 
 
-def _tell_apart(plan: SynopsisPlan) -> SynopsisPlan:
-    """A plan with one more value class, which is in the keys of all tables."""
-    form = plan.form
-    index = len(form.classes)
-    everywhere = frozenset(member.index for member in form.members)
-    tag = ValueClass(index, Kind.NUMBER, 1, (), everywhere, Domain(True, None, ""), True)
-    tables = tuple(replace(t, keys=(Key(index), *t.keys)) for t in plan.tables)
-    return SynopsisPlan(replace(form, classes=(*form.classes, tag)), tables)
-
-
-def _divide(kernels: Sequence[KernelState], rows: int) -> list[list[int]]:
-    """Which plans go together, of those that keep little, by their places: two or more."""
+def _divide(states: Sequence[ExecutionState], rows: int) -> list[list[int]]:
+    """Which queries go together, of those that keep little, by their places: two or more."""
     parts: list[list[int]] = []
     kept = _MOST_ROWS
-    for number, kernel in enumerate(kernels):
-        mine = max((held.rows for held in kernel.stored.values()), default=0)
+    for number, state in enumerate(states):
+        held = [h.rows for kernel in state.kernels for h in kernel.stored.values()]
+        mine = max([*held, state.groups.count])
         if 2 * mine >= _MOST_ROWS or 2 * rows > _MOST_PAIRS:
             continue
         if kept + mine >= _MOST_ROWS or (len(parts[-1]) + 1) * rows > _MOST_PAIRS:
@@ -177,75 +145,59 @@ def _divide(kernels: Sequence[KernelState], rows: int) -> list[list[int]]:
 
 
 def _advance(
-    alike: _Alike,
-    limits: Sequence[tuple[MemberLimits, ...]],
-    kernels: Sequence[KernelState],
+    united: UnitedQuery,
+    limits: Sequence[tuple[tuple[MemberLimits, ...], ...]],
+    before: Sequence[ExecutionState],
     admitted: Mapping[str, Admitted],
-    now_us: int,
-) -> list[tuple[Frame, KernelState]]:
-    """Advance plans together: results and state of each.
+    chunk: Chunk,
+) -> list[tuple[ExecutionState, pa.Table]]:
+    """Advance queries together: state and answers of each.
 
     Raises:
         Unlike: they cannot be.
         OntoweirError: one of them cannot go on.
     """
-    form, builder = alike.builder.form, alike.builder
-    mine = share_steps({n: admitted[n] for n in alike.streams}, alike.catalog)
-    encoder = MemberEncoder(alike.catalog, mine)
+    count = len(before)
+    mine = share_steps(admitted, united.catalog)
+    encoder = MemberEncoder(united.catalog, mine)
+    kernels = [
+        unite_kernels(plan, [state.kernels[number] for state in before])
+        for number, plan in enumerate(united.plans)
+    ]
+    done = {
+        number: _run(plan, kernels[number], encoder, [held[number] for held in limits], chunk)
+        for number, plan in enumerate(united.plans)
+    }
+    strings = tuple(no_texts() for _ in united.plans)
+    groups = unite_groups([state.groups for state in before])
+    plans = tuple(plan.prepared for plan in united.plans)
+    whole = ExecutionState(chunk.before, tuple(kernels), strings, groups)
+    after, answers = advance_rows(united.work, plans, admitted, chunk, whole, done)
+    divided = [
+        divide_kernel(plan, kernel, count)
+        for plan, kernel in zip(united.plans, after.kernels, strict=True)
+    ]
+    grouped = divide_groups(after.groups, [state.groups for state in before])
+    states = [
+        replace(after, kernels=tuple(parts[n] for parts in divided), groups=grouped[n])
+        for n in range(count)
+    ]
+    return list(zip(states, divide_answers(answers, count), strict=True))
+
+
+def _run(
+    plan: UnitedPlan,
+    state: KernelState,
+    encoder: MemberEncoder,
+    limits: Sequence[tuple[MemberLimits, ...]],
+    chunk: Chunk,
+) -> tuple[Frame, KernelState]:
+    """Run the kernel over a chunk: results and state of all queries."""
+    builder, prepared = plan.builder, plan.prepared
     batches = []
-    for member in form.members:
-        arrival = encoder.arrival(member, form, builder.pool, ())
-        own = [held[member.index] for held in limits]
-        batches.append(collect_rows(builder, member, arrival, own, alike.tag))
-    members = [table.members for table in alike.plan.tables if table.stored]
-    before = {}
-    for z in members:
-        frames = [_as_frame(kernel, z) for kernel in kernels]
-        if (whole := _put_together(frames, alike.tag)) is not None:
-            before[z] = whole
-    now = now_us // alike.step_us
-    results, after = advance_kernel(alike.plan, KernelState(before), batches, now)
-    found = _take_apart(results, alike.tag, len(kernels))
-    tables = {z: _take_apart(after.tables[z], alike.tag, len(kernels)) for z in after.tables}
-    return [
-        (found[n], KernelState({z: parts[n] for z, parts in tables.items()}))
-        for n in range(len(kernels))
-    ]
-
-
-def _as_frame(kernel: KernelState, members: frozenset[int]) -> Frame | None:
-    held = kernel.stored.get(members)
-    return held if held is None or isinstance(held, Frame) else held.frame()
-
-
-def _put_together(frames: Sequence[Frame | None], tag: Name) -> Frame | None:
-    """Tables of several plans as one, with a column that tells them apart (None: there are none).
-
-    Raises:
-        Unlike: their columns are not the same.
-    """
-    there = [frame for frame in frames if frame is not None]
-    if not there:
-        return None
-    kinds = {name: column.dtype for name, column in there[0].columns.items()}
-    for frame in there[1:]:
-        if {name: column.dtype for name, column in frame.columns.items()} != kinds:
-            raise Unlike("tables of different columns")
-    lengths = [0 if frame is None else frame.rows for frame in frames]
-    tags = np.repeat(np.arange(len(frames)), lengths)
-    return concat(there).with_columns({tag: tags})
-
-
-def _take_apart(frame: Frame, tag: Name, count: int) -> list[Frame]:
-    """The rows of each of so many plans, in the order that they have."""
-    tags: Array = frame[tag]
-    columns = {name: column for name, column in frame.columns.items() if name != tag}
-    if bool((tags[1:] < tags[:-1]).any()):
-        order = np.argsort(tags, kind="stable")
-        tags = tags[order]
-        columns = {name: column[order] for name, column in columns.items()}
-    ends = np.searchsorted(tags, np.arange(count + 1)).tolist()
-    return [
-        Frame(last - first, {name: column[first:last] for name, column in columns.items()})
-        for first, last in itertools.pairwise(ends)
-    ]
+    for member in builder.form.members:
+        arrival = encoder.arrival(member, builder.form, builder.pool, ())
+        mine = [held[member.index] for held in limits]
+        batches.append(collect_rows(builder, member, arrival, mine, plan.tag))
+    assert chunk.now_us is not None
+    return advance_kernel(prepared.plan, state, batches, chunk.now_us // prepared.step_us)

@@ -23,7 +23,8 @@ def collect_rows(
     limits: Sequence[MemberLimits],
     tag: Name,
 ) -> Frame:
-    """A member's tuples in all plans, which `tag` tells apart, by the place of their limits.
+    """A member's tuples in all plans, which `tag` tells apart: by the place of their limits, in the
+    plan's units.
 
     Args:
         builder: of the plan without limits.
@@ -38,7 +39,7 @@ def collect_rows(
     rows = builder.match(member, arrival, {})
     plans, index = _list_within(rows, limits)
     mine = {attribute: column[index] for attribute, column in rows.items()}
-    return builder.collect(member, mine, {tag: plans})
+    return builder.collect(member, mine, {tag: plans * builder.form.unit})
 
 
 def _list_within(

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from ontoweir.checker.sizes.bound_open_steps import count_open_rows
 from ontoweir.errors import RunError
-from ontoweir.runtime.alike.advance_alike import AlikeQuery, advance_alike
+from ontoweir.runtime.alike.advance_alike import Advanced, advance_alike
+from ontoweir.runtime.alike.query_shape import AlikeQuery
 from ontoweir.runtime.blocks.advance_blocks import advance_blocks
 from ontoweir.runtime.changes.make_snapshots import advance_feed
-from ontoweir.runtime.columnar.frame import Frame
 from ontoweir.runtime.engine.advance_rows import admit_chunk, advance_rows, count_markers
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.ingest.admit_rows import Admitted
@@ -148,7 +148,7 @@ def _advance_queries(
     states: list[QueryState] = []
     answers = []
     divided = advance_parts(job, state, admitted, limit)
-    done = _advance_together(job, state, admitted, limit)
+    done = _advance_together(job, state, admitted, chunk)
     broken: dict[tuple[str, int], str] = {}
     for place, (query, before) in enumerate(zip(job.queries, state.queries, strict=True)):
         if isinstance(before, DividedState):
@@ -157,14 +157,16 @@ def _advance_queries(
             states.append(after_parts)
             answers.append(table)
             continue
-        kept = enforce_rules(query.work.rules, admitted, before.rules, limit)
-        for name, reason, places in kept.rejected:
-            for place in places.tolist():
-                broken.setdefault((name, place), reason)
-        fed, below = advance_blocks(query.blocks, kept.admitted, chunk, before.blocks)
-        known = done.get(place, {})
-        made, table = advance_rows(query.work, query.plans, fed, chunk, before, known)
-        made = replace(made, blocks=below, rules=kept.states)
+        if place in done:
+            made, table = done[place]
+        else:
+            kept = enforce_rules(query.work.rules, admitted, before.rules, limit)
+            for name, reason, places in kept.rejected:
+                for row in places.tolist():
+                    broken.setdefault((name, row), reason)
+            fed, below = advance_blocks(query.blocks, kept.admitted, chunk, before.blocks)
+            made, table = advance_rows(query.work, query.plans, fed, chunk, before)
+            made = replace(made, blocks=below, rules=kept.states)
         if query.feed is not None:
             table, held = advance_feed(query.feed, before.to_come, table, limit)
             made = replace(made, to_come=held)
@@ -175,25 +177,15 @@ def _advance_queries(
 
 
 def _advance_together(
-    job: LiveJob, state: LiveState, admitted: Mapping[str, Admitted], limit: int
-) -> dict[int, dict[int, tuple[Frame, KernelState]]]:
-    """What the kernel makes of plans that are alike, by query and plan; of queries that see all
-    that was admitted, as it is, and want all that the kernel finds."""
-
-    def can_share(query: RunningQuery) -> bool:
-        groups = query.work.aggregates
-        plain = groups is None or (groups.closing is None and not groups.final)
-        return plain and not query.work.rules and not query.blocks
-
-    alike = [
-        AlikeQuery(q.work, q.plans) if isinstance(h, ExecutionState) and can_share(q) else None
-        for q, h in zip(job.queries, state.queries, strict=True)
-    ]
+    job: LiveJob, state: LiveState, admitted: Mapping[str, Admitted], chunk: Chunk
+) -> Advanced:
+    """What becomes of queries that are alike, by their places."""
     states = [held if isinstance(held, ExecutionState) else None for held in state.queries]
-    done: dict[int, dict[int, tuple[Frame, KernelState]]] = {}
-    for (query, plan), made in advance_alike(alike, states, admitted, limit).items():
-        done.setdefault(query, {})[plan] = made
-    return done
+    alike = [
+        None if held is None or query.blocks else AlikeQuery(query.work, query.plans)
+        for query, held in zip(job.queries, states, strict=True)
+    ]
+    return advance_alike(alike, states, admitted, chunk)
 
 
 def _take_in(

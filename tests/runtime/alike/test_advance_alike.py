@@ -15,10 +15,12 @@ from ontoweir.runtime.alike import advance_alike as module
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live import advance_live as live
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.checkpoint.save_groups import from_groups
 from ontoweir.runtime.live.make_live_job import make_live_job
 from ontoweir.runtime.live.model.live_job import LiveJob, QueryState
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.run_kernel import few_touched
+from tests.oracle.test_aggregates_against_oracle import make_aggregates
 from tests.runtime.live_cases import cut_arrivals, make_query, make_table
 
 Found = list[list[Any]]
@@ -62,13 +64,15 @@ def _limit(union: SpjUnion, case: Case, random: Random) -> SpjUnion:
     return replace(union, disjuncts=tuple(disjuncts))
 
 
-def _find(style: str, seed: int) -> tuple[Case, list[LiveJob], LiveJob]:
+def _find(style: str, seed: int, *, grouped: bool) -> tuple[Case, list[LiveJob], LiveJob]:
     """A random case, jobs of single queries with different constants, and one of all of them."""
     while True:
         case = make_case(Random(seed), style=style)
         random = Random(seed)
         seed += 1000
         first = _limit(case.query, case, random) if random.random() < 0.7 else case.query
+        if grouped:
+            first = make_aggregates(random, replace(case, query=first))
         queries = []
         for number in range(4):
             union = _vary(first, random) if number else first
@@ -96,32 +100,35 @@ def _run(job: LiveJob, batches: list[dict[str, pa.Table]]) -> Found:
 
 def _kept(state: QueryState) -> Any:
     assert isinstance(state, ExecutionState)
-    return [
+    tables = [
         (sorted(members), Counter(zip(*map(_listed, sorted(frame.columns.items())), strict=True)))
         for kernel in state.kernels
         for members, frame in sorted(kernel.tables.items(), key=lambda entry: sorted(entry[0]))
     ]
+    groups = {name: table.to_pydict() for name, table in from_groups(state.groups).items()}
+    return tables, repr(groups), state.groups.changed.tolist()
 
 
 def _listed(column: tuple[Any, Any]) -> list[Any]:
     return [(column[0], str(column[1].dtype), x) for x in column[1].tolist()]
 
 
+@pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("style", sorted(STYLES))
 def test_together_is_alone(
-    style: str, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+    style: str, grouped: bool, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
 ) -> None:
     together: Counter[str] = Counter()
 
     def count(*args: Any) -> module.Advanced:
         made = module.advance_alike(*args)
-        together["plans"] += len(made)
-        together["rows"] += sum(frame.rows for frame, _ in made.values())
+        together["queries"] += len(made)
+        together["rows"] += sum(answers.num_rows for _, answers in made.values())
         return made
 
     monkeypatch.setattr(live, "advance_alike", count)
-    for seed in range(300 if pytestconfig.getoption("--long") else 12):
-        case, alone, whole = _find(style, seed)
+    for seed in range(300 if pytestconfig.getoption("--long") else 8):
+        case, alone, whole = _find(style, seed, grouped=grouped)
         batches = cut_arrivals(case, Random(seed), {h.stream.name for h in whole.histories})
         found = _run(whole, batches)
         for number, job in enumerate(alone):
@@ -131,4 +138,7 @@ def test_together_is_alone(
         with few_touched():
             again = _run(whole, batches)
         assert [[a for a, _ in held] for held in again] == [[a for a, _ in held] for held in found]
-    assert together["rows"], together
+        with monkeypatch.context() as fewer:  # only some go together
+            fewer.setattr(module, "_MOST_ROWS", 6)
+            assert _run(whole, batches) == found
+    assert together["queries"] if style == "keyed" else together["rows"], together
