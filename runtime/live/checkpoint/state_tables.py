@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from ontoweir.runtime.sources.history import Cursor
 from ontoweir.runtime.times.late_rows import LateRows
 
 _PART, _TEXT = "0", "text"
+_AS_BY_DEFAULT = pa.ipc.IpcWriteOptions()
 
 REJECT_SCHEMA = pa.schema(
     [
@@ -151,7 +153,7 @@ def _read_part(held: Mapping[str, Any]) -> PartState:
 def encode_table(table: pa.Table) -> bytes:
     """A table as an Arrow file."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, table.schema) as writer:
+    with pa.ipc.new_file(sink, table.schema, options=_AS_BY_DEFAULT) as writer:
         writer.write_table(table)
     content: bytes = sink.getvalue().to_pybytes()
     return content
@@ -243,8 +245,13 @@ def _read_rules(prefix: str, tables: Mapping[str, pa.Table]) -> tuple[RuleState,
 
 
 def _from_frame(frame: Frame) -> pa.Table:
-    names = [json.dumps(_plain(name)) for name in frame.columns]
+    names = [_write_name(name) for name in frame.columns]
     return pa.table([pa.array(c) for c in frame.columns.values()], names=names)
+
+
+@lru_cache(maxsize=1024)
+def _write_name(name: Name) -> str:
+    return json.dumps(_plain(name))
 
 
 def _plain(name: Name) -> list[Any]:

@@ -217,7 +217,7 @@ def _logs_in_use(folder: SparkFolder, source: int, since: int) -> list[str]:
     """The last compact entry of a source's log, and those after it; without those that have only
     files up to an entry."""
     place = folder.sources / str(source)
-    names = {n: f.name for f in place.iterdir() if (n := log_number(f.name)) is not None}
+    names = {n: name for name in os.listdir(place) if (n := log_number(name)) is not None}
     compact = max((n for n, name in names.items() if not name.isdigit()), default=-1)
     return [name for n, name in sorted(names.items()) if n >= compact and n > since]
 
