@@ -75,8 +75,8 @@ def unite_groups(states: Sequence[GroupState]) -> GroupState:
     for place, state in enumerate(states):
         if state.count:
             assert state.keys is not None
-            column = pa.array(np.full(state.count, place))
-            tables.append(state.keys.add_column(0, TAG, column))
+            columns = [pa.array(np.full(state.count, place)), *state.keys.columns]
+            tables.append(pa.table(columns, names=[TAG, *state.keys.column_names]))
     measures = {}
     for name in first.measures:
         held = [state.measures[name] for state in there]

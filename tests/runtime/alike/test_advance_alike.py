@@ -1,5 +1,6 @@
 """Queries that differ in constants give together what each gives alone: answers and state."""
 
+import json
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
@@ -16,8 +17,15 @@ from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live import advance_live as live
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.checkpoint.save_groups import from_groups
+from ontoweir.runtime.live.checkpoint.state_tables import (
+    assemble_state,
+    decode_table,
+    describe_state,
+    encode_table,
+    list_tables,
+)
 from ontoweir.runtime.live.make_live_job import make_live_job
-from ontoweir.runtime.live.model.live_job import LiveJob, QueryState
+from ontoweir.runtime.live.model.live_job import LiveJob, LiveState, QueryState
 from tests.oracle.random_queries import STYLES, Case, make_case
 from tests.oracle.run_kernel import few_touched
 from tests.oracle.test_aggregates_against_oracle import make_aggregates
@@ -86,13 +94,22 @@ def _find(style: str, seed: int, *, grouped: bool) -> tuple[Case, list[LiveJob],
         return case, alone, make_live_job(queries, case.catalog, statics, {})
 
 
-def _run(job: LiveJob, batches: list[dict[str, pa.Table]]) -> Found:
-    """By query, what each batch gives: answers in their order, and what is kept."""
+def _restart(job: LiveJob, state: LiveState) -> LiveState:
+    """A state as a commit has it."""
+    described = json.loads(json.dumps(describe_state(state)))
+    tables = {n: decode_table(encode_table(t)) for n, t in list_tables(state).items()}
+    streams = [h.stream.name for h in job.histories]
+    return assemble_state(described, tables, streams, state.batch)
+
+
+def _run(job: LiveJob, batches: list[dict[str, pa.Table]], *, restarts: bool = False) -> Found:
+    """By query, what each batch gives: answers in their order, and what is kept; `restarts`: each
+    goes on from what is on the disk."""
     state = begin_live(job)
     found: Found = [[] for _ in job.queries]
     for batch in batches:
         outcome = advance_live(job, state, batch, 0.0)
-        state = outcome.state
+        state = _restart(job, outcome.state) if restarts else outcome.state
         for mine, answers, kept in zip(found, outcome.answers, state.queries, strict=True):
             mine.append((answers.to_pylist(), _kept(kept)))
     return found
@@ -130,14 +147,21 @@ def test_together_is_alone(
     for seed in range(300 if pytestconfig.getoption("--long") else 8):
         case, alone, whole = _find(style, seed, grouped=grouped)
         batches = cut_arrivals(case, Random(seed), {h.stream.name for h in whole.histories})
+        before = together["queries"]
         found = _run(whole, batches)
+        shared = together["queries"] - before
         for number, job in enumerate(alone):
             streams = {h.stream.name for h in job.histories}
             mine = [{n: t for n, t in batch.items() if n in streams} for batch in batches]
             assert _run(job, mine) == [found[number]], (seed, number)
         with few_touched():
             again = _run(whole, batches)
-        assert [[a for a, _ in held] for held in again] == [[a for a, _ in held] for held in found]
+        answers = [[a for a, _ in held] for held in found]
+        assert [[a for a, _ in held] for held in again] == answers
+        before = together["queries"]
+        again = _run(whole, batches, restarts=True)
+        assert [[a for a, _ in held] for held in again] == answers
+        assert together["queries"] - before == shared
         with monkeypatch.context() as fewer:  # only some go together
             fewer.setattr(module, "_MOST_ROWS", 6)
             assert _run(whole, batches) == found
