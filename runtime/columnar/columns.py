@@ -1,6 +1,7 @@
 """The names of a kernel's columns."""
 
 import json
+from functools import lru_cache
 
 from ontoweir.checker.model.plan import SynopsisTable
 from ontoweir.runtime.columnar.frame import ColumnKind, Name
@@ -51,6 +52,7 @@ def table_columns(table: SynopsisTable) -> list[Name]:
     return [value(k.value) for k in table.keys] + [stamp(k.member) for k in table.kept]
 
 
+@lru_cache(maxsize=1024)
 def write_name(name: Name) -> str:
     """A name as text, for files."""
     return json.dumps([sorted(part) if isinstance(part, frozenset) else part for part in name])

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +23,6 @@ from ontoweir.runtime.columnar.frame import (
 from ontoweir.runtime.engine.advance_once import advance_once
 from ontoweir.runtime.engine.aggregate_chunk import (
     AggregateWork,
-    MatchBatch,
     PartRows,
     advance_groups,
 )
@@ -32,10 +31,9 @@ from ontoweir.runtime.engine.close_values import advance_values
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.pool_texts import close_pool, open_pool
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, list_wanted
-from ontoweir.runtime.engine.unite_answers import PlanResults, unite_answers
+from ontoweir.runtime.engine.unite_answers import PlanResults, by_part, part_of, unite_answers
 from ontoweir.runtime.groups.bucket_closing import BucketClosing
 from ontoweir.runtime.groups.list_matches import PartMatches, list_matches
-from ontoweir.runtime.groups.read_numbers import read_numbers
 from ontoweir.runtime.groups.value_closing import ValueClosing
 from ontoweir.runtime.ingest.admit_rows import Admitted, ReferenceCheck, admit_rows
 from ontoweir.runtime.ingest.build_members import (
@@ -46,7 +44,6 @@ from ontoweir.runtime.ingest.watch_keys import watch_keys
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel, advance_tables
 from ontoweir.runtime.kernel.tables_of_size import members_of, tables_of_size
 from ontoweir.runtime.pool.string_pool import StringPool
-from ontoweir.runtime.pool.text_columns import code_schema
 from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.group_state import ADDED, GroupState
 from ontoweir.runtime.results.render_results import render_results
@@ -58,6 +55,10 @@ from ontoweir.runtime.views.feed_views import feed_views
 
 _FAR = float(1 << 61)
 """Where a sum may be greater, all sums on the way to it are made."""
+
+Done: TypeAlias = Mapping[int, tuple[Frame, KernelState]]
+"""By the place of a plan in its query, results and state after a chunk (advance_kernel)."""
+_NONE_DONE: Done = {}
 
 
 def admit_chunk(
@@ -92,12 +93,14 @@ def advance_rows(
     admitted: Mapping[str, Admitted],
     chunk: Chunk,
     state: ExecutionState,
+    done: Done = _NONE_DONE,
 ) -> tuple[ExecutionState, pa.Table]:
-    """Advance every plan over what was admitted of a chunk: the state after, and the answers."""
-    state, results = _advance_plans(work, plans, admitted, chunk, state, answers=True)
+    """Advance every plan over what was admitted of a chunk: the state after, and the answers.
+    `done`: those that the kernel has advanced already."""
+    state, results = _advance_plans(work, plans, admitted, chunk, state, answers=True, done=done)
     if work.aggregates is None:
         return state, unite_answers(results, work.schema, work.distinct)
-    parts = _by_part(work.aggregates, results, coded=work.aggregates.keeps_groups)
+    parts = by_part(work.aggregates, results, coded=work.aggregates.keeps_groups)
     if work.aggregates.once:
         return state, advance_once(work.aggregates, parts)
     begins = first_time(work, admitted)
@@ -151,7 +154,7 @@ def advance_parts(
     they are, instead of answers."""
     assert work.aggregates is not None
     state, results = _advance_plans(work, plans, admitted, chunk, state)
-    return state, _by_part(work.aggregates, results, coded=False)
+    return state, by_part(work.aggregates, results, coded=False)
 
 
 def _advance_plans(
@@ -162,8 +165,9 @@ def _advance_plans(
     state: ExecutionState,
     *,
     answers: bool = False,
+    done: Done = _NONE_DONE,
 ) -> tuple[ExecutionState, "list[PlanResults]"]:
-    admitted = _share_steps(admitted, work.catalog)
+    admitted = share_steps(admitted, work.catalog)
     for key in work.watched:
         if key.stream in admitted:
             stream, rows = work.catalog.streams[key.stream], admitted[key.stream]
@@ -173,17 +177,22 @@ def _advance_plans(
     answered: list[PlanResults] = []
     grouped = answers and work.aggregates is not None and work.aggregates.keeps_groups
     texts_of_groups = state.groups.texts if grouped else None
-    encoded = _encoder(work, plans, admitted, state.groups)
+    all_done = len(done) == len(plans)
+    encoded = None if all_done else _encoder(work, plans, admitted, state.groups)
     for index, prepared in enumerate(plans):
         pool, before = open_pool(prepared, state.strings[index], state.kernels[index])
-        part, schema, several = _part_of(work, index)
+        part, schema, several = part_of(work, index)
         most = None
         closes = work.aggregates is not None and work.aggregates.closing is not None
         if (answers or closes) and part is not None and work.aggregates is not None:
             most = _merge_limit(work.aggregates, part, prepared.plan, state.groups)
-        batches = _batches(work, prepared, encoded, pool, None) if chunk.now_us is not None else []
         cold = open_cold(work.spill, index, prepared.plan, pool, state.spilled)
-        results, after = _advance(prepared, batches, before, chunk, most, cold)
+        if encoded is None or index in done:
+            results, after = done[index]
+        else:
+            whole = chunk.now_us is not None
+            batches = _batches(work, prepared, encoded, pool, None) if whole else []
+            results, after = _advance(prepared, batches, before, chunk, most, cold)
         distinct = work.distinct if part is None else part.union.distinct
         table = old = None
         if results.rows:
@@ -245,7 +254,7 @@ def advance_level(
     """Advance only the partial matches of `level` streams (ALL_SIZES: of any number), and what they
     are made of."""
     kernels, texts = list(state.kernels), list(state.strings)
-    admitted = _share_steps(admitted, work.catalog)
+    admitted = share_steps(admitted, work.catalog)
     encoded = _encoder(work, plans, admitted, state.groups)
     for index, prepared in enumerate(plans):
         tables = tables_of_size(prepared.plan, level)
@@ -263,10 +272,12 @@ def advance_level(
     return ExecutionState(chunk.after, tuple(kernels), tuple(texts), state.groups)
 
 
-def _share_steps(admitted: Mapping[str, Admitted], catalog: Catalog) -> dict[str, Admitted]:
+def share_steps(admitted: Mapping[str, Admitted], catalog: Catalog) -> dict[str, Admitted]:
     """What was admitted, in the steps of time of a query over streams of different units."""
     steps = {n: a.steps.counted_in(catalog.streams[n].step_us) for n, a in admitted.items()}
-    return {n: replace(a, steps=steps[n]) for n, a in admitted.items()}
+    return {
+        n: a if a.steps is steps[n] else replace(a, steps=steps[n]) for n, a in admitted.items()
+    }
 
 
 def _encoder(
@@ -332,41 +343,6 @@ def _batches(
         else Frame(0, {})
         for member, selection in zip(form.members, prepared.selections, strict=True)
     ]
-
-
-def _part_of(work: ExecutionContext, index: int) -> tuple[AggregatePart | None, pa.Schema, bool]:
-    """Of a plan: its part of an aggregate query, the columns of its results, and whether there
-    are others whose results are the same answers."""
-    if work.aggregates is None:
-        return None, work.schema, len(work.plans) > 1
-    for (part, plans), schema in zip(work.aggregates.parts, work.aggregates.schemas, strict=True):
-        if index < plans:
-            counted = part.counts_values
-            return part, schema, counted and plans > 1
-        index -= plans
-    raise AssertionError("a plan of no part")
-
-
-def _by_part(work: AggregateWork, results: Sequence[PlanResults], *, coded: bool) -> PartRows:
-    """The results of every part, with their numbers; distinct values of several plans once.
-    `coded`: texts are codes."""
-    parts: list[list[MatchBatch]] = []
-    start = 0
-    for (part, plans), schema in zip(work.parts, work.schemas, strict=True):
-        mine = results[start : start + plans]
-        start += plans
-        if part.counts_values:
-            columns = code_schema(schema) if coded else schema
-            parts.append([MatchBatch(unite_answers(mine, columns, distinct=True), {})])
-            continue
-        parts.append(
-            [
-                MatchBatch(f.table, read_numbers(part, f.plan, f.results, work.scales))
-                for f in mine
-                if f.table is not None
-            ]
-        )
-    return parts
 
 
 def _render(

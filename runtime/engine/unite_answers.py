@@ -8,9 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.checker.model.plan import SynopsisPlan
+from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.rewriter.algebra.is_injective import term_kind
 from ontoweir.runtime.columnar.encode import flatten
 from ontoweir.runtime.columnar.frame import Array, Frame
+from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, MatchBatch, PartRows
+from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.groups.read_numbers import read_numbers
+from ontoweir.runtime.pool.text_columns import code_schema
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY, UNTIL, has_end
 
 
@@ -98,3 +103,38 @@ def _compare_next(column: "pa.Array") -> tuple[Array | None, Array]:
     before, after = column.slice(0, max(len(column) - 1, 0)), column.slice(1)
     wrong = pc.greater(before, after).to_numpy(zero_copy_only=False)
     return wrong, pc.equal(before, after).to_numpy(zero_copy_only=False)
+
+
+def part_of(work: ExecutionContext, index: int) -> tuple[AggregatePart | None, pa.Schema, bool]:
+    """Of a plan: its part of an aggregate query, the columns of its results, and whether there
+    are others whose results are the same answers."""
+    if work.aggregates is None:
+        return None, work.schema, len(work.plans) > 1
+    for (part, plans), schema in zip(work.aggregates.parts, work.aggregates.schemas, strict=True):
+        if index < plans:
+            counted = part.counts_values
+            return part, schema, counted and plans > 1
+        index -= plans
+    raise AssertionError("a plan of no part")
+
+
+def by_part(work: AggregateWork, results: Sequence[PlanResults], *, coded: bool) -> PartRows:
+    """The results of every part, with their numbers; distinct values of several plans once.
+    `coded`: texts are codes."""
+    parts: list[list[MatchBatch]] = []
+    start = 0
+    for (part, plans), schema in zip(work.parts, work.schemas, strict=True):
+        mine = results[start : start + plans]
+        start += plans
+        if part.counts_values:
+            columns = code_schema(schema) if coded else schema
+            parts.append([MatchBatch(unite_answers(mine, columns, distinct=True), {})])
+            continue
+        parts.append(
+            [
+                MatchBatch(f.table, read_numbers(part, f.plan, f.results, work.scales))
+                for f in mine
+                if f.table is not None
+            ]
+        )
+    return parts

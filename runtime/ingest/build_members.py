@@ -51,6 +51,7 @@ from ontoweir.runtime.ingest.encode_statics import (
     null_attributes,
 )
 from ontoweir.runtime.ingest.list_references import compare_within
+from ontoweir.runtime.ingest.select_candidates import in_dates
 from ontoweir.runtime.nulls.code_null import code_null
 from ontoweir.runtime.nulls.fill_null import fill_null
 from ontoweir.runtime.pool.string_pool import StringPool
@@ -59,6 +60,7 @@ _COMPARISONS = {Op.LT: "less", Op.LE: "less_equal", Op.GE: "greater_equal", Op.G
 """How Arrow calls them."""
 _ROW = ""
 """In place of a column: the number of a row."""
+_NO_COLUMNS: Mapping[Name, Array] = {}
 
 
 class MemberBuilder:
@@ -98,9 +100,18 @@ class MemberBuilder:
 
     def batch(self, member: Member, arrival: Arrival) -> Frame:
         """A member's tuples: EVENT, the stamp, values, WEIGHT."""
-        time = self._time(member)
-        rows = self._match(member, arrival, {})
-        count = len(rows[time])
+        return self.collect(member, self.match(member, arrival, {}))
+
+    def collect(
+        self,
+        member: Member,
+        rows: Mapping[Attribute, Array],
+        more: Mapping[Name, Array] = _NO_COLUMNS,
+    ) -> Frame:
+        """Rows that satisfy all conditions within a member as its tuples; `more`: further columns,
+        in which rows that merge are equal, too."""
+        events = rows[self._time(member)]
+        count = len(events)
         columns: dict[Name, Array] = {}
         for group in self.form.classes:
             if group.index not in self.relevant or member.index not in group.members:
@@ -108,8 +119,7 @@ class MemberBuilder:
             attribute, shift = next((a, s) for a, s in group.attributes if a in rows)
             column = rows[attribute]
             columns[value(group.index)] = narrow(add_exact(column, -shift), "a value")
-        columns[EVENT] = rows[time]
-        columns[WEIGHT] = ones(count)
+        columns |= {**more, EVENT: events, WEIGHT: ones(count)}
         frame = Frame(count, columns)
         related = self._related(frame)
         if not related.all():
@@ -124,7 +134,7 @@ class MemberBuilder:
         numbers = {member.alias: np.arange(len(arrival.steps))}
         for occurrence in member.statics:
             numbers[occurrence.alias] = np.arange(self.statics[occurrence.table].rows)
-        rows = self._match(member, arrival, numbers)
+        rows = self.match(member, arrival, numbers)
         return {alias: rows[Attribute(alias, _ROW)] for alias in numbers}
 
     def _time(self, member: Member) -> Attribute:
@@ -132,7 +142,7 @@ class MemberBuilder:
         assert isinstance(stream, Stream)
         return Attribute(member.alias, stream.timestamp)
 
-    def _match(
+    def match(
         self, member: Member, arrival: Arrival, numbers: Mapping[str, Array]
     ) -> dict[Attribute, Array]:
         """The rows that satisfy all conditions within the member; `numbers`, by alias, are carried
@@ -140,7 +150,7 @@ class MemberBuilder:
         mine = {member.alias, *(o.alias for o in member.statics)}
         attributes = [a for a in self.form.class_of if a.alias in mine]
         rows: dict[Attribute, Array] = {}
-        good = _in_dates(member, arrival.steps)
+        good = in_dates(member, arrival.steps)
         for a in attributes:
             if a.alias == member.alias and a not in self.nulls:
                 good &= arrival.columns[a.column].valid
@@ -373,17 +383,6 @@ class MemberBuilder:
             for (a, s), (b, u) in itertools.pairwise(here):
                 good &= add_exact(rows[a], -s) == add_exact(rows[b], -u)
         return good
-
-
-def _in_dates(member: Member, steps: Array) -> Array:
-    """Which tuples lie between a member's first and last date, implied ones too: a finite stream
-    is kept whole, and what comes after its end must not be."""
-    good = np.ones(len(steps), dtype=np.bool_)
-    if member.first is not None:
-        good &= steps >= member.first
-    if member.last is not None:
-        good &= steps <= member.last
-    return good
 
 
 def _only(rows: dict[Attribute, Array], good: Array) -> dict[Attribute, Array]:

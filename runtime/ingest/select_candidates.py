@@ -8,9 +8,12 @@ the declared or implied domains of such columns.
 from fractions import Fraction
 from math import ceil, floor
 
+import numpy as np
+
 from ontoweir.checker.model.normal_form import Kind, Member, NormalForm
 from ontoweir.mappings.model.catalog import IntType, Stream
 from ontoweir.rewriter.model.spj import Compare, Constant, Op
+from ontoweir.runtime.columnar.frame import Array
 
 Limits = tuple[str, int | None, int | None]
 """A column, and the least and greatest value wanted of it."""
@@ -85,3 +88,14 @@ def _tighter(
     if high is not None and isinstance(most, int) and most <= high:
         high = None
     return low, high
+
+
+def in_dates(member: Member, steps: Array) -> Array:
+    """Which tuples lie between a member's first and last date, implied ones too: a finite stream
+    is kept whole, and what comes after its end must not be."""
+    good = np.ones(len(steps), dtype=np.bool_)
+    if member.first is not None:
+        good &= steps >= member.first
+    if member.last is not None:
+        good &= steps <= member.last
+    return good

@@ -14,6 +14,8 @@ import pyarrow as pa
 
 from ontoweir.checker.sizes.bound_open_steps import count_open_rows
 from ontoweir.errors import RunError
+from ontoweir.runtime.alike.advance_alike import Advanced, advance_alike
+from ontoweir.runtime.alike.query_shape import AlikeQuery
 from ontoweir.runtime.blocks.advance_blocks import advance_blocks
 from ontoweir.runtime.changes.make_snapshots import advance_feed
 from ontoweir.runtime.engine.advance_rows import admit_chunk, advance_rows, count_markers
@@ -159,21 +161,25 @@ def _advance_queries(
     states: list[QueryState] = []
     answers = []
     divided = advance_parts(job, state, admitted, limit)
+    done = _advance_together(job, state, admitted, chunk)
     broken: dict[tuple[str, int], str] = {}
-    for query, before in zip(job.queries, state.queries, strict=True):
+    for place, (query, before) in enumerate(zip(job.queries, state.queries, strict=True)):
         if isinstance(before, DividedState):
             after_parts, table = divided[query.name]
             check_bounds(query, after_parts)
             states.append(after_parts)
             answers.append(table)
             continue
-        kept = enforce_rules(query.work.rules, admitted, before.rules, limit)
-        for name, reason, places in kept.rejected:
-            for place in places.tolist():
-                broken.setdefault((name, place), reason)
-        fed, below = advance_blocks(query.blocks, kept.admitted, chunk, before.blocks)
-        made, table = advance_rows(query.work, query.plans, fed, chunk, before)
-        made = replace(made, blocks=below, rules=kept.states)
+        if place in done:
+            made, table = done[place]
+        else:
+            kept = enforce_rules(query.work.rules, admitted, before.rules, limit)
+            for name, reason, places in kept.rejected:
+                for row in places.tolist():
+                    broken.setdefault((name, row), reason)
+            fed, below = advance_blocks(query.blocks, kept.admitted, chunk, before.blocks)
+            made, table = advance_rows(query.work, query.plans, fed, chunk, before)
+            made = replace(made, blocks=below, rules=kept.states)
         if query.feed is not None:
             table, held = advance_feed(query.feed, before.to_come, table, limit)
             made = replace(made, to_come=held)
@@ -181,6 +187,18 @@ def _advance_queries(
         states.append(made)
         answers.append(table)
     return states, answers, broken
+
+
+def _advance_together(
+    job: LiveJob, state: LiveState, admitted: Mapping[str, Admitted], chunk: Chunk
+) -> Advanced:
+    """What becomes of queries that are alike, by their places."""
+    states = [held if isinstance(held, ExecutionState) else None for held in state.queries]
+    alike = [
+        None if held is None or query.blocks else AlikeQuery(query.work, query.plans)
+        for query, held in zip(job.queries, states, strict=True)
+    ]
+    return advance_alike(alike, states, admitted, chunk)
 
 
 def _take_in(

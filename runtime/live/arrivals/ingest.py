@@ -156,12 +156,8 @@ def _last_by_partition(rows: pa.Table, column: str) -> dict[str, int]:
 
 def _follow_files(rows: pa.Table, time: str, before: FileGroup | None) -> FileGroup | None:
     """The group of the files modified last, with what has been delivered of it."""
-    latest = (
-        rows.select([MODIFIED, FILE, time]).group_by([MODIFIED, FILE]).aggregate([(time, "max")])
-    )
     group = before
-    for entry in sorted(latest.to_pylist(), key=lambda e: (e[MODIFIED], e[FILE])):
-        modified, path, last = entry[MODIFIED], entry[FILE], entry[f"{time}_max"]
+    for modified, path, last in _list_files(rows, time):
         if group is None:
             group = FileGroup(modified, {path: last}, None)
         elif modified == group.modified:
@@ -174,6 +170,24 @@ def _follow_files(rows: pa.Table, time: str, before: FileGroup | None) -> FileGr
         else:
             group = FileGroup(group.modified, group.latest, _most(group.before_us, last))
     return group
+
+
+def _list_files(rows: pa.Table, time: str) -> list[tuple[int, str, int]]:
+    """Of every file that rows are from, in order: when it was modified, its path, the last
+    timestamp. Often there is one."""
+    if not rows.num_rows:
+        return []
+    marks = [rows.column(MODIFIED), rows.column(FILE)]
+    first = [column[0] for column in marks]
+    if all(pc.all(pc.equal(c, one)).as_py() for c, one in zip(marks, first, strict=True)):
+        return [(first[0].as_py(), first[1].as_py(), pc.max(rows.column(time)).as_py())]
+    latest = (
+        rows.select([MODIFIED, FILE, time]).group_by([MODIFIED, FILE]).aggregate([(time, "max")])
+    )
+    names = (MODIFIED, FILE, f"{time}_max")
+    return sorted(
+        (entry[names[0]], entry[names[1]], entry[names[2]]) for entry in latest.to_pylist()
+    )
 
 
 def list_delivered(known: FileGroup | None, rows: "pa.Table | None") -> tuple[int | None, set[str]]:

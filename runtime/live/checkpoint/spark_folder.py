@@ -11,6 +11,7 @@ after a rotation `spark-1`, `spark-2` …
 """
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -73,10 +74,10 @@ class SparkFolder:
         if not self.sources.is_dir():
             return []
         for source in sorted(self.sources.iterdir()):
-            numbers = {n: f for f in source.iterdir() if (n := log_number(f.name)) is not None}
-            compact = max((n for n, f in numbers.items() if f.name.endswith(COMPACT)), default=-1)
-            files = [f for n, f in sorted(numbers.items()) if n >= compact]
-            used += [str(f.relative_to(self.path)) for f in files]
+            numbers = {n: f for f in os.listdir(source) if (n := log_number(f)) is not None}
+            compact = max((n for n, f in numbers.items() if f.endswith(COMPACT)), default=-1)
+            place = str(source.relative_to(self.path))
+            used += [os.path.join(place, f) for n, f in sorted(numbers.items()) if n >= compact]
         return used
 
 

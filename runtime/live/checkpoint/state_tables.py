@@ -23,6 +23,7 @@ from ontoweir.runtime.times.late_rows import LateRows
 from ontoweir.runtime.times.watch_lateness import read_watch
 
 _PART, _TEXT = "0", "text"
+_AS_BY_DEFAULT = pa.ipc.IpcWriteOptions()
 
 REJECT_SCHEMA = pa.schema(
     [
@@ -161,7 +162,7 @@ def _read_part(held: Mapping[str, Any]) -> PartState:
 def encode_table(table: pa.Table) -> bytes:
     """A table as an Arrow file."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_file(sink, table.schema) as writer:
+    with pa.ipc.new_file(sink, table.schema, options=_AS_BY_DEFAULT) as writer:
         writer.write_table(table)
     content: bytes = sink.getvalue().to_pybytes()
     return content

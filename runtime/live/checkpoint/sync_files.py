@@ -1,10 +1,13 @@
 """Wait until files are on the disk, together, not in turn."""
 
+import contextlib
 import os
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+
+_SIDE_BY_SIDE = 8
 
 
 def sync_files(places: Iterable[Path]) -> None:
@@ -28,4 +31,40 @@ def sync_file(place: Path) -> None:
 @cache
 def disk_threads() -> ThreadPoolExecutor:
     """Threads that wait for the disk."""
-    return ThreadPoolExecutor(8, thread_name_prefix="ontoweir-disk")
+    return ThreadPoolExecutor(_SIDE_BY_SIDE, thread_name_prefix="ontoweir-disk")
+
+
+class Syncing:
+    """Files and folders that come onto the disk while other work goes on."""
+
+    def __init__(self) -> None:
+        self._begun: list[Future[None]] = []
+
+    def begin(self, places: Iterable[Path]) -> None:
+        """Wait until these are on the disk, in other threads; what is gone by then is not waited
+        for."""
+        left = list(places)
+        size = max(1, -(-len(left) // _SIDE_BY_SIDE))
+        blocks = [left[n : n + size] for n in range(0, len(left), size)]
+        self._begun += [disk_threads().submit(_sync_those, block) for block in blocks]
+
+    def begin_with(self, places: set[Path]) -> None:
+        """As begin; there are none left then."""
+        self.begin(places)
+        places.clear()
+
+    def finish(self) -> None:
+        """Wait until all that was begun is on the disk.
+
+        Raises:
+            OSError: the disk does not take it.
+        """
+        begun, self._begun = self._begun, []
+        for future in begun:
+            future.result()
+
+
+def _sync_those(places: Iterable[Path]) -> None:
+    for place in places:
+        with contextlib.suppress(FileNotFoundError):
+            sync_file(place)

@@ -11,7 +11,6 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import wait
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import OntoweirError, RunError
@@ -22,6 +21,7 @@ from ontoweir.runtime.live.checkpoint.record_spark import SparkRecorder
 from ontoweir.runtime.live.checkpoint.restore_spark import forget_spark, restore_spark
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.checkpoint.state_tables import tabulate_rejects
+from ontoweir.runtime.live.checkpoint.sync_files import Syncing
 from ontoweir.runtime.live.intake.choose_lanes import LaneChooser
 from ontoweir.runtime.live.intake.keep_commits import open_commits, park_lane
 from ontoweir.runtime.live.intake.model import (
@@ -77,12 +77,12 @@ class Intake:
         self.failed: OntoweirError | None = None
         """What ended the intake as a whole."""
         self.mutex, self.closed, self.busy = threading.Lock(), False, 0.0
-        self.clock = StageClock()
+        self.clock, self.watch = StageClock(), FileWatch()
         self.spans: dict[tuple[ReachKey, ReachKey], OpenSpan] = {}
         self.opened = 0
         """How many spans have been opened."""
-        self.watch = FileWatch()
-        self.fresh: list[Path] = []
+        self.syncing = Syncing()
+        """What the next commit waits for."""
         self.recorder = SparkRecorder(self.spark_folder)
         parts = open_parts(options.folder, self.record.parts, options.keep_ns)
         writer = PartWriter(self.record.run, parts, {}, waits=False)
@@ -249,7 +249,7 @@ class Intake:
         reach = find_reach(self.spark_folder, self.sources, batch)
         self.chooser.note(reach, self.sources, self.spark_folder)
         log, fresh = self.recorder.record(batch)
-        self.fresh += fresh
+        self.syncing.begin(fresh)
         self.record = replace(self.record, spark=log, sources=self.sources.order)
         self.lanes = [
             replace(x, at=self.reach) if self.chooser.is_quiet(x) else x for x in self.lanes
@@ -371,17 +371,22 @@ class Intake:
         writer = self.publisher.writer
         gone = let_go(writer)
         record = replace(self.record, parts=writer.parts.mark(), bad=bad)
-        others = [*self.fresh, *writer.fresh]
-        writer.fresh.clear()
+        self.syncing.begin_with(writer.fresh)
         with self.clock.time("commit"):
-            place = self.commits.commit(record, self.lanes, self.parked, stepped, others)
-        self.record, self.fresh = record, []
+            place = self.commits.commit(record, self.lanes, self.parked, stepped, self.syncing)
+        self.record = record
         self.parked = {id_: replace(p, contents={}) for id_, p in self.parked.items()}
         rejects = [(members, tabulate_rejects(held)) for members, held in stepped.rejects]
         with self.clock.time("publish"):
             remove_files(gone, writer)
             self.publisher.publish(place, stepped.answers, rejects)
+        self.syncing.begin_with(writer.fresh)  # until the next commit there is time
         quarantine_files(bad, self.options.folder)
+
+    def await_pause(self, seconds: float) -> None:
+        """Wait for a step that is being made, so long at most."""
+        if self.mutex.acquire(timeout=max(seconds, 0.0)):
+            self.mutex.release()
 
     def close(self) -> None:
         """Take nothing more; a step that has begun is finished first."""

@@ -1,7 +1,7 @@
 """The commits of an intake: the last one, and the next, made of what has changed since."""
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from ontoweir.runtime.live.checkpoint.state_tables import (
     encode_table,
     tabulate_rejects,
 )
+from ontoweir.runtime.live.checkpoint.sync_files import Syncing
 from ontoweir.runtime.live.checkpoint.table_changes import KeptTable
 from ontoweir.runtime.live.intake.describe_lane import (
     NOTHING,
@@ -69,9 +70,9 @@ class Commits:
         lanes: Iterable[Lane],
         parked: Mapping[str, Parked],
         stepped: Stepped,
-        others: Sequence[Path],
+        syncing: Syncing,
     ) -> Path:
-        """Commit what a step did: its folder.
+        """Commit what a step did, when that is on the disk which it refers to: its folder.
 
         Raises:
             RunError: the disk does not take it.
@@ -102,7 +103,7 @@ class Commits:
             ([m.id for m in members], commit.add(encode_table(tabulate_rejects(rejects))))
             for members, rejects in stepped.rejects
         ]
-        place, packs = commit_intake(self.folder, self.packs, commit, others)
+        place, packs = commit_intake(self.folder, self.packs, commit, syncing)
         wait(self.removals)
         kept = [packs, self.packs]
         self.before, self.packs, self.record, self.number = self.packs, packs, record, commit.number

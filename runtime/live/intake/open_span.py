@@ -157,7 +157,7 @@ def _read_logged(
     """The files that a source has logged after an entry, up to another, with their entries."""
     place = folder.sources / str(source)
     try:
-        for log in _logs_in_use(folder, source) if to > since else ():
+        for log in _logs_in_use(folder, source, since) if to > since else ():
             for line in read_entries(place / log):
                 entry = json.loads(line)
                 number, path = int(entry["batchId"]), entry["path"]
@@ -213,12 +213,13 @@ def _measure(file: ArrivedFile) -> int:
         return 0
 
 
-def _logs_in_use(folder: SparkFolder, source: int) -> list[str]:
-    """The last compact entry of a source's log, and those after it."""
+def _logs_in_use(folder: SparkFolder, source: int, since: int) -> list[str]:
+    """The last compact entry of a source's log, and those after it; without those that have only
+    files up to an entry."""
     place = folder.sources / str(source)
-    names = {n: f.name for f in place.iterdir() if (n := log_number(f.name)) is not None}
+    names = {n: name for name in os.listdir(place) if (n := log_number(name)) is not None}
     compact = max((n for n, name in names.items() if not name.isdigit()), default=-1)
-    return [name for n, name in sorted(names.items()) if n >= compact]
+    return [name for n, name in sorted(names.items()) if n >= compact and n > since]
 
 
 def open_span(

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,7 +12,12 @@ from typing import Any
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import damaged, read_record
-from ontoweir.runtime.live.checkpoint.sync_files import disk_threads, sync_file, sync_files
+from ontoweir.runtime.live.checkpoint.sync_files import (
+    Syncing,
+    disk_threads,
+    sync_file,
+    sync_files,
+)
 from ontoweir.runtime.live.intake.packs import PACK, Packs, hash_content
 
 INTAKE_VERSION = 1
@@ -49,7 +54,7 @@ class IntakeCommit:
 
 
 def commit_intake(
-    folder: Path, packs: Packs, commit: IntakeCommit, others: Collection[Path] = ()
+    folder: Path, packs: Packs, commit: IntakeCommit, syncing: Syncing | None = None
 ) -> tuple[Path, Packs]:
     """Write a commit; from then on what it says has happened.
 
@@ -57,7 +62,7 @@ def commit_intake(
         folder: of all commits.
         packs: what the commit before refers to.
         commit: what it says.
-        others: files and folders that must be on the disk before.
+        syncing: what must be on the disk before.
 
     Returns:
         its folder, and what it refers to.
@@ -74,8 +79,9 @@ def commit_intake(
         pack, after = packs.lay_out(commit.number, commit.contents, commit.used)
         (scratch / PACK).write_bytes(pack)
         (scratch / _MANIFEST).write_bytes(_seal(commit, after))
-        there = [other for other in others if other.exists()]
-        sync_files([scratch, scratch / PACK, scratch / _MANIFEST, *there])
+        sync_files([scratch, scratch / PACK, scratch / _MANIFEST])
+        if syncing is not None:
+            syncing.finish()
         os.rename(scratch, place)
         sync_file(folder)
     except OSError as error:

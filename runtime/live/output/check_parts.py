@@ -12,6 +12,7 @@ from ontoweir.runtime.live.checkpoint.record_spark import hash_file
 from ontoweir.runtime.live.output.list_parts import PublishedPart
 from ontoweir.runtime.live.output.sinks.files import FileFormat
 from ontoweir.runtime.live.output.write_parts import (
+    SMALL,
     PartFolder,
     PartWriter,
     foreign_part,
@@ -91,11 +92,13 @@ def _write_again(
         return False
     forms: tuple[FileFormat, ...] = ("jsonl", "srj", "nq")
     form: FileFormat = next((f for f in forms if file.suffix == f".{f}"), "parquet")
-    content = writer.encode(part.name.rpartition("/")[0], rows, form, part.batch)
-    if hashlib.sha256(content).hexdigest() != part.digest:
-        return False
-    put_part(content, file)
-    return True
+    folder = part.name.rpartition("/")[0]
+    # Parquet is packed in the parts of versions up to 0.1
+    for content in (writer.encode(folder, rows, form, part.batch, small=s) for s in (SMALL, -1)):
+        if hashlib.sha256(content).hexdigest() == part.digest:
+            put_part(content, file)
+            return True
+    return False
 
 
 def _changed(file: Path, what: str) -> UsageError:

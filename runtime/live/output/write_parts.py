@@ -6,8 +6,8 @@ is not in the checkpoint (that is an older copy) is distinguished from one of an
 """
 
 import hashlib
-import io
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,10 @@ from ontoweir.runtime.results.plain_json import plain_json
 
 OWNER = ".ontoweir-run"
 """The file of a folder of parts that says which run they are of."""
+SMALL = 1 << 14
+"""Bytes of rows that are not packed."""
+_LEAST, _SIDE_BY_SIDE = 4, 4
+"""So many parts, at least, are written one after the other, and so many such rows of parts."""
 _RUN, _BATCH, _ROWS = b"ontoweir.run", b"ontoweir.batch", b"ontoweir.rows"
 
 
@@ -71,10 +75,14 @@ class PartWriter:
             RunError: the disk does not take one of them.
             UsageError: there is a file of another run.
         """
-        if len(parts) > 1:
-            written = list(disk_threads().map(lambda p: self._write(p[0], p[1], batch), parts))
-        else:
-            written = [self._write(folder, rows, batch) for folder, rows in parts]
+        size = max(_LEAST, -(-len(parts) // _SIDE_BY_SIDE))
+        blocks = [parts[n : n + size] for n in range(0, len(parts), size)]
+
+        def write(block: Sequence[tuple[PartFolder, pa.Table]]) -> list[PublishedPart]:
+            return [self._write(folder, rows, batch) for folder, rows in block]
+
+        done = map(write, blocks) if len(blocks) < 2 else disk_threads().map(write, blocks)
+        written = [part for block in done for part in block]
         if written:
             self.parts.add_all(written)
             self.fresh.add(self.parts.file)
@@ -84,54 +92,65 @@ class PartWriter:
         target = self.places[folder.place] / name
         content = self.encode(folder.name, rows, folder.format, batch)
         digest = hashlib.sha256(content).hexdigest()
+        parent = target.parent
         try:
-            self._own(target.parent)
-            if not target.exists() or hash_file(target) != digest:
-                if target.exists() and not is_mine(target, self.run):
+            if not os.path.exists(parent / OWNER):
+                put_part(self.run.encode(), parent / OWNER)
+                self.fresh.add(parent.parent)
+            there = os.path.exists(target)
+            if not there or hash_file(target) != digest:
+                if there and not is_mine(target, self.run):
                     raise foreign_part(target)
-                put_part(content, target, durable=self.waits)
+                replace_file(target, content, durable=self.waits)
                 if not self.waits:
                     self.fresh.add(target)
-            status = target.stat()
+            status = os.stat(target)
         except OSError as error:
             raise RunError(
                 f"answers cannot be written to {target}: {error.strerror or error}",
                 why="they are committed, but not where they belong yet",
                 fix="make room, or mend the folder, and start again: they are written then",
             ) from error
-        self.fresh.add(target.parent)
+        self.fresh.add(parent)
         place, changed = folder.place, status.st_ctime_ns
         return PublishedPart(place, name, batch, status.st_size, changed, digest)
 
-    def encode(self, folder: str, rows: pa.Table, form: FileFormat, batch: int) -> bytes:
+    def encode(
+        self, folder: str, rows: pa.Table, form: FileFormat, batch: int, *, small: int = SMALL
+    ) -> bytes:
         """The content of a part."""
         if form == "srj" or form == "nq":
             scope = name_scope(self.run, folder, str(batch))
             terms = self.terms.get(folder, AnswerTerms())
             return RowEncoder(form, rows.schema, terms, scope).whole(rows)
-        return encode_part(rows, form, self.run, batch)
-
-    def _own(self, folder: Path) -> None:
-        owner = folder / OWNER
-        if not owner.exists():
-            put_part(self.run.encode(), owner)
-            self.fresh.add(folder.parent)
+        return encode_part(rows, form, self.run, batch, small=small)
 
 
-def encode_part(rows: pa.Table, form: Literal["parquet", "jsonl"], run: str, batch: int) -> bytes:
-    """Rows as a Parquet file that says what it belongs to, or as lines of JSON."""
+def encode_part(
+    rows: pa.Table,
+    form: Literal["parquet", "jsonl"],
+    run: str,
+    batch: int,
+    *,
+    small: int = SMALL,
+) -> bytes:
+    """Rows as a Parquet file that says what it belongs to, or as lines of JSON. Up to `small` bytes
+    of rows are written plain: to pack them takes several times as long as to write them, and saves
+    at most a few blocks of a disk."""
     if form == "jsonl":
         lines = (json.dumps(r, default=plain_json, ensure_ascii=False) for r in rows.to_pylist())
         return "".join(f"{line}\n" for line in lines).encode()
-    stream = io.BytesIO()
+    stream = pa.BufferOutputStream()
     with pa.ipc.new_stream(stream, rows.schema) as writer:
         writer.write_table(rows.combine_chunks())
-    digest = hashlib.sha256(stream.getbuffer()).hexdigest()
+    digest = hashlib.sha256(stream.getvalue()).hexdigest()
     marks = {_RUN: run.encode(), _BATCH: str(batch).encode(), _ROWS: digest.encode()}
-    stream = io.BytesIO()
     known = rows.schema.metadata or {}
-    pq.write_table(rows.replace_schema_metadata({**known, **marks}), stream, compression="zstd")
-    return stream.getvalue()
+    marked = rows.replace_schema_metadata({**known, **marks})
+    stream = pa.BufferOutputStream()
+    pq.write_table(marked, stream, compression="zstd" if rows.nbytes > small else "none")
+    content: bytes = stream.getvalue().to_pybytes()
+    return content
 
 
 def put_part(content: bytes, target: Path, *, durable: bool = True) -> None:

@@ -92,7 +92,10 @@ class SharedEntries:
             self._end_all(gone)
         else:
             self._end_failed()
+            until = time.monotonic() + seconds
             for running in list(self.entries.values()):
+                # between steps: what both do takes turns
+                self.run.intake.await_pause(until - time.monotonic())
                 self.show(running)
             if over and self.options.once and self.run.intake.is_even:
                 self._end_all(None)
