@@ -158,6 +158,9 @@ def _read_rows(select: "exp.Select", catalog: Catalog, place: "exp.Expr") -> _Ro
         raise _refuse(place, f"{place.sql('spark')} beside a subquery in WHERE", fix)
     ((alias, stream),) = tables
     assert isinstance(stream, Stream)
+    if where is not None and where.find(exp.CurrentTimestamp) is not None:
+        fix = "write it in a subquery, and the condition with NOW() around it"
+        raise _refuse(place, f"{place.sql('spark')} beside NOW() in WHERE", fix)
     constants: dict[str, None] = {}
     for conjunct in [] if where is None else split_conjuncts(where.this):
         one = conjunct.unnest()

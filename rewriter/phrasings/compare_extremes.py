@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 
 def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
-    """NOT EXISTS (a later one) for `a.ts = (SELECT MAX(b.ts) FROM stream b WHERE b.k = a.k)`, and
-    of an earlier one for MIN, in place: where the row is one of those that are looked at.
+    """NOT EXISTS (a later one) for `a.ts = (SELECT MAX(b.ts) FROM stream b WHERE b.k = a.k)`, or
+    `(a.k, a.ts) IN (SELECT k, MAX(ts) FROM stream GROUP BY k)`, and of an earlier one for MIN, in
+    place: where the row is one of those that are looked at.
 
     Args:
         select: the query, or a part of it.
@@ -27,7 +28,11 @@ def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
     from sqlglot import exp
 
     where, streams = select.args.get("where"), _find_streams(select, catalog)
+    for conjunct in [] if where is None else list(split_conjuncts(where.this)):
+        if isinstance(conjunct, exp.In) and (equal := _read_group(conjunct, select)) is not None:
+            conjunct.replace(equal)
     conjuncts = [] if where is None else list(split_conjuncts(where.this))
+    said = [_qualify(c, select) for c in conjuncts]
     for conjunct in conjuncts:
         if not isinstance(conjunct, exp.EQ):
             continue
@@ -35,7 +40,7 @@ def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
             (conjunct.this, conjunct.expression),
             (conjunct.expression, conjunct.this),
         ):
-            made = _read(time, inner, conjuncts)
+            made = _read(time, inner, said)
             if made is not None and _is_same(time, inner, streams):
                 conjunct.replace(made)
     for inner in select.find_all(exp.Subquery):
@@ -47,6 +52,71 @@ def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
                 '[relations.NAME] source = { view = "SELECT …" }, and join it',
                 line=line_of(inner),
             )
+
+
+def _read_group(condition: "exp.In", select: "exp.Select") -> "exp.Expr | None":
+    """`a.ts = (SELECT MAX(b.ts) …)` for a row of columns that is the key and the extreme time of a
+    group; None: it is something else."""
+    from sqlglot import exp
+
+    row, inner = condition.this.unnest(), condition.args.get("query")
+    query = inner.this if isinstance(inner, exp.Subquery) else inner
+    if not isinstance(row, exp.Tuple) or not isinstance(query, exp.Select):
+        return None
+    held = {k for k, v in query.args.items() if v} - {"expressions", "from_", "where", "group"}
+    group, start = query.args.get("group"), query.args.get("from_")
+    table = None if start is None else start.this
+    items = [e.unalias() for e in query.expressions]
+    if (
+        held
+        or group is None
+        or not isinstance(table, exp.Table)
+        or len(items) != len(row.expressions)
+    ):
+        return None
+    found = [(c, e) for c, e in zip(row.expressions, items, strict=True)]
+    times = [(c, e) for c, e in found if isinstance(e, (exp.Max, exp.Min))]
+    keys = [(c, e) for c, e in found if isinstance(c, exp.Column) and isinstance(e, exp.Column)]
+    named = {k.name.lower() for k in group.expressions if isinstance(k, exp.Column)}
+    if len(times) != 1 or len(times) + len(keys) != len(found):
+        return None
+    if named != {e.name.lower() for _, e in keys} or len(group.expressions) != len(keys):
+        return None
+    own = select.args["from_"].this.alias_or_name if not select.args.get("joins") else None
+    for column in row.find_all(exp.Column):
+        if not column.table and own is not None:
+            column.set("table", exp.to_identifier(own))
+    other = f"{table.alias_or_name} beside"
+    made = query.copy()
+    made.set("group", None)
+    made.args["from_"].this.set("alias", exp.TableAlias(this=exp.to_identifier(other, quoted=True)))
+    for column in made.find_all(exp.Column):
+        column.set("table", exp.to_identifier(other, quoted=True))
+    equal = [
+        exp.EQ(this=exp.column(e.name, other, quoted=True), expression=c.copy()) for c, e in keys
+    ]
+    for one in equal:
+        made.where(one, copy=False)
+    ((time, extreme),) = times
+    shown = extreme.copy()
+    for column in shown.find_all(exp.Column):
+        column.set("table", exp.to_identifier(other, quoted=True))
+    made.set("expressions", [shown])
+    return exp.EQ(this=time.copy(), expression=exp.Subquery(this=made))
+
+
+def _qualify(condition: "exp.Expr", select: "exp.Select") -> "exp.Expr":
+    """A condition whose columns say of which table they are, where there is one."""
+    from sqlglot import exp
+
+    made = condition.copy()
+    start = select.args.get("from_")
+    if start is None or select.args.get("joins") or made.find(exp.Select) is not None:
+        return made
+    for column in made.find_all(exp.Column):
+        if not column.table:
+            column.set("table", exp.to_identifier(start.this.alias_or_name))
+    return made
 
 
 def _find_streams(select: "exp.Select", catalog: Catalog) -> dict[str, Stream]:

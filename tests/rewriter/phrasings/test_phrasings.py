@@ -116,6 +116,13 @@ def read(text: str) -> SpjUnion:
             f"{ROW} a.level > 2 AND NOT EXISTS ({OTHERS} {SAME} AND b.level > 2 AND b.ts > a.ts)",
         ),
         (
+            f"{ROW} (a.sensor, a.ts) IN (SELECT sensor, MAX(ts) FROM reading GROUP BY sensor)",
+            (
+                f"{ROW} NOT EXISTS (SELECT 1 FROM reading `reading beside` WHERE "
+                "`reading beside`.sensor = a.sensor AND `reading beside`.ts > a.ts)"
+            ),
+        ),
+        (
             f"{ROW} (SELECT MIN(b.ts) FROM reading b WHERE {SAME}) = a.ts",
             f"{ROW} NOT EXISTS ({OTHERS} {SAME} AND b.ts < a.ts)",
         ),
@@ -188,6 +195,13 @@ def test_parts_that_make_none(text: str) -> None:
             "as a value",
         ),
         ("SELECT ts, (SELECT MAX(id) FROM sensor) AS m FROM reading", "as a value"),
+        (
+            (
+                "SELECT ts FROM reading WHERE (sensor, ts) IN (SELECT sensor, MAX(ts) FROM reading "
+                "WHERE level > 2 GROUP BY sensor)"
+            ),
+            "as a value",
+        ),
         (
             (
                 "SELECT a.ts FROM reading a WHERE a.ts = (SELECT MAX(b.ts) FROM reading b WHERE "

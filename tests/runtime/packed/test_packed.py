@@ -297,6 +297,7 @@ def _broken(form: str) -> bytes:
         (_broken("text"), "its values are no records"),
         (None, "there is no data for a"),
     ],
+    ids=["empty", "text", "cut", "values", "none"],
 )
 def test_files_that_are_no_avro(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, said: str
