@@ -53,7 +53,8 @@ class Preceding:
     which `only` is true (None: all).
 
     `after`: a row is given when so many rows after it have come, with the timestamp of the last of
-    them; then its own timestamp, `time`, is a column. `columns` count from the row itself.
+    them; then its own timestamp, `time`, is a column. `columns` count from the row itself. `ties`:
+    the order of rows of one time (none: there is one of each key at a time, or it says nothing).
     """
 
     base: str
@@ -62,6 +63,7 @@ class Preceding:
     only: "Expression | None"
     columns: tuple[Counted, ...]
     after: int = 0
+    ties: tuple[OrderBy, ...] = ()
 
     @property
     def kept(self) -> int:

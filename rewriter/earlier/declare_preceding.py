@@ -41,7 +41,7 @@ def declare_preceding(preceding: Preceding, catalog: Catalog) -> tuple[Stream, C
             stream,
             timestamp=stamp,
             columns=(*plain, Column(base.timestamp, TimestampType()), *made),
-            keys=((*preceding.key, stamp),),
+            keys=() if preceding.ties else ((*preceding.key, stamp),),
             lags=(),
             closing=(),
         )

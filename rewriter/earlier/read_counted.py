@@ -1,5 +1,6 @@
 """LAG, LEAD, running aggregates, and those of rows that are counted, in SQL."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -100,14 +101,14 @@ def _read_one(select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]") -
     for window in found:
         name_aggregates(window)
     frames = [read_frame(window, select, rows.stream, rows.scope, WHY) for window in found]
-    first = frames[0].key
-    mine = [(w, f) for w, f in zip(found, frames, strict=True) if f.key == first]
+    first, apart = frames[0].key, frames[0].ties
+    mine = [(w, f) for w, f in zip(found, frames, strict=True) if (f.key, f.ties) == (first, apart)]
     constants = [c for c in rows.constants if c not in first]
     key = (*first, *constants)
     for window, frame in mine:
         alike = frame.peers and not frame.known and _name_function(frame) != "first"
         if not alike and not frame.order:
-            _require_order(rows.stream, key, window)
+            _require_order(rows, key, frame, window)
     _require_values(select, rows.stream, key, found[0])
     only = None
     if (where := select.args.get("where")) is not None:
@@ -116,12 +117,15 @@ def _read_one(select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]") -
             read.set("table", None)
         only = read_row_expression(held, Scope(catalog, {rows.stream.name: rows.stream}))
     columns = _Columns(rows, catalog)
+    ties = columns.order(apart)
     shown = [columns.read(w, f) for w, f in mine]
     after = max(0, *(-c.last for c in columns.made))
     if after and any(c.order for c in columns.made):
         raise _refuse(found[0], "a rank beside rows that follow", "write a query for each")
     made, catalog = declare_preceding(
-        Preceding(rows.stream.name, rows.stream.timestamp, key, only, tuple(columns.made), after),
+        Preceding(
+            rows.stream.name, rows.stream.timestamp, key, only, tuple(columns.made), after, ties
+        ),
         catalog,
     )
     for (window, _), tree in zip(mine, shown, strict=True):
@@ -190,8 +194,16 @@ def _open_names(select: "exp.Select", stream: Stream) -> "list[exp.Expr]":
     return made
 
 
-def _require_order(stream: Stream, key: tuple[str, ...], place: "exp.Expr") -> None:
-    if any(set(known) <= {*key, stream.timestamp} for known in stream.keys):
+def _require_order(rows: _Rows, key: tuple[str, ...], frame: Frame, place: "exp.Expr") -> None:
+    from sqlglot import exp
+
+    stream = rows.stream
+    ties = [
+        rows.scope.resolve(c.table or None, c.name, line_of(c)).column
+        for c in (tree.this for tree in frame.ties)
+        if isinstance(c, exp.Column)
+    ]
+    if any(set(known) <= {*key, *ties, stream.timestamp} for known in stream.keys):
         return
     if stream.max_per_timestamp == 1:
         return
@@ -199,7 +211,8 @@ def _require_order(stream: Stream, key: tuple[str, ...], place: "exp.Expr") -> N
     raise SqlRefusal(
         f"{place.sql('spark')}, where {stream.name} may have several rows of one timestamp",
         why="which of them is before the other, nobody could say",
-        fix=f"declare keys = [[{listed}]] in [streams.{stream.name}], or partition by more columns",
+        fix=f"declare keys = [[{listed}]] in [streams.{stream.name}], or partition by more "
+        "columns, or order by more",
         line=line_of(place),
     )
 
@@ -266,16 +279,20 @@ class _Columns:
             this=exp.Case(ifs=[exp.If(this=none, true=default.copy())], default=column)
         )
 
-    def _rank(self, frame: Frame) -> "exp.Expr":
-        """The place of a row among those of its time."""
-        order = tuple(
+    def order(self, trees: "Sequence[exp.Expr]") -> tuple[OrderBy, ...]:
+        """The keys of an order."""
+        return tuple(
             OrderBy(
                 self._read_argument(tree.this),
                 bool(tree.args.get("desc")),
                 bool(tree.args.get("nulls_first")),
             )
-            for tree in frame.order
+            for tree in trees
         )
+
+    def _rank(self, frame: Frame) -> "exp.Expr":
+        """The place of a row among those of its time."""
+        order = self.order(frame.order)
         function = _RANKS[type(frame.call).__name__.lower()]
         return self._add(Counted("", function, None, None, 0, IntType(), order=order))
 

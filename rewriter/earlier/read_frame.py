@@ -1,7 +1,7 @@
 """Which rows before or after a row a window of SQL is over."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
@@ -19,7 +19,8 @@ class Frame:
     """The rows of a `key` from so many before a row (`first`), or so long (`span_us`; neither:
     the first of all), to so many (`last`, below 0: after it), or (`peers`) to all of its time;
     `call`: what is asked of them; `known`: the last value that is not NULL; `order`: the order in
-    which a row has its place among those of its key and time."""
+    which a row has its place among those of its key and time; `ties`: what tells the rows of one
+    time apart."""
 
     call: "exp.Expr"
     key: tuple[str, ...]
@@ -29,6 +30,7 @@ class Frame:
     span_us: int | None = None
     peers: bool = False
     order: "tuple[exp.Expr, ...]" = ()
+    ties: "tuple[exp.Expr, ...]" = ()
 
 
 def is_number(window: "exp.Expr") -> bool:
@@ -122,11 +124,28 @@ def read_frame(
         columns.append(scope.resolve(tree.table or None, tree.name, line_of(tree)).column)
     if moment:
         return _read_moment(window, base, tuple(dict.fromkeys(columns)), refuse)
-    if len(ordered) != 1 or ordered[0].args.get("desc"):
+    if not ordered or ordered[0].args.get("desc"):
         raise refuse(f"the order of {window.sql('spark')}", f"ORDER BY {stream.timestamp}")
     if not _is_time(ordered[0].this, stream, scope):
         raise refuse(f"ORDER BY {ordered[0].this.sql('spark')}", f"ORDER BY {stream.timestamp}")
     key = tuple(dict.fromkeys(columns))
+    made = _read_rows(window, base, key, refuse)
+    if not (ties := tuple(ordered[1:])):
+        return made
+    if made.span_us is not None:
+        raise refuse(f"{window.sql('spark')}, of a time,", f"ORDER BY {stream.timestamp} alone")
+    return replace(made, ties=ties, peers=False)
+
+
+def _read_rows(
+    window: "exp.Expr",
+    base: "exp.Expr",
+    key: tuple[str, ...],
+    refuse: Callable[[str, str], SqlRefusal],
+) -> Frame:
+    """The rows of a key before and after a row."""
+    from sqlglot import exp
+
     call = _call_of(window)
     known = _ignores_nulls(window)
     if isinstance(call, (exp.Lag, exp.Lead)):

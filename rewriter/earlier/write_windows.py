@@ -3,7 +3,7 @@
 from textwrap import indent
 
 from ontoweir.mappings.expressions.write_expression import write_expression
-from ontoweir.mappings.model.preceding import Counted, Preceding
+from ontoweir.mappings.model.preceding import Counted, OrderBy, Preceding
 from ontoweir.rewriter.model.spj import Block
 
 _CALLS = {
@@ -47,11 +47,7 @@ def print_preceding(block: Block, preceding: Preceding, *, dialect: str) -> str:
 
 def _write(counted: Counted, preceding: Preceding) -> str:
     if counted.order:
-        order = ", ".join(
-            f"{write_expression(k.by)} {'DESC' if k.down else 'ASC'} "
-            f"NULLS {'FIRST' if k.nulls_first else 'LAST'}"
-            for k in counted.order
-        )
+        order = ", ".join(map(_write_order, counted.order))
         by = ", ".join(map(_named, (*preceding.key, preceding.time)))
         return f"{_CALLS[counted.function]} OVER (PARTITION BY {by} ORDER BY {order})"
     argument = "*" if counted.argument is None else write_expression(counted.argument)
@@ -66,7 +62,13 @@ def _write(counted: Counted, preceding: Preceding) -> str:
 
 def _window(preceding: Preceding, frame: str) -> str:
     by = f"PARTITION BY {', '.join(map(_named, preceding.key))} " if preceding.key else ""
-    return f"{by}ORDER BY {_named(preceding.time)}{frame}"
+    ties = "".join(f", {_write_order(key)}" for key in preceding.ties)
+    return f"{by}ORDER BY {_named(preceding.time)}{ties}{frame}"
+
+
+def _write_order(key: OrderBy) -> str:
+    side, nulls = "DESC" if key.down else "ASC", "FIRST" if key.nulls_first else "LAST"
+    return f"{write_expression(key.by)} {side} NULLS {nulls}"
 
 
 def _named(name: str) -> str:

@@ -8,17 +8,32 @@ if TYPE_CHECKING:
 
 def nest_windows(select: "exp.Select") -> "exp.Select":
     """SELECT f(…) OVER (…) FROM (SELECT … GROUP BY …) for a SELECT with GROUP BY and functions over
-    windows of its groups, in place; the SELECT with GROUP BY, which is inside then.
+    windows of its groups, in place; the SELECT with GROUP BY, which is inside then. DISTINCT is
+    of a query around the windows.
 
     Args:
         select: names what it is grouped by.
     """
     from sqlglot import exp
 
+    distinct = select.args.get("distinct")
+    if distinct is not None and not distinct.args.get("on") and _list_windows(select):
+        inner = select.copy()
+        inner.set("distinct", None)
+        items = [_name(item) for item in inner.expressions]
+        inner.set("expressions", items)
+        if not all(isinstance(item, exp.Alias) for item in items):
+            return select
+        for key in [k for k, v in select.args.items() if v and k not in ("distinct", "with_")]:
+            select.set(key, None)
+        names = [exp.column(item.alias, "windows", quoted=True) for item in items]
+        select.set("expressions", [exp.alias_(n, n.name, quoted=True) for n in names])
+        table = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("windows")))
+        select.set("from_", exp.From(this=table))
+        return nest_windows(inner)
+
     group = select.args.get("group")
-    own = select.walk(prune=lambda n: n is not select and isinstance(n, exp.Query))
-    windows = [n for n in own if isinstance(n, exp.Window) and n.arg_key != "windows"]
-    if group is None or not windows or not group.expressions:
+    if group is None or not _list_windows(select) or not group.expressions:
         return select
     named = {e.alias.lower(): e.this for e in select.expressions if isinstance(e, exp.Alias)}
     inner = exp.Select()
@@ -39,6 +54,14 @@ def nest_windows(select: "exp.Select") -> "exp.Select":
     table = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("groups")))
     select.set("from_", exp.From(this=table))
     return inner
+
+
+def _list_windows(select: "exp.Select") -> "list[exp.Expr]":
+    """The functions over windows of a SELECT, without those of its subqueries."""
+    from sqlglot import exp
+
+    own = select.walk(prune=lambda n: n is not select and isinstance(n, exp.Query))
+    return [n for n in own if isinstance(n, exp.Window) and n.arg_key != "windows"]
 
 
 def _resolve(tree: "exp.Expr", select: "exp.Select", named: "dict[str, exp.Expr]") -> "exp.Expr":

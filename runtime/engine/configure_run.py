@@ -283,6 +283,7 @@ def _list_preceding(preceding: Preceding, wanted: Set[str]) -> set[str]:
     made = {c.name for c in preceding.columns}
     read = [c.argument for c in preceding.columns if c.argument is not None]
     read += [key.by for c in preceding.columns for key in c.order]
+    read += [key.by for key in preceding.ties]
     read += [preceding.only] if preceding.only is not None else []
     fields = {name for expression in read for name in fields_of(expression)}
     return ({*preceding.key} | fields | (wanted - made)) - {preceding.time}

@@ -1,5 +1,6 @@
 """Gives rows what the rows before them say, and keeps what later ones ask for."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import pyarrow.compute as pc
 from ontoweir.mappings.expressions.value_types import value_type
 from ontoweir.mappings.model.catalog import ColumnType, Stream
 from ontoweir.mappings.model.expression import Expression
-from ontoweir.mappings.model.preceding import Counted, Preceding
+from ontoweir.mappings.model.preceding import Counted, OrderBy, Preceding
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.columnar.steps import Steps
@@ -20,11 +21,13 @@ from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.preceding.count_column import Given, count_column, kept_types
 from ontoweir.runtime.preceding.fold_frames import Runs
 from ontoweir.runtime.preceding.places import Places, TimesAt, place_rows
-from ontoweir.runtime.preceding.rank_rows import Ordered, rank_rows
+from ontoweir.runtime.preceding.rank_rows import Ordered, rank_rows, rank_values
 from ontoweir.runtime.sources.derive_values import derive_values
 
 TIME = "time"
 """The timestamp of a row that is kept (µs)."""
+PLACE = "place"
+"""Its place among those of its time, where several may be kept of one key."""
 
 
 class PrecedingStreams(NamedTuple):
@@ -79,6 +82,8 @@ class _Work:
         self.keys = [f"key {name}" for name in preceding.key]
         arguments = [c.argument for c in preceding.columns if c.argument is not None]
         self.arguments: list[Expression] = list(dict.fromkeys(arguments))
+        runs = any(c.runs for c in preceding.columns)
+        self.tied = bool(preceding.ties) or (preceding.span_us > 0 and runs)
 
     def find_due(self, rows: pa.Table) -> Array:
         """When rows are too old for any span."""
@@ -88,22 +93,21 @@ class _Work:
     def select(self, rows: Admitted) -> Admitted:
         """The rows that count."""
         only = self.preceding.only
-        if only is None:
-            return rows
-        true = derive_values(only, self.streams.base, rows.steps.all(), rows.table)
-        good = pc.fill_null(true, False).to_numpy()
-        if good.all():
-            return rows
-        index = np.flatnonzero(good)
-        return Admitted(
-            Steps(rows.times[index], rows.steps.step_us),
-            rows.times[index],
-            rows.table.take(pa.array(index)),
-            0,
-            {},
-            coded={n: CodedTexts(c.table, c.codes[index]) for n, c in rows.coded.items()},
-            filled=rows.filled,
-        )
+        if only is not None:
+            true = derive_values(only, self.streams.base, rows.steps.all(), rows.table)
+            good = pc.fill_null(true, False).to_numpy()
+            if not good.all():
+                rows = _take(rows, np.flatnonzero(good))
+        if self.preceding.ties:
+            ranks = [rank_values(*key) for key in self._order(self.preceding.ties, rows)]
+            rows = _take(rows, np.lexsort([*reversed(ranks), rows.times]))
+        return rows
+
+    def _order(self, order: Sequence[OrderBy], rows: Admitted) -> list[Ordered]:
+        """The keys of an order, of rows."""
+        base, steps = self.streams.base, rows.steps.all()
+        made = [_whole(derive_values(key.by, base, steps, rows.table)) for key in order]
+        return [Ordered(v, k.down, k.nulls_first) for v, k in zip(made, order, strict=True)]
 
     def describe(self, rows: Admitted) -> pa.Table:
         """The columns of rows as they are kept; of sums, nothing yet."""
@@ -112,6 +116,8 @@ class _Work:
         for name, key in zip(self.keys, self.preceding.key, strict=True):
             columns[name] = _plain(rows.table.column(key), _type(base, key))
         columns[TIME] = pa.array(rows.times)
+        if self.tied:
+            columns[PLACE] = pa.array(np.arange(len(rows.times)))
         if self.preceding.after:
             for name in rows.table.column_names:
                 column = rows.table.column(name)
@@ -131,7 +137,8 @@ class _Work:
     def advance(self, rows: Admitted, new: pa.Table, held: pa.Table) -> tuple[Admitted, pa.Table]:
         """The rows with their columns, and what is kept of them and of what was kept."""
         if held.num_rows:
-            held = held.sort_by(TIME)
+            by = [(TIME, "ascending"), (PLACE, "ascending")]
+            held = held.sort_by(by if self.tied else TIME)
         together = pa.concat_tables([held, new]).combine_chunks()
         codes, count = code_rows(together, self.keys)
         places = place_rows(codes, count, held.num_rows)
@@ -206,12 +213,7 @@ class _Work:
         assert counted.function in ("rank", "dense", "number")
         new = together.slice(together.num_rows - len(rows.times))
         codes, _ = code_rows(new, self.keys)
-        base, steps = self.streams.base, rows.steps.all()
-        values = [derive_values(key.by, base, steps, rows.table) for key in counted.order]
-        order = [
-            Ordered(_whole(of), key.down, key.nulls_first)
-            for of, key in zip(values, counted.order, strict=True)
-        ]
+        base, order = self.streams.base, self._order(counted.order, rows)
         read = {n for n in rows.table.column_names if base.column(n) is not None}
         unique = next((k for k in base.keys if set(k) <= read | {base.timestamp}), sorted(read))
         names = [n for n in unique if n != base.timestamp]
@@ -233,6 +235,15 @@ class _Work:
             names = [f"sum {place} {n}" for n in range(len(kept_types(counted, kind)))]
             kept = [_whole(together.column(name).take(heads)) for name in names]
         return count_column(counted, kind, Given(places, values, kept), runs)
+
+
+def _take(rows: Admitted, index: Array) -> Admitted:
+    """Some rows, in order of time."""
+    times = rows.times[index]
+    table = rows.table.take(pa.array(index))
+    coded = {n: CodedTexts(c.table, c.codes[index]) for n, c in rows.coded.items()}
+    steps = Steps(times, rows.steps.step_us)
+    return Admitted(steps, times, table, 0, {}, coded=coded, filled=rows.filled)
 
 
 def _find_runs(

@@ -36,9 +36,9 @@ def rank_rows(
     """
     rows = len(groups[0])
     group, _ = group_codes(list(groups), rows)
-    ranks = [_rank(*key) for key in order]
+    ranks = [rank_values(*key) for key in order]
     if function == "number":
-        ranks += [_rank(values, down=False, nulls_first=False) for values in ties]
+        ranks += [rank_values(values, down=False, nulls_first=False) for values in ties]
         ranks.append(np.arange(rows))
     codes, count = group_codes([group, *ranks], rows)
     # codes are in the order of groups, and there in that of the rows
@@ -52,7 +52,7 @@ def rank_rows(
     return pa.array(before[codes] - before[first][group] + 1)
 
 
-def _rank(values: "pa.Array", down: bool, nulls_first: bool) -> Array:
+def rank_values(values: "pa.Array", down: bool, nulls_first: bool) -> Array:
     """The place of each value in order, equal ones have one."""
     if pa.types.is_boolean(values.type):
         values = values.cast(pa.int8())

@@ -141,6 +141,12 @@ def make_counted(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], 
     where a row is an answer when those after it have come."""
     by = f"PARTITION BY {', '.join(key)} ORDER BY ts"
     after = random.choice([0, 0, 0, 1, 2])
+    whole = by
+    loose = not after and random.random() < 0.3
+    if loose:  # several rows of one key at a time, which other columns tell apart
+        by = random.choice(["ORDER BY ts", f"PARTITION BY {key[0]} ORDER BY ts"])
+        tie = [f"{c} {random.choice(['DESC', 'ASC'])} NULLS FIRST" for c in key]
+        whole = f"{by}, {', '.join(tie)}"
     calls = ["COUNT(*)", "SUM(a)", "AVG(b)", "MAX(h)", "MIN(a + h)", "COUNT(g)", "SUM(b)"]
     calls += ["FIRST_VALUE(g)", "LAST_VALUE(a)", "LAST_VALUE(b IGNORE NULLS)"]
     calls += ["COUNT(*) FILTER (WHERE a > 0)"]
@@ -154,7 +160,11 @@ def make_counted(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], 
         if kind == "RANGE":
             span = f"INTERVAL '{random.randint(0, 4)}' MICROSECOND PRECEDING"
             ends = random.choice([span, "UNBOUNDED PRECEDING"]), "CURRENT ROW"
-        chosen.append(f"{call} OVER ({by} {kind} BETWEEN {ends[0]} AND {ends[1]})")
+        told = kind == "RANGE" and not call.startswith(("FIRST", "LAST"))
+        kind = "RANGE" if told else "ROWS"
+        ends = ends if told or "INTERVAL" not in ends[0] else ("1 PRECEDING", "CURRENT ROW")
+        chosen.append(f"{call} OVER ({by if told else whole} {kind} BETWEEN {' AND '.join(ends)})")
+    by = whole
     chosen += random.sample(
         [
             f"LAG(a, {random.randint(1, 3)}) OVER ({by})",
