@@ -123,7 +123,7 @@ def _plan(case: Case, catalog: Catalog) -> QueryJob | None:
 
 
 @given(SEEDS)
-@budget(0.6)
+@budget(0.2)
 def test_nothing_is_lost(seed: int) -> None:
     random = Random(seed)
     case = _make_case(random)

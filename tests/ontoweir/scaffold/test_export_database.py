@@ -47,7 +47,7 @@ def test_a_project_of_a_database(run: Run, tmp_path: Path, make: Callable[[Path]
     file, project = make(tmp_path), tmp_path / "project"
     ran = run("init", project, "--from", file)
     assert ran.code == 0, ran.err
-    assert "1 stream (readings), 1 relation (sensors), 3 queries" in ran.out
+    assert "1 stream (readings), 1 relation (sensors), 4 queries" in ran.out
     declared = tomllib.loads((project / "ontoweir.toml").read_text())
     stream = declared["streams"]["readings"]
     assert stream["source"] == {"format": "parquet", "path": "data/readings.parquet"}

@@ -87,7 +87,7 @@ def _count_open(rows: list[Row]) -> int:
 
 
 @pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(6))
 def test_what_is_measured(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "REACH", 1000)
     random = Random(seed)

@@ -23,7 +23,11 @@ from tests.runtime.in_process import EPOCH, answers_upto, replay_here, store
 from tests.runtime.live_cases import cut_arrivals
 from tests.runtime.spill.spill_cases import make_joins, make_spilling, spill_query
 
-CASES = 160
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """More random cases with --long."""
+    cases = 160 if metafunc.config.getoption("--long") else 20
+    metafunc.parametrize("seed", range(cases))
 
 
 @pytest.fixture
@@ -40,7 +44,6 @@ def scans(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return told
 
 
-@pytest.mark.parametrize("seed", range(CASES))
 def test_replayed(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scans: list[int]
 ) -> None:
@@ -92,7 +95,6 @@ def _run_live(
     return rows, -1 if state.finished_us is None else state.finished_us
 
 
-@pytest.mark.parametrize("seed", range(CASES))
 def test_live(seed: int, tmp_path: Path, scans: list[int]) -> None:
     random = Random(seed)
     case = make_joins(random)
@@ -110,7 +112,6 @@ def test_live(seed: int, tmp_path: Path, scans: list[int]) -> None:
     assert not any(scans)
 
 
-@pytest.mark.parametrize("seed", range(60))
 def test_aggregates(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
     case = make_joins(random)
