@@ -37,10 +37,12 @@ _HOUR_US, _DAY_US = 3_600_000_000, 86_400_000_000
 @dataclass(frozen=True, slots=True)
 class DeclaredBlock:
     """`stream`: the answers; `behind_us`: the columns of the answers that are times so long before
-    the timestamp, and so no columns of the stream."""
+    the timestamp, and so no columns of the stream; `apart`: two buckets are never final at one
+    time."""
 
     stream: Stream
     behind_us: Mapping[str, int]
+    apart: bool = False
 
 
 def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock | None:
@@ -95,6 +97,7 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
             unit_us=_find_unit(union, closing, base.step_us, catalog),
         ),
         behind,
+        apart,
     )
 
 

@@ -52,7 +52,7 @@ def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers,
     known = tuple(r for r in made.stream.references if r.relation in catalog.relations)
     made = replace(made, stream=replace(made.stream, references=known))
     streams = {**catalog.streams, free: made.stream}
-    rising = {**catalog.rising, free: list_rising(union, wide)}
+    rising = {**catalog.rising, free: list_rising(union, wide) if made.apart else frozenset()}
     columns = ((AT, 0), *((n, made.behind_us.get(n)) for n in shown))
     return (
         Answers(made.stream, replace(catalog, streams=streams, rising=rising), columns),

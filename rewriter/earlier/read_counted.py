@@ -31,6 +31,7 @@ from ontoweir.rewriter.earlier.read_frame import (
     is_of_rows,
     read_frame,
 )
+from ontoweir.rewriter.earlier.require_values import require_all, require_values
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
@@ -103,13 +104,23 @@ def _read_one(select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]") -
     frames = [read_frame(window, select, rows.stream, rows.scope, WHY) for window in found]
     first, apart = frames[0].key, frames[0].ties
     mine = [(w, f) for w, f in zip(found, frames, strict=True) if (f.key, f.ties) == (first, apart)]
+    if len(mine) < len(found):
+        for frame in frames:
+            require_all(select, rows.stream, frame.key, found[0], WHY)
     constants = [c for c in rows.constants if c not in first]
     key = (*first, *constants)
     for window, frame in mine:
         alike = frame.peers and not frame.known and _name_function(frame) != "first"
         if not alike and not frame.order:
             _require_order(rows, key, frame, window)
-    _require_values(select, rows.stream, key, found[0])
+    told = [name for _, frame in mine for name in _list_ties(rows, frame)]
+    numbered = [f for _, f in mine if f.order and isinstance(f.call, exp.RowNumber)]
+    if numbered:
+        apart_by = _find_key(rows.stream, found[0])
+        told += apart_by
+        last = tuple(exp.Ordered(this=exp.column(n), nulls_first=True) for n in apart_by)
+        mine = [(w, replace(f, order=(*f.order, *last)) if f in numbered else f) for w, f in mine]
+    require_values(select, rows.stream, tuple(dict.fromkeys((*key, *told))), found[0], WHY)
     only = None
     if (where := select.args.get("where")) is not None:
         held = where.this.copy()
@@ -194,15 +205,32 @@ def _open_names(select: "exp.Select", stream: Stream) -> "list[exp.Expr]":
     return made
 
 
-def _require_order(rows: _Rows, key: tuple[str, ...], frame: Frame, place: "exp.Expr") -> None:
+def _list_ties(rows: _Rows, frame: Frame) -> list[str]:
+    """The columns that tell rows of one time apart."""
     from sqlglot import exp
 
+    trees = [tree.this for tree in frame.ties]
+    columns = [c for c in trees if isinstance(c, exp.Column)]
+    return [rows.scope.resolve(c.table or None, c.name, line_of(c)).column for c in columns]
+
+
+def _find_key(stream: Stream, place: "exp.Expr") -> list[str]:
+    """The columns that tell the rows of one time apart, of the stream's least key.
+
+    Raises:
+        SqlRefusal: it has none.
+    """
+    keys = [[c for c in key if c != stream.timestamp] for key in stream.keys]
+    if not keys and stream.max_per_timestamp != 1:
+        what = f"{place.sql('spark')}, where {stream.name} may have equal rows"
+        fix = f"declare keys of [streams.{stream.name}], or write RANK()"
+        raise _refuse(place, what, fix)
+    return min(keys, key=len, default=[])
+
+
+def _require_order(rows: _Rows, key: tuple[str, ...], frame: Frame, place: "exp.Expr") -> None:
     stream = rows.stream
-    ties = [
-        rows.scope.resolve(c.table or None, c.name, line_of(c)).column
-        for c in (tree.this for tree in frame.ties)
-        if isinstance(c, exp.Column)
-    ]
+    ties = _list_ties(rows, frame)
     if any(set(known) <= {*key, *ties, stream.timestamp} for known in stream.keys):
         return
     if stream.max_per_timestamp == 1:
@@ -215,29 +243,6 @@ def _require_order(rows: _Rows, key: tuple[str, ...], frame: Frame, place: "exp.
         "columns, or order by more",
         line=line_of(place),
     )
-
-
-def _require_values(
-    select: "exp.Select", stream: Stream, key: tuple[str, ...], place: "exp.Expr"
-) -> None:
-    """Rows whose key is NULL are no results: a condition says so, as of columns that are selected.
-
-    Raises:
-        SqlRefusal: a column is declared nullable, so that NULL would be a key, too.
-    """
-    from sqlglot import exp
-
-    where = select.args.get("where")
-    conjuncts = [] if where is None else list(split_conjuncts(where.this))
-    for name in key:
-        column = stream.column(name)
-        if any({n.name for n in c.find_all(exp.Column)} == {name} for c in conjuncts):
-            continue
-        if column is not None and column.nullable:
-            what = f"{name}, which may be NULL, in PARTITION BY"
-            raise _refuse(place, what, f"add WHERE {name} IS NOT NULL")
-        there = exp.Not(this=exp.Is(this=exp.column(name), expression=exp.Null()))
-        select.where(there, copy=False)
 
 
 @dataclass(slots=True)

@@ -48,7 +48,7 @@ def is_of_rows(window: "exp.Expr", select: "exp.Select") -> bool:
     call = _call_of(window)
     if isinstance(call, (exp.RowNumber, exp.Rank, exp.DenseRank)):
         order = resolve_window(window, select).args.get("order")
-        late = order is None or any(o.args.get("desc") for o in order.expressions)
+        late = order is None or bool(order.expressions[0].args.get("desc"))
         return not late and not _chooses_one(window, select)
     if isinstance(call, (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.First, exp.Last)):
         return True
@@ -148,6 +148,10 @@ def _read_rows(
 
     call = _call_of(window)
     known = _ignores_nulls(window)
+    if known and not isinstance(call, (exp.Lag, exp.LastValue, exp.Last)):
+        raise refuse(window.sql("spark"), "leave IGNORE NULLS out, or write LAST_VALUE")
+    if known and call.args.get("default") is not None:
+        raise refuse(window.sql("spark"), "write COALESCE(LAG(x) IGNORE NULLS OVER (…), default)")
     if isinstance(call, (exp.Lag, exp.Lead)):
         offset = call.args.get("offset")
         rows = 1 if offset is None else read_literal(offset)
@@ -156,7 +160,7 @@ def _read_rows(
         if base.args.get("spec") is not None:
             raise refuse(window.sql("spark"), "leave ROWS or RANGE out")
         back = -rows if isinstance(call, exp.Lead) else rows
-        if known and (isinstance(call, exp.Lead) or rows != 1):
+        if known and rows != 1:
             raise refuse(window.sql("spark"), "write LAG(x IGNORE NULLS), of one row before")
         return Frame(call, key, None if known else back, back, known)
     if isinstance(call, (exp.RowNumber, exp.Rank, exp.DenseRank)):
@@ -181,8 +185,6 @@ def _read_rows(
         raise refuse(f"{window.sql('spark')}, of no row or all", "end the frame with CURRENT ROW")
     if isinstance(call, (exp.LastValue, exp.Last)) and not known:
         return Frame(call, key, last, last)
-    if known and isinstance(call, (exp.FirstValue, exp.First)):
-        raise refuse(window.sql("spark"), "leave IGNORE NULLS out")
     return Frame(call, key, first, last, known)
 
 
@@ -196,6 +198,8 @@ def _read_moment(
     from sqlglot import exp
 
     call, order = _call_of(window), base.args.get("order")
+    if _ignores_nulls(window):
+        raise refuse(window.sql("spark"), "leave IGNORE NULLS out")
     ordered = () if order is None else tuple(order.expressions)
     if base.args.get("spec") is None:
         if is_number(window) and ordered:

@@ -44,7 +44,7 @@ def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
         if not _ranks(window):
             continue
         order = window.args.get("order")
-        late = order is None or any(o.args.get("desc") for o in order.expressions)
+        late = order is None or bool(order.expressions[0].args.get("desc"))
         inside = tree.find(exp.Subquery, exp.With) is not None
         if inside and (not late or window.args.get("partition_by")):
             continue  # it is read when subqueries are merged

@@ -2,17 +2,22 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.sql.read_scope import column_names
+from ontoweir.rewriter.joins.list_tables import list_tables
+
 if TYPE_CHECKING:
     from sqlglot import exp
 
 
-def nest_windows(select: "exp.Select") -> "exp.Select":
+def nest_windows(select: "exp.Select", catalog: Catalog) -> "exp.Select":
     """SELECT f(…) OVER (…) FROM (SELECT … GROUP BY …) for a SELECT with GROUP BY and functions over
     windows of its groups, in place; the SELECT with GROUP BY, which is inside then. DISTINCT is
     of a query around the windows.
 
     Args:
         select: names what it is grouped by.
+        catalog: the tables; a column of theirs is meant where an item of SELECT has its name, too.
     """
     from sqlglot import exp
 
@@ -20,6 +25,7 @@ def nest_windows(select: "exp.Select") -> "exp.Select":
     if distinct is not None and not distinct.args.get("on") and _list_windows(select):
         inner = select.copy()
         inner.set("distinct", None)
+        inner.set("with_", None)
         items = [_name(item) for item in inner.expressions]
         inner.set("expressions", items)
         if not all(isinstance(item, exp.Alias) for item in items):
@@ -30,12 +36,17 @@ def nest_windows(select: "exp.Select") -> "exp.Select":
         select.set("expressions", [exp.alias_(n, n.name, quoted=True) for n in names])
         table = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("windows")))
         select.set("from_", exp.From(this=table))
-        return nest_windows(inner)
+        return nest_windows(inner, catalog)
 
     group = select.args.get("group")
     if group is None or not _list_windows(select) or not group.expressions:
         return select
-    named = {e.alias.lower(): e.this for e in select.expressions if isinstance(e, exp.Alias)}
+    columns = _list_columns(select, catalog)
+    named = {
+        e.alias.lower(): e.this
+        for e in select.expressions
+        if isinstance(e, exp.Alias) and e.alias.lower() not in columns
+    }
     inner = exp.Select()
     for key in ("from_", "joins", "where", "having"):
         if select.args.get(key) is not None:
@@ -54,6 +65,20 @@ def nest_windows(select: "exp.Select") -> "exp.Select":
     table = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("groups")))
     select.set("from_", exp.From(this=table))
     return inner
+
+
+def _list_columns(select: "exp.Select", catalog: Catalog) -> set[str]:
+    """The columns of FROM, as far as they are known: of declared tables, and those that are read
+    where names of SELECT are not."""
+    from sqlglot import exp
+
+    known = {
+        n.lower() for t in list_tables(select, catalog).tables.values() for n in column_names(t)
+    }
+    aliases = [e for e in select.expressions if isinstance(e, exp.Alias)]
+    read = [e.this for e in aliases if e.find(exp.Window) is None]
+    read += [p for p in (select.args.get("where"),) if p is not None]
+    return known | {c.name.lower() for tree in read for c in tree.find_all(exp.Column)}
 
 
 def _list_windows(select: "exp.Select") -> "list[exp.Expr]":

@@ -49,5 +49,5 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         compare_extremes(select, catalog)
         name_conditions(select)
         group_all(select)
-        group_parts(nest_windows(select), catalog)
+        group_parts(nest_windows(select, catalog), catalog)
     return drop_order(tree, catalog)

@@ -7,6 +7,7 @@ from typing import assert_never
 import numpy as np
 import pyarrow as pa
 
+from ontoweir.errors import RunError
 from ontoweir.mappings.expressions.value_types import value_type
 from ontoweir.mappings.model.catalog import (
     ColumnType,
@@ -134,6 +135,8 @@ def _add(
     valid = np.ones(rows, dtype=np.bool_)
     if given.values is not None:
         valid = given.values.is_valid().to_numpy(zero_copy_only=False)
+        if isinstance(kind, FloatType):  # NaN is no value
+            valid, _ = read_numbers(given.values, kind)
     counts = valid.astype(np.int64)
     if len(heads):
         counts[heads] = given.kept[0].to_numpy()
@@ -182,7 +185,14 @@ def read_numbers(values: "pa.Array", kind: ColumnType) -> tuple[Array, Array]:
     if isinstance(kind, DecimalType):
         words = np.frombuffer(values.buffers()[1] or b"", dtype="<i8").reshape(-1, 2)
         words = words[values.offset : values.offset + len(values)]
-        return valid, np.where(valid, words[:, 0], 0)
+        low, high = (np.where(valid, words[:, n], 0) for n in (0, 1))
+        if not bool((high == low >> 63).all()):
+            raise RunError(
+                "a decimal that is aggregated does not fit 64 bits, in units of its last place",
+                why="whole numbers are kept in 64 bits (decimals in units of their last place)",
+                fix="CAST it to fewer decimal places, or to DOUBLE",
+            )
+        return valid, low
     whole = values.cast(pa.int32()) if isinstance(kind, DateType) else values
     numbers = whole.cast(pa.int64()).fill_null(0).to_numpy()
     return valid, numbers

@@ -208,17 +208,12 @@ class _Work:
         return Admitted(steps, times, table, 0, {}, (), marks, coded, filled)
 
     def _rank(self, counted: Counted, rows: Admitted, together: pa.Table) -> "pa.Array":
-        """The places of rows among those of their key and time; equal ones are told apart by the
-        other columns that are read."""
+        """The places of rows among those of their key and time."""
         assert counted.function in ("rank", "dense", "number")
         new = together.slice(together.num_rows - len(rows.times))
         codes, _ = code_rows(new, self.keys)
-        base, order = self.streams.base, self._order(counted.order, rows)
-        read = {n for n in rows.table.column_names if base.column(n) is not None}
-        unique = next((k for k in base.keys if set(k) <= read | {base.timestamp}), sorted(read))
-        names = [n for n in unique if n != base.timestamp]
-        ties = [_plain(rows.table.column(n), _type(base, n)) for n in names]
-        return rank_rows(counted.function, [codes, rows.times], order, ties)
+        order = self._order(counted.order, rows)
+        return rank_rows(counted.function, [codes, rows.times], order)
 
     def _count(
         self, counted: Counted, together: pa.Table, places: Places, runs: Runs

@@ -22,7 +22,6 @@ def rank_rows(
     function: Literal["rank", "dense", "number"],
     groups: Sequence[Array],
     order: Sequence[Ordered],
-    ties: "Sequence[pa.Array]",
 ) -> "pa.Array":
     """The place of each row among those of its group, from 1 on: of equal ones the same place, and
     after them as many are left out as there are more of them ("rank"), or none ("dense"); or each
@@ -31,15 +30,12 @@ def rank_rows(
     Args:
         function: which.
         groups: columns of whole numbers that are equal in the rows of a group.
-        order: what the rows are ordered by.
-        ties: what tells equal ones apart ("number"), so that each run gives them the same places.
+        order: what the rows are ordered by; no two are equal there of which each is to have its own
+            place ("number").
     """
     rows = len(groups[0])
     group, _ = group_codes(list(groups), rows)
     ranks = [rank_values(*key) for key in order]
-    if function == "number":
-        ranks += [rank_values(values, down=False, nulls_first=False) for values in ties]
-        ranks.append(np.arange(rows))
     codes, count = group_codes([group, *ranks], rows)
     # codes are in the order of groups, and there in that of the rows
     of_code = np.zeros(count, dtype=np.int64)

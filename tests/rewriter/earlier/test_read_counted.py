@@ -5,10 +5,13 @@ import pytest
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.errors import QueryError
+from ontoweir.mappings.expressions.write_expression import write_expression
+from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.rewriter.earlier.test_read_earlier import CATALOG, read
 
 BY = "PARTITION BY sensor ORDER BY ts"
+THERE = "sensor IS NOT NULL"
 
 
 @pytest.mark.parametrize(
@@ -33,7 +36,7 @@ BY = "PARTITION BY sensor ORDER BY ts"
     ],
 )
 def test_so_many_rows_are_kept(window: str, rows: int) -> None:
-    verdict = check_query(read(f"SELECT sensor, ts, {window} FROM reading"), CATALOG)
+    verdict = check_query(read(f"SELECT sensor, ts, {window} FROM reading WHERE {THERE}"), CATALOG)
     assert verdict.bound is not None
     assert verdict.bound.rows == rows
 
@@ -64,6 +67,11 @@ def test_rows_of_answers_are_those_before() -> None:
         (f"SUM(value) OVER ({BY} ROWS BETWEEN 1 FOLLOWING AND 2 PRECEDING)", "no row or all"),
         (f"SUM(value) OVER ({BY} ROWS BETWEEN 1 PRECEDING AND UNBOUNDED FOLLOWING)", "after a row"),
         ("RANK() OVER (ORDER BY value)", "ORDER BY value"),
+        (f"FIRST_VALUE(hum IGNORE NULLS) OVER ({BY})", "leave IGNORE NULLS out"),
+        (f"FIRST_VALUE(hum) IGNORE NULLS OVER ({BY} ROWS 2 PRECEDING)", "leave IGNORE NULLS out"),
+        (f"LEAD(hum) IGNORE NULLS OVER ({BY})", "leave IGNORE NULLS out"),
+        (f"LAG(hum, 1, 0) IGNORE NULLS OVER ({BY})", "COALESCE"),
+        (f"LAG(value) OVER ({BY}), SUM(hum) OVER (ORDER BY ts)", "beside windows by other keys"),
         ("SUM(value) OVER (PARTITION BY ts ORDER BY hum)", "of the rows of one time"),
         ("FIRST_VALUE(value) OVER (PARTITION BY ts ORDER BY hum)", "of the rows of one time"),
         (f"LAG(value, 2) IGNORE NULLS OVER ({BY})", "of one row before"),
@@ -83,3 +91,24 @@ def test_the_column_of_a_window_may_be_called_as_one_that_ends_an_answer() -> No
     made = parse_sql(text, CATALOG, name="q", file="q.sql")
     assert made.variables == ("sensor", "until")
     assert made.ends == ()
+
+
+def test_equal_rows_have_no_number() -> None:
+    numbers = "SELECT sensor, ROW_NUMBER() OVER (PARTITION BY ts ORDER BY value) AS n FROM {}"
+    (block,) = read(numbers.format("reading")).blocks
+    assert isinstance(block.meeting, Preceding)
+    (number,) = block.meeting.columns
+    assert [write_expression(key.by) for key in number.order] == ["value", "sensor"]
+    with pytest.raises(QueryError, match="may have equal rows"):
+        read(numbers.format("event"))
+    read(numbers.format("event").replace("ROW_NUMBER", "RANK"))
+
+
+def test_a_condition_that_is_true_of_null_does_not_say_that_there_is_a_key() -> None:
+    """Else one more key, NULL, would be kept than the bound counts."""
+    text = "SELECT ts, LAG(value) OVER (PARTITION BY sensor ORDER BY ts) AS w FROM reading WHERE "
+    made = read(text + "COALESCE(sensor, 'a') = 'a'")
+    (block,) = made.blocks
+    assert isinstance(block.meeting, Preceding)
+    assert block.meeting.only is not None
+    assert "NOT sensor IS NULL" in write_expression(block.meeting.only)

@@ -1,13 +1,17 @@
 """Aggregates of runs of rows, against Python's over each run."""
 
+from decimal import Decimal
 from fractions import Fraction
 from math import inf
 from random import Random
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from ontoweir.errors import RunError
+from ontoweir.mappings.model.catalog import DecimalType
+from ontoweir.runtime.preceding.count_column import read_numbers
 from ontoweir.runtime.preceding.fold_frames import (
     Runs,
     add_doubles,
@@ -77,3 +81,11 @@ def test_a_sum_beyond_64_bits_is_an_error() -> None:
     assert add_whole(values, fits).tolist() == [2**62]
     with pytest.raises(RunError, match="does not fit 64 bits"):
         add_whole(values, Runs(np.array([0]), np.array([1])))
+
+
+def test_a_decimal_beyond_64_bits_is_an_error() -> None:
+    fits = pa.array([Decimal("92233720368547758.07"), None], pa.decimal128(38, 2))
+    valid, numbers = read_numbers(fits, DecimalType(38, 2))
+    assert (valid.tolist(), numbers.tolist()) == ([True, False], [2**63 - 1, 0])
+    with pytest.raises(RunError, match="does not fit 64 bits"):
+        read_numbers(pa.array([Decimal("92233720368547758.08")], fits.type), DecimalType(38, 2))

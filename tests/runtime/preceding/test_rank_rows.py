@@ -37,7 +37,11 @@ def test_places(seed: int) -> None:
             return bool(mine > theirs) if down else bool(mine < theirs)  # type: ignore[operator]
         return None
 
-    found = {f: rank_rows(f, [np.array(groups)], order, [ties]).to_pylist() for f in FUNCTIONS}
+    last = {"number": [Ordered(ties, down=False, nulls_first=False)]}
+    found = {
+        f: rank_rows(f, [np.array(groups)], [*order, *last.get(f, [])]).to_pylist()
+        for f in FUNCTIONS
+    }
     for row in range(ROWS):
         others = [o for o in range(ROWS) if groups[o] == groups[row]]
         ahead = [o for o in others if before(o, row)]
@@ -50,5 +54,5 @@ def test_places(seed: int) -> None:
 
 def test_no_rows() -> None:
     none = pa.array([], pa.int64())
-    found = rank_rows("rank", [np.zeros(0, np.int64)], [Ordered(none, False, False)], [])
+    found = rank_rows("rank", [np.zeros(0, np.int64)], [Ordered(none, False, False)])
     assert found.to_pylist() == []
