@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import Bound, Key
-from ontoweir.checker.plans.bound_open_groups import wait_for_matches
 from ontoweir.checker.plans.bound_standing import least_bound
 from ontoweir.checker.plans.bound_table import bound_groups, bound_keys
 from ontoweir.checker.sizes.size_key import Factor
@@ -13,25 +12,28 @@ from ontoweir.rewriter.model.aggregation import ClosedValues
 from ontoweir.rewriter.model.spj import Attribute
 
 
-def bound_closed_groups(form: NormalForm, values: Iterable[int], catalog: Catalog) -> Bound:
+def bound_closed_groups(
+    form: NormalForm, values: Iterable[int], wait: int, catalog: Catalog
+) -> Bound:
     """The least bound found on combinations of some classes' values while the value that closes
     them is open, or a match of it may come.
 
     Args:
         form: a disjunct whose groups are closed by a rule.
         values: the classes that tell groups, or counted values, apart.
+        wait: for how many steps groups are kept: as long as any disjunct's matches may come.
         catalog: the declarations.
     """
     closed = form.query.closed
     assert closed is not None
     distinct = list(dict.fromkeys(values))
     given = {form.class_of[Attribute(closed.alias, c)] for c in closed.rule.columns}
-    factor = _count_open(closed, wait_for_matches(form), catalog)
+    factor = _count_open(closed, wait, catalog)
     if closed.rule.span_us is not None:  # then the rows of open values are as few
         near = next(m.index for m in form.members if m.alias == closed.alias)
         given = {c.index for c in form.classes if near in c.members}
         one = form.rates[near]
-        factor = _count_open(closed, wait_for_matches(form), catalog, one)
+        factor = _count_open(closed, wait, catalog, one)
     keys = [Key(v) for v in distinct if v not in given]
     return least_bound([bound_keys(form, keys, given, [factor]), bound_groups(form, distinct)])
 

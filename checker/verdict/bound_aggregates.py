@@ -5,7 +5,12 @@ from collections.abc import Iterator, Sequence
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.plans.bound_closed_groups import bound_closed_groups, bound_open_values
-from ontoweir.checker.plans.bound_open_groups import bound_open_groups, wait_for_matches
+from ontoweir.checker.plans.bound_open_groups import (
+    behind_bucket,
+    bound_open_groups,
+    wait_for_matches,
+    wait_of_groups,
+)
 from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.verdict.bound_leaving import bound_leaving
 from ontoweir.checker.verdict.bound_union import bound_union
@@ -28,6 +33,7 @@ def bound_aggregates(
     assert aggregation is not None
     bounds: list[Bound] = []
     whole = next(p for p in parts if p.part.over is None)
+    forms = [plan.form for decided in parts for plan in decided.plans]
     if union.ends and not aggregation.group:
         bounds.append(Bound(1, "1"))  # a row that there always is
     for decided in parts:
@@ -45,10 +51,12 @@ def bound_aggregates(
                 continue
             if closing is not None:
                 group = aggregation.group if decided is whole else None
-                bounds += _bound_open(plan.form, decided, closing, catalog, group)
+                bounds += _bound_open(plan.form, decided, closing, catalog, group, forms)
                 continue
             if plan.form.query.closed is not None:
-                bounds += _bound_closed(plan.form, decided, catalog, is_whole=decided is whole)
+                wait = max(wait_for_matches(f) for f in forms if f.query.closing is not None)
+                is_whole = decided is whole
+                bounds += _bound_closed(plan.form, decided, catalog, wait, is_whole=is_whole)
                 continue
             if decided is whole:
                 bounds.append(_bound_whole_groups(plan.form, aggregation))
@@ -63,24 +71,27 @@ def _bound_open(
     closing: Closing,
     catalog: Catalog,
     group: Sequence[str] | None,
+    forms: Sequence[NormalForm],
 ) -> Iterator[Bound]:
     """Of a query whose groups a bucket closes: its groups (None: counted before), and the values
-    that medians and distinct counts keep of them."""
+    that medians and distinct counts keep of them, for as long as any of the `forms` may have
+    matches."""
     stream = catalog.streams[next(m.stream for m in form.members)]
-    outputs = dict(form.query.outputs)
+    outputs, step_us = dict(form.query.outputs), stream.step_us
+    wait_us = wait_of_groups(forms, step_us, catalog) - behind_bucket(form, catalog)
 
     def classes(names: Sequence[str]) -> list[int]:
         return [form.class_of[a] for n in names for a in output_attributes(outputs[n])]
 
     if group is not None:
-        yield bound_open_groups(form, classes(group), closing.bucket, stream.step_us)
+        yield bound_open_groups(form, classes(group), closing.bucket, step_us, wait_us)
     if decided.part.aggregates[0].function.holistic:
         names = decided.part.union.variables
-        yield bound_open_groups(form, classes(names), closing.bucket, stream.step_us)
+        yield bound_open_groups(form, classes(names), closing.bucket, step_us, wait_us)
 
 
 def _bound_closed(
-    form: NormalForm, decided: PartVerdict, catalog: Catalog, *, is_whole: bool
+    form: NormalForm, decided: PartVerdict, catalog: Catalog, wait: int, *, is_whole: bool
 ) -> Iterator[Bound]:
     """Of a query whose groups a rule closes: its groups (`is_whole`; else counted before), and the
     values that medians and distinct counts keep of them."""
@@ -90,10 +101,10 @@ def _bound_closed(
         return [form.class_of[a] for n in names for a in output_attributes(outputs[n])]
 
     if is_whole:
-        yield bound_closed_groups(form, classes(decided.part.group), catalog)
+        yield bound_closed_groups(form, classes(decided.part.group), wait, catalog)
     first = decided.part.aggregates[0]
     if first.function.holistic and first.argument is not None:
-        yield bound_closed_groups(form, classes(decided.part.union.variables), catalog)
+        yield bound_closed_groups(form, classes(decided.part.union.variables), wait, catalog)
 
 
 def _bound_watched(whole: PartVerdict, catalog: Catalog) -> Bound:

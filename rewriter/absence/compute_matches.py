@@ -5,13 +5,9 @@ from dataclasses import replace
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.mappings.model.column_types import XSD
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
+from ontoweir.rewriter.absence.compute_solutions import BucketError, compute_solutions
 from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
-from ontoweir.rewriter.buckets.make_column import make_column
-from ontoweir.rewriter.expressions.attach_computation import attach_computation
-from ontoweir.rewriter.groups.attach_group_terms import attach_group_terms
-from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.query import (
     Computation,
     ConjunctiveQuery,
@@ -20,8 +16,7 @@ from ontoweir.rewriter.model.query import (
     Variable,
     expression_variables,
 )
-from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, SpjUnion
-from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
 
@@ -83,11 +78,10 @@ def compute_matches(
         )
     except QueryError:
         raise several from None
-    union = _add_buckets(replace(union, aggregation=query.aggregation), query, several)
-    union = attach_computation(union, extend_catalog(catalog, union), query.computation)
-    whole = extend_catalog(catalog, union)
-    check_aggregates(union, whole)
-    return attach_group_terms(union, whole, query.group_terms)
+    try:
+        return compute_solutions(union, query, catalog)
+    except BucketError:
+        raise several from None
 
 
 def _list_read(computation: Computation) -> set[str]:
@@ -96,29 +90,3 @@ def _list_read(computation: Computation) -> set[str]:
     expressions += [expression for expression, _ in computation.filters]
     variables = (v.name for e in expressions for v in expression_variables(e))
     return {*variables, *computation.variables}
-
-
-def _add_buckets(union: SpjUnion, query: ConjunctiveQuery, several: QueryError) -> SpjUnion:
-    """The query with the buckets of the time that is never before the others of a match, which is
-    that of the match.
-
-    Raises:
-        QueryError: a bucket is of another time.
-    """
-    buckets = [b for b in query.buckets if b.bucket != TimeBucket(Moments())]
-    if not buckets:
-        return union
-    (alias,) = {o.alias for q in union.disjuncts for o in q.occurrences}
-    (block,) = (b for b in union.blocks if b.stream.name == alias)
-    if block.time is None or any((b.time.name, 0) != block.time for b in buckets):
-        raise several
-    columns = {b.name: make_column(b.bucket) for b in buckets}
-    outputs = tuple(
-        (name, LiteralOutput(Attribute(alias, column.name), f"{XSD}dateTime"))
-        for name, column in columns.items()
-    )
-    return replace(
-        union,
-        disjuncts=tuple(replace(q, outputs=(*q.outputs, *outputs)) for q in union.disjuncts),
-        buckets=(*union.buckets, *((alias, column) for column in columns.values())),
-    )

@@ -3,23 +3,27 @@
 They have the lines of the text, so that places in them are places in it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from functools import cached_property
 from itertools import product
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
+from ontoweir.rewriter.absence.lift_clauses import lift_clauses, tidy_stops
+from ontoweir.rewriter.absence.list_items import (
+    CLAUSES,
+    Item,
+    ItemKind,
+    close_of,
+    list_items,
+    list_variables,
+)
+from ontoweir.rewriter.syntax.locate_tokens import Tokens
 
 MAX_OPTIONAL = 4
 """A query may have so many OPTIONAL patterns: each is there, or not, in every combination."""
 
-
-class _Kind(StrEnum):
-    ABSENT = "NOT EXISTS"
-    PRESENT = "EXISTS"
-    MINUS = "MINUS"
-    OPTIONAL = "OPTIONAL"
+_AFTER = frozenset({"GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,267 +49,349 @@ class SolutionTexts:
 
 @dataclass(frozen=True, slots=True)
 class SplitText:
-    """A query: its answer variables, whether it is DISTINCT, and what its answers are together."""
+    """A query whose answers are made of solutions.
 
+    `head`: its answer variables (what `around` gives if there is one), and whether it is
+    `distinct`; `around`: the query with all patterns, and without the clauses, where more is
+    computed of the solutions than which of their variables are shown; `late`: variables that may
+    have no value in them.
+    """
+
+    texts: tuple["_Text", ...]
     head: tuple[str, ...]
     distinct: bool
-    alternatives: tuple[SolutionTexts, ...]
     source: Source
+    around: str | None
+    late: frozenset[str]
 
+    def write_solutions(self, head: Sequence[str], *, distinct: bool) -> tuple[SolutionTexts, ...]:
+        """The queries that give the solutions, of some variables.
 
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    """A clause of the outermost group: the places of its first token, its braces and the ends."""
-
-    kind: _Kind
-    first: int
-    opens: int
-    closes: int
+        Raises:
+            QueryError: clauses are beside what they are not read with.
+        """
+        return tuple(s for text in self.texts for s in text.write_solutions(head, distinct))
 
 
 def split_text(text: str, file: str) -> SplitText | None:
-    """The queries that a query is made of (None: it has none of these clauses in its outermost
-    group).
+    """The queries that a query is made of (None: it has none of these clauses).
 
     Raises:
         QueryError: they are beside what they are not read with.
     """
-    tokens = Tokens(text).tokens
-    start = next((n for n, t in enumerate(tokens) if t.text == "{"), None)
-    if start is None:
+    lifted = lift_clauses(text, file)
+    if lifted is None:
         return None
-    clauses = _find_clauses(tokens, start)
-    if not clauses:
-        return None
-    return _Splitter(text, file, tokens, start, clauses).split()
+    texts = tuple(_Text(t, file) for t in lifted.texts)
+    whole = _Text(lifted.joined, file)
+    certain = frozenset.intersection(*(t.bound for t in texts))
+    items, distinct = whole.read_head()
+    times = whole.list_times()
+    names = tuple(n for n in whole.variables if n not in times) if items is None else items
+    computed = whole.computes or any(t.late_items for t in texts)
+    return SplitText(
+        texts,
+        names,
+        distinct,
+        Source(file, whole.tokens[whole.select].line),
+        whole.write_around(certain) if computed else None,
+        (whole.bound | whole.optional) - certain,
+    )
 
 
-def _find_clauses(tokens: Sequence[SparqlToken], start: int) -> list[_Clause]:
-    clauses: list[_Clause] = []
-    depth, n = 0, start
-    while n < len(tokens):
-        word = tokens[n].text.upper() if tokens[n].kind in ("word", "op") else ""
-        depth += {"{": 1, "}": -1}.get(word, 0)
-        if depth == 0:
-            break
-        found = _read_clause(tokens, n) if depth == 1 else None
-        if found is not None:
-            clauses.append(found)
-            n = found.closes
-        n += 1
-    return clauses
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """A clause of the outermost group; `inner`: the OPTIONAL patterns directly in it; `parent`:
+    that it is in, an OPTIONAL too."""
+
+    item: Item
+    inner: tuple[Item, ...]
+    parent: "_Clause | None" = None
 
 
-def _read_clause(tokens: Sequence[SparqlToken], n: int) -> _Clause | None:
-    words = [t.text.upper() for t in tokens[n : n + 4]]
-    for kind, before in (
-        (_Kind.ABSENT, ["FILTER", "NOT", "EXISTS"]),
-        (_Kind.PRESENT, ["FILTER", "EXISTS"]),
-        (_Kind.MINUS, ["MINUS"]),
-        (_Kind.OPTIONAL, ["OPTIONAL"]),
-    ):
-        if tokens[n].kind == "word" and words[: len(before) + 1] == [*before, "{"]:
-            opens = n + len(before)
-            depth = 0
-            for place in range(opens, len(tokens)):
-                depth += {"{": 1, "}": -1}.get(tokens[place].text, 0)
-                if depth == 0:
-                    return _Clause(kind, n, opens, place)
-    return None
+class _Text:
+    """A text whose clauses are in the outermost group, and OPTIONAL patterns in each other."""
 
+    def __init__(self, text: str, file: str) -> None:
+        self.text, self.file = text, file
+        self.tokens = Tokens(text).tokens
+        self.start = next(n for n, t in enumerate(self.tokens) if t.text == "{")
+        self.end = close_of(self.tokens, self.start)
+        self.items = list_items(self.tokens, self.start)
+        self.clauses = list(self._list_clauses(self.items, None))
+        self.select = self._find_select()
 
-class _Splitter:
-    def __init__(
-        self,
-        text: str,
-        file: str,
-        tokens: Sequence[SparqlToken],
-        start: int,
-        clauses: Sequence[_Clause],
-    ) -> None:
-        self.text, self.file, self.tokens = text, file, tokens
-        self.start, self.clauses = start, clauses
-        depth = 0
-        for n in range(start, len(tokens)):
-            depth += {"{": 1, "}": -1}.get(tokens[n].text, 0)
-            if depth == 0:
-                break
-        self.end = n
-
-    def split(self) -> SplitText:
-        select = self._find_select()
-        head, distinct = self._read_head(select)
-        self._check_around()
-        optional = [c for c in self.clauses if c.kind is _Kind.OPTIONAL]
-        if len(optional) > MAX_OPTIONAL:
-            raise self._refuse(
-                f"{len(optional)} OPTIONAL patterns",
-                f"each is there, or not, in every combination: of {MAX_OPTIONAL} at most",
-                "register several queries",
-                optional[MAX_OPTIONAL],
-            )
-        own = self._variables([n for n in range(self.start, self.end) if not self._inside(n)])
-        names = head or (*own, *(v for c in optional for v in self._of(c) if v not in own))
-        names = tuple(dict.fromkeys(names))
-        self._check_optional(own, optional)
-        alternatives = []
-        for there in product((True, False), repeat=len(optional)):
-            chosen = [c for c, is_there in zip(optional, there, strict=True) if is_there]
-            alternatives.append(self._alternative(select, names, distinct, own, chosen))
-        shown = names if head else tuple(n for n in names if n not in self._times())
-        return SplitText(
-            shown, distinct, tuple(alternatives), Source(self.file, self.tokens[select].line)
-        )
-
-    def _alternative(
-        self, select: int, head: Sequence[str], distinct: bool, own: Sequence[str],
-        chosen: Sequence[_Clause],
-    ) -> SolutionTexts:  # fmt: skip
-        """The solutions with some of the OPTIONAL patterns, and without the others."""
-        known = tuple(dict.fromkeys((*own, *(v for c in chosen for v in self._of(c)))))
-        parts = []
-        times = [v for v in self._times(chosen) if v in known]
-        for clause in self.clauses:
-            if clause in chosen:
+    def _list_clauses(self, items: Sequence[Item], parent: _Clause | None) -> Iterator[_Clause]:
+        for item in items:
+            if item.kind not in CLAUSES or not item.braces:
                 continue
-            keys = [v for v in self._of(clause) if v in known]
-            if clause.kind is _Kind.MINUS and not keys:
-                continue  # it takes away what has a variable in common
-            keys = list(dict.fromkeys((*keys, *times)))
-            text = self._write(select, keys, distinct, [*chosen, clause])
-            parts.append(PartText(text, tuple(keys), clause.kind is _Kind.PRESENT))
-        needed = [v for part in parts for v in part.keys]
-        shown = dict.fromkeys((*(v for v in head if v in known), *needed, *times))
-        return SolutionTexts(
-            self._write(select, list(shown), distinct, chosen),
-            tuple(times),
-            tuple(parts),
-            tuple(v for v in head if v not in known),
-        )
-
-    def _write(
-        self, select: int, names: Sequence[str], distinct: bool, kept: Sequence[_Clause]
-    ) -> str:
-        """The text with other answer variables, and some of the clauses as patterns."""
-        made = list(self.text)
-
-        def blank(first: int, last: int) -> None:
-            for n in range(first, last):
-                if made[n] != "\n":
-                    made[n] = " "
-
-        after = self.tokens[select]
-        begin = after.offset + len(after.text)
-        end = next(
-            t.offset
-            for t in self.tokens[select + 1 :]
-            if t.text == "{" or t.text.upper() in ("WHERE", "FROM")
-        )
-        blank(begin, end)
-        for clause in self.clauses:
-            opens, last = self.tokens[clause.opens].offset, self.tokens[clause.closes].offset
-            if clause not in kept:
-                blank(self.tokens[clause.first].offset, last)
-            elif clause.kind is _Kind.MINUS:
-                blank(self.tokens[clause.first].offset, opens)
-                continue
-            else:
-                blank(self.tokens[clause.first].offset, opens)
-                made[opens] = "."
-            made[last] = "."
-        kept_tokens = Tokens("".join(made)).tokens
-        before = ""
-        for token in kept_tokens:
-            if token.text == "." and before in (".", "{"):
-                blank(token.offset, token.offset + 1)
-            else:
-                before = token.text
-        shown = " ".join(f"?{n}" for n in names)
-        made.insert(begin, f" {'DISTINCT ' if distinct else ''}{shown} ")
-        return "".join(made)
+            body = list_items(self.tokens, item.braces[0][0])
+            inner = tuple(i for i in body if i.kind is ItemKind.OPTIONAL)
+            made = _Clause(item, inner, parent)
+            yield made
+            if item.kind is ItemKind.OPTIONAL:
+                yield from self._list_clauses(inner, made)
 
     def _find_select(self) -> int:
-        found = [n for n, t in enumerate(self.tokens[: self.start]) if t.text.upper() == "SELECT"]
-        if found:
-            return found[-1]
+        words = [t.text.upper() for t in self.tokens[: self.start]]
+        if "SELECT" in words:
+            return max(n for n, word in enumerate(words) if word == "SELECT")
         raise self._refuse(
             "NOT EXISTS, EXISTS, MINUS or OPTIONAL in a query that is no SELECT",
             "they are read in SELECT",
             "write SELECT and the variables",
-            self.clauses[0],
+            self.tokens[self.start].line,
         )
 
-    def _read_head(self, select: int) -> tuple[tuple[str, ...], bool]:
-        """The answer variables (none: *), and whether they are DISTINCT."""
-        items = []
+    @cached_property
+    def variables(self) -> tuple[str, ...]:
+        """What patterns and OPTIONAL patterns bind, in the order of the text."""
+        shown = [*self.bound_in_order]
+        for clause in self.clauses:
+            if clause.item.kind is ItemKind.OPTIONAL:
+                shown += [v for v in self.variables_of(clause) if v not in shown]
+        return tuple(shown)
+
+    @cached_property
+    def bound_in_order(self) -> tuple[str, ...]:
+        """What has a value in every solution."""
+        bound: dict[str, None] = {}
+        for item in self.items:
+            if item.kind in CLAUSES or item.kind is ItemKind.FILTER:
+                continue
+            if item.kind is ItemKind.BIND and item in self.late_items:
+                continue
+            bound |= dict.fromkeys(list_variables(self.tokens, item.places))
+        return tuple(bound)
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        """What has a value in every solution."""
+        return frozenset(self.bound_in_order)
+
+    @cached_property
+    def optional(self) -> frozenset[str]:
+        """What OPTIONAL patterns bind, and nothing else."""
+        kind = ItemKind.OPTIONAL
+        found = (v for c in self.clauses if c.item.kind is kind for v in self.variables_of(c))
+        late = (list_variables(self.tokens, i.places)[-1:] for i in self.late_binds)
+        return frozenset((*found, *(v for names in late for v in names))) - self.bound
+
+    @cached_property
+    def late_items(self) -> tuple[Item, ...]:
+        """The FILTERs and BINDs of what may have no value."""
+        plain = (ItemKind.FILTER, ItemKind.BIND)
+        patterns = (i for i in self.items if i.kind not in CLAUSES and i.kind not in plain)
+        known = {v for i in patterns for v in list_variables(self.tokens, i.places)}
+        late = []
+        for item in self.items:
+            if item.kind is ItemKind.BIND:
+                *used, made = list_variables(self.tokens, item.places) or ("",)
+                if known.issuperset(used):
+                    known.add(made)
+                else:
+                    late.append(item)
+        for item in self.items:
+            used = list(list_variables(self.tokens, item.places))
+            if item.kind is ItemKind.FILTER and not known.issuperset(used):
+                late.append(item)
+        return tuple(late)
+
+    @property
+    def late_binds(self) -> Iterator[Item]:
+        """The BINDs of what may have no value."""
+        return (i for i in self.late_items if i.kind is ItemKind.BIND)
+
+    @property
+    def computes(self) -> bool:
+        """Whether answers are more than variables of solutions."""
+        head = self.tokens[self.select + 1 : self.start]
+        after = (t.text.upper() for t in self.tokens[self.end + 1 :] if t.kind == "word")
+        return any(t.text == "(" for t in head) or not _AFTER.isdisjoint(after)
+
+    def read_head(self) -> tuple[tuple[str, ...] | None, bool]:
+        """The answer variables (None: *), and whether they are DISTINCT."""
+        items: list[str] = []
         distinct = False
-        for token in self.tokens[select + 1 : self.start]:
+        for token in self.tokens[self.select + 1 : self.start]:
             word = token.text.upper()
             if word in ("WHERE", "FROM"):
                 break
-            if word == "DISTINCT":
-                distinct = True
-            elif token.kind == "var":
+            distinct |= word == "DISTINCT"
+            if token.kind == "var":
                 items.append(token.text[1:])
-            elif token.text != "*":
-                raise self._refuse(
-                    f"{token.text} in SELECT, beside {self.clauses[0].kind}",
-                    "expressions and aggregates are not read there yet",
-                    "select the variables; in SQL they may be computed with, and aggregated",
-                    None,
-                    token.line,
-                )
-        return tuple(dict.fromkeys(items)), distinct
+        return tuple(dict.fromkeys(items)) or None, distinct
 
-    def _check_around(self) -> None:
-        for token in self.tokens[self.end + 1 :]:
-            word = token.text.upper()
-            if token.kind == "word" and word in ("GROUP", "HAVING", "VALUES"):
-                raise self._refuse(
-                    f"{word} beside {self.clauses[0].kind}",
-                    "it is not read there yet",
-                    "leave it out; in SQL such answers may be aggregated",
-                    None,
-                    token.line,
-                )
-
-    def _check_optional(self, own: Sequence[str], optional: Sequence[_Clause]) -> None:
-        """Raise QueryError for a variable that an OPTIONAL pattern alone binds, elsewhere."""
-        for clause in optional:
-            mine = set(self._of(clause)) - set(own)
-            for other in self.clauses:
-                shared = mine & set(self._of(other)) if other is not clause else set()
-                if shared:
-                    raise self._refuse(
-                        f"?{min(shared)} in two clauses, one of which is OPTIONAL",
-                        "where the OPTIONAL pattern does not match, it has no value",
-                        "write it in a pattern of the outermost group, or rename it in one of them",
-                        clause,
-                    )
-
-    def _inside(self, n: int) -> bool:
-        return any(c.first <= n <= c.closes for c in self.clauses)
-
-    def _of(self, clause: _Clause) -> tuple[str, ...]:
-        return self._variables(range(clause.opens, clause.closes))
-
-    def _variables(self, places: Sequence[int]) -> tuple[str, ...]:
-        tokens = (self.tokens[n] for n in places)
-        return tuple(dict.fromkeys(t.text[1:] for t in tokens if t.kind == "var"))
-
-    def _times(self, chosen: Sequence[_Clause] | None = None) -> tuple[str, ...]:
+    def list_times(self, chosen: Sequence[_Clause] | None = None) -> tuple[str, ...]:
         """The variables of GRAPH, outside of all clauses but some (None: anywhere)."""
         times = []
         for n in range(self.start, self.end):
             if self.tokens[n].text.upper() != "GRAPH" or self.tokens[n + 1].kind != "var":
                 continue
-            outside = not self._inside(n)
-            if chosen is None or outside or any(c.first <= n <= c.closes for c in chosen):
+            around = [c for c in self.clauses if n in c.item.places]
+            if chosen is None or all(c in chosen for c in around):
                 times.append(self.tokens[n + 1].text[1:])
         return tuple(dict.fromkeys(times))
 
-    def _refuse(
-        self, what: str, why: str, fix: str, clause: _Clause | None, line: int | None = None
-    ) -> QueryError:
-        line = self.tokens[clause.first].line if clause is not None else line
+    def variables_of(self, clause: _Clause) -> tuple[str, ...]:
+        """The variables of a clause, without those of OPTIONAL patterns in it."""
+        inner = {n for i in clause.inner for n in i.places}
+        return list_variables(self.tokens, [n for n in clause.item.places if n not in inner])
+
+    def write_solutions(self, head: Sequence[str], distinct: bool) -> Iterator[SolutionTexts]:
+        """The queries of solutions, for each choice of OPTIONAL patterns."""
+        optional = [c for c in self.clauses if c.item.kind is ItemKind.OPTIONAL]
+        if len(optional) > MAX_OPTIONAL:
+            raise self._refuse(
+                f"{len(optional)} OPTIONAL patterns",
+                f"each is there, or not, in every combination: of {MAX_OPTIONAL} at most",
+                "register several queries",
+                self._line(optional[MAX_OPTIONAL]),
+            )
+        self._check_clauses()
+        for there in product((True, False), repeat=len(optional)):
+            chosen = [c for c, is_there in zip(optional, there, strict=True) if is_there]
+            if all(c.parent is None or c.parent in chosen for c in chosen):
+                yield self._write_alternative(head, distinct, chosen)
+
+    def _write_alternative(
+        self, head: Sequence[str], distinct: bool, chosen: Sequence[_Clause]
+    ) -> SolutionTexts:
+        """The solutions with some of the OPTIONAL patterns, and without the others."""
+        known = dict.fromkeys(self.bound_in_order)
+        known |= dict.fromkeys(v for c in chosen for v in self.variables_of(c))
+        parts = []
+        times = [v for v in self.list_times(chosen) if v in known]
+        for clause in self.clauses:
+            if clause in chosen or not (clause.parent is None or clause.parent in chosen):
+                continue
+            keys = [v for v in self.variables_of(clause) if v in known]
+            if clause.item.kind is ItemKind.MINUS and not keys:
+                continue  # it takes away what has a variable in common
+            keys = list(dict.fromkeys((*keys, *times)))
+            text = self._write(keys, distinct, [*chosen, clause])
+            parts.append(PartText(text, tuple(keys), clause.item.kind is ItemKind.PRESENT))
+        needed = [v for part in parts for v in part.keys]
+        shown = dict.fromkeys((*(v for v in head if v in known), *needed, *times))
+        return SolutionTexts(
+            self._write(list(shown), distinct, chosen),
+            tuple(times),
+            tuple(parts),
+            tuple(v for v in head if v not in known),
+        )
+
+    def _write(self, names: Sequence[str], distinct: bool, kept: Sequence[_Clause]) -> str:
+        """The text with other answer variables, and some of the clauses as patterns."""
+        made = self._splice(kept, set(self.late_items))
+        after = self.tokens[self.select]
+        begin = after.offset + len(after.text)
+        end = next(
+            t.offset
+            for t in self.tokens[self.select + 1 :]
+            if t.text == "{" or t.text.upper() in ("WHERE", "FROM")
+        )
+        _blank(made, begin, end)
+        last = self.tokens[self.end].offset + 1
+        rest = (t.offset for t in self.tokens[self.end + 1 :] if t.text.upper() == "VALUES")
+        _blank(made, last, min(rest, default=len(self.text)))
+        text = tidy_stops("".join(made))
+        shown = " ".join(f"?{n}" for n in names)
+        return f"{text[:begin]} {'DISTINCT ' if distinct else ''}{shown} {text[begin:]}"
+
+    def write_around(self, certain: frozenset[str]) -> str:
+        """The text with OPTIONAL patterns as patterns, without the FILTERs of what is certain to
+        have a value."""
+        optional = [c for c in self.clauses if c.item.kind is ItemKind.OPTIONAL]
+        early = {
+            i
+            for i in self.items
+            if i.kind is ItemKind.FILTER
+            and certain.issuperset(list_variables(self.tokens, i.places))
+        }
+        inner = {
+            i
+            for c in optional
+            for i in list_items(self.tokens, c.item.braces[0][0])
+            if i.kind is ItemKind.FILTER
+        }
+        return tidy_stops("".join(self._splice(optional, early | inner)))
+
+    def _splice(self, kept: Sequence[_Clause], left_out: set[Item]) -> list[str]:
+        """The text with some of the clauses as patterns, the others and some items left out."""
+        made = list(self.text)
+        for item in left_out:
+            end = self.tokens[item.last]
+            _blank(made, self.tokens[item.first].offset, end.offset + len(end.text))
+        for clause in self.clauses:
+            item = clause.item
+            opens, last = (self.tokens[n].offset for n in item.braces[0])
+            dropped = [] if item.kind is ItemKind.OPTIONAL else clause.inner
+            if clause not in kept:
+                _blank(made, self.tokens[item.first].offset, last)
+                made[last] = "."
+                continue
+            _blank(made, self.tokens[item.first].offset, opens)
+            for inner in dropped:
+                end = self.tokens[inner.last]
+                _blank(made, self.tokens[inner.first].offset, end.offset + 1)
+            if item.kind is not ItemKind.MINUS:  # whose variables are its own
+                made[opens] = made[last] = "."
+        return made
+
+    def _check_clauses(self) -> None:
+        """Raise QueryError for a variable that an OPTIONAL pattern alone binds, elsewhere."""
+        late = {v for i in self.late_binds for v in list_variables(self.tokens, i.places)[-1:]}
+        for clause in self.clauses:
+            mine = set(self.variables_of(clause)) - self.bound
+            if clause.item.kind is not ItemKind.OPTIONAL:
+                self._check_dropped(clause)
+                mine &= late
+            near = {id(c) for c in _line_of(clause)}
+            for other in self.clauses:
+                if id(other) in near or clause in _line_of(other):
+                    continue
+                shared = mine & set(self.variables_of(other)) | (mine & late)
+                if shared:
+                    raise self._refuse(
+                        f"?{min(shared)} in two clauses, one of which is OPTIONAL",
+                        "where the OPTIONAL pattern does not match, it has no value",
+                        "write it in a pattern of the outermost group, or rename it in one of them",
+                        self._line(clause),
+                    )
+
+    def _check_dropped(self, clause: _Clause) -> None:
+        """Raise QueryError for an OPTIONAL pattern on which a clause around it depends."""
+        body = list_items(self.tokens, clause.item.braces[0][0])
+        filters = [i for i in body if i.kind is ItemKind.FILTER]
+        read = {v for i in filters for v in list_variables(self.tokens, i.places)}
+        if clause.item.kind is ItemKind.MINUS:
+            read |= {*self.bound, *self.optional}
+        own = set(self.variables_of(clause))
+        for inner in clause.inner:
+            used = set(list_variables(self.tokens, inner.places)) & read
+            if clause.item.kind is not ItemKind.MINUS:
+                used -= own
+            if used:
+                raise self._refuse(
+                    f"?{min(used)} of an OPTIONAL pattern inside of {clause.item.kind}",
+                    "whether there is a match would depend on its value, and it may have none",
+                    f"write two {clause.item.kind} clauses, with the pattern and without it",
+                    self.tokens[inner.first].line,
+                )
+
+    def _line(self, clause: _Clause) -> int:
+        return self.tokens[clause.item.first].line
+
+    def _refuse(self, what: str, why: str, fix: str, line: int) -> QueryError:
         return QueryError(what, why=why, fix=fix, source=Source(self.file, line))
+
+
+def _line_of(clause: _Clause) -> list[_Clause]:
+    """A clause, and those that it is in."""
+    return [clause] if clause.parent is None else [clause, *_line_of(clause.parent)]
+
+
+def _blank(made: list[str], first: int, last: int) -> None:
+    for n in range(first, last):
+        if made[n] != "\n":
+            made[n] = " "

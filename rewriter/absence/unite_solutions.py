@@ -1,6 +1,6 @@
 """The one query that reads the answers of several, beside which patterns match, or do not."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -11,7 +11,8 @@ from ontoweir.mappings.model.catalog import (
     ColumnType,
     StringType,
 )
-from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.absence.rename_views import rename_views
+from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
 from ontoweir.rewriter.algebra.is_injective import term_kind
 from ontoweir.rewriter.blocks.declare_absence import declare_absence
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -56,6 +57,7 @@ def unite_solutions(
     *,
     distinct: bool,
     source: Source,
+    plain: bool = False,
 ) -> SpjUnion:
     """The query whose answers are those of all alternatives together.
 
@@ -66,6 +68,7 @@ def unite_solutions(
         catalog: the tables.
         distinct: set semantics.
         source: where it is.
+        plain: alternatives without parts are matches as those of any query, and no stream.
 
     Raises:
         QueryError: answers are never final; or of a variable it is not known what they are.
@@ -73,13 +76,18 @@ def unite_solutions(
     taken = {*catalog.streams, *catalog.relations}
     names = (n for k in count(1) if (n := f"{name}_{k}") not in taken)
     there = [one for one in alternatives if one.found.disjuncts]
-    made = [_declare(one, next(names), head, catalog, source) for one in there]
-    kinds: dict[str, ColumnType] = {}
+    alone = [one for one in there if plain and _is_alone(one)]
+    made = [_declare(one, next(names), head, catalog, source) for one in there if one not in alone]
+    kinds = _list_types([one.found for one in alone], catalog)
     for block in made:
         for variable, (output, _) in block.shown.items():
             if isinstance(output, LiteralOutput):
                 kinds.setdefault(variable, block.types[output.value.column])
     blocks, disjuncts = [], []
+    union = SpjUnion(name, tuple(head), (), distinct, source)
+    for matches in alone:
+        read = [v.name for one in there for u in _unions_of(one) for v in u.views]
+        union = _add_matches(union, matches.found, {*taken, *read, *(v.name for v in union.views)})
     for one in made:
         stream = one.block.stream
         empty = [n for n in head if n not in one.shown]
@@ -93,7 +101,51 @@ def unite_solutions(
         conditions += tuple(IsNull(a) for a in nulls.values())
         occurrence = Occurrence(stream.name, stream.name)
         disjuncts.append(SpjQuery((occurrence,), conditions, outputs))
-    return SpjUnion(name, tuple(head), tuple(disjuncts), distinct, source, blocks=tuple(blocks))
+    return replace(union, disjuncts=(*union.disjuncts, *disjuncts), blocks=tuple(blocks))
+
+
+def _list_types(unions: Sequence[SpjUnion], catalog: Catalog) -> dict[str, ColumnType]:
+    """The types of the variables that are literals of columns."""
+    kinds: dict[str, ColumnType] = {}
+    for union in unions:
+        wide = extend_catalog(catalog, union)
+        for query in union.disjuncts:
+            types = Types(wide, query.occurrences)
+            for name, output in query.outputs:
+                if isinstance(output, LiteralOutput):
+                    kinds.setdefault(name, types.type_of(output.value))
+    return kinds
+
+
+def _is_alone(one: Solutions) -> bool:
+    """Whether solutions are matches of one query, with a value for each answer variable."""
+    found = one.found
+    nothing = not (one.parts or one.missing or found.blocks or found.ends or found.begins)
+    return nothing and found.step_us is None
+
+
+def _unions_of(one: Solutions) -> list[SpjUnion]:
+    return [one.found, *(hits for hits, _, _ in one.parts)]
+
+
+def _add_matches(union: SpjUnion, found: SpjUnion, taken: Set[str]) -> SpjUnion:
+    """A query with the matches of another one, and what these are made of."""
+    found = rename_views(found, taken)
+    names = union.variables
+    return replace(
+        union,
+        disjuncts=(
+            *union.disjuncts,
+            *(
+                replace(q, outputs=tuple((n, dict(q.outputs)[n]) for n in names))
+                for q in found.disjuncts
+            ),
+        ),
+        views=(*union.views, *found.views),
+        buckets=tuple(dict.fromkeys((*union.buckets, *found.buckets))),
+        derived=tuple(dict.fromkeys((*union.derived, *found.derived))),
+        hidden=tuple(dict.fromkeys((*union.hidden, *found.hidden))),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +209,18 @@ def _check_times(found: SpjUnion, times: Sequence[str], wide: Catalog, source: S
     """Raise QueryError for solutions of rows whose time no variable is."""
     for query in found.disjuncts:
         outputs = dict(query.outputs)
-        dated = {a.alias for n in times for a in output_attributes(outputs[n])}
-        streams = {o.alias for o in query.occurrences if o.table in wide.streams}
-        if not streams or not streams <= dated:
+        equal = EqualityClasses(query.occurrences, query.conditions)
+        stamps = {
+            o.alias: equal.find(Attribute(o.alias, wide.streams[o.table].timestamp))
+            for o in query.occurrences
+            if o.table in wide.streams
+        }
+        dated = {stamps[a.alias] for n in times for a in output_attributes(outputs[n])}
+        if not stamps or not dated.issuperset(stamps.values()):
             raise QueryError(
                 "NOT EXISTS, EXISTS, MINUS or OPTIONAL beside patterns outside GRAPH that streams "
                 "match"
-                if streams
+                if stamps
                 else "NOT EXISTS, EXISTS, MINUS or OPTIONAL beside patterns of static data alone",
                 why="an answer is final at a time, which follows from those of its patterns",
                 fix="write these patterns in GRAPH ?t { … }",

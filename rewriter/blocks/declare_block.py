@@ -109,7 +109,7 @@ def _list_lags(
     assert union.aggregation is not None
     if not _ends_at_once(union, catalog):
         return  # rows of a match wait for each other
-    longest = closing.bucket.longest_us + domains.stream.step_us
+    longest = closing.bucket.longest_us + closing.spread_us + domains.stream.step_us
     for lag in domains.stream.lags:
         names = tuple(map(domains.named, lag.columns))
         if shown >= set(names) and set(union.aggregation.group) >= set(names):

@@ -24,12 +24,15 @@ class Closing:
     `variable`: the group's column with the bucket, which is `bucket`; `attributes`: of every
     disjunct, where it comes from. `grid_us`: its rows are final answers, whose times are multiples
     of it (None: nothing is known): then the last time at which rows of a bucket come is known.
+    `spread_us`: the times of some disjuncts are behind those of their rows by so much less than
+    those of others, which are as far behind as those of `bucket`.
     """
 
     variable: str
     bucket: TimeBucket
     attributes: tuple[Attribute, ...]
     grid_us: int | None = None
+    spread_us: int = 0
 
     @property
     def after_us(self) -> int:
@@ -82,7 +85,8 @@ def close_by_time(union: SpjUnion, catalog: Catalog) -> SpjUnion:
 def _find(
     union: SpjUnion, variables: Sequence[str], catalog: Catalog, *, moments: bool = False
 ) -> Closing | None:
-    """The first of some variables that is the same bucket in all disjuncts; `moments`: a time."""
+    """The first of some variables that is the same bucket in all disjuncts, of times that may be
+    behind those of rows for different times; `moments`: a time, behind for the same time."""
     if not union.buckets or not union.disjuncts:
         return None
     for variable in variables:
@@ -90,12 +94,18 @@ def _find(
         known = [
             f for f in found if f is not None and (not moments or isinstance(f[1].buckets, Moments))
         ]
-        if len(known) == len(found) and len({bucket for _, bucket in known}) == 1:
-            bucket, attributes = known[0][1], tuple(a for a, _ in known)
-            return Closing(
-                variable, bucket, attributes, _find_grid(union, bucket, attributes, catalog)
-            )
+        kinds = {b if moments else replace(b, behind_us=0) for _, b in known}
+        if len(known) == len(found) and len(kinds) == 1:
+            behind = [b.behind_us for _, b in known]
+            bucket, attributes = max((b for _, b in known), key=_behind), tuple(a for a, _ in known)
+            spread = max(behind) - min(behind)
+            grid = None if spread else _find_grid(union, bucket, attributes, catalog)
+            return Closing(variable, bucket, attributes, grid, spread)
     return None
+
+
+def _behind(bucket: TimeBucket) -> int:
+    return bucket.behind_us
 
 
 def _find_grid(

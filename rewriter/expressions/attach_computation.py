@@ -54,7 +54,13 @@ class SeveralRowsError(QueryError):
 _NONE = Column("", IntType())
 
 
-def attach_computation(union: SpjUnion, catalog: Catalog, computation: Computation) -> SpjUnion:
+NEVER = NullOutput(Attribute("", ""))
+"""A computed variable that has no value in a disjunct."""
+
+
+def attach_computation(
+    union: SpjUnion, catalog: Catalog, computation: Computation, *, optional: bool = False
+) -> SpjUnion:
     """The union whose outputs are the answer variables, computed or not, of the solutions that the
     filters leave.
 
@@ -62,6 +68,7 @@ def attach_computation(union: SpjUnion, catalog: Catalog, computation: Computati
         union: the patterns' disjuncts, whose outputs are all that expressions read.
         catalog: its tables, with its views.
         computation: what is computed.
+        optional: what never has a value in a disjunct is `NEVER` there, and no error.
 
     Raises:
         QueryError: an expression is of several rows, or not computed exactly as SPARQL has it; a
@@ -71,7 +78,7 @@ def attach_computation(union: SpjUnion, catalog: Catalog, computation: Computati
     disjuncts = [
         made
         for query in union.disjuncts
-        for made in _Attacher(query, catalog, computation, derived).attach()
+        for made in _Attacher(query, catalog, computation, derived, optional).attach()
     ]
     return replace(
         union,
@@ -89,6 +96,7 @@ class _Attacher:
     catalog: Catalog
     computation: Computation
     derived: dict[tuple[str, Expression], None]
+    optional: bool
 
     def attach(self) -> Iterator[SpjQuery]:
         """The disjunct with what is computed: several where a variable may have no value."""
@@ -166,6 +174,9 @@ class _Attacher:
         """A computed variable's outputs, and when it has each."""
         if not fields_of(value):
             constant = self._constant(value)
+            if constant is None and self.optional:
+                yield (), NEVER
+                return
             if constant is None:
                 raise QueryError(
                     "an expression never has a value",

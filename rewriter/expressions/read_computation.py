@@ -52,7 +52,7 @@ class FoundComputation:
 @dataclass(slots=True)
 class ComputationReader:
     """The expressions of a query; `scopes`: of the groups that are open, what they compute;
-    `choices`: how many UNIONs are open."""
+    `choices`: how many UNIONs are open; `late`: variables that may have no value."""
 
     read_term: Callable[[object], Term]
     make_variable: Callable[[str], Variable]
@@ -63,6 +63,7 @@ class ComputationReader:
     filters: list[tuple[TermExpression, Source | None]] = field(default_factory=list)
     scopes: list[set[Variable]] = field(default_factory=lambda: [set()])
     choices: int = 0
+    late: frozenset[str] = frozenset()
 
     @property
     def names(self) -> frozenset[Variable]:
@@ -71,9 +72,9 @@ class ComputationReader:
 
     def takes_filter(self, node: object) -> bool:
         """Whether a FILTER is more than comparisons of what patterns bind."""
-        return uses_functions(node) or not self.names.isdisjoint(
-            map(Variable, list_variables(node))
-        )
+        used = list_variables(node)
+        made = not self.names.isdisjoint(map(Variable, used))
+        return made or uses_functions(node) or not self.late.isdisjoint(used)
 
     def open_group(self) -> None:
         """A group begins."""
@@ -132,6 +133,14 @@ class ComputationReader:
                 "write another name after AS",
                 line,
             )
+        used = [expression_variables(c.expression) for c in self.computed]
+        if any(variable in names for names in (expression_variables(expression), *used)):
+            raise self.refuse(
+                f"?{variable.name} is used before it is computed",
+                "an expression of SELECT sees what SELECT computes before it",
+                f"write the expression as ?{variable.name} first",
+                line,
+            )
         source = Source(self.file, line)
         self.computed.append(ComputedVariable(variable, expression, source, bound))
         return variable
@@ -160,7 +169,8 @@ class ComputationReader:
         needed: dict[Variable, None] = {}
         known = patterns | self.times()
         made = self.names
-        computed = tuple(replace(c, bound=c.bound or c.variable in counted) for c in self.computed)
+        ordered = _order(self.computed)
+        computed = tuple(replace(c, bound=c.bound or c.variable in counted) for c in ordered)
         for one in computed:
             place = one.source.line if one.source else None
             if one.variable in known:
@@ -227,3 +237,19 @@ class ComputationReader:
                 f"write a pattern with ?{variable.name} there, or move it to where there is one",
                 line,
             )
+
+
+def _order(computed: Sequence[ComputedVariable]) -> list[ComputedVariable]:
+    """In an order in which each uses earlier ones only: what SELECT computes is read before the
+    BINDs that it uses."""
+    made = {c.variable for c in computed}
+    placed: dict[Variable, ComputedVariable] = {}
+    while len(placed) < len(made):
+        ready = [
+            c
+            for c in computed
+            if c.variable not in placed
+            and (expression_variables(c.expression) & made) <= placed.keys()
+        ]
+        placed |= {c.variable: c for c in ready}
+    return list(placed.values())

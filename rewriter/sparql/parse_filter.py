@@ -152,7 +152,9 @@ class _Reader:
         name = node.name if isinstance(node, Node) else ""
         if name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
             word = "EXISTS" if name == "Builtin_EXISTS" else "NOT EXISTS"
-            return self._error(f"FILTER {word}", _WHY, "write it in the outermost group")
+            return self._error(
+                f"FILTER {word}", _WHY, f"write FILTER {word} {{ … }} by itself, or beside &&"
+            )
         if name.startswith("Builtin_"):
             fix = _FIXES.get(name[8:], _FORMS)
             return self._error(f"function {name[8:]} in FILTER", _WHY, fix)

@@ -1,8 +1,7 @@
 """Parse a SPARQL SELECT into a union of conjunctive queries over states at points in time.
 
-SPARQL 1.1 as rdflib parses it: patterns with finite paths, UNION, VALUES, BIND,
-`GRAPH ?t { … }` for the state at time ?t, and FILTER. What is outside is refused by name. rdflib
-keeps no positions: lines are found again by following its triples, in order, through the tokens.
+SPARQL 1.1 as rdflib parses it; `GRAPH ?t { … }` is the state at time ?t. What is outside is refused
+by name. rdflib keeps no positions: lines are found by following its triples through the tokens.
 """
 
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.expressions.read_computation import ComputationReader
 from ontoweir.rewriter.expressions.read_expression import is_computed, split_conjuncts
 from ontoweir.rewriter.groups.name_quantiles import name_quantiles
+from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.query import (
     Atom,
     ClassAtom,
@@ -48,28 +48,25 @@ from ontoweir.rewriter.subqueries.cut_subselects import cut_subselects, made_var
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens, stands_for
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
+from ontoweir.rewriter.syntax.refuse_forms import FORMS, OUTSIDE, refuse_forms
 from ontoweir.rewriter.windows.read_sparql_windows import read_sparql_windows
 
 _TYPE = str(rdflib.RDF.type)
-_OUTSIDE = (
-    "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND, "
-    "FILTER, GROUP BY, aggregates and HAVING"
-)
 _COMPARISONS = {"<", "<=", "=", ">=", ">", "!=", "IN"}
 _REFUSED = {
-    "OptionalGraphPattern": ("OPTIONAL", "write it in the outermost group, with GRAPH in it"),
-    "MinusGraphPattern": ("MINUS", "write it in the outermost group, with GRAPH in it"),
+    "OptionalGraphPattern": ("OPTIONAL", "write it in the outermost group, or in GRAPH"),
+    "MinusGraphPattern": ("MINUS", "write it in the outermost group, or in GRAPH"),
     "ServiceGraphPattern": ("SERVICE", "declare the other source as a relation in the catalog"),
 }
-_CLAUSES = {
-    "orderby": ("ORDER BY", "ORDER", "remove it: results are a stream, in order of `at`"),
-    "limitoffset": ("LIMIT or OFFSET", "LIMIT", "remove it: results are a stream without an end"),
-}
-_FORMS = {"AskQuery": "ASK", "ConstructQuery": "CONSTRUCT", "DescribeQuery": "DESCRIBE"}
 
 
 def parse_query(
-    text: str, *, name: str, file: str, values: frozenset[str] = frozenset()
+    text: str,
+    *,
+    name: str,
+    file: str,
+    values: frozenset[str] = frozenset(),
+    late: frozenset[str] = frozenset(),
 ) -> tuple[ConjunctiveQuery, ...]:
     """The conjunctive queries whose union `text` is, at least one, all with the same head.
 
@@ -81,6 +78,7 @@ def parse_query(
         name: what the query is called.
         file: where it stands, for messages.
         values: properties of the rows of SELECTs within it that are values, and no times.
+        late: variables that may have no value: FILTERs of them are computed of solutions.
 
     Raises:
         QueryError: the text is not SPARQL, or outside the query language.
@@ -93,6 +91,7 @@ def parse_query(
         tokens = Tokens(whole)
         prologue, query = parse_sparql(whole, tokens, file)
     parser = _Parser(tokens, name, file, prologue, inner)
+    parser.computed.late = late
     return parser.read(name_quantiles(query, parser.terms.read))
 
 
@@ -109,7 +108,7 @@ class _Parser:
         used = frozenset(t.text[1:] for t in tokens.tokens if t.kind == "var")
         self.terms = Terms(prologue, used, self.error)
         self.times: dict[Variable, Source] = {}
-        self.first = tokens.line_of("SELECT", *_FORMS.values()) or 1
+        self.first = tokens.line_of("SELECT", *FORMS.values()) or 1
         self.computed = ComputationReader(
             self.terms.read,
             self.terms.make_variable,
@@ -123,12 +122,14 @@ class _Parser:
 
     def read(self, query: Node) -> tuple[ConjunctiveQuery, ...]:
         """The branches of a query as rdflib parsed it."""
-        self.refuse_clauses(query)
+        if query.name in FORMS:
+            refuse_forms(query, (), self.tokens, self.error)
         graphs = read_dataset(query, self.tokens, self.terms, self.error)
         self.find_times(query["where"])
         aggregation, buckets, group_terms = read_aggregation(
             query, self.tokens, self.terms, self.file, self.error, self.computed, self.times
         )
+        refuse_forms(query, self.list_order(aggregation, buckets), self.tokens, self.error)
         answers: list[str] | None = None
         if aggregation is None:
             distinct = query.get("modifier") == "DISTINCT"
@@ -138,12 +139,11 @@ class _Parser:
                 answers = [v.name for v in head]
                 head, buckets = self.split_times(head)
         else:
-            # of a bucket, or window, all matches are needed until it is over
-            now = any(t.text.upper() == "NOW" for t in self.tokens.tokens)
-            distinct = not (aggregation.duplicate_sensitive or buckets or now)
-            named = {b.name for b in buckets}
-            head = tuple(Variable(v) for v in aggregation.variables if v not in named)
-            counted = frozenset(map(Variable, aggregated_variables(query))) - self.times.keys()
+            distinct = self.takes_set(aggregation, buckets)
+            made = {b.name for b in buckets}
+            head = tuple(Variable(v) for v in aggregation.variables if v not in made)
+            named = aggregated_variables(query) - self.computed.late
+            counted = frozenset(map(Variable, named)) - self.times.keys()
             answers = list(aggregation.variables)
         hidden = check_subselects(query, self.tokens, self.error, distinct=distinct)
         self.values = ValuesReader(self.terms, frozenset(self.times), self.file, self.error)
@@ -202,17 +202,17 @@ class _Parser:
             for number, branch in enumerate(branches)
         )
 
-    def refuse_clauses(self, query: Node) -> None:
-        """Raise the error for a form, or a clause, that is not in the language."""
-        if query.name in _FORMS:
-            fix = "write SELECT, or SELECT DISTINCT, and the variables"
-            raise self.error(_FORMS[query.name], _OUTSIDE, fix, self.first)
-        for key, (clause, word, fix) in _CLAUSES.items():
-            if key in query:
-                raise self.error(clause, _OUTSIDE, fix, self.tokens.line_of(word, "OFFSET"))
-        if query.get("modifier") == "REDUCED":
-            fix = "write SELECT (every answer counts) or SELECT DISTINCT"
-            raise self.error("REDUCED", _OUTSIDE, fix, self.first)
+    def list_order(
+        self, aggregation: Aggregation | None, buckets: Sequence[NamedBuckets]
+    ) -> list[str]:
+        """The times in whose order answers come."""
+        only = self.times if len(self.times) == 1 and aggregation is None else ()
+        return [*(v.name for v in only), *(b.name for b in buckets)]
+
+    def takes_set(self, aggregation: Aggregation, buckets: Sequence[NamedBuckets]) -> bool:
+        """Whether aggregates are of distinct matches: of buckets and windows all are needed."""
+        now = any(t.text.upper() == "NOW" for t in self.tokens.tokens)
+        return not (aggregation.duplicate_sensitive or buckets or now)
 
     def split_times(
         self, head: tuple[Variable, ...]
@@ -311,7 +311,7 @@ class _Parser:
         """Raise the error for a pattern that is not in the language."""
         what, fix = _REFUSED.get(part.name, (part.name, "write plain patterns"))
         lines = [t.line for t in self.tokens.tokens if t.text.upper() == what]
-        raise self.error(what, _OUTSIDE, fix, lines[-1] if lines else None)
+        raise self.error(what, OUTSIDE, fix, lines[-1] if lines else None)
 
     def read_graph(self, part: Node) -> Join:
         """GRAPH ?t { … }."""

@@ -277,7 +277,9 @@ class _Reader:
         source = Source(self.file, line)
         if function is AggregateFunction.COUNT:
             if not distinct:
-                return Aggregate(name, function, None, source)
+                late = argument is not None and argument.name in self.computed.late
+                counted = argument.name if late and argument is not None else None
+                return Aggregate(name, function, counted, source)
             function = AggregateFunction.COUNT_DISTINCT
         assert argument is not None
         self.show_time(argument)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from ontoweir.checker.plans.bound_open_groups import wait_for_matches
+from ontoweir.checker.plans.bound_open_groups import wait_for_matches, wait_of_groups
 from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Meeting, Stream
 from ontoweir.mappings.model.expression import fields_of
 from ontoweir.mappings.model.preceding import Preceding
@@ -237,7 +237,8 @@ def _find_closing(
         )
     found = find_closing(job.union, catalog)
     assert found is not None  # split_by_keys found it
-    return BucketClosing(found.variable, found.bucket, wait * step, step, found.grid_us)
+    late = wait_of_groups(forms, step, catalog) - found.bucket.behind_us
+    return BucketClosing(found.variable, found.bucket, late, step, found.grid_us)
 
 
 def _add(needed: dict[str, set[str]], more: Mapping[str, set[str]]) -> None:

@@ -33,6 +33,13 @@ READ = [
     f"SELECT ?v {{ {BODY} FILTER EXISTS {{ GRAPH ?u {{ ?q :reportedBy ?s }} FILTER(?u < ?t) }} }}",
     f"SELECT ?v {{ {BODY} MINUS {{ ?s :monitors ?x }} }}",
     f"SELECT ?v ?x {{ {BODY} OPTIONAL {{ ?s :monitors ?x }} }}",
+    f"SELECT ?s {{ {{ {BODY} MINUS {{ ?s :monitors ?x }} }} }}",
+    "SELECT * { GRAPH ?t { ?r :averageSpeed ?v OPTIONAL { ?r :vehicleCount ?x } } } ORDER BY ?t",
+    f"SELECT ?s (COUNT(?x) AS ?n) {{ {BODY} OPTIONAL {{ ?s :monitors ?x }} }} GROUP BY ?s",
+    f"SELECT (COALESCE(?x, 3) AS ?y) {{ {BODY} OPTIONAL {{ ?s :normalSpeed ?x }} }}",
+    f"SELECT ?v {{ {BODY} OPTIONAL {{ ?s :normalSpeed ?x }} FILTER(!BOUND(?x) || ?x > 3) }}",
+    f"SELECT ?v {{ {BODY} FILTER(?v > 3 && !EXISTS {{ ?s :monitors ?x }}) }}",
+    f"SELECT REDUCED ?v {{ {BODY} }} ORDER BY ?t",
     f"SELECT ?s {{ VALUES ?v {{ 1 2 }} {BODY} }}",
     f"SELECT ?s ?c {{ {BODY} BIND(7 AS ?c) }}",
     "SELECT ?x { GRAPH ?t { ?r :reportedBy ?s } ?s :monitors/:locatedIn ?x }",
@@ -44,11 +51,15 @@ READ = [
 ]
 
 REFUSED = {
-    "OPTIONAL": f"SELECT ?v {{ {{ {BODY} OPTIONAL {{ ?s :monitors ?x }} }} }}",
-    "MINUS": f"SELECT ?v {{ {{ {BODY} MINUS {{ ?s :monitors ?x }} }} }}",
-    "EXISTS": f"SELECT ?v {{ {{ {BODY} FILTER NOT EXISTS {{ ?s :monitors ?x }} }} }}",
+    "OPTIONAL": f"SELECT ?v {{ {BODY} MINUS {{ ?s :monitors ?r OPTIONAL {{ ?r :p ?s }} }} }}",
+    "MINUS": f"SELECT ?v {{ {BODY} OPTIONAL {{ ?s :monitors ?x MINUS {{ ?x :locatedIn ?y }} }} }}",
+    "EXISTS": f"SELECT ?v {{ {BODY} FILTER(?v > 3 || EXISTS {{ ?s :monitors ?x }}) }}",
+    "LIMIT ": f"SELECT ?v ?x {{ {BODY} OPTIONAL {{ ?s :monitors ?x }} }} LIMIT 3",
+    "whose patterns do not bind it": f"SELECT ?v {{ {{ {BODY} MINUS {{ ?s :monitors ?x }} "
+    f"FILTER(?x = 3) }} }}",
     "never final": f"SELECT ?v {{ {BODY} FILTER NOT EXISTS {{ GRAPH ?u {{ ?q a :Reading }} }} }}",
-    "in SELECT, beside MINUS": f"SELECT (?v + 1 AS ?w) {{ {BODY} MINUS {{ ?s :monitors ?x }} }}",
+    "aggregates what may have no value": f"SELECT (MAX(?x) AS ?w) {{ {BODY} "
+    f"OPTIONAL {{ ?s :normalSpeed ?x }} }}",
     "ORDER BY": f"SELECT ?v {{ {BODY} }} ORDER BY ?v",
     "LIMIT": f"SELECT ?v {{ {BODY} }} LIMIT 5",
     "HAVING": f"SELECT ?s {{ {BODY} }} GROUP BY ?s HAVING(AVG(?v) > 1)",

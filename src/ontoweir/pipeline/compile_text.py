@@ -9,11 +9,13 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.project.project import Project
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
+from ontoweir.rewriter.absence.compute_solutions import compute_solutions, list_needed
 from ontoweir.rewriter.absence.find_latest import find_latest
-from ontoweir.rewriter.absence.split_text import SolutionTexts, SplitText, split_text
+from ontoweir.rewriter.absence.split_text import SolutionTexts, split_text
 from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.model.query import ConjunctiveQuery
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sparql.parse_query import parse_query
 
 
@@ -74,18 +76,34 @@ def compile_text(
             )
         return made[-1]
 
-    solutions = [_compile(one, split, compile_one) for one in split.alternatives]
     known = catalog or workspace.project.catalog
-    union = find_latest(solutions, split.head, known) or unite_solutions(
-        name, split.head, solutions, known, distinct=split.distinct, source=split.source
-    )
+    if split.around is None:
+        head, distinct, around = split.head, split.distinct, None
+    else:
+        around = parse_query(split.around, name=name, file=file, late=split.late)[0]
+        head, distinct = list_needed(around), around.distinct
+    texts = split.write_solutions(head, distinct=distinct)
+    solutions = [_compile(text, compile_one) for text in texts]
+    union = None if around is not None else find_latest(solutions, head, known)
+
+    def unite(plain: bool) -> SpjUnion:
+        return unite_solutions(
+            name, head, solutions, known, distinct=distinct, source=split.source, plain=plain
+        )
+
+    if union is None and around is None:
+        union = unite(plain=True)
+    elif union is None:
+        assert around is not None
+        try:
+            union = compute_solutions(unite(plain=True), around, known)
+        except SeveralRowsError:  # streams of solutions are rows
+            union = compute_solutions(unite(plain=False), around, known)
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
     return replace(made[0], union=union, incomplete=incomplete)
 
 
-def _compile(
-    one: SolutionTexts, split: SplitText, compile_one: Callable[[str], CompiledQuery]
-) -> Solutions:
+def _compile(one: SolutionTexts, compile_one: Callable[[str], CompiledQuery]) -> Solutions:
     found = compile_one(one.text).union
     parts = tuple(
         (replace(compile_one(part.text).union, distinct=True), part.keys, part.present)

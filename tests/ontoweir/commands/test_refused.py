@@ -34,21 +34,24 @@ def test_a_query_that_is_refused_hides_no_other(run: Run, project: Path) -> None
     _, whole, _ = _check(run, project)
     _write(project, "a-syntax", "SELECT")
     _write(
-        project, "z-optional", "SELECT ?x WHERE {{\n  ?x a <http://x/y>\n  OPTIONAL { ?x a ?c } }}"
+        project,
+        "z-exists",
+        "SELECT ?x WHERE {\n  GRAPH ?t { ?x <http://x/p> ?v }\n"
+        "  FILTER(?v = 1 || EXISTS { ?x a <http://x/y> }) }",
     )
     code, found, said = _check(run, project)
     assert code == 2
     assert len(said.splitlines()) == 2
     assert [line.split(":")[0].rpartition("/")[2] for line in said.splitlines()] == [
         "a-syntax.rq",
-        "z-optional.rq",
+        "z-exists.rq",
     ]
-    refused = {name: found.pop(name) for name in ("a-syntax", "z-optional")}
+    refused = {name: found.pop(name) for name in ("a-syntax", "z-exists")}
     assert found == whole
     assert {r["verdict"] for r in refused.values()} == {"refused"}
-    assert "OPTIONAL" in refused["z-optional"]["refused"]["construct"]
-    assert refused["z-optional"]["refused"]["line"] == 3
-    assert refused["z-optional"]["bound"]["rows"] is None
+    assert "EXISTS" in refused["z-exists"]["refused"]["construct"]
+    assert refused["z-exists"]["refused"]["line"] == 3
+    assert refused["z-exists"]["bound"]["rows"] is None
 
 
 def test_skipped_is_exit_code_1(run: Run, project: Path) -> None:

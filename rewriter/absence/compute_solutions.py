@@ -1,0 +1,207 @@
+"""What a query computes of its solutions, which are rows of streams: buckets of their times,
+expressions, aggregates, and rows of groups."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.mappings.expressions.write_expression import write_expression
+from ontoweir.mappings.model.catalog import Catalog, ColumnType
+from ontoweir.mappings.model.column_types import XSD
+from ontoweir.mappings.model.expression import Value
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
+from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.expressions.attach_computation import NEVER, attach_computation
+from ontoweir.rewriter.expressions.type_expression import literal_value
+from ontoweir.rewriter.groups.attach_group_terms import attach_group_terms
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.aggregation import AggregateFunction
+from ontoweir.rewriter.model.query import ConjunctiveQuery, Literal, NamedBuckets
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    ConstantOutput,
+    IsNull,
+    LiteralOutput,
+    NullOutput,
+    SpjUnion,
+)
+from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+
+_SHOWN = TimeBucket(Moments())
+_COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
+
+
+class BucketError(QueryError):
+    """A bucket is of a time that is not the latest of a solution."""
+
+
+def list_needed(query: ConjunctiveQuery) -> tuple[str, ...]:
+    """The variables of its solutions that a query computes with, or shows: values, and times."""
+    names = [v.name for v in query.head]
+    for named in query.buckets:
+        shown = named.bucket == _SHOWN and named.place is not None
+        names.insert(named.place or 0 if shown else len(names), named.time.name)
+    return tuple(dict.fromkeys(names))
+
+
+def compute_solutions(union: SpjUnion, query: ConjunctiveQuery, catalog: Catalog) -> SpjUnion:
+    """A query over the streams that its solutions are.
+
+    Args:
+        union: shows the variables that are computed with.
+        query: says what is computed.
+        catalog: the tables.
+
+    Raises:
+        QueryError: a bucket is not of the time when a solution is complete; an aggregate is of
+            what may have no value; or what is computed is refused anywhere.
+    """
+    if not union.disjuncts:
+        return replace(union, aggregation=query.aggregation)
+    union = _add_buckets(replace(union, aggregation=query.aggregation), query)
+    if query.computation is not None:
+        whole = extend_catalog(catalog, union)
+        union = attach_computation(union, whole, query.computation, optional=True)
+        union = _type_nulls(union, catalog)
+    elif query.aggregation is not None:
+        union = _choose(union, query.aggregation.variables)
+    _refuse_unbound(union)
+    union = _hold_constants(union)
+    whole = extend_catalog(catalog, union)
+    check_aggregates(union, whole)
+    return attach_group_terms(union, whole, query.group_terms)
+
+
+def _add_buckets(union: SpjUnion, query: ConjunctiveQuery) -> SpjUnion:
+    """The query with the buckets of times. Of a stream of solutions it is the time that is never
+    before the others, so long before the time when the solution is final.
+
+    Raises:
+        QueryError: a bucket is of another time.
+    """
+    wanted = [b for b in query.buckets if b.bucket != _SHOWN]
+    if not wanted:
+        return union
+    blocks = {b.stream.name: b for b in union.blocks}
+    disjuncts, buckets = [], list(union.buckets)
+    for disjunct in union.disjuncts:
+        of = {o.alias: o.table for o in disjunct.occurrences}
+        outputs = []
+        for named in wanted:
+            time = dict(disjunct.outputs)[named.time.name]
+            assert isinstance(time, LiteralOutput)
+            alias, bucket = time.value.alias, named.bucket
+            if of[alias] in blocks:
+                known = blocks[of[alias]].time
+                if known is None or known[0] != named.time.name:
+                    raise _refuse_time(named, query.source)
+                bucket = replace(bucket, behind_us=bucket.behind_us + known[1])
+            column = make_column(bucket)
+            buckets.append((of[alias], column))
+            value = Attribute(alias, column.name)
+            outputs.append((named.name, LiteralOutput(value, f"{XSD}dateTime")))
+        disjuncts.append(replace(disjunct, outputs=(*disjunct.outputs, *outputs)))
+    return replace(union, disjuncts=tuple(disjuncts), buckets=tuple(dict.fromkeys(buckets)))
+
+
+def _refuse_time(named: NamedBuckets, source: Source | None) -> BucketError:
+    return BucketError(
+        f"a bucket of ?{named.time.name}, a time that others of a solution may be after, or whose "
+        "solutions are final after different times",
+        why="a solution is an answer when it is final, and its bucket is that of its latest time",
+        fix=f"say that ?{named.time.name} is the latest of the times in GRAPH, or put another one "
+        "into buckets",
+        source=source,
+    )
+
+
+def _choose(union: SpjUnion, names: Sequence[str]) -> SpjUnion:
+    """The query of some of its variables."""
+    disjuncts = tuple(
+        replace(q, outputs=tuple((n, dict(q.outputs)[n]) for n in names)) for q in union.disjuncts
+    )
+    return replace(union, variables=tuple(names), disjuncts=disjuncts)
+
+
+def _type_nulls(union: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """The query where what an expression does not give a value in some disjuncts is NULL of the
+    type that it has in others."""
+    whole = extend_catalog(catalog, union)
+    missing = {n for q in union.disjuncts for n, output in q.outputs if output is NEVER}
+    kinds: dict[str, ColumnType] = {}
+    for query in union.disjuncts if missing else ():
+        for name, output in query.outputs:
+            if name in missing and isinstance(output, LiteralOutput):
+                kinds[name] = Types(whole, query.occurrences).type_of(output.value)
+            elif name in missing and isinstance(output, ConstantOutput) and not output.is_iri:
+                kinds[name] = _value_of(output).type
+    disjuncts, derived = [], list(union.derived)
+    for query in union.disjuncts:
+        outputs, row = dict(query.outputs), query.occurrences[0]
+        conditions = list(query.conditions)
+        for name in (n for n, output in query.outputs if output is NEVER):
+            if name not in kinds:
+                raise QueryError(
+                    f"the expression of ?{name} never has a value",
+                    why="what it reads is bound by OPTIONAL patterns that are not there together, "
+                    "or it is a constant otherwise",
+                    fix="give it a value with COALESCE, or leave it out",
+                    source=union.source,
+                )
+            made = Value(None, kinds[name])
+            derived.append((row.table, made))
+            column = Attribute(row.alias, write_expression(made))
+            outputs[name] = NullOutput(column)
+            conditions.append(IsNull(column))
+        disjuncts.append(
+            replace(query, outputs=tuple(outputs.items()), conditions=tuple(conditions))
+        )
+    return replace(union, disjuncts=tuple(disjuncts), derived=tuple(dict.fromkeys(derived)))
+
+
+def _hold_constants(union: SpjUnion) -> SpjUnion:
+    """The query whose aggregates are of columns: an expression of what has no value, such as
+    COALESCE(?x, 0), is a constant of the rows without it."""
+    arguments = {
+        a.argument
+        for a in (() if union.aggregation is None else union.aggregation.aggregates)
+        if a.argument is not None and a.function not in _COUNTS
+    }
+    disjuncts, derived = [], list(union.derived)
+    for query in union.disjuncts:
+        outputs = dict(query.outputs)
+        for name in arguments & outputs.keys():
+            output = outputs[name]
+            if not isinstance(output, ConstantOutput) or output.is_iri:
+                continue
+            made, row = _value_of(output), query.occurrences[0]
+            derived.append((row.table, made))
+            outputs[name] = LiteralOutput(
+                Attribute(row.alias, write_expression(made)), output.datatype
+            )
+        disjuncts.append(replace(query, outputs=tuple(outputs.items())))
+    return replace(union, disjuncts=tuple(disjuncts), derived=tuple(dict.fromkeys(derived)))
+
+
+def _value_of(output: ConstantOutput) -> Value:
+    made = literal_value(Literal(output.value, output.datatype, output.language))
+    assert isinstance(made, Value)
+    return made
+
+
+def _refuse_unbound(union: SpjUnion) -> None:
+    """Raise QueryError for what is aggregated, and not only counted, where it may have no value."""
+    aggregates = () if union.aggregation is None else union.aggregation.aggregates
+    for aggregate in aggregates:
+        if aggregate.function in _COUNTS or aggregate.argument is None:
+            continue
+        outputs = [dict(query.outputs)[aggregate.argument] for query in union.disjuncts]
+        if any(isinstance(output, NullOutput) for output in outputs):
+            raise QueryError(
+                f"{aggregate} aggregates what may have no value",
+                why="an error in an aggregate is one of the whole group (SPARQL 1.1, 18.5.1)",
+                fix=f"aggregate COALESCE(?{aggregate.argument}, 0), or write "
+                f"FILTER(BOUND(?{aggregate.argument}))",
+                source=aggregate.source or union.source,
+            )

@@ -1,0 +1,362 @@
+"""A SPARQL text with its NOT EXISTS, EXISTS, MINUS and OPTIONAL in the outermost group.
+
+What is moved stays on its line, so that places in the texts are places in the text.
+
+- `GRAPH ?t { A OPTIONAL { B } }` is `GRAPH ?t { A } OPTIONAL { GRAPH ?t { B } }`: a group in GRAPH
+  is evaluated in one graph (SPARQL 1.1, 18.5), so each of its patterns is.
+- `{ A OPTIONAL { B } } C` is `A OPTIONAL { B } C`, where B shares no variable with C that A lacks.
+- A UNION of such groups is several queries.
+- `FILTER(a && NOT EXISTS { B })` is `FILTER(a) FILTER NOT EXISTS { B }`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.absence.list_items import (
+    CLAUSES,
+    Item,
+    ItemKind,
+    close_of,
+    is_select,
+    list_clauses,
+    list_items,
+    list_variables,
+)
+from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
+
+MAX_TEXTS = 64
+"""A query may be so many by its UNIONs of groups with such clauses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """`texts`: whose solutions together are those of the text; `joined`: with the patterns of all
+    of them, as one."""
+
+    texts: tuple[str, ...]
+    joined: str
+
+
+def lift_clauses(text: str, file: str) -> Lifted | None:
+    """The texts that a text is (None: it has no such clause).
+
+    Raises:
+        QueryError: a clause cannot be moved.
+    """
+    if not re.search(r"(?i)\b(EXISTS|MINUS|OPTIONAL)\b", text):
+        return None
+    text = _open_filters(_blank_comments(text))
+    tokens = Tokens(text).tokens
+    start = _find_start(tokens)
+    if start is None or next(list_clauses(tokens, start), None) is None:
+        return None
+    text = _push_graphs(text)
+    texts = tuple(_split_unions(text, file))
+    if len(texts) > MAX_TEXTS:
+        raise QueryError(
+            f"UNION makes {len(texts)} queries of groups with NOT EXISTS, EXISTS, MINUS or "
+            "OPTIONAL",
+            why=f"each is decided by itself: {MAX_TEXTS} at most",
+            fix="register several queries",
+            source=Source(file, tokens[start].line),
+        )
+    return Lifted(texts, _join_unions(text))
+
+
+def _find_start(tokens: Sequence[SparqlToken]) -> int | None:
+    return next((n for n, t in enumerate(tokens) if t.text == "{"), None)
+
+
+def _blank_comments(text: str) -> str:
+    made, end = [], 0
+    for token in Tokens(text).tokens:
+        made += [re.sub(r"[^\n]", " ", text[end : token.offset]), token.text]
+        end = token.offset + len(token.text)
+    return "".join((*made, re.sub(r"[^\n]", " ", text[end:])))
+
+
+class _Edit:
+    """Changes of a text at tokens of it, that leave its lines."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.tokens = text, Tokens(text).tokens
+        self.made = list(text)
+
+    def put(self, n: int, text: str) -> None:
+        """Another text in the place of a token."""
+        token = self.tokens[n]
+        for place in range(token.offset, token.offset + len(token.text)):
+            self.made[place] = "" if self.made[place] != "\n" else "\n"
+        self.made[token.offset] = text
+
+    def before(self, n: int, text: str) -> None:
+        """A text before a token."""
+        self.made[self.tokens[n].offset] = text + self.made[self.tokens[n].offset]
+
+    def after(self, n: int, text: str) -> None:
+        """A text after a token."""
+        last = self.tokens[n].offset + len(self.tokens[n].text) - 1
+        self.made[last] += text
+
+    def blank(self, first: int, last: int) -> None:
+        """Nothing in the place of some tokens."""
+        for n in range(first, last + 1):
+            self.put(n, re.sub(r"[^\n]", "", self.tokens[n].text))
+
+    def finish(self) -> str:
+        return "".join(self.made)
+
+
+def _open_filters(text: str) -> str:
+    """FILTER(… && NOT EXISTS { … }) as FILTERs of their own; !EXISTS as NOT EXISTS."""
+    edit = _Edit(text)
+    tokens = edit.tokens
+    for n, token in enumerate(tokens[:-1]):
+        if token.text.upper() != "FILTER" or token.kind != "word":
+            continue
+        if tokens[n + 1].text == "!" and _is_exists(tokens, n + 1):
+            edit.put(n + 1, " NOT ")
+        if tokens[n + 1].text != "(":
+            continue
+        opens, closes = n + 1, close_of(tokens, n + 1)
+        while tokens[opens + 1].text == "(" and close_of(tokens, opens + 1) == closes - 1:
+            opens, closes = opens + 1, closes - 1  # FILTER((…))
+        parts = list(_split_and(tokens, opens, closes))
+        inner = [_unwrap(tokens, first, last) for first, last in parts]
+        if not any(_is_exists(tokens, first) for first, _ in inner):
+            continue
+        if any(_is_exists(tokens, f) and _exists_end(tokens, f) != last for f, last in inner):
+            continue  # … || …
+        edit.blank(n, opens)
+        edit.blank(closes, close_of(tokens, n + 1))
+        for (first, last), (core, end) in zip(parts, inner, strict=True):
+            if last + 1 < closes:
+                edit.put(last + 1, " ")
+            if not _is_exists(tokens, core):
+                edit.before(first, " FILTER(")
+                edit.after(last, ") ")
+                continue
+            if first < core:
+                edit.blank(first, core - 1)
+            if end < last:
+                edit.blank(end + 1, last)
+            if tokens[core].text == "!":
+                edit.put(core, " FILTER NOT ")
+            else:
+                edit.before(core, " FILTER ")
+    return edit.finish()
+
+
+def _split_and(tokens: Sequence[SparqlToken], opens: int, closes: int) -> Iterator[tuple[int, int]]:
+    """The first and the last token of what && joins in parentheses."""
+    first = n = opens + 1
+    while n < closes:
+        if tokens[n].text in ("(", "{"):
+            n = close_of(tokens, n)
+        if tokens[n].text == "||":
+            yield opens + 1, closes - 1
+            return
+        n += 1
+    n = first
+    while n < closes:
+        if tokens[n].text in ("(", "{"):
+            n = close_of(tokens, n)
+        elif tokens[n].text == "&&":
+            yield first, n - 1
+            first = n + 1
+        n += 1
+    yield first, closes - 1
+
+
+def _unwrap(tokens: Sequence[SparqlToken], first: int, last: int) -> tuple[int, int]:
+    while tokens[first].text == "(" and close_of(tokens, first) == last:
+        first, last = first + 1, last - 1
+    return first, last
+
+
+def _is_exists(tokens: Sequence[SparqlToken], n: int) -> bool:
+    words = [t.text.upper() for t in tokens[n : n + 3]]
+    return words[:2] == ["EXISTS", "{"] or words in (
+        ["NOT", "EXISTS", "{"],
+        ["!", "EXISTS", "{"],
+    )
+
+
+def _exists_end(tokens: Sequence[SparqlToken], n: int) -> int:
+    opens = next(k for k in range(n, len(tokens)) if tokens[k].text == "{")
+    return close_of(tokens, opens)
+
+
+def _push_graphs(text: str) -> str:
+    """GRAPH around patterns alone."""
+    while True:
+        edit = _Edit(text)
+        start = _find_start(edit.tokens)
+        assert start is not None
+        item = next(_list_graphs(edit.tokens, start), None)
+        if item is None:
+            return text
+        opens, closes = item.braces[0]
+        name = edit.tokens[item.first + 1].text
+        edit.blank(item.first, opens)
+        edit.put(closes, " ")
+        _push(edit, opens, name)
+        text = edit.finish()
+
+
+def _list_graphs(tokens: Sequence[SparqlToken], opens: int) -> Iterator[Item]:
+    """The graphs with clauses in them."""
+    if is_select(tokens, opens):
+        return
+    for item in list_items(tokens, opens):
+        if item.kind is ItemKind.GRAPH:
+            if item.braces and next(list_clauses(tokens, item.braces[0][0]), None) is not None:
+                yield item
+        elif item.kind is not ItemKind.VALUES:
+            for inner, _ in item.braces:
+                yield from _list_graphs(tokens, inner)
+
+
+def _push(edit: _Edit, opens: int, name: str) -> None:
+    """GRAPH around the patterns of a group."""
+    tokens = edit.tokens
+    if is_select(tokens, opens):
+        edit.before(opens + 1, f"{{ GRAPH {name} {{ ")  # a subquery is read in the graph
+        edit.after(close_of(tokens, opens) - 1, " } }")
+        return
+    items = list_items(tokens, opens)
+    for item in items:
+        match item.kind:
+            case ItemKind.TRIPLES:
+                edit.before(item.first, f" GRAPH {name} {{ ")
+                edit.after(item.last, " } ")
+            case ItemKind.MINUS if not _shares(tokens, opens, item):
+                edit.blank(item.first, item.last)  # it takes away what has a variable in common
+            case ItemKind.GROUP | ItemKind.ABSENT | ItemKind.PRESENT | ItemKind.MINUS:
+                for inner, _ in item.braces:
+                    _push(edit, inner, name)
+            case ItemKind.OPTIONAL:
+                _push(edit, item.braces[0][0], name)
+            case ItemKind.FILTER | ItemKind.BIND | ItemKind.VALUES | ItemKind.GRAPH:
+                pass
+
+
+def _shares(tokens: Sequence[SparqlToken], opens: int, clause: Item) -> bool:
+    """Whether a clause has a variable of the rest of its group."""
+    around = set(range(opens, close_of(tokens, opens))) - set(clause.places)
+    inside = list_variables(tokens, clause.places)
+    return not set(list_variables(tokens, sorted(around))).isdisjoint(inside)
+
+
+def _find_group(tokens: Sequence[SparqlToken]) -> Item | None:
+    """The first group of the outermost one with clauses in it."""
+    start = _find_start(tokens)
+    assert start is not None
+    for item in list_items(tokens, start):
+        if item.kind is ItemKind.GROUP and any(
+            next(list_clauses(tokens, opens), None) is not None for opens, _ in item.braces
+        ):
+            return item
+    return None
+
+
+def _split_unions(text: str, file: str) -> Iterator[str]:
+    """The texts of all choices of branches."""
+    tokens = Tokens(text).tokens
+    group = _find_group(tokens)
+    if group is None:
+        yield text
+        return
+    around = _list_around(tokens, group)
+    for opens, closes in group.braces:
+        if not is_select(tokens, opens):
+            _check_scope(tokens, opens, around, len(group.braces) > 1, file)
+        edit = _Edit(text)
+        for first, last in ((group.first, opens - 1), (closes + 1, group.last)):
+            if first <= last:
+                edit.blank(first, last)
+        if not is_select(tokens, opens):
+            edit.put(opens, ".")
+            edit.put(closes, ".")
+        yield from _split_unions(tidy_stops(edit.finish()), file)
+
+
+def _list_around(tokens: Sequence[SparqlToken], group: Item) -> set[str]:
+    """The variables that are bound, or matched, outside of a group: FILTER and BIND see those of
+    the group as they are."""
+    start = _find_start(tokens)
+    assert start is not None
+    around: set[str] = set()
+    for item in list_items(tokens, start):
+        found = list_variables(tokens, item.places)
+        if item.kind is ItemKind.BIND:
+            around.update(found[-1:])
+        elif item.kind is not ItemKind.FILTER and item != group:
+            around.update(found)
+    return around
+
+
+def _check_scope(
+    tokens: Sequence[SparqlToken], opens: int, around: set[str], is_union: bool, file: str
+) -> None:
+    """Raise QueryError for what would mean something else outside of the group's braces."""
+    items = list_items(tokens, opens)
+    plain = [i for i in items if i.kind not in CLAUSES and i.kind is not ItemKind.FILTER]
+    bound = {v for i in plain for v in list_variables(tokens, i.places)}
+    for item in items:
+        if item.kind in CLAUSES or item.kind is ItemKind.FILTER:
+            used = set(list_variables(tokens, item.places)) - bound
+            wrong = used if item.kind is ItemKind.FILTER else used & around
+            if wrong:
+                raise _refuse_scope(tokens[item.first], item.kind, min(wrong), file)
+        if item.kind is ItemKind.BIND and is_union:
+            raise QueryError(
+                "BIND in a group of UNION, beside NOT EXISTS, EXISTS, MINUS or OPTIONAL",
+                why="it is computed of the solutions of the whole query",
+                fix="write it after the UNION",
+                source=Source(file, tokens[item.first].line),
+            )
+
+
+def _refuse_scope(token: SparqlToken, kind: ItemKind, name: str, file: str) -> QueryError:
+    return QueryError(
+        f"?{name} in {kind}, in a group whose patterns do not bind it",
+        why="inside of the group's braces it has another value than outside, or none",
+        fix=f"write a pattern with ?{name} in the group, rename it, or write {kind} in the "
+        "outermost group",
+        source=Source(file, token.line),
+    )
+
+
+def _join_unions(text: str) -> str:
+    """All branches together, without their FILTERs."""
+    while True:
+        edit = _Edit(text)
+        group = _find_group(edit.tokens)
+        if group is None:
+            return text
+        for n in group.places:
+            if not any(opens <= n <= closes for opens, closes in group.braces):
+                edit.put(n, ".")  # UNION
+        for opens, closes in group.braces:
+            if is_select(edit.tokens, opens):
+                continue
+            edit.put(opens, ".")
+            edit.put(closes, ".")
+            for item in list_items(edit.tokens, opens):
+                if item.kind is ItemKind.FILTER:
+                    edit.blank(item.first, item.last)
+        text = tidy_stops(edit.finish())
+
+
+def tidy_stops(text: str) -> str:
+    """Without full stops that nothing is before."""
+    made, before = list(text), ""
+    for token in Tokens(text).tokens:
+        if token.text == "." and before in (".", "{"):
+            made[token.offset] = " "
+        else:
+            before = token.text
+    return "".join(made)

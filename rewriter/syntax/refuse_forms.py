@@ -1,0 +1,56 @@
+"""Forms and clauses of SPARQL that are not in the language."""
+
+from collections.abc import Callable, Sequence
+
+import rdflib
+
+from ontoweir.errors import QueryError
+from ontoweir.rewriter.syntax.locate_tokens import Tokens
+from ontoweir.rewriter.syntax.node import Node
+
+OUTSIDE = (
+    "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND, "
+    "FILTER, OPTIONAL, MINUS, GROUP BY, aggregates and HAVING"
+)
+FORMS = {"AskQuery": "ASK", "ConstructQuery": "CONSTRUCT", "DescribeQuery": "DESCRIBE"}
+_ORDER = (
+    "remove it: results are a stream, in order of `at`; `ontoweir show RESULT --sort COLUMN` sorts "
+    "answers"
+)
+
+
+def refuse_forms(
+    query: Node,
+    times: Sequence[str],
+    tokens: Tokens,
+    refuse: Callable[[str, str, str, int | None], QueryError],
+) -> None:
+    """Nothing, if a query is a SELECT without LIMIT and OFFSET, whose ORDER BY is by the time of
+    its answers, in which they come: one of `times`, from the earliest on.
+
+    Args:
+        query: as rdflib parses it.
+        times: of a GRAPH, if there is but one, and buckets that are grouped by.
+        tokens: of its text.
+        refuse: makes the error.
+
+    Raises:
+        QueryError: it is not.
+    """
+    if query.name in FORMS:
+        fix = "write SELECT, or SELECT DISTINCT, and the variables"
+        raise refuse(FORMS[query.name], OUTSIDE, fix, tokens.line_of("SELECT", *FORMS.values()))
+    if "orderby" in query and not _is_by_time(query["orderby"]["condition"], times):
+        raise refuse("ORDER BY", OUTSIDE, _ORDER, tokens.line_of("ORDER"))
+    if "limitoffset" in query:
+        fix = "remove it: results are a stream without an end"
+        raise refuse("LIMIT or OFFSET", OUTSIDE, fix, tokens.line_of("LIMIT", "OFFSET"))
+
+
+def _is_by_time(conditions: Sequence[Node], times: Sequence[str]) -> bool:
+    if len(conditions) != 1 or conditions[0].get("order", "ASC") != "ASC":
+        return False
+    made: object = conditions[0]["expr"]
+    while isinstance(made, Node) and set(made.keys()) == {"expr"}:
+        made = made["expr"]
+    return isinstance(made, rdflib.Variable) and str(made) in times
