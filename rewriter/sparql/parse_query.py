@@ -48,16 +48,11 @@ from ontoweir.rewriter.subqueries.cut_subselects import cut_subselects, made_var
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens, stands_for
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
-from ontoweir.rewriter.syntax.refuse_forms import FORMS, OUTSIDE, refuse_forms
+from ontoweir.rewriter.syntax.refuse_forms import FORMS, refuse_forms, refuse_pattern
 from ontoweir.rewriter.windows.read_sparql_windows import read_sparql_windows
 
 _TYPE = str(rdflib.RDF.type)
 _COMPARISONS = {"<", "<=", "=", ">=", ">", "!=", "IN"}
-_REFUSED = {
-    "OptionalGraphPattern": ("OPTIONAL", "write it in the outermost group, or in GRAPH"),
-    "MinusGraphPattern": ("MINUS", "write it in the outermost group, or in GRAPH"),
-    "ServiceGraphPattern": ("SERVICE", "declare the other source as a relation in the catalog"),
-}
 
 
 def parse_query(
@@ -142,8 +137,7 @@ class _Parser:
             distinct = self.takes_set(aggregation, buckets)
             made = {b.name for b in buckets}
             head = tuple(Variable(v) for v in aggregation.variables if v not in made)
-            named = aggregated_variables(query) - self.computed.late
-            counted = frozenset(map(Variable, named)) - self.times.keys()
+            counted = self.list_counted(query)
             answers = list(aggregation.variables)
         hidden = check_subselects(query, self.tokens, self.error, distinct=distinct)
         self.values = ValuesReader(self.terms, frozenset(self.times), self.file, self.error)
@@ -213,6 +207,11 @@ class _Parser:
         """Whether aggregates are of distinct matches: of buckets and windows all are needed."""
         now = any(t.text.upper() == "NOW" for t in self.tokens.tokens)
         return not (aggregation.duplicate_sensitive or buckets or now)
+
+    def list_counted(self, query: Node) -> frozenset[Variable]:
+        """What is aggregated, and must have a value."""
+        named = aggregated_variables(query) - self.computed.late
+        return frozenset(map(Variable, named)) - self.times.keys()
 
     def split_times(
         self, head: tuple[Variable, ...]
@@ -299,19 +298,13 @@ class _Parser:
                         continue
                     parts.append(self.values.read_bind(part, before, line))
                 case _:
-                    self.refuse(part)
+                    refuse_pattern(part, self.tokens, self.error)
         made = Join(tuple(parts), tuple(f for f, _ in filters), time)
         check_scope(made, self.error)
         for node, line in computed:
             self.computed.add_filter(node, bound_variables(made), line)
         self.computed.close_group()
         return made
-
-    def refuse(self, part: Node) -> None:
-        """Raise the error for a pattern that is not in the language."""
-        what, fix = _REFUSED.get(part.name, (part.name, "write plain patterns"))
-        lines = [t.line for t in self.tokens.tokens if t.text.upper() == what]
-        raise self.error(what, OUTSIDE, fix, lines[-1] if lines else None)
 
     def read_graph(self, part: Node) -> Join:
         """GRAPH ?t { … }."""

@@ -12,6 +12,11 @@ OUTSIDE = (
     "it is outside the query language: SELECT over patterns, GRAPH ?t, UNION, VALUES, BIND, "
     "FILTER, OPTIONAL, MINUS, GROUP BY, aggregates and HAVING"
 )
+_REFUSED = {
+    "OptionalGraphPattern": ("OPTIONAL", "write it in the outermost group, or in GRAPH"),
+    "MinusGraphPattern": ("MINUS", "write it in the outermost group, or in GRAPH"),
+    "ServiceGraphPattern": ("SERVICE", "declare the other source as a relation in the catalog"),
+}
 FORMS = {"AskQuery": "ASK", "ConstructQuery": "CONSTRUCT", "DescribeQuery": "DESCRIBE"}
 _ORDER = (
     "remove it: results are a stream, in order of `at`; `ontoweir show RESULT --sort COLUMN` sorts "
@@ -54,3 +59,12 @@ def _is_by_time(conditions: Sequence[Node], times: Sequence[str]) -> bool:
     while isinstance(made, Node) and set(made.keys()) == {"expr"}:
         made = made["expr"]
     return isinstance(made, rdflib.Variable) and str(made) in times
+
+
+def refuse_pattern(
+    part: Node, tokens: Tokens, refuse: Callable[[str, str, str, int | None], QueryError]
+) -> None:
+    """Raise the error for a pattern that is not in the language."""
+    what, fix = _REFUSED.get(part.name, (part.name, "write plain patterns"))
+    lines = [t.line for t in tokens.tokens if t.text.upper() == what]
+    raise refuse(what, OUTSIDE, fix, lines[-1] if lines else None)
