@@ -1,6 +1,7 @@
 """ASOF JOIN, LAG and moving aggregates: every answer, replayed and live, as DuckDB has it."""
 
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -13,7 +14,7 @@ from hypothesis import event, given
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.errors import QueryError
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.rewriter.model.add_views import tables_of
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
@@ -237,6 +238,12 @@ def open_keys(random: Random, text: str, key: tuple[str, ...]) -> str:
     return text
 
 
+def _limit(stream: Stream, data: Tables) -> Stream:
+    """With as many rows at a time as there are."""
+    rate = Counter(row[-1] for row in data[stream.name][1])
+    return replace(stream, max_per_timestamp=max(rate.values(), default=1))
+
+
 def check(seed: int) -> None:
     random = Random(seed)
     catalog, key = make_world(random)
@@ -245,6 +252,7 @@ def check(seed: int) -> None:
     query = Stacked(open_keys(random, text, key), ask_duck(text, key), tuple(names))
     text = query.ours
     data = make_rows(random, key)
+    catalog = replace(catalog, streams={n: _limit(s, data) for n, s in catalog.streams.items()})
     try:
         union = parse_sql(text, catalog, name="q", file="q.sql")
     except QueryError as error:  # of rows without a key it is not known what they are
