@@ -163,19 +163,22 @@ class _Splitter:
     ) -> SolutionTexts:  # fmt: skip
         """The solutions with some of the OPTIONAL patterns, and without the others."""
         known = tuple(dict.fromkeys((*own, *(v for c in chosen for v in self._of(c)))))
-        parts = []
         times = [v for v in self._times(chosen) if v in known]
-        for clause in self.clauses:
-            if clause in chosen:
-                continue
-            keys = [v for v in self._of(clause) if v in known]
-            if clause.kind is _Kind.MINUS and not keys:
+        beside: list[_Clause] = []
+        needed: dict[str, None] = {}
+        for clause in (c for c in self.clauses if c not in chosen):
+            mine = [v for v in self._of(clause) if v in known]
+            if clause.kind is _Kind.MINUS and not mine:
                 continue  # it takes away what has a variable in common
-            keys = list(dict.fromkeys((*keys, *times)))
+            beside.append(clause)
+            needed |= dict.fromkeys(mine)
+        # of one solution, all parts say the same keys
+        keys = tuple(dict.fromkeys((*needed, *times)))
+        parts = []
+        for clause in beside:
             text = self._write(select, keys, distinct, [*chosen, clause])
-            parts.append(PartText(text, tuple(keys), clause.kind is _Kind.PRESENT))
-        needed = [v for part in parts for v in part.keys]
-        shown = dict.fromkeys((*(v for v in head if v in known), *needed, *times))
+            parts.append(PartText(text, keys, clause.kind is _Kind.PRESENT))
+        shown = dict.fromkeys((*(v for v in head if v in known), *keys, *times))
         return SolutionTexts(
             self._write(select, list(shown), distinct, chosen),
             tuple(times),

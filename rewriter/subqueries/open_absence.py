@@ -140,7 +140,7 @@ def _read(
     found.set(
         "expressions", [exp.alias_(c.copy(), n, quoted=True) for n, c in needed.columns.items()]
     )
-    if not aggregates(positive):
+    if not work.inside and not aggregates(positive):
         _require_values(found, positive, work)
     flats = work.flatten(found, work.is_set)
     times = _add_times(flats, work)

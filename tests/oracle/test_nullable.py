@@ -38,6 +38,7 @@ def _declare(*nullable: str) -> Catalog:
 
 
 CATALOG = _declare(*"abghdf")
+_NONE: Tables = {}
 _HELD = {"s": "abghdf", "t": "abgh", "r": "hag"}
 
 
@@ -148,9 +149,11 @@ def test_null_is_shown_as_duckdb_shows_it(seed: int) -> None:
     event(check(seed))
 
 
-def _replay(text: str, catalog: Catalog, rows: list[tuple[Any, ...]], ranges: int) -> Counter[Any]:
-    """What a query answers over a table `s`, cut into so many ranges."""
-    data: Tables = {**make_data(Random(1)), "s": ([*_HELD["s"], "ts"], rows)}
+def _replay(
+    text: str, catalog: Catalog, rows: list[tuple[Any, ...]], ranges: int, others: Tables = _NONE
+) -> Counter[Any]:
+    """What a query answers over a table `s`, and others, cut into so many ranges."""
+    data: Tables = {**make_data(Random(1)), "s": ([*_HELD["s"], "ts"], rows), **others}
     union = parse_sql(text, catalog, name="q", file="q.sql")
     verdict = check_query(union, catalog, disprove=False)
     case = Case(catalog, union, data, MARKERS)
@@ -177,6 +180,39 @@ def test_null_is_shown_where_it_is_declared(
     text, catalog = "SELECT a, g FROM s", _declare(*nullable)
     assert _replay(text, catalog, rows, 1) == Counter(shown)
     assert set(parse_sql(text, catalog, name="q", file="q.sql").hidden) == hidden
+
+
+_ABSENT = "NOT EXISTS (SELECT 1 FROM t AS p WHERE p.ts <= x.ts AND p.h = x.a)"
+_LATER = (
+    "NOT EXISTS (SELECT 1 FROM t AS p WHERE p.ts > x.ts AND p.h = x.a "
+    "AND p.ts <= x.ts + INTERVAL '3' MICROSECOND)"
+)
+_NESTED = (
+    "EXISTS (SELECT 1 FROM r AS y WHERE y.h = x.h "
+    "AND NOT EXISTS (SELECT 1 FROM t AS q WHERE q.ts <= x.ts AND q.g = y.g))"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        (f"SELECT x.h FROM s AS x WHERE {_ABSENT}", 2),
+        (f"SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}", 1),
+        (f"SELECT w.h FROM (SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}) AS w", 2),
+        (f"SELECT w.h, w.a FROM (SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}) AS w", 1),
+        (f"SELECT w.h FROM (SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}) AS w WHERE w.h = 1", 2),
+        (f"SELECT DISTINCT x.h, x.ts FROM s AS x WHERE {_LATER} AND {_NESTED}", 2),
+    ],
+)
+def test_what_is_not_shown_may_be_null(text: str, answers: int) -> None:
+    rows = [(None, None, "x", 1, None, None, 0), (2, None, "x", 1, None, None, 1)]
+    more = [(None, None, "x", 0, None, None, 8)]
+    others: Tables = {
+        "t": (["a", "b", "g", "h", "ts"], [(None, None, "x", 1, 0), (None, None, "x", 1, 8)]),
+        "r": (["h", "a", "g"], [(1, 0, "y")]),
+    }
+    text = text.replace("WHERE NOT", "WHERE x.ts < TIMESTAMP '1970-01-01 00:00:00.000005' AND NOT")
+    assert _replay(text, PLAIN, [*rows, *more], 1, others).total() == answers
 
 
 @pytest.mark.parametrize(
