@@ -183,6 +183,7 @@ def test_null_is_shown_where_it_is_declared(
 
 
 _ABSENT = "NOT EXISTS (SELECT 1 FROM t AS p WHERE p.ts <= x.ts AND p.h = x.a)"
+_INNER = f"(SELECT x.ts AS ts, x.h, x.a FROM s AS x WHERE {_ABSENT})"
 _LATER = (
     "NOT EXISTS (SELECT 1 FROM t AS p WHERE p.ts > x.ts AND p.h = x.a "
     "AND p.ts <= x.ts + INTERVAL '3' MICROSECOND)"
@@ -197,6 +198,8 @@ _NESTED = (
     ("text", "answers"),
     [
         (f"SELECT x.h FROM s AS x WHERE {_ABSENT}", 2),
+        (f"SELECT w.h FROM {_INNER} AS w LEFT JOIN t AS y ON y.ts = w.ts AND y.h = 0", 2),
+        (f"SELECT w.a FROM {_INNER} AS w LEFT JOIN t AS y ON y.ts = w.ts AND y.h = 0", 1),
         (f"SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}", 1),
         (f"SELECT w.h FROM (SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}) AS w", 2),
         (f"SELECT w.h, w.a FROM (SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}) AS w", 1),
@@ -205,14 +208,30 @@ _NESTED = (
     ],
 )
 def test_what_is_not_shown_may_be_null(text: str, answers: int) -> None:
+    assert _ask_absent(text, PLAIN) == answers
+
+
+@pytest.mark.parametrize(("nullable", "answers"), [("", 1), ("a", 2)])
+def test_columns_of_subqueries_are_null_as_declared(nullable: str, answers: int) -> None:
+    rows = "(SELECT x.ts AS ts, x.h, x.a FROM s AS x WHERE NOT x.h = 2)"
+    absent = _ABSENT.replace("x.", "w.")
+    catalog = _declare(*nullable)
+    assert _ask_absent(f"SELECT w.h, w.a FROM {rows} AS w WHERE {absent}", catalog) == answers
+    joined = "LEFT JOIN t AS y ON y.ts = w.ts AND y.h = 0"
+    assert _ask_absent(f"SELECT w.h, w.a FROM {rows} AS w {joined}", catalog) == answers
+
+
+def _ask_absent(text: str, catalog: Catalog) -> int:
+    """How many answers there are from the first two rows, one of which has a NULL."""
     rows = [(None, None, "x", 1, None, None, 0), (2, None, "x", 1, None, None, 1)]
     more = [(None, None, "x", 0, None, None, 8)]
     others: Tables = {
         "t": (["a", "b", "g", "h", "ts"], [(None, None, "x", 1, 0), (None, None, "x", 1, 8)]),
         "r": (["h", "a", "g"], [(1, 0, "y")]),
     }
-    text = text.replace("WHERE NOT", "WHERE x.ts < TIMESTAMP '1970-01-01 00:00:00.000005' AND NOT")
-    assert _replay(text, PLAIN, [*rows, *more], 1, others).total() == answers
+    early = "x.ts < TIMESTAMP '1970-01-01 00:00:00.000005'"
+    text = text.replace("WHERE NOT", f"WHERE {early} AND NOT", 1)
+    return _replay(text, catalog, [*rows, *more], 1, others).total()
 
 
 @pytest.mark.parametrize(
