@@ -125,6 +125,7 @@ def make_query(random: Random) -> tuple[Stacked, frozenset[str]]:
             duck_joins += f" LEFT JOIN {with_mark} ON {where}"
             duck.append(f"({alias}.there OR ({' AND '.join(final) or 'TRUE'}))")
             optional += [f"{alias}.{c}" for c in HELD[table]]
+            optional += [f"{alias}.a + 1", f"{alias}.h * 2 - x.h"]
             continue
         else:
             kind = "NOT EXISTS" if kind.startswith("NOT") or kind == "LEFT" else "EXISTS"

@@ -200,6 +200,8 @@ _NESTED = (
         (f"SELECT x.h FROM s AS x WHERE {_ABSENT}", 2),
         (f"SELECT w.h FROM {_INNER} AS w LEFT JOIN t AS y ON y.ts = w.ts AND y.h = 0", 2),
         (f"SELECT w.a FROM {_INNER} AS w LEFT JOIN t AS y ON y.ts = w.ts AND y.h = 0", 1),
+        # what is computed of a partner that is not there is NULL
+        (f"SELECT y.a + w.h FROM {_INNER} AS w LEFT JOIN t AS y ON y.ts = w.ts AND y.h = 0", 2),
         (f"SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}", 1),
         (f"SELECT w.h FROM (SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}) AS w", 2),
         (f"SELECT w.h, w.a FROM (SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}) AS w", 1),
