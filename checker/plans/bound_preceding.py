@@ -31,15 +31,29 @@ def bound_preceding(
     steps = -(-span_us // base.step_us)
     if not rows and not steps:
         return KeptVersions(Bound(0, "no row is kept"), (), ())
+    last = KeptVersions(Bound(rows, f"the last {rows} of {base.name}"), (), ())
     if not preceding.key and not steps:
-        return KeptVersions(Bound(rows, f"the last {rows} of {base.name}"), (), ())
+        return last
     rate = base.max_per_timestamp
     if steps and not rows and rate is not None and not preceding.after:
         return KeptVersions(Bound(rate * steps, f"R({base.name}) · {steps} steps"), (), ())
     if steps and not any(set(k) <= {*preceding.key, base.timestamp} for k in base.keys):
-        return KeptVersions(None, (f"the rows of {base.name} at one time",), ())
+        if rate is None or preceding.after:
+            return KeptVersions(None, (f"the rows of {base.name} at one time",), ())
+        if preceding.key:
+            last = _bound_keys(preceding, disjuncts, rows, catalog, statistics)
+        return _add(Bound(rate * steps, f"R({base.name}) · {steps} steps"), last)
     most = max(rows, steps + preceding.after if steps else 0)
     return _bound_keys(preceding, disjuncts, most, catalog, statistics)
+
+
+def _add(young: Bound, last: KeptVersions) -> KeptVersions:
+    """The rows of a span, and the last ones of each key."""
+    if last.bound is None:
+        return last
+    known = young.rows is not None and last.bound.rows is not None
+    rows = (young.rows or 0) + (last.bound.rows or 0) if known else None
+    return replace(last, bound=Bound(rows, f"{young.formula} + {last.bound.formula}"))
 
 
 def _bound_keys(

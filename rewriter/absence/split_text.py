@@ -260,19 +260,24 @@ class _Text:
         """The solutions with some of the OPTIONAL patterns, and without the others."""
         known = dict.fromkeys(self.bound_in_order)
         known |= dict.fromkeys(v for c in chosen for v in self.variables_of(c))
-        parts = []
         times = [v for v in self.list_times(chosen) if v in known]
+        beside: list[_Clause] = []
+        needed: dict[str, None] = {}
         for clause in self.clauses:
             if clause in chosen or not (clause.parent is None or clause.parent in chosen):
                 continue
-            keys = [v for v in self.variables_of(clause) if v in known]
-            if clause.item.kind is ItemKind.MINUS and not keys:
+            mine = [v for v in self.variables_of(clause) if v in known]
+            if clause.item.kind is ItemKind.MINUS and not mine:
                 continue  # it takes away what has a variable in common
-            keys = list(dict.fromkeys((*keys, *times)))
+            beside.append(clause)
+            needed |= dict.fromkeys(mine)
+        # of one solution, all parts say the same keys
+        keys = tuple(dict.fromkeys((*needed, *times)))
+        parts = []
+        for clause in beside:
             text = self._write(keys, distinct, [*chosen, clause])
-            parts.append(PartText(text, tuple(keys), clause.item.kind is ItemKind.PRESENT))
-        needed = [v for part in parts for v in part.keys]
-        shown = dict.fromkeys((*(v for v in head if v in known), *needed, *times))
+            parts.append(PartText(text, keys, clause.item.kind is ItemKind.PRESENT))
+        shown = dict.fromkeys((*(v for v in head if v in known), *keys, *times))
         return SolutionTexts(
             self._write(list(shown), distinct, chosen),
             tuple(times),

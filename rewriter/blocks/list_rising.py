@@ -35,4 +35,5 @@ def _has_days(bucket: TimeBucket) -> bool:
     """Whether no two buckets begin on one day."""
     if isinstance(bucket.buckets, FixedBuckets):
         return bucket.buckets.width_us >= _DAY_US
-    return isinstance(bucket.buckets, CalendarBuckets)
+    # where the clock is put forward, two days of a zone may begin on one day
+    return isinstance(bucket.buckets, CalendarBuckets) and bucket.buckets.zone == "UTC"

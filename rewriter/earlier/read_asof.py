@@ -9,9 +9,9 @@ from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.earlier.declare_latest import LatestOf, declare_latest
 from ontoweir.rewriter.earlier.expand_stars import expand_stars
-from ontoweir.rewriter.earlier.own_nodes import list_own
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.own_nodes import list_own
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -23,27 +23,23 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 from ontoweir.rewriter.earlier.declare_preceding import declare_preceding, name_column
 from ontoweir.rewriter.earlier.expand_stars import expand_stars
-from ontoweir.rewriter.earlier.own_nodes import list_own
 from ontoweir.rewriter.earlier.read_frame import (
+    WHY,
     Frame,
     has_moment,
-    is_number,
     is_of_rows,
     read_frame,
 )
 from ontoweir.rewriter.earlier.require_values import require_all, require_values
+from ontoweir.rewriter.earlier.tell_apart import find_key, list_named, require_order
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.own_nodes import is_number, list_windows
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-WHY = (
-    "LAG, LEAD, FIRST_VALUE, LAST_VALUE and aggregates OVER (PARTITION BY key ORDER BY ts ROWS "
-    "BETWEEN n PRECEDING AND CURRENT ROW) are of the rows before or after a row of one stream, of "
-    "the same key, of which there is one at a time"
-)
 _DIGITS = 19
 
 
@@ -70,10 +66,9 @@ def read_counted(select: "exp.Select", catalog: Catalog, *, merged: bool = False
     Raises:
         SqlRefusal: they are of several tables, of all rows, or not in the order of time.
     """
-    from sqlglot import exp
 
     while True:
-        windows = [w for w in list_own(select, exp.Window) if w.arg_key != "windows"]
+        windows = list_windows(select)
         found = [w for w in windows if is_of_rows(w, select) or has_moment(w, select, catalog)]
         unread = [w for w in windows if merged or not is_number(w)]
         unread = [w for w in unread if not any(w is f for f in found)]
@@ -104,20 +99,20 @@ def _read_one(select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]") -
     frames = [read_frame(window, select, rows.stream, rows.scope, WHY) for window in found]
     first, apart = frames[0].key, frames[0].ties
     mine = [(w, f) for w, f in zip(found, frames, strict=True) if (f.key, f.ties) == (first, apart)]
-    if len(mine) < len(found):
-        for frame in frames:
-            require_all(select, rows.stream, frame.key, found[0], WHY)
+    named = [list_named(frame, rows.stream, rows.scope, found[0]) for frame in frames]
+    every = dict.fromkeys(name for names in named for name in names)
+    some = [name for name in every if any(name not in names for names in named)]
+    require_all(select, rows.stream, some, found[0], WHY)
     constants = [c for c in rows.constants if c not in first]
     key = (*first, *constants)
     for window, frame in mine:
         alike = frame.peers and not frame.known and _name_function(frame) != "first"
         if not alike and not frame.order:
-            _require_order(rows, key, frame, window)
-    told = [name for _, frame in mine for name in _list_ties(rows, frame)]
-    numbered = [f for _, f in mine if f.order and isinstance(f.call, exp.RowNumber)]
+            require_order(frame, rows.stream, rows.scope, key, window)
+    told = [n for _, frame in mine for n in list_named(frame, rows.stream, rows.scope, found[0])]
+    numbered = [f for _, f in mine if f.is_numbered]
     if numbered:
-        apart_by = _find_key(rows.stream, found[0])
-        told += apart_by
+        apart_by = find_key(rows.stream, found[0])
         last = tuple(exp.Ordered(this=exp.column(n), nulls_first=True) for n in apart_by)
         mine = [(w, replace(f, order=(*f.order, *last)) if f in numbered else f) for w, f in mine]
     require_values(select, rows.stream, tuple(dict.fromkeys((*key, *told))), found[0], WHY)
@@ -203,46 +198,6 @@ def _open_names(select: "exp.Select", stream: Stream) -> "list[exp.Expr]":
             column.replace(value)
             made += value.find_all(exp.Window)
     return made
-
-
-def _list_ties(rows: _Rows, frame: Frame) -> list[str]:
-    """The columns that tell rows of one time apart."""
-    from sqlglot import exp
-
-    trees = [tree.this for tree in frame.ties]
-    columns = [c for c in trees if isinstance(c, exp.Column)]
-    return [rows.scope.resolve(c.table or None, c.name, line_of(c)).column for c in columns]
-
-
-def _find_key(stream: Stream, place: "exp.Expr") -> list[str]:
-    """The columns that tell the rows of one time apart, of the stream's least key.
-
-    Raises:
-        SqlRefusal: it has none.
-    """
-    keys = [[c for c in key if c != stream.timestamp] for key in stream.keys]
-    if not keys and stream.max_per_timestamp != 1:
-        what = f"{place.sql('spark')}, where {stream.name} may have equal rows"
-        fix = f"declare keys of [streams.{stream.name}], or write RANK()"
-        raise _refuse(place, what, fix)
-    return min(keys, key=len, default=[])
-
-
-def _require_order(rows: _Rows, key: tuple[str, ...], frame: Frame, place: "exp.Expr") -> None:
-    stream = rows.stream
-    ties = _list_ties(rows, frame)
-    if any(set(known) <= {*key, *ties, stream.timestamp} for known in stream.keys):
-        return
-    if stream.max_per_timestamp == 1:
-        return
-    listed = ", ".join(f'"{n}"' for n in (*key, stream.timestamp))
-    raise SqlRefusal(
-        f"{place.sql('spark')}, where {stream.name} may have several rows of one timestamp",
-        why="which of them is before the other, nobody could say",
-        fix=f"declare keys = [[{listed}]] in [streams.{stream.name}], or partition by more "
-        "columns, or order by more",
-        line=line_of(place),
-    )
 
 
 @dataclass(slots=True)
@@ -383,7 +338,7 @@ def _put(select: "exp.Select", alias: str, made: Stream) -> None:
 
     select.set("windows", None)
     qualify = select.args.get("qualify")
-    if qualify is not None and not list_own(select, exp.Window):
+    if qualify is not None and not list_windows(select):
         select.set("qualify", None)
         select.where(qualify.this, copy=False)
     table = select.args["from_"].this

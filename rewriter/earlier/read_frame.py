@@ -8,10 +8,18 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.own_nodes import is_number
 from ontoweir.rewriter.windows.read_sql_grid import read_interval
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+
+WHY = (
+    "LAG, LEAD, FIRST_VALUE, LAST_VALUE and aggregates OVER (PARTITION BY key ORDER BY ts ROWS "
+    "BETWEEN n PRECEDING AND CURRENT ROW) are of the rows before or after a row of one stream, of "
+    "the same key, of which there is one at a time"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +40,12 @@ class Frame:
     order: "tuple[exp.Expr, ...]" = ()
     ties: "tuple[exp.Expr, ...]" = ()
 
+    @property
+    def is_numbered(self) -> bool:
+        """Whether each row has its own place among those of its key and time."""
+        from sqlglot import exp
 
-def is_number(window: "exp.Expr") -> bool:
-    """Whether it is the number, or rank, of a row."""
-    from sqlglot import exp
-
-    return isinstance(window.this, (exp.RowNumber, exp.Rank, exp.DenseRank))
+        return bool(self.order) and isinstance(self.call, exp.RowNumber)
 
 
 def is_of_rows(window: "exp.Expr", select: "exp.Select") -> bool:
@@ -47,16 +55,15 @@ def is_of_rows(window: "exp.Expr", select: "exp.Select") -> bool:
 
     call = _call_of(window)
     if isinstance(call, (exp.RowNumber, exp.Rank, exp.DenseRank)):
-        order = resolve_window(window, select).args.get("order")
+        order = window.args.get("order")
         late = order is None or bool(order.expressions[0].args.get("desc"))
         return not late and not _chooses_one(window, select)
     if isinstance(call, (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.First, exp.Last)):
         return True
-    base = resolve_window(window, select)
-    spec = base.args.get("spec")
+    spec = window.args.get("spec")
     if not isinstance(call, (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count)):
         return False
-    if base.args.get("order") is None:
+    if window.args.get("order") is None:
         return False
     return spec is None or str(spec.args.get("kind")).upper() != "RANGE" or _is_past(spec)
 
@@ -87,12 +94,6 @@ def _chooses_one(window: "exp.Expr", select: "exp.Select") -> bool:
     return False
 
 
-def resolve_window(window: "exp.Expr", select: "exp.Select") -> "exp.Expr":
-    """What says which rows a window is over: itself, or the WINDOW that it names."""
-    named = {w.this.name.lower(): w for w in select.args.get("windows") or ()}
-    return named.get(window.alias.lower(), window) if window.args.get("alias") else window
-
-
 def read_frame(
     window: "exp.Expr", select: "exp.Select", stream: Stream, scope: Scope, why: str
 ) -> Frame:
@@ -111,11 +112,10 @@ def read_frame(
             line=line_of(window),
         )
 
-    base = resolve_window(window, select)
-    order = base.args.get("order")
+    order = window.args.get("order")
     ordered = [] if order is None else list(order.expressions)
     columns, moment = [], False
-    for tree in base.args.get("partition_by") or ():
+    for tree in window.args.get("partition_by") or ():
         if _is_time(tree, stream, scope):
             moment = True
             continue
@@ -123,13 +123,13 @@ def read_frame(
             raise refuse(f"{tree.sql('spark')} in a window", "name a column")
         columns.append(scope.resolve(tree.table or None, tree.name, line_of(tree)).column)
     if moment:
-        return _read_moment(window, base, tuple(dict.fromkeys(columns)), refuse)
+        return _read_moment(window, tuple(dict.fromkeys(columns)), refuse)
     if not ordered or ordered[0].args.get("desc"):
         raise refuse(f"the order of {window.sql('spark')}", f"ORDER BY {stream.timestamp}")
     if not _is_time(ordered[0].this, stream, scope):
         raise refuse(f"ORDER BY {ordered[0].this.sql('spark')}", f"ORDER BY {stream.timestamp}")
     key = tuple(dict.fromkeys(columns))
-    made = _read_rows(window, base, key, refuse)
+    made = _read_rows(window, key, refuse)
     if not (ties := tuple(ordered[1:])):
         return made
     if made.span_us is not None:
@@ -139,7 +139,6 @@ def read_frame(
 
 def _read_rows(
     window: "exp.Expr",
-    base: "exp.Expr",
     key: tuple[str, ...],
     refuse: Callable[[str, str], SqlRefusal],
 ) -> Frame:
@@ -157,7 +156,7 @@ def _read_rows(
         rows = 1 if offset is None else read_literal(offset)
         if not isinstance(rows, int) or isinstance(rows, bool) or rows < 0:
             raise refuse(f"{window.sql('spark')} by no number of rows", "write LAG(x, 2)")
-        if base.args.get("spec") is not None:
+        if window.args.get("spec") is not None:
             raise refuse(window.sql("spark"), "leave ROWS or RANGE out")
         back = -rows if isinstance(call, exp.Lead) else rows
         if known and rows != 1:
@@ -165,7 +164,7 @@ def _read_rows(
         return Frame(call, key, None if known else back, back, known)
     if isinstance(call, (exp.RowNumber, exp.Rank, exp.DenseRank)):
         return Frame(call, key, None, 0)
-    spec = base.args.get("spec")
+    spec = window.args.get("spec")
     groups = spec is not None and str(spec.args["kind"]).upper() == "GROUPS"
     if spec is not None and (groups or spec.args.get("exclude")):
         raise refuse(window.sql("spark"), "write ROWS BETWEEN n PRECEDING AND CURRENT ROW")
@@ -190,18 +189,17 @@ def _read_rows(
 
 def _read_moment(
     window: "exp.Expr",
-    base: "exp.Expr",
     key: tuple[str, ...],
     refuse: Callable[[str, str], SqlRefusal],
 ) -> Frame:
     """The rows of a key at one time."""
     from sqlglot import exp
 
-    call, order = _call_of(window), base.args.get("order")
+    call, order = _call_of(window), window.args.get("order")
     if _ignores_nulls(window):
         raise refuse(window.sql("spark"), "leave IGNORE NULLS out")
     ordered = () if order is None else tuple(order.expressions)
-    if base.args.get("spec") is None:
+    if window.args.get("spec") is None:
         if is_number(window) and ordered:
             return Frame(call, key, None, 0, order=ordered)
         kinds = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count)
@@ -217,7 +215,7 @@ def has_moment(window: "exp.Expr", select: "exp.Select", catalog: Catalog) -> bo
     """Whether a window is of the rows of one time, of a stream or of the answers of a query."""
     tables = list_tables(select, catalog)
     streams = [t for t in tables.tables.values() if isinstance(t, Stream)]
-    trees = resolve_window(window, select).args.get("partition_by") or ()
+    trees = window.args.get("partition_by") or ()
     if len(streams) != 1 or len(tables.tables) != 1:
         return False
     try:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
-from ontoweir.rewriter.earlier.own_nodes import list_own
 from ontoweir.rewriter.earlier.read_frame import has_moment, is_of_rows
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.own_nodes import list_own
 
 if TYPE_CHECKING:
     from sqlglot import exp

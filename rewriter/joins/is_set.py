@@ -13,18 +13,18 @@ def aggregates(select: "exp.Query") -> bool:
     return isinstance(select, exp.Select) and bool(
         select.args.get("group")
         or select.args.get("having")
-        or any(_is_group(c) for item in select.expressions for c in item.find_all(exp.AggFunc))
+        or any(is_group(c) for item in select.expressions for c in item.find_all(exp.AggFunc))
     )
 
 
-def _is_group(call: "exp.Expr") -> bool:
+def is_group(call: "exp.Expr") -> bool:
     """Whether an aggregate is of a group of rows, not of the rows around one."""
     from sqlglot import exp
 
-    outer = call.parent
-    while isinstance(outer, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
-        outer = outer.parent
-    return not (isinstance(outer, exp.Window) and outer.this.find(type(call)) is not None)
+    node = call
+    while isinstance(node.parent, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
+        node = node.parent
+    return not (isinstance(node.parent, exp.Window) and node.arg_key == "this")
 
 
 def is_set(select: "exp.Select") -> bool:

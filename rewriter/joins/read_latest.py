@@ -16,6 +16,7 @@ from ontoweir.rewriter.joins.latest_rows import (
     resolve,
 )
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.own_nodes import is_number
 from ontoweir.rewriter.joins.read_later import read_later
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
             if (made := read(tree, catalog)) is not None:
                 return made
     for window in tree.find_all(exp.Window):
-        if not _ranks(window):
+        if not is_number(window):
             continue
         order = window.args.get("order")
         late = order is None or bool(order.expressions[0].args.get("desc"))
@@ -158,7 +159,7 @@ def _named_windows(select: "exp.Select") -> "dict[str, exp.Window]":
     return {
         e.alias.lower(): w
         for e in select.expressions
-        if isinstance(w := e.unalias(), exp.Window) and _ranks(w)
+        if isinstance(w := e.unalias(), exp.Window) and is_number(w)
     }
 
 
@@ -174,7 +175,7 @@ def _equals_one(condition: "exp.Expr", named: "dict[str, exp.Window]") -> "exp.W
         return None
     if isinstance(number, exp.Column):
         number = named.get(number.name.lower(), number)
-    return number if isinstance(number, exp.Window) and _ranks(number) else None
+    return number if isinstance(number, exp.Window) and is_number(number) else None
 
 
 def _is_over_table(select: "exp.Select", catalog: Catalog) -> bool:
@@ -192,13 +193,7 @@ def _has_rank(tree: "exp.Expr", named: "dict[str, exp.Window]") -> bool:
     from sqlglot import exp
 
     columns = {c.name.lower() for c in tree.find_all(exp.Column)}
-    return any(_ranks(w) for w in tree.find_all(exp.Window)) or bool(columns & named.keys())
-
-
-def _ranks(window: "exp.Window") -> bool:
-    from sqlglot import exp
-
-    return isinstance(window.this, (exp.RowNumber, exp.Rank, exp.DenseRank))
+    return any(is_number(w) for w in tree.find_all(exp.Window)) or bool(columns & named.keys())
 
 
 def _without_other(

@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.expressions.may_be_null import may_be_null
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
+from ontoweir.mappings.model.expression import fields_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 
@@ -16,8 +18,18 @@ def is_always_null(table: Stream | Relation, name: str) -> bool:
     return column is not None and column.enum == ()
 
 
+def _shows_null(table: Stream | Relation, name: str) -> bool:
+    column = table.column(name)
+    if column is None or column.expression is None:
+        return is_always_null(table, name)
+    read = fields_of(column.expression).keys()
+    valued = {n for n in read if not is_always_null(table, n)}
+    return len(valued) < len(read) and may_be_null(column.expression, valued)
+
+
 def list_nullable(tree: "exp.Query", catalog: Catalog) -> frozenset[int]:
-    """The places in SELECT where some part of a UNION shows what is NULL in every row."""
+    """The places in SELECT where some part of a UNION shows what is NULL in every row, or what is
+    computed of it and may be NULL."""
     from sqlglot import exp
 
     if not any(c.enum == () for s in catalog.streams.values() for c in s.columns):
@@ -33,6 +45,6 @@ def list_nullable(tree: "exp.Query", catalog: Catalog) -> frozenset[int]:
             if not isinstance(column, exp.Column) or not column.table:
                 continue
             table = scope.tables.get(column.table)
-            if table is not None and is_always_null(table, column.name):
+            if table is not None and _shows_null(table, column.name):
                 places.add(place)
     return frozenset(places)

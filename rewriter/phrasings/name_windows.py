@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.rewriter.joins.own_nodes import list_own
+
 if TYPE_CHECKING:
     from sqlglot import exp
 
@@ -13,9 +15,7 @@ def name_windows(select: "exp.Select") -> None:
     named = {w.this.name.lower(): w for w in select.args.get("windows") or ()}
     if not named:
         return
-    own = select.walk(prune=lambda n: n is not select and isinstance(n, exp.Query))
-    windows = [n for n in own if isinstance(n, exp.Window)]
-    for window in windows:
+    for window in list_own(select, exp.Window):
         base = named.get(window.alias.lower()) if window.args.get("alias") else None
         if base is None or base is window:
             continue

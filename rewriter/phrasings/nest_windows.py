@@ -4,7 +4,9 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import column_names
+from ontoweir.rewriter.joins.is_set import is_group
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.own_nodes import list_windows
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -22,7 +24,7 @@ def nest_windows(select: "exp.Select", catalog: Catalog) -> "exp.Select":
     from sqlglot import exp
 
     distinct = select.args.get("distinct")
-    if distinct is not None and not distinct.args.get("on") and _list_windows(select):
+    if distinct is not None and not distinct.args.get("on") and list_windows(select):
         inner = select.copy()
         inner.set("distinct", None)
         inner.set("with_", None)
@@ -39,7 +41,7 @@ def nest_windows(select: "exp.Select", catalog: Catalog) -> "exp.Select":
         return nest_windows(inner, catalog)
 
     group = select.args.get("group")
-    if group is None or not _list_windows(select) or not group.expressions:
+    if group is None or not list_windows(select) or not group.expressions:
         return select
     columns = _list_columns(select, catalog)
     named = {
@@ -79,14 +81,6 @@ def _list_columns(select: "exp.Select", catalog: Catalog) -> set[str]:
     read = [e.this for e in aliases if e.find(exp.Window) is None]
     read += [p for p in (select.args.get("where"),) if p is not None]
     return known | {c.name.lower() for tree in read for c in tree.find_all(exp.Column)}
-
-
-def _list_windows(select: "exp.Select") -> "list[exp.Expr]":
-    """The functions over windows of a SELECT, without those of its subqueries."""
-    from sqlglot import exp
-
-    own = select.walk(prune=lambda n: n is not select and isinstance(n, exp.Query))
-    return [n for n in own if isinstance(n, exp.Window) and n.arg_key != "windows"]
 
 
 def _resolve(tree: "exp.Expr", select: "exp.Select", named: "dict[str, exp.Expr]") -> "exp.Expr":
@@ -131,28 +125,9 @@ def _replace(tree: "exp.Expr", shown: "dict[exp.Expr, str]", named: "dict[str, e
             if isinstance(node, exp.Column) and not node.args.get("table"):
                 meant = named.get(node.name.lower(), node)
             kinds = (exp.AggFunc, exp.Filter, exp.WithinGroup)
-            call = isinstance(meant, kinds) and not _is_windowed(meant)
+            call = isinstance(meant, kinds) and is_group(meant)
             if meant in shown or call:
                 name = shown.setdefault(meant, f"value {len(shown) + 1}")
                 node.replace(exp.column(name, "groups", quoted=True))
             elif not isinstance(node, exp.Query):
                 _replace(node, shown, named)
-
-
-def _is_windowed(call: "exp.Expr") -> bool:
-    """Whether it is a function over a window, not an aggregate of a group."""
-    from sqlglot import exp
-
-    outer = call.parent
-    while isinstance(outer, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
-        outer = outer.parent
-    return isinstance(outer, exp.Window) and not any(
-        call is n for key in ("partition_by", "order") for n in _nodes(outer.args.get(key))
-    )
-
-
-def _nodes(held: object) -> "list[exp.Expr]":
-    from sqlglot import exp
-
-    trees = held if isinstance(held, list) else [held]
-    return [n for t in trees if isinstance(t, exp.Expr) for n in t.find_all(exp.AggFunc)]

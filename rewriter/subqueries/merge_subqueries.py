@@ -52,11 +52,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class _Around:
     """What is around a query: `named`: what WITH names, in lower case, and what is around that;
-    `is_set`: duplicates do not count; `views`: it is in these, each in the one before."""
+    `is_set`: duplicates do not count; `views`: it is in these, each in the one before; `inside`:
+    its rows are not yet answers."""
 
     named: "Mapping[str, tuple[exp.CTE, _Around]]" = field(default_factory=dict)
     is_set: bool = False
     views: tuple[str, ...] = ()
+    inside: bool = False
 
 
 ReadAnswers: TypeAlias = "Callable[[Sequence[exp.Query], Catalog, str], Answers]"
@@ -180,9 +182,10 @@ class _Merger:
         qualify_names(select, list_columns)
 
         def flatten(one: "exp.Select", merged: bool) -> "list[exp.Select]":
-            return self.select(one.copy(), replace(around, is_set=merged))
+            return self.select(one.copy(), replace(around, is_set=merged, inside=True))
 
-        return open_absence(select, Opening(flatten, read, lambda: self.catalog, around.is_set))
+        opening = Opening(flatten, read, lambda: self.catalog, around.is_set, around.inside)
+        return open_absence(select, opening)
 
     def _list_columns(self, select: "exp.Select", around: _Around) -> dict[str, Shown]:
         """The columns of the items of FROM."""
@@ -298,7 +301,7 @@ class _Merger:
         """
         from sqlglot import exp
 
-        around = _take_named(tree, around)
+        around = replace(_take_named(tree, around), inside=True)
         if isinstance(tree, exp.Subquery) and not tree.alias:
             refuse_clauses(tree)
             return self._block(tree.this, around, name)

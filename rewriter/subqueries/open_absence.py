@@ -13,8 +13,8 @@ from ontoweir.rewriter.joins.absence_trees import TIME, AbsenceTrees, Opening
 from ontoweir.rewriter.joins.find_absence import (
     Part,
     PartKind,
+    absence_of,
     find_absence,
-    has_absence,
 )
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.split_outer import reads, split_full, split_outer, turn_outer
@@ -63,7 +63,7 @@ def open_absence(select: "exp.Select", work: Opening) -> "list[exp.Select]":
 
 
 def _continue(select: "exp.Select", work: Opening) -> "list[exp.Select]":
-    return open_absence(select, work) if has_absence(select) else work.flatten(select, work.is_set)
+    return open_absence(select, work) if absence_of(select) else work.flatten(select, work.is_set)
 
 
 def _open(select: "exp.Select", work: Opening, missing: tuple[str, ...]) -> "list[exp.Select]":
@@ -140,7 +140,7 @@ def _read(
     found.set(
         "expressions", [exp.alias_(c.copy(), n, quoted=True) for n, c in needed.columns.items()]
     )
-    if not aggregates(positive):
+    if not work.inside and not aggregates(positive):
         _require_values(found, positive, work)
     flats = work.flatten(found, work.is_set)
     times = _add_times(flats, work)
@@ -185,8 +185,8 @@ def _require_values(found: "exp.Select", positive: "exp.Select", work: Opening) 
         known = catalog.streams.get(name) or catalog.relations.get(name)
         if isinstance(known, Stream) and known.timestamp == column.name:
             continue
-        if known is not None and is_nullable(known, column.name):
-            continue
+        if known is None or is_nullable(known, column.name):
+            continue  # of a subquery's column, the query over the answers knows it
         conditions.append(exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null())))
     if conditions:
         where = found.args.get("where")

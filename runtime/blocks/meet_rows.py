@@ -11,9 +11,8 @@ from ontoweir.mappings.model.catalog import KeyConstant, Meeting, Stream
 from ontoweir.runtime.columnar.check_domain import arrow_type, check_domain
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.groups.code_rows import code_rows
-from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts
+from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.kept.kept_rows import are_few
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.sources.derive_values import derive_values
@@ -184,17 +183,13 @@ def _take(
     meeting: Meeting, rows: Admitted, versions: pa.Table, place: Array, there: Array
 ) -> Admitted:
     """The rows that have met a version, or may meet none, with its columns."""
-    times, table, coded, steps = rows.times, rows.table, rows.coded, rows.steps
-    marks = rows.marks
     chosen = pa.array(place, mask=~there)
     if not there.all() and not meeting.versions.optional:
         index = np.flatnonzero(there)
-        times, chosen, marks = times[index], chosen.take(pa.array(index)), None
-        table = table.take(pa.array(index))
-        steps = Steps(times, rows.steps.step_us)
-        coded = {n: CodedTexts(c.table, c.codes[index]) for n, c in coded.items()}
+        rows, chosen = rows.take(index), chosen.take(pa.array(index))
+    table = rows.table
     met = versions.take(chosen)
     for of, name in meeting.columns:
         if of in met.column_names:
             table = table.append_column(name, met.column(of))
-    return Admitted(steps, times, table, 0, {}, (), marks, coded, rows.filled)
+    return Admitted(rows.steps, rows.times, table, 0, {}, (), rows.marks, rows.coded, rows.filled)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -80,6 +80,19 @@ class Admitted:
     filled: frozenset[str] = frozenset()
     among: Mapping[str, frozenset[str]] = field(default_factory=dict)
     memory: ColumnMemory = field(default_factory=ColumnMemory, compare=False, repr=False)
+
+    def take(self, index: Array) -> "Admitted":
+        """Some of the rows, in order of time."""
+        times = self.times[index]
+        return replace(
+            self,
+            steps=Steps(times, self.steps.step_us),
+            times=times,
+            table=self.table.take(pa.array(index)),
+            marks=None,
+            coded={n: CodedTexts(c.table, c.codes[index]) for n, c in self.coded.items()},
+            memory=ColumnMemory(),  # which was made of all rows
+        )
 
 
 def admit_rows(

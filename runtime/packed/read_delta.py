@@ -44,7 +44,10 @@ def read_delta(path: str, options: Sequence[tuple[str, str]], names: Collection[
 def _read_rows(path: str, dataset: "ds.Dataset", schema: pa.Schema) -> Iterator[pa.Table]:
     try:
         for batch in dataset.to_batches(columns=schema.names):
-            yield pa.Table.from_batches([batch]).cast(schema)
+            if schema.names:
+                yield pa.Table.from_batches([batch]).cast(schema)
+            else:  # a table without columns has no rows
+                yield pa.table({"": pa.nulls(batch.num_rows)})
     except (OSError, ValueError, pa.ArrowException) as error:
         raise unreadable(path, error) from error
 

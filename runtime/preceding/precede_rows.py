@@ -15,7 +15,7 @@ from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.groups.code_rows import code_rows
-from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts
+from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.kept.kept_rows import are_few
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.preceding.count_column import Given, count_column, kept_types
@@ -97,10 +97,10 @@ class _Work:
             true = derive_values(only, self.streams.base, rows.steps.all(), rows.table)
             good = pc.fill_null(true, False).to_numpy()
             if not good.all():
-                rows = _take(rows, np.flatnonzero(good))
+                rows = rows.take(np.flatnonzero(good))
         if self.preceding.ties:
             ranks = [rank_values(*key) for key in self._order(self.preceding.ties, rows)]
-            rows = _take(rows, np.lexsort([*reversed(ranks), rows.times]))
+            rows = rows.take(np.lexsort([*reversed(ranks), rows.times]))
         return rows
 
     def _order(self, order: Sequence[OrderBy], rows: Admitted) -> list[Ordered]:
@@ -230,15 +230,6 @@ class _Work:
             names = [f"sum {place} {n}" for n in range(len(kept_types(counted, kind)))]
             kept = [_whole(together.column(name).take(heads)) for name in names]
         return count_column(counted, kind, Given(places, values, kept), runs)
-
-
-def _take(rows: Admitted, index: Array) -> Admitted:
-    """Some rows, in order of time."""
-    times = rows.times[index]
-    table = rows.table.take(pa.array(index))
-    coded = {n: CodedTexts(c.table, c.codes[index]) for n, c in rows.coded.items()}
-    steps = Steps(times, rows.steps.step_us)
-    return Admitted(steps, times, table, 0, {}, coded=coded, filled=rows.filled)
 
 
 def _find_runs(

@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.columnar.steps import Steps
-from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts, ColumnMemory
+from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.rules.follow_rule import Rows, follow_rule, read_values
 from ontoweir.runtime.rules.rule_state import RuleState
 from ontoweir.runtime.rules.watched_rule import FOR_EVER, RuleKind, WatchedRule
@@ -192,17 +191,7 @@ def _forget(
 
 def _keep(admitted: Admitted, index: Array, counts: Mapping[str, int]) -> Admitted:
     """Some of the rows that were admitted; `counts`: the others, by reason."""
-    times = admitted.times[index]
     rejected = dict(admitted.rejected)
     for reason, count in counts.items():
         rejected[reason] = rejected.get(reason, 0) + count
-    return replace(
-        admitted,
-        steps=Steps(times, admitted.steps.step_us),
-        times=times,
-        table=admitted.table.take(pa.array(index)),
-        rejected=rejected,
-        marks=None,
-        coded={n: CodedTexts(c.table, c.codes[index]) for n, c in admitted.coded.items()},
-        memory=ColumnMemory(),  # which was made of all rows
-    )
+    return replace(admitted.take(index), rejected=rejected)

@@ -125,6 +125,7 @@ def make_query(random: Random) -> tuple[Stacked, frozenset[str]]:
             duck_joins += f" LEFT JOIN {with_mark} ON {where}"
             duck.append(f"({alias}.there OR ({' AND '.join(final) or 'TRUE'}))")
             optional += [f"{alias}.{c}" for c in HELD[table]]
+            optional += [f"{alias}.a + 1", f"{alias}.h * 2 - x.h"]
             continue
         else:
             kind = "NOT EXISTS" if kind.startswith("NOT") or kind == "LEFT" else "EXISTS"
@@ -142,12 +143,15 @@ def make_query(random: Random) -> tuple[Stacked, frozenset[str]]:
     names = tuple(f"c{i}" for i in range(len(chosen)))
     listed = ", ".join(f"{c} AS {n}" for c, n in zip(chosen, names, strict=True))
     distinct = "DISTINCT " if random.random() < 0.3 else ""
+    more = f", x.{random.choice(HELD[around[0][1]])} AS more"
+    inside = not distinct and random.random() < 0.3  # what it shows too is NULL, or not
 
     def text(joined: str, every: list[str]) -> str:
         where = f" WHERE {' AND '.join(every)}" if every else ""
         # a comma binds weaker than JOIN
         items = tables.replace(", ", " CROSS JOIN ")
-        return f"SELECT {distinct}{listed} FROM {items}{joined}{where}"
+        whole = f"SELECT {distinct}{listed}{more if inside else ''} FROM {items}{joined}{where}"
+        return f"SELECT {', '.join(names)} FROM ({whole}) AS w" if inside else whole
 
     nulls = frozenset(n for n, c in zip(names, chosen, strict=True) if c in optional)
     if len(optional) and rejecting:

@@ -38,6 +38,7 @@ def _declare(*nullable: str) -> Catalog:
 
 
 CATALOG = _declare(*"abghdf")
+_NONE: Tables = {}
 _HELD = {"s": "abghdf", "t": "abgh", "r": "hag"}
 
 
@@ -148,9 +149,11 @@ def test_null_is_shown_as_duckdb_shows_it(seed: int) -> None:
     event(check(seed))
 
 
-def _replay(text: str, catalog: Catalog, rows: list[tuple[Any, ...]], ranges: int) -> Counter[Any]:
-    """What a query answers over a table `s`, cut into so many ranges."""
-    data: Tables = {**make_data(Random(1)), "s": ([*_HELD["s"], "ts"], rows)}
+def _replay(
+    text: str, catalog: Catalog, rows: list[tuple[Any, ...]], ranges: int, others: Tables = _NONE
+) -> Counter[Any]:
+    """What a query answers over a table `s`, and others, cut into so many ranges."""
+    data: Tables = {**make_data(Random(1)), "s": ([*_HELD["s"], "ts"], rows), **others}
     union = parse_sql(text, catalog, name="q", file="q.sql")
     verdict = check_query(union, catalog, disprove=False)
     case = Case(catalog, union, data, MARKERS)
@@ -177,6 +180,60 @@ def test_null_is_shown_where_it_is_declared(
     text, catalog = "SELECT a, g FROM s", _declare(*nullable)
     assert _replay(text, catalog, rows, 1) == Counter(shown)
     assert set(parse_sql(text, catalog, name="q", file="q.sql").hidden) == hidden
+
+
+_ABSENT = "NOT EXISTS (SELECT 1 FROM t AS p WHERE p.ts <= x.ts AND p.h = x.a)"
+_INNER = f"(SELECT x.ts AS ts, x.h, x.a FROM s AS x WHERE {_ABSENT})"
+_LATER = (
+    "NOT EXISTS (SELECT 1 FROM t AS p WHERE p.ts > x.ts AND p.h = x.a "
+    "AND p.ts <= x.ts + INTERVAL '3' MICROSECOND)"
+)
+_NESTED = (
+    "EXISTS (SELECT 1 FROM r AS y WHERE y.h = x.h "
+    "AND NOT EXISTS (SELECT 1 FROM t AS q WHERE q.ts <= x.ts AND q.g = y.g))"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "answers"),
+    [
+        (f"SELECT x.h FROM s AS x WHERE {_ABSENT}", 2),
+        (f"SELECT w.h FROM {_INNER} AS w LEFT JOIN t AS y ON y.ts = w.ts AND y.h = 0", 2),
+        (f"SELECT w.a FROM {_INNER} AS w LEFT JOIN t AS y ON y.ts = w.ts AND y.h = 0", 1),
+        # what is computed of a partner that is not there is NULL
+        (f"SELECT y.a + w.h FROM {_INNER} AS w LEFT JOIN t AS y ON y.ts = w.ts AND y.h = 0", 2),
+        (f"SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}", 1),
+        (f"SELECT w.h FROM (SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}) AS w", 2),
+        (f"SELECT w.h, w.a FROM (SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}) AS w", 1),
+        (f"SELECT w.h FROM (SELECT x.h, x.a FROM s AS x WHERE {_ABSENT}) AS w WHERE w.h = 1", 2),
+        (f"SELECT DISTINCT x.h, x.ts FROM s AS x WHERE {_LATER} AND {_NESTED}", 2),
+    ],
+)
+def test_what_is_not_shown_may_be_null(text: str, answers: int) -> None:
+    assert _ask_absent(text, PLAIN) == answers
+
+
+@pytest.mark.parametrize(("nullable", "answers"), [("", 1), ("a", 2)])
+def test_columns_of_subqueries_are_null_as_declared(nullable: str, answers: int) -> None:
+    rows = "(SELECT x.ts AS ts, x.h, x.a FROM s AS x WHERE NOT x.h = 2)"
+    absent = _ABSENT.replace("x.", "w.")
+    catalog = _declare(*nullable)
+    assert _ask_absent(f"SELECT w.h, w.a FROM {rows} AS w WHERE {absent}", catalog) == answers
+    joined = "LEFT JOIN t AS y ON y.ts = w.ts AND y.h = 0"
+    assert _ask_absent(f"SELECT w.h, w.a FROM {rows} AS w {joined}", catalog) == answers
+
+
+def _ask_absent(text: str, catalog: Catalog) -> int:
+    """How many answers there are from the first two rows, one of which has a NULL."""
+    rows = [(None, None, "x", 1, None, None, 0), (2, None, "x", 1, None, None, 1)]
+    more = [(None, None, "x", 0, None, None, 8)]
+    others: Tables = {
+        "t": (["a", "b", "g", "h", "ts"], [(None, None, "x", 1, 0), (None, None, "x", 1, 8)]),
+        "r": (["h", "a", "g"], [(1, 0, "y")]),
+    }
+    early = "x.ts < TIMESTAMP '1970-01-01 00:00:00.000005'"
+    text = text.replace("WHERE NOT", f"WHERE {early} AND NOT", 1)
+    return _replay(text, catalog, [*rows, *more], 1, others).total()
 
 
 @pytest.mark.parametrize(

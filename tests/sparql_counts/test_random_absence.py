@@ -54,6 +54,17 @@ def _write(branch: Branch, rename: dict[str, str]) -> str:
     return " ".join(inside.split())
 
 
+def _write_earlier(draw: random.Random, case: Case, time: str) -> str:
+    """A condition on earlier patterns, which is final at once: of other variables than others."""
+    other = _draw(draw, case)
+    if other is None:
+        return ""
+    names = {t: f"e{n}" for n, t in enumerate(sorted({a.time for a in other.branches[0].atoms}))}
+    body = _write(other.branches[0], names)
+    body += "".join(f" FILTER(?{e} <= ?{time})" for e in names.values())
+    return f"FILTER {draw.choice(['NOT EXISTS', 'EXISTS'])} {{ {body} }}"
+
+
 def make_query(draw: random.Random, case: Case) -> tuple[Query, str] | None:
     """A query, and the condition under which an answer of it is final, with @ for a time."""
     base, other = _draw(draw, case), _draw(draw, case)
@@ -63,6 +74,7 @@ def make_query(draw: random.Random, case: Case) -> tuple[Query, str] | None:
     if len(times) != 1:
         return None
     (time,) = times
+    first = "" if draw.random() < 0.6 else _write_earlier(draw, case, time)
     kind = draw.choice(["NOT EXISTS", "NOT EXISTS", "EXISTS", "MINUS", "OPTIONAL", "OPTIONAL"])
     inner = {a.time for a in other.branches[0].atoms}
     if kind == "MINUS":
@@ -95,7 +107,8 @@ def make_query(draw: random.Random, case: Case) -> tuple[Query, str] | None:
             return None
         head = (*[h for h in head if h in own], new[0])
         final = f"BOUND({new[0]}) || {final}"
-    branch = replace(base.branches[0], lines=(line,))
+    lines = (first, line) if first else (line,)
+    branch = replace(base.branches[0], lines=lines)
     return replace(base, branches=(branch,), head=head), final
 
 
@@ -119,7 +132,8 @@ def compare(seed: int, folder: Path) -> Counter[str]:
         return Counter({f"refused: {error.what[:60]}": 1})
     if job.unbounded:
         return Counter(undecided=1)
-    parts = [p for b in compiled.union.blocks if b.absence for p in b.absence.parts]
+    last = len(query.branches[0].lines) - 1
+    parts = [p for b in compiled.union.blocks if b.absence for p in b.absence.parts[last:]]
     if not any(part.deadlines for part in parts):
         final = ""  # what is never there is absent at once
     project = Project(folder)

@@ -72,6 +72,12 @@ def test_rows_of_answers_are_those_before() -> None:
         (f"LEAD(hum) IGNORE NULLS OVER ({BY})", "leave IGNORE NULLS out"),
         (f"LAG(hum, 1, 0) IGNORE NULLS OVER ({BY})", "COALESCE"),
         (f"LAG(value) OVER ({BY}), SUM(hum) OVER (ORDER BY ts)", "beside windows by other keys"),
+        ("COUNT(*) OVER (PARTITION BY ts), LAG(hum) OVER (ORDER BY ts, sensor)", "by other keys"),
+        ("LAG(hum) OVER (ORDER BY ts, sensor), COUNT(*) OVER (PARTITION BY ts)", "by other keys"),
+        (
+            ("ROW_NUMBER() OVER (PARTITION BY ts ORDER BY value), COUNT(*) OVER (PARTITION BY ts)"),
+            "by other keys",
+        ),
         ("SUM(value) OVER (PARTITION BY ts ORDER BY hum)", "of the rows of one time"),
         ("FIRST_VALUE(value) OVER (PARTITION BY ts ORDER BY hum)", "of the rows of one time"),
         (f"LAG(value, 2) IGNORE NULLS OVER ({BY})", "of one row before"),
@@ -91,6 +97,16 @@ def test_the_column_of_a_window_may_be_called_as_one_that_ends_an_answer() -> No
     made = parse_sql(text, CATALOG, name="q", file="q.sql")
     assert made.variables == ("sensor", "until")
     assert made.ends == ()
+
+
+def test_the_last_rows_are_kept_beside_those_of_a_span() -> None:
+    span = "RANGE BETWEEN INTERVAL '5' MINUTE PRECEDING AND CURRENT ROW"
+    text = f"SELECT SUM(hum) OVER (ORDER BY ts {span}) AS s, COUNT(*) OVER ({{}}ORDER BY ts) AS n"
+    for by, last in (("", 1), ("PARTITION BY sensor ", 3)):
+        whole = text.format(by).replace("(ORDER", f"({by}ORDER")
+        verdict = check_query(read(f"{whole} FROM event"), CATALOG)
+        assert verdict.bound is not None
+        assert verdict.bound.rows == 3 * 5 + last
 
 
 def test_equal_rows_have_no_number() -> None:

@@ -46,6 +46,16 @@ HOUR = "date_trunc('hour', ts)"
                 "CAST(ts AS DATE) AS g, SUM(hum) AS s FROM reading GROUP BY 1) AS x"
             ),
         ),
+        (  # a column of the table is meant where an item of SELECT has its name, too
+            (
+                f"SELECT {HOUR} AS h, sensor AS hum, SUM(COUNT(*)) OVER (PARTITION BY {HOUR}) AS s "
+                f"FROM reading GROUP BY {HOUR}, sensor, hum"
+            ),
+            (
+                f"SELECT g AS h, sensor AS hum, SUM(n) OVER (PARTITION BY g) AS s FROM (SELECT "
+                f"{HOUR} AS g, sensor, hum, COUNT(*) AS n FROM reading GROUP BY 1, 2, 3) AS x"
+            ),
+        ),
     ],
 )
 def test_windows_are_over_a_subquery_of_the_groups(text: str, nested: str) -> None:
