@@ -63,6 +63,15 @@ def read_versions(table: TomlTable, streams: Mapping[str, Stream]) -> Stream:
             fix="name other columns of the stream in key, delete and order",
         )
     _check_types(entry, stream, versions)
+    envelope = stream.data.envelope
+    if envelope is not None and envelope.delete != versions.delete:
+        raise entry.error(
+            "delete" if versions.delete is not None else "stream",
+            f"the versions of {name!r} do not end where {of} says that a row is deleted",
+            why=f"its messages have the envelope {envelope.form}, by which {envelope.delete} is "
+            "true where a row is deleted",
+            fix=f'write delete = "{envelope.delete}"',
+        )
     _check_order(entry, stream, versions)
     if AS_OF in known:
         raise entry.error(
