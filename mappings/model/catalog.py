@@ -197,7 +197,8 @@ class VersionsOf:
     says which of several versions of a key at one timestamp is the latest; `only`: what is true of
     the rows that are versions (None: all are); `time`: the column of the relation that says
     since when it holds (None: none does). `earlier`: a row meets the latest version of an earlier
-    time than its own; `optional`: where there is none, it has NULLs in its place."""
+    time than its own; `optional`: where there is none, it has NULLs in its place; `whole`: the rows
+    of a time are all that there are from then on, so that a key not among them has none."""
 
     stream: str
     key: tuple[str, ...]
@@ -207,6 +208,7 @@ class VersionsOf:
     time: str | None = None
     earlier: bool = False
     optional: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

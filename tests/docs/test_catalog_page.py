@@ -48,3 +48,22 @@ columns = { meter = { type = "int" } }
     rows = duckdb.execute("SELECT second(ts), owner FROM read_csv(?) ORDER BY ts", [output])
     assert rows.fetchall() == [(2, "Ada"), (7, "Bo")]
     assert "00:00:02 is Ada's, one at 00:00:07 Bo's, and one at 00:00:10 nobody's" in PAGE
+
+
+def test_registers_of_a_date(tmp_path: Path) -> None:
+    reading = """
+[streams.reading]
+source = { format = "csv", path = "readings.csv", options = { header = "true" } }
+timestamp = { column = "ts", unit = "1 day" }
+columns = { meter = "int" }
+"""
+    (tmp_path / "ontoweir.toml").write_text(_block("toml register") + reading)
+    (tmp_path / "readings.csv").write_text("ts,meter\n2026-01-31,2\n2026-02-01,2\n2026-02-02,1\n")
+    named = (line for line in PAGE.splitlines() if line.startswith("register/since="))
+    for file, *lines in map(str.split, named):
+        (tmp_path / file).parent.mkdir(parents=True)
+        (tmp_path / file).write_text("".join(f"{line}\n" for line in lines))
+    output = str(tmp_path / "out.csv")
+    assert main(["replay", str(tmp_path), "--sql", _block("sql"), "--output", output, "-q"]) == 0
+    rows = duckdb.execute("SELECT meter, owner FROM read_csv(?) ORDER BY ts", [output]).fetchall()
+    assert rows == [(2, "Bo"), (2, None), (1, "Cy")]
