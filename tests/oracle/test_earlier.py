@@ -1,6 +1,7 @@
 """ASOF JOIN, LAG and moving aggregates: every answer, replayed and live, as DuckDB has it."""
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -23,6 +24,7 @@ from tests.oracle.test_sql_nulls import CATALOG, MARKERS, make_data, upto
 from tests.oracle.test_stacked_queries import Stacked, count, make_job, run_live
 from tests.runtime.in_process import replay_here, store
 
+Maker = Callable[[Random, tuple[str, ...]], tuple[str, list[str], list[str]]]
 HELD = "abgh"
 _CONDITIONS = ("{0}.a > -2", "{0}.h IN (0, 1)", "{0}.g = 'x' OR {0}.b > 0", "{0}.a + {0}.h > 0")
 
@@ -220,10 +222,13 @@ def ask_duck(text: str, key: tuple[str, ...]) -> str:
     return f"{text} QUALIFY LEAD(ts, {max(after)}) OVER ({by}) IS NOT NULL"
 
 
-def check(seed: int) -> None:
+MAKERS = (make_asof, make_lag, make_moving, make_counted, make_counted)
+
+
+def check(seed: int, makers: Sequence[Maker] = MAKERS) -> None:
     random = Random(seed)
     catalog, key = make_world(random)
-    make = random.choice([make_asof, make_lag, make_moving, make_counted, make_counted])
+    make = random.choice(makers)
     text, names, nulls = make(random, key)
     query = Stacked(text, ask_duck(text, key), tuple(names))
     data = make_rows(random, key)
