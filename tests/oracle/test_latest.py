@@ -228,6 +228,8 @@ def check(seed: int) -> None:
         ranges = random.choice([1, 1, 3]) if replaced else 1
         options = {"statics": statics, "rows_per_range": 1, "ranges": ranges}
         whole, _ = replay_here(patch, job, Path(folder, "1.parquet"), **options)
+        once = Counter((*(row[n] for n in query.names), row["at"]) for row in whole)
+        assert not replaced or max(once.values(), default=1) == 1  # no row ends that begins again
         for marker in range(last + 1):
             found = fold(upto(whole, marker), query.names)
             assert found == expected[marker], (query.ours, marker, found, expected[marker])

@@ -63,7 +63,8 @@ def make_query(draw: random.Random, case: Case) -> tuple[Query, str] | None:
     if len(times) != 1:
         return None
     (time,) = times
-    kind = draw.choice(["NOT EXISTS", "NOT EXISTS", "EXISTS", "MINUS", "OPTIONAL", "OPTIONAL"])
+    kinds = ["NOT EXISTS", "NOT EXISTS", "EXISTS", "MINUS", "OPTIONAL", "OPTIONAL", "UNBOUND"]
+    kind = draw.choice(kinds)
     inner = {a.time for a in other.branches[0].atoms}
     if kind == "MINUS":
         body = _write(other.branches[0], dict.fromkeys(inner, time))
@@ -81,7 +82,7 @@ def make_query(draw: random.Random, case: Case) -> tuple[Query, str] | None:
         if kind == "EXISTS":
             final = ""
     head = base.head
-    if kind == "OPTIONAL":
+    if kind in ("OPTIONAL", "UNBOUND"):
         own = {a.subject for a in base.branches[0].atoms} | {
             a.object for a in base.branches[0].atoms
         }
@@ -93,7 +94,15 @@ def make_query(draw: random.Random, case: Case) -> tuple[Query, str] | None:
         ]
         if not new:
             return None
-        head = (*[h for h in head if h in own], new[0])
+        head = tuple(h for h in head if h in own)
+        if kind == "UNBOUND":
+            line += f" FILTER(!BOUND({new[0]}))"
+            if not head:
+                return None
+            return replace(
+                base, branches=(replace(base.branches[0], lines=(line,)),), head=head
+            ), final
+        head = (*head, new[0])
         final = f"BOUND({new[0]}) || {final}"
     branch = replace(base.branches[0], lines=(line,))
     return replace(base, branches=(branch,), head=head), final
