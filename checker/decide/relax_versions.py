@@ -20,7 +20,8 @@ from ontoweir.rewriter.model.spj import (
 def relax_versions(union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog] | None:
     """The query where rows meet all versions of their key that are not later, and a catalog in
     which a key has one version at most. None: it reads answers of queries, or computes with what
-    rows have met; or rows may meet none, or not all rows are versions.
+    rows have met; or rows may meet none, or not all rows are versions, or those of a time replace
+    all others.
 
     Wherever the catalog's declarations hold, those of the given one do, and both queries have the
     same answers: the only version of a key is the latest. So a witness against this query, over
@@ -32,7 +33,7 @@ def relax_versions(union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog
     if any(name in met for name, _ in (*union.buckets, *union.derived)):
         return None
     versions_of = [b.meeting.versions for b in met.values() if isinstance(b.meeting, Meeting)]
-    if any(v.optional or v.only is not None for v in versions_of):
+    if any(v.optional or v.whole or v.only is not None for v in versions_of):
         return None
     disjuncts = tuple(_relax(q, met, catalog) for q in union.disjuncts)
     streams = dict(catalog.streams)

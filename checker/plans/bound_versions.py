@@ -30,7 +30,8 @@ class KeptVersions:
 def bound_versions(meeting: Meeting, catalog: Catalog, statistics: Statistics) -> KeptVersions:
     """One row is kept for each key that may be asked for, whatever the other columns are
     (change.md section 6): a key of values that the rows may have which meet the versions, as far as
-    these declare them, and that the versions may have.
+    these declare them, and that the versions may have. Where versions are whole, no more than those
+    of one time are kept.
 
     Args:
         meeting: how rows meet versions.
@@ -64,8 +65,15 @@ def bound_versions(meeting: Meeting, catalog: Catalog, statistics: Statistics) -
     read = (Occurrence(updates.name, updates.name),)
     query = SpjQuery(read, tuple(map(NotNull, attributes)), ())
     kept = bound_by_domains(query, attributes, wide, statistics)
+    rate = updates.max_per_timestamp
+    if meeting.versions.whole and rate is not None and _is_more(kept.bound, rate):
+        return KeptVersions(Bound(rate, f"R({updates.name})"), (), ())
     shown = tuple(_name(d, meeting, catalog, lent) for d in kept.conditions)
     return replace(kept, conditions=shown)
+
+
+def _is_more(bound: Bound | None, rows: int) -> bool:
+    return bound is None or bound.rows is None or bound.rows > rows
 
 
 def bound_by_domains(

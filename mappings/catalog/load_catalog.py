@@ -6,6 +6,7 @@ from decimal import Decimal
 from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_closing import read_closing
 from ontoweir.mappings.catalog.read_columns import read_columns
+from ontoweir.mappings.catalog.read_envelope import check_envelope, read_envelope
 from ontoweir.mappings.catalog.read_rules import check_columns, read_rules
 from ontoweir.mappings.catalog.read_timestamp import read_timestamp
 from ontoweir.mappings.catalog.read_versions import read_versions
@@ -111,6 +112,7 @@ def _read_stream(table: TomlTable) -> Stream:
             )
     data = _read_source(table.table("source"), static=False)
     _check_paths(table, data, columns)
+    check_envelope(table, data.envelope, columns)
     return Stream(
         name=table.path[-1],
         data=data,
@@ -153,7 +155,7 @@ def _read_relation(table: TomlTable) -> Relation:
 
 def _read_source(table: TomlTable, *, static: bool) -> DataSource:
     known = ("format", "path", "options", "sort", "view", "unnest")
-    table.refuse_unknown(known if static else (*known, "keep"))
+    table.refuse_unknown(known if static else (*known, "keep", "envelope", "delete"))
     view, kind, path = table.text("view"), table.text("format"), table.text("path")
     if view is not None and (not static or kind is not None or path is not None):
         raise table.error(
@@ -200,13 +202,14 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
             if kind != "json"
             else 'write it as "values", or "reading.values"',
         )
-    return DataSource(kind or "view", path, options, view, sort, keep, unnest)
+    envelope = None if static else read_envelope(table)
+    return DataSource(kind or "view", path, options, view, sort, keep, unnest, envelope)
 
 
 def _check_paths(table: TomlTable, data: DataSource, columns: Sequence[Column]) -> None:
     """Raise CatalogError for a column by a path where the data is no JSON lines."""
     for column in columns:
-        if column.path is None or data.format == "json":
+        if column.path is None or data.format == "json" or data.envelope is not None:
             continue
         declared = table.table("columns").table(column.name)
         raise declared.error(

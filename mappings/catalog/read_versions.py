@@ -34,7 +34,7 @@ def read_versions(table: TomlTable, streams: Mapping[str, Stream]) -> Stream:
     """
     table.refuse_unknown(("versions",))
     entry = table.table("versions")
-    entry.refuse_unknown(("stream", "key", "delete", "order"))
+    entry.refuse_unknown(("stream", "key", "delete", "order", "whole"))
     entry.need("stream", '"price_updates"')
     entry.need("key", '["item"]')
     name, of = table.path[-1], entry.text("stream") or ""
@@ -47,10 +47,24 @@ def read_versions(table: TomlTable, streams: Mapping[str, Stream]) -> Stream:
             fix=did_you_mean(of, streams),
         )
     known = [c.name for c in stream.columns]
-    versions = VersionsOf(of, entry.texts("key"), entry.text("delete"), entry.text("order"))
+    versions = VersionsOf(
+        of,
+        entry.texts("key"),
+        entry.text("delete"),
+        entry.text("order"),
+        whole=entry.flag("whole"),
+    )
     named = [n for n in (versions.delete, versions.order) if n is not None]
     check_columns(entry, "key", versions.key, known, of)
     for part, column in (("delete", versions.delete), ("order", versions.order)):
+        if column is not None and versions.whole:
+            raise entry.error(
+                part,
+                f"the versions of {name!r} are whole, and have {part}",
+                why="the rows of a time are then all that there are: a key not among them is "
+                "deleted, and none is among them twice",
+                fix=f"remove {part}, or whole",
+            )
         if column is not None:
             check_columns(entry, part, [column], known, of)
     every = [*versions.key, *named]
@@ -63,6 +77,7 @@ def read_versions(table: TomlTable, streams: Mapping[str, Stream]) -> Stream:
             fix="name other columns of the stream in key, delete and order",
         )
     _check_types(entry, stream, versions)
+    _check_envelope(entry, stream, versions)
     _check_order(entry, stream, versions)
     if AS_OF in known:
         raise entry.error(
@@ -85,6 +100,20 @@ def read_versions(table: TomlTable, streams: Mapping[str, Stream]) -> Stream:
         table.lines.place(*table.path),
         versions=versions,
     )
+
+
+def _check_envelope(entry: TomlTable, stream: Stream, versions: VersionsOf) -> None:
+    """Raise CatalogError where a message says that a row is deleted, and the versions do not."""
+    envelope = stream.data.envelope
+    if envelope is not None and envelope.delete != versions.delete:
+        raise entry.error(
+            "delete" if versions.delete is not None else "stream",
+            f"the versions of {entry.path[-2]!r} do not end where {stream.name} says that a row is "
+            "deleted",
+            why=f"its messages have the envelope {envelope.form}, by which {envelope.delete} is "
+            "true where a row is deleted",
+            fix=f'write delete = "{envelope.delete}"',
+        )
 
 
 def _check_types(entry: TomlTable, stream: Stream, versions: VersionsOf) -> None:

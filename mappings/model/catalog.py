@@ -78,6 +78,16 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Envelope:
+    """Messages that say how a table changes. `form`: "debezium" (before, after, op), or "upsert" (a
+    key, and a value, which is null where the key is deleted); `delete`: the boolean column that is
+    true of a row that says so."""
+
+    form: Literal["debezium", "upsert"]
+    delete: str
+
+
+@dataclass(frozen=True, slots=True)
 class DataSource:
     """Where rows come from: a Spark reader's format, path and options; `view` is Spark SQL over
     the other static relations instead (relations only)."""
@@ -92,6 +102,8 @@ class DataSource:
     """Keep what is made of local files, as Parquet beside the project, for the next replay."""
     unnest: str | None = None
     """In JSON lines, the names that lead to an array, with dots: each of its elements is a row."""
+    envelope: Envelope | None = None
+    """What a message is, beside its row (None: it is the row)."""
 
 
 ANSWERS = DataSource("answers", None)
@@ -185,7 +197,8 @@ class VersionsOf:
     says which of several versions of a key at one timestamp is the latest; `only`: what is true of
     the rows that are versions (None: all are); `time`: the column of the relation that says
     since when it holds (None: none does). `earlier`: a row meets the latest version of an earlier
-    time than its own; `optional`: where there is none, it has NULLs in its place."""
+    time than its own; `optional`: where there is none, it has NULLs in its place; `whole`: the rows
+    of a time are all that there are from then on, so that a key not among them has none."""
 
     stream: str
     key: tuple[str, ...]
@@ -195,6 +208,7 @@ class VersionsOf:
     time: str | None = None
     earlier: bool = False
     optional: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

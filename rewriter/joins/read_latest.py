@@ -22,6 +22,14 @@ from ontoweir.rewriter.joins.read_later import read_later
 if TYPE_CHECKING:
     from sqlglot import exp
 
+OF_VALUES = (
+    "for the greatest values of a bucket of time, number its groups: SELECT a, date_trunc('hour', "
+    "ts) AS h, COUNT(*) … GROUP BY a, h QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) "
+    "ORDER BY a DESC) <= 3; of one time, PARTITION BY ts; in a window that slides, MAX(a) … GROUP "
+    "BY key"
+)
+"""What to write for the greatest of other values than times."""
+
 
 def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
     """A query with ROW_NUMBER() OVER (PARTITION BY … ORDER BY ts DESC) = 1, RANK, QUALIFY,
@@ -76,7 +84,7 @@ def _read_ranked(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
         raise refuse(
             window,
             f"the order of {window.sql('spark')}",
-            f"order by {base[1].timestamp} alone",
+            f"order by {base[1].timestamp} alone; {OF_VALUES}",
         )
     late = bool(ordered[0].args.get("desc"))
     columns = [resolve(scope, k) for k in keys]
@@ -104,7 +112,7 @@ def _find_ranked(tree: "exp.Select", catalog: Catalog) -> "tuple[exp.Select, exp
             raise refuse(
                 qualify,
                 f"QUALIFY {qualify.this.sql('spark')}",
-                "write QUALIFY ROW_NUMBER() OVER … = 1",
+                f"write QUALIFY ROW_NUMBER() OVER … = 1; {OF_VALUES}",
             )
         flat.set("expressions", [e for e in flat.expressions if not _is_window(e)])
         return flat, window
@@ -269,7 +277,7 @@ def _read_greatest(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
                 item,
                 f"{inner.sql('spark')} beside ARG_MAX",
                 f"write ARG_MAX(x, {time[1]}), MAX({time[1]}) and the key, and other aggregates in "
-                "another query",
+                f"another query; {OF_VALUES}",
             )
         made.append(exp.alias_(value.copy(), name, quoted=True))
     if tree.args.get("having"):

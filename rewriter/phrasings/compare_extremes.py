@@ -31,6 +31,8 @@ def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
     for conjunct in [] if where is None else list(split_conjuncts(where.this)):
         if isinstance(conjunct, exp.In) and (equal := _read_group(conjunct, select)) is not None:
             conjunct.replace(equal)
+    for conjunct in [] if where is None else list(split_conjuncts(where.this)):
+        _name_row(conjunct, select)
     conjuncts = [] if where is None else list(split_conjuncts(where.this))
     said = [_qualify(c, select) for c in conjuncts]
     for conjunct in conjuncts:
@@ -49,9 +51,25 @@ def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
                 f"a subquery as a value, {inner.sql('spark')}, is outside the SQL read here",
                 why="a value that is computed of many rows changes with them",
                 fix="of static relations: declare a relation with this SQL as its view, "
-                '[relations.NAME] source = { view = "SELECT …" }, and join it',
+                '[relations.NAME] source = { view = "SELECT …" }, and join it; the latest row of a '
+                "stream until then: (SELECT x FROM t WHERE t.k = s.k AND t.ts <= s.ts ORDER BY "
+                "t.ts DESC LIMIT 1), or ASOF JOIN",
                 line=line_of(inner),
             )
+
+
+def _name_row(condition: "exp.Expr", select: "exp.Select") -> None:
+    """Say of which table a time is that equals that of a subquery, where there is one; in place."""
+    from sqlglot import exp
+
+    start = select.args.get("from_")
+    if not isinstance(condition, exp.EQ) or start is None or select.args.get("joins"):
+        return
+    sides = (condition.this, condition.expression)
+    if any(isinstance(side, exp.Subquery) for side in sides):
+        for side in sides:
+            if isinstance(side, exp.Column) and not side.table:
+                side.set("table", exp.to_identifier(start.this.alias_or_name))
 
 
 def _read_group(condition: "exp.In", select: "exp.Select") -> "exp.Expr | None":

@@ -3,6 +3,10 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.latest.choose_values import choose_values
+from ontoweir.rewriter.latest.compare_all import compare_all
+from ontoweir.rewriter.latest.join_latest import join_latest
+from ontoweir.rewriter.latest.name_later import name_later
 from ontoweir.rewriter.phrasings.compare_extremes import compare_extremes
 from ontoweir.rewriter.phrasings.drop_order import drop_order
 from ontoweir.rewriter.phrasings.group_all import group_all
@@ -24,6 +28,9 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
     - DISTINCT ON is the row whose number is 1, and of the greatest time of its key there is no
       later one;
+    - the latest, and the first, row of a key or for another row, by LATERAL, joins with the
+      greatest time, FIRST_VALUE, MIN_BY and comparisons with ALL, is QUALIFY, NOT EXISTS or ASOF
+      JOIN;
     - parts of a time: DATE_PART('hour', ts), EPOCH(ts), STRFTIME(ts, f);
     - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN;
     - GROUP BY ALL names what is grouped by;
@@ -37,7 +44,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     Raises:
         SqlRefusal: EXCEPT or INTERSECT are of more than columns; a subquery stands for a value;
-            an ORDER BY is by more than time.
+            an ORDER BY is by more than time; values that may be NULL are compared with ALL.
     """
     from sqlglot import exp
 
@@ -46,8 +53,12 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     for select in list(tree.find_all(exp.Select)):
         name_windows(select)
         number_rows(select)
+        compare_all(select, catalog)
+        join_latest(select, catalog)
+        name_later(select)
         compare_extremes(select, catalog)
         name_conditions(select)
         group_all(select)
+        choose_values(select, catalog)
         group_parts(nest_windows(select, catalog), catalog)
     return drop_order(tree, catalog)

@@ -149,6 +149,11 @@ def _print_met(block: Block, meeting: Meeting, dialect: str) -> str:
         on.append(f"{VERSION}.{named(of.delete)} IS NOT TRUE")
     partition = f"PARTITION BY {keys} " if keys else ""
     every = f"SELECT *, LEAD({time}) OVER ({partition}ORDER BY {order}) AS until"
+    if of.whole:  # all versions end where the next ones begin
+        later = (
+            f"SELECT MIN(later.{time}) FROM {updates} AS later WHERE later.{time} > every.{time}"
+        )
+        every, updates = f"SELECT *, ({later}) AS until", f"{updates} AS every"
     where = []
     if of.only is not None:
         only = parse_one(write_expression(of.only), dialect="duckdb")

@@ -17,6 +17,9 @@ from ontoweir.runtime.kept.kept_rows import are_few
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.sources.derive_values import derive_values
 
+_LONG_AGO = np.iinfo(np.int64).min
+"""The time of the versions that are held."""
+
 
 class MetStreams(NamedTuple):
     """The stream of rows, and that of the versions which they meet."""
@@ -42,7 +45,8 @@ def meet_few_rows(
 ) -> tuple[Admitted, pa.Table | KeptTable]:
     """As meet_rows: where many versions are held and little has come, only those are looked at that
     are asked for, or that another one takes the place of."""
-    if not are_few(len(rows.times) + len(updates.times), held.num_rows):
+    replaced = meeting.versions.whole and len(updates.times) > 0
+    if replaced or not are_few(len(rows.times) + len(updates.times), held.num_rows):
         return meet_rows(meeting, rows, updates, whole_table(held), streams)
     keys = [column for _, column in meeting.key]
     if not isinstance(held, KeptTable):
@@ -60,7 +64,8 @@ def meet_rows(
 
     A row meets the last version of its key that is not later than the row (or, as declared, that is
     earlier). Where that says that the key is deleted, and where there is none, it meets none: then
-    it is no row, or has NULLs (`optional`).
+    it is no row, or has NULLs (`optional`). Where versions are `whole`, it has to be of the last
+    time of all versions.
 
     Args:
         meeting: how they meet.
@@ -95,9 +100,14 @@ def meet_rows(
         column = asked.column(name)
         if column.null_count:
             there &= column.is_valid().to_numpy()
+    if meeting.versions.whole and len(order):
+        every = np.concatenate([[_LONG_AGO], np.unique(updates.times)])
+        there &= times[place] == every[np.searchsorted(every, rows.times, side=side) - 1]
     made = _take(meeting, rows, versions, place, there)
     last = np.flatnonzero(np.append(np.diff(known[order]) != 0, True)) if len(order) else order
     kept = order[last]
+    if meeting.versions.whole and len(updates.times):
+        kept = kept[times[kept] == updates.times.max()]
     kept = np.sort(kept[~deleted[kept]])
     return made, versions.take(pa.array(kept)).combine_chunks()
 
@@ -131,7 +141,7 @@ def _list_versions(
     since = pa.array(updates.times[index])
     columns = [(since if f.name == of.time else new.column(f.name)).cast(f.type) for f in schema]
     versions = pa.concat_tables([held, pa.table(columns, schema=schema)])
-    before = np.full(held.num_rows, np.iinfo(np.int64).min)
+    before = np.full(held.num_rows, _LONG_AGO)
     times = np.concatenate([before, updates.times[index]])
     deleted = np.zeros(held.num_rows + len(index), dtype=np.bool_)
     if of.delete is not None:

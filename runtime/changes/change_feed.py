@@ -266,7 +266,32 @@ def _replace_latest(
     begins = came.column(AT).cast(pa.int64()).to_numpy()
     made = pa.concat_tables([_with_op(feed, gone, "-", ends), _with_op(feed, came, "+", begins)])
     keys = [(AT, "ascending"), (OP, "descending"), *((n, "ascending") for n in feed.variables)]
-    return made.sort_by(keys), after
+    return _cancel(feed, made).sort_by(keys), after
+
+
+def _cancel(feed: ChangeFeed, changes: pa.Table) -> pa.Table:
+    """What is left where a row ends and an equal one begins at one time: the difference."""
+    if not changes.num_rows:
+        return changes
+    codes, count = code_rows(changes, [*feed.variables, AT])
+    signs = np.where(pc.equal(changes.column(OP), "+").to_numpy(), 1, -1)
+    if MULTIPLICITY in changes.column_names:
+        signs = signs * changes.column(MULTIPLICITY).to_numpy()
+    left = np.zeros(count, dtype=np.int64)
+    np.add.at(left, codes, signs)
+    # of the rows of the sign that is left, so many from the first on
+    kept = np.flatnonzero(np.sign(signs) == np.sign(left[codes]))
+    if MULTIPLICITY not in changes.column_names:
+        order = kept[np.argsort(codes[kept], kind="stable")]
+        first = np.searchsorted(codes[order], codes[order], side="left")
+        there = np.arange(len(order)) - first < np.abs(left[codes[order]])
+        return changes.take(pa.array(np.sort(order[there])))
+    _, ones = np.unique(codes[kept], return_index=True)
+    kept = np.sort(kept[ones])
+    place = changes.column_names.index(MULTIPLICITY)
+    field = changes.schema.field(MULTIPLICITY)
+    amount = pa.array(np.abs(left[codes[kept]])).cast(field.type)
+    return changes.take(pa.array(kept)).set_column(place, field, amount)
 
 
 def _with_op(feed: ChangeFeed, rows: pa.Table, op: str, times: Array) -> pa.Table:

@@ -18,6 +18,7 @@ from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.select_candidates import Limits, Selection
 from ontoweir.runtime.pool.text_table import Codes, TextTable
+from ontoweir.runtime.sources.convert_table import describe_bad
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import Slice
 from ontoweir.runtime.sources.read_source import BAD
@@ -205,7 +206,7 @@ def _reject_values(
     stream, table = history.stream, rows.table
     untimed = int((~rows.timed & inside).sum())
     if BAD in table.column_names and len(rows.times):
-        untimed -= _reject_types(table, inside, rows.timed, gate)
+        untimed -= _reject_types(stream.name, table, inside, rows.timed, gate)
     if untimed:
         gate.counts[f"{stream.name}.{stream.timestamp} is NULL"] += untimed
     checks: list[tuple[str, Array]] = []
@@ -324,7 +325,7 @@ def _reject_rate(stream: Stream, steps: Array, gate: _Gate) -> None:
     gate.reject(f"{stream.name} has more than {limit} tuples at a timestamp", over)
 
 
-def _reject_types(table: pa.Table, inside: Array, timed: Array, gate: _Gate) -> int:
+def _reject_types(stream: str, table: pa.Table, inside: Array, timed: Array, gate: _Gate) -> int:
     """Reject rows with a value that is not of its type; how many of them have no timestamp."""
     bad = table.column(BAD)
     if bad.null_count == len(bad):
@@ -332,7 +333,7 @@ def _reject_types(table: pa.Table, inside: Array, timed: Array, gate: _Gate) -> 
     untimed = 0
     for entry in pc.unique(bad.drop_null()).to_pylist():
         mask = pc.fill_null(pc.equal(bad, entry), False).to_numpy() & inside
-        reason = f"{entry} is not of its type"
+        reason = describe_bad(entry, stream)
         gate.reject(reason, mask)
         if nowhere := int((mask & ~timed).sum()):
             gate.counts[reason] += nowhere

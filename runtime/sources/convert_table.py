@@ -18,6 +18,9 @@ from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.coded_texts import keep_coded
 from ontoweir.runtime.sources.read_source import BAD
 
+_MARK = "\x1f"
+"""Before what BAD says of a row that is none, where else it names a column."""
+
 
 def convert_table(table: pa.Table, stream: Stream) -> pa.Table:
     """A stream's rows with their columns, but for the timestamp, as declared, dictionaries of texts
@@ -55,6 +58,30 @@ def _find_far(table: pa.Table, time: str, kind: pa.DataType) -> list[tuple[str, 
     values, valid = decode_times(table.column(time))
     wrong = ~valid & pc.is_valid(table.column(time)).to_numpy()
     return [(time, wrong)] if len(values) and wrong.any() else []
+
+
+def mark_faults(bad: "pa.Array", faults: "pa.ChunkedArray") -> "pa.Array":
+    """BAD, where a row that is no row at all says why in its place."""
+    marked = pc.binary_join_element_wise(_MARK, faults.combine_chunks(), "")
+    return pc.coalesce(marked, bad)
+
+
+def list_faults(bad: "pa.ChunkedArray", stream: str) -> "pa.ChunkedArray":
+    """Of each row of a stream, why it is no row at all (NULL: it is one), as BAD says."""
+    told = {e: describe_bad(e, stream) for e in pc.unique(bad).drop_null().to_pylist()}
+    faults = [told[e] if e is not None and e.startswith(_MARK) else None for e in bad.to_pylist()]
+    return pa.chunked_array([pa.array(faults, pa.string())])
+
+
+def describe_bad(entry: str, stream: str) -> str:
+    """Why a row of a stream is rejected of which BAD says `entry`.
+
+    >>> describe_bad("k", "s")
+    'k is not of its type'
+    """
+    if entry.startswith(_MARK):
+        return f"{stream} {entry.removeprefix(_MARK)}"
+    return f"{entry} is not of its type"
 
 
 def name_bad(bad: Sequence[tuple[str, Array]], rows: int) -> "pa.Array":

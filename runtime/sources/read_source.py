@@ -320,10 +320,14 @@ def _check_types(
 
 
 def refuse_nested(table: Stream | Relation) -> None:
-    """Raise DataError for columns by a path, where Spark is to read them."""
-    if table.data.unnest is not None or any(c.path is not None for c in table.columns):
+    """Raise DataError for columns by a path, or in an envelope, where Spark is to read them."""
+    data = table.data
+    nested = data.unnest is not None or data.envelope is not None
+    if nested or any(c.path is not None for c in table.columns):
         raise DataError(
-            f"Spark is to read {table.name}, which has columns from paths, or unnest",
+            f"Spark is to read {table.name}, which has columns from paths, or unnest"
+            if data.envelope is None
+            else f"Spark is to read {table.name}, which has an envelope",
             why="they are read in this process, of JSON lines in local files",
             fix="read local files, or write the members as columns where the data is made",
             source=table.source,

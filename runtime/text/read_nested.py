@@ -11,7 +11,8 @@ from ontoweir.runtime.text.read_json import CORRUPT
 
 _ROWS = 20_000
 """So many rows are given at once."""
-_MISSING = object()
+MISSING = object()
+"""In the place of a member that is not there."""
 
 
 def read_nested(path: str, members: Mapping[str, str], unnest: str | None) -> Iterator[pa.Table]:
@@ -32,7 +33,7 @@ def read_nested(path: str, members: Mapping[str, str], unnest: str | None) -> It
         OSError: it cannot be read.
     """
     rows: list[dict[str, str | None]] = []
-    for line in _lines(path):
+    for line in open_lines(path):
         rows += _rows(line, members, unnest)
         if len(rows) >= _ROWS:
             yield _table(rows, members)
@@ -40,7 +41,12 @@ def read_nested(path: str, members: Mapping[str, str], unnest: str | None) -> It
     yield _table(rows, members)
 
 
-def _lines(path: str) -> Iterator[bytes]:
+def open_lines(path: str) -> Iterator[bytes]:
+    """The lines of a file that are not blank.
+
+    Raises:
+        OSError: it cannot be read.
+    """
     first = True
     with open_packed(path) as source:
         for block in cut_blocks(source):
@@ -54,19 +60,15 @@ def _rows(
     line: bytes, members: Mapping[str, str], unnest: str | None
 ) -> Iterator[dict[str, str | None]]:
     text = line.decode("utf-8", errors="replace")
-    try:
-        # numbers as they are written
-        held = json.loads(text, parse_float=_Number, parse_int=_Number, parse_constant=_Number)
-    except (ValueError, RecursionError):
-        held = None
+    held = parse_members(text)
     if not isinstance(held, dict):
         yield {CORRUPT: text.strip()}
         return
     if unnest is None:
-        yield {name: _text(_find(held, path)) for name, path in members.items()}
+        yield {name: show_member(find_member(held, path)) for name, path in members.items()}
         return
-    elements = _find(held, unnest)
-    if elements is _MISSING or elements is None:
+    elements = find_member(held, unnest)
+    if elements is MISSING or elements is None:
         return
     if not isinstance(elements, list):
         yield {CORRUPT: text.strip()}
@@ -77,11 +79,21 @@ def _rows(
             if path == unnest:
                 found = element
             elif path.startswith(f"{unnest}."):
-                found = _find(element, path.removeprefix(f"{unnest}."))
+                found = find_member(element, path.removeprefix(f"{unnest}."))
             else:
-                found = _find(held, path)
-            row[name] = _text(found)
+                found = find_member(held, path)
+            row[name] = show_member(found)
         yield row
+
+
+def parse_members(text: str) -> Any:
+    """What JSON says, with numbers as they are written (a ValueError, not raised: it is none)."""
+    try:
+        return json.loads(text, parse_float=_Number, parse_int=_Number, parse_constant=_Number)
+    except ValueError as error:
+        return error
+    except RecursionError:
+        return ValueError("nested too deeply")
 
 
 class _Number(str):
@@ -90,18 +102,19 @@ class _Number(str):
     __slots__ = ()
 
 
-def _find(held: Any, path: str) -> Any:
-    """What names with dots lead to."""
+def find_member(held: Any, path: str) -> Any:
+    """What names with dots lead to (MISSING: nothing)."""
     if not isinstance(held, dict):
-        return _MISSING
+        return MISSING
     if path in held:
         return held[path]
     first, dot, rest = path.partition(".")
-    return _find(held[first], rest) if dot and first in held else _MISSING
+    return find_member(held[first], rest) if dot and first in held else MISSING
 
 
-def _text(value: Any) -> str | None:
-    if value is None or value is _MISSING:
+def show_member(value: Any) -> str | None:
+    """The text of a member: as it is written; of a string, what it says (None: null, or none)."""
+    if value is None or value is MISSING:
         return None
     if isinstance(value, str):
         return str(value)

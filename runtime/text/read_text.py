@@ -8,17 +8,19 @@ from ontoweir.mappings.model.catalog import (
     Column,
     ColumnType,
     DataSource,
+    Envelope,
     StringType,
     TimeFormat,
     TimestampType,
 )
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.sources.convert_table import name_bad
+from ontoweir.runtime.sources.convert_table import mark_faults, name_bad
 from ontoweir.runtime.sources.list_pieces import folder_constants
 from ontoweir.runtime.sources.read_source import BAD, missing_column, unreadable
 from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 from ontoweir.runtime.text.read_ahead import read_ahead
 from ontoweir.runtime.text.read_csv import open_csv, read_csv
+from ontoweir.runtime.text.read_envelope import FAULT, WantedMembers, read_envelope
 from ontoweir.runtime.text.read_json import CORRUPT, check_options, read_json
 from ontoweir.runtime.text.read_nested import read_nested
 from ontoweir.runtime.times.read_times import read_times
@@ -48,19 +50,19 @@ def read_text_rows(
         NotPlain: Spark has to read it. Rows given before are right all the same.
         DataError: a column is missing, or the file cannot be read.
     """
-    types: dict[str, ColumnType] = {c.name: c.type for c in columns}
-    if written is not None:
-        types |= dict.fromkeys(written.columns, StringType())
-    elif timestamp is not None:
-        types[timestamp] = TimestampType()
+    types = _list_types(columns, timestamp, written)
     constants = folder_constants(file)
     try:
         match data.format:
             case "csv":
                 tables = _read_csv(data, file, types, constants, spare)
             case "json":
-                paths = {c.name: c.path for c in columns if c.path is not None}
-                tables = _read_json(data, file, types, constants, paths)
+                if data.envelope is not None:
+                    wanted = want_members(columns, written)
+                    tables = _read_changes(data, data.envelope, file, wanted)
+                else:
+                    paths = {c.name: c.path for c in columns if c.path is not None}
+                    tables = _read_json(data, file, types, constants, paths)
             case _:
                 raise NotPlain
         for table in read_ahead(tables):
@@ -68,7 +70,7 @@ def read_text_rows(
                 if name not in table.column_names:
                     cells = pa.repeat(pa.scalar(constants.get(name), pa.string()), table.num_rows)
                     table = table.append_column(name, cells)
-            yield _convert(table, types, timestamp, written)
+            yield convert_rows(table, columns, timestamp, written)
     except OSError as error:
         raise unreadable(file, error) from error
 
@@ -109,12 +111,48 @@ def _read_json(
     return read_json(file, [n for n in types if n not in constants], types)
 
 
-def _convert(
+def _read_changes(
+    data: DataSource, envelope: Envelope, file: str, wanted: WantedMembers
+) -> Iterator[pa.Table]:
+    check_options(data)
+    return read_envelope(file, wanted, envelope)
+
+
+def want_members(columns: Sequence[Column], written: TimeFormat | None) -> WantedMembers:
+    """What is read of messages in an envelope for some columns and the timestamp."""
+    times = () if written is None else written.columns
+    return WantedMembers(
+        {**{c.name: c.path for c in columns}, **{part: part for part in times}}, frozenset(times)
+    )
+
+
+def _list_types(
+    columns: Sequence[Column], timestamp: str | None, written: TimeFormat | None
+) -> dict[str, ColumnType]:
+    """What the columns of a file are read as; those of timestamps that are written as text."""
+    types: dict[str, ColumnType] = {c.name: c.type for c in columns}
+    if written is not None:
+        types |= dict.fromkeys(written.columns, StringType())
+    elif timestamp is not None:
+        types[timestamp] = TimestampType()
+    return types
+
+
+def convert_rows(
     table: pa.Table,
-    types: Mapping[str, ColumnType],
+    columns: Sequence[Column],
     timestamp: str | None,
     written: TimeFormat | None,
 ) -> pa.Table:
+    """Rows of text in their declared types, as read_text_rows gives them.
+
+    Args:
+        table: the columns, those of the timestamp, and CORRUPT and FAULT where there are such.
+        columns: as they are declared.
+        timestamp: the column of the timestamp (None: there is none).
+        written: how the timestamps are written.
+    """
+    types = _list_types(columns, timestamp, written)
     made: dict[str, pa.ChunkedArray] = {}
     bad: list[tuple[str, Array]] = []
     for name, kind in types.items():
@@ -129,6 +167,8 @@ def _convert(
     elif timestamp is not None:
         made[timestamp] = made[timestamp].cast(pa.int64())
     made[BAD] = name_bad(bad, table.num_rows)
+    if FAULT in table.column_names:
+        made[BAD] = mark_faults(made[BAD], table.column(FAULT))
     if CORRUPT in table.column_names:
         made[CORRUPT] = table.column(CORRUPT)
     return pa.table(made)

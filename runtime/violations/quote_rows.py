@@ -30,7 +30,7 @@ def quote_rows(data: DataSource, file: str, numbers: Sequence[int]) -> Iterator[
     Returns:
         None: the file is not one that can be looked at here.
     """
-    if data.unnest is not None or not Path(file).is_file():
+    if data.unnest is not None or data.envelope is not None or not Path(file).is_file():
         return None
     match data.format:
         case "csv":

@@ -10,6 +10,7 @@ from ontoweir.mappings.model.catalog import Lag, Reference
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck, admit_rows
 from ontoweir.runtime.sources.coded_texts import concat_rows
+from ontoweir.runtime.sources.convert_table import describe_bad
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_chunk import BEGINNING, RowGroups, Slice
 from ontoweir.runtime.sources.read_ordered import decode_piece, find_late
@@ -128,7 +129,7 @@ class StreamScan:
         for entry in dict.fromkeys(entries):
             reason = f"{stream.name}.{stream.timestamp} is NULL"
             if entry is not None:
-                reason = f"{entry} is not of its type"
+                reason = describe_bad(entry, stream.name)
             mask = np.zeros(len(times), dtype=np.bool_)
             mask[
                 [place for place, e in zip(untimed.tolist(), entries, strict=True) if e == entry]

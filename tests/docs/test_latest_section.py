@@ -21,7 +21,7 @@ ROWS = re.findall(r"^\| `(SELECT .*)` \| .* \|$", SECTION, re.MULTILINE)
 
 
 def test_the_table_has_rows() -> None:
-    assert len(ROWS) == 6
+    assert len(ROWS) == 10
 
 
 @pytest.mark.parametrize("sql", [*ROWS, *re.findall(r"```sql\n(.*?)```", SECTION, re.DOTALL)])

@@ -37,6 +37,7 @@ TIERS = {
     "sensors-stuck-for-a-minute": "tree-bounded",
     "tanks-that-ever-ran-low": "stateless",
     "tanks-that-rose-after-their-inlet-closed": "tree-bounded",
+    "valves-closed-without-a-surge": "window-bounded",
 }
 BOUNDED = [name for name, tier in TIERS.items() if tier != "unbounded"]
 UNBOUNDED = "how-often-pressure-beat-an-earlier-one"

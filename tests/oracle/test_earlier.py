@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -25,6 +26,7 @@ from tests.oracle.test_sql_nulls import CATALOG, MARKERS, make_data, upto
 from tests.oracle.test_stacked_queries import Stacked, count, make_job, run_live
 from tests.runtime.in_process import replay_here, store
 
+Maker = Callable[[Random, tuple[str, ...]], tuple[str, list[str], list[str]]]
 HELD = "abgh"
 _CONDITIONS = ("{0}.a > -2", "{0}.h IN (0, 1)", "{0}.g = 'x' OR {0}.b > 0", "{0}.a + {0}.h > 0")
 
@@ -244,10 +246,13 @@ def _limit(stream: Stream, data: Tables) -> Stream:
     return replace(stream, max_per_timestamp=max(rate.values(), default=1))
 
 
-def check(seed: int) -> None:
+MAKERS = (make_asof, make_lag, make_moving, make_counted, make_counted)
+
+
+def check(seed: int, makers: Sequence[Maker] = MAKERS) -> None:
     random = Random(seed)
     catalog, key = make_world(random)
-    make = random.choice([make_asof, make_lag, make_moving, make_counted, make_counted])
+    make = random.choice(makers)
     text, names, nulls = make(random, key)
     query = Stacked(open_keys(random, text, key), ask_duck(text, key), tuple(names))
     text = query.ours

@@ -1,5 +1,6 @@
 """Phrasings of SQL over a history of some days: what is final of it is as DuckDB answers."""
 
+import re
 from collections import Counter
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import ontoweir
+from ontoweir.errors import QueryError
 
 CATALOG = """
 [streams.reading]
@@ -76,13 +78,68 @@ SELECT STRFTIME(ts, '%Y-%m-%d') AS d, MIN(value) AS v FROM reading GROUP BY d;
 SELECT CAST(ts AS DATE) AS d, sensor, COUNT_IF(level > 4) FILTER (WHERE value > 0) AS n,
   BOOL_OR(level > 8) FILTER (WHERE value < 0) AS o FROM reading GROUP BY d, sensor
   HAVING COUNT(*) > 3;
+SELECT level AS v, CAST(ts AS DATE) AS d, COUNT(*) AS n FROM reading GROUP BY v, d
+  QUALIFY RANK() OVER (PARTITION BY CAST(ts AS DATE) ORDER BY level DESC) <= 3;
 SELECT d, n FROM (SELECT CAST(ts AS DATE) AS d, COUNT(*) AS n FROM reading GROUP BY d) AS x
   WHERE n > 40;
 SELECT ts, EPOCH(ts) AS e, DATE_PART('minute', ts) AS p FROM reading WHERE level > 7 ORDER BY ts;
 SELECT sensor, level FROM reading EXCEPT SELECT id, 4 FROM sensor;
 SELECT sensor FROM reading EXCEPT SELECT id FROM sensor WHERE city = 'Kiel';
-SELECT r.sensor, r.level FROM reading r INTERSECT SELECT id, 3 FROM sensor s
+SELECT r.sensor, r.level FROM reading r INTERSECT SELECT id, 3 FROM sensor s;
+SELECT r.ts, r.sensor FROM reading r WHERE (SELECT COUNT(*) FROM reading o
+  WHERE o.sensor = r.sensor AND o.ts < r.ts AND o.ts > r.ts - INTERVAL '2' HOUR) = 0;
+SELECT r.ts, r.sensor FROM reading r WHERE 1 <= (SELECT COUNT(o.level) FROM reading o
+  WHERE o.sensor = r.sensor AND o.ts < r.ts AND o.ts > r.ts - INTERVAL '2' HOUR);
+SELECT ts, sensor, level FROM reading WHERE level > ANY (SELECT o.level FROM reading o
+  WHERE o.ts < reading.ts AND o.ts > reading.ts - INTERVAL '1' HOUR);
+SELECT ts, sensor FROM reading WHERE ts <= ALL (SELECT o.ts FROM reading o
+  WHERE o.sensor = reading.sensor);
+SELECT ts, sensor FROM reading WHERE sensor <> ALL (SELECT id FROM sensor WHERE city = 'Kiel');
+SELECT ts, sensor FROM reading WHERE sensor = ANY (SELECT id FROM sensor WHERE city = 'Kiel');
+SELECT sensor, MIN_BY(level, ts) AS l FROM reading GROUP BY sensor;
+SELECT r.ts, x.v, r.sensor FROM reading r, LATERAL (SELECT o.level AS v FROM reading o
+  WHERE o.sensor = r.sensor AND o.ts < r.ts AND o.level IS NOT NULL ORDER BY o.ts DESC LIMIT 1) x
+  WHERE r.level > 3
 """
+BY_DAY = (
+    "SELECT CAST(ts AS DATE) AS d, sensor, ARG_MAX(level, ts) AS l FROM reading GROUP BY sensor, d",
+    "SELECT CAST(ts AS DATE) AS d, ARG_MIN(level, ts) AS l, sensor FROM reading GROUP BY ALL",
+    "SELECT date_trunc('day', ts) AS d, sensor, MIN_BY(value, ts) AS v FROM reading GROUP BY 1, 2",
+)
+# what is refused, and what it says to write
+REFUSED = """
+SELECT sensor FROM reading QUALIFY RANK() OVER (PARTITION BY sensor ORDER BY level DESC) <= 3
+# number its groups
+SELECT sensor FROM reading QUALIFY RANK() OVER (PARTITION BY sensor ORDER BY level DESC) = 1
+# in a window that slides, MAX(a)
+SELECT sensor, ARG_MAX(ts, level) FROM reading GROUP BY sensor
+# number its groups
+SELECT sensor FROM reading WHERE level >= ALL (SELECT o.level FROM reading o)
+# NOT EXISTS
+SELECT sensor FROM reading WHERE ts >= ALL (SELECT ts FROM reading)
+# different aliases
+SELECT sensor FROM reading r WHERE level = (SELECT AVG(o.level) FROM reading o)
+# ASOF JOIN
+"""
+
+
+@pytest.mark.parametrize("text", BY_DAY)
+def test_the_first_and_the_last_value_of_a_day(folder: Path, text: str) -> None:
+    """The first one is final at once, the last one when none of its day can come any more, a day
+    less a step after it."""
+    found = _found(ontoweir.open_project(folder).replay(text))
+    until = date(2026, 3, 1) if "MAX" in text else LAST
+    assert found == Counter(
+        {row: n for row, n in _ask_duckdb(folder, text).items() if str(row[0])[:10] <= str(until)}
+    )
+    assert len(found) > 2
+
+
+@pytest.mark.parametrize("case", re.findall(r"(SELECT.*)\n# (.*)", REFUSED))
+def test_what_is_refused_says_what_to_write(folder: Path, case: tuple[str, str]) -> None:
+    text, fix = case
+    with pytest.raises(QueryError, match=re.escape(fix)):
+        ontoweir.open_project(folder).replay(text)
 
 
 @pytest.mark.parametrize("text", [q.strip() for q in QUERIES.split(";")])

@@ -53,14 +53,15 @@ def make_world(random: Random, units: tuple[int, int] = (1, 1)) -> World:
     """Versions by one or two columns, with or without an order and deletes; `units`: of the times
     of rows, and of versions."""
     key = tuple(random.sample("hga", k=random.choice([1, 1, 1, 2])))
-    delete = random.choice([None, "gone"])
-    order = random.choice([None, "seq"])
+    whole = random.random() < 0.3
+    delete = None if whole else random.choice([None, "gone"])
+    order = None if whole else random.choice([None, "seq"])
     apart = (*key, "ts") if order is None else (*key, "ts", "seq")
     more = (Column("gone", BooleanType()), Column("seq", IntType()))
     base = CATALOG.streams["t"]
     updates = replace(base, columns=(*base.columns, *more), keys=(apart,), step_us=units[1])
     shown = tuple(c for c in updates.columns if c.name != delete)
-    versions = VersionsOf("t", key, delete, order)
+    versions = VersionsOf("t", key, delete, order, whole=whole)
     keys = ((*key, AS_OF),)
     relation = Stream("p", ANSWERS, AS_OF, units[1], None, shown, keys, versions=versions)
     rows = replace(CATALOG.streams["s"], step_us=units[0])
@@ -108,10 +109,10 @@ def _versions(world: World) -> str:
     assert of is not None
     order = "ts" if of.order is None else "ts, seq"
     known = " AND ".join(f"{c} IS NOT NULL" for c in world.key)
-    every = (
-        f"SELECT *, LEAD(ts) OVER (PARTITION BY {', '.join(world.key)} ORDER BY {order}) AS until "
-        f"FROM t WHERE {known}"
-    )
+    until = f"LEAD(ts) OVER (PARTITION BY {', '.join(world.key)} ORDER BY {order})"
+    if of.whole:
+        until = "(SELECT MIN(u.ts) FROM t AS u WHERE u.ts > t.ts)"
+    every = f"SELECT *, {until} AS until FROM t WHERE {known}"
     gone = "" if of.delete is None else " WHERE gone IS NOT TRUE"
     return f"SELECT * FROM ({every}) AS every{gone}"
 

@@ -75,7 +75,8 @@ def make_query(draw: random.Random, case: Case) -> tuple[Query, str] | None:
         return None
     (time,) = times
     first = "" if draw.random() < 0.6 else _write_earlier(draw, case, time)
-    kind = draw.choice(["NOT EXISTS", "NOT EXISTS", "EXISTS", "MINUS", "OPTIONAL", "OPTIONAL"])
+    kinds = ["NOT EXISTS", "NOT EXISTS", "EXISTS", "MINUS", "OPTIONAL", "OPTIONAL", "UNBOUND"]
+    kind = draw.choice(kinds)
     inner = {a.time for a in other.branches[0].atoms}
     if kind == "MINUS":
         body = _write(other.branches[0], dict.fromkeys(inner, time))
@@ -93,7 +94,7 @@ def make_query(draw: random.Random, case: Case) -> tuple[Query, str] | None:
         if kind == "EXISTS":
             final = ""
     head = base.head
-    if kind == "OPTIONAL":
+    if kind in ("OPTIONAL", "UNBOUND"):
         own = {a.subject for a in base.branches[0].atoms} | {
             a.object for a in base.branches[0].atoms
         }
@@ -105,7 +106,16 @@ def make_query(draw: random.Random, case: Case) -> tuple[Query, str] | None:
         ]
         if not new:
             return None
-        head = (*[h for h in head if h in own], new[0])
+        head = tuple(h for h in head if h in own)
+        if kind == "UNBOUND":
+            line += f" FILTER(!BOUND({new[0]}))"
+            if not head:
+                return None
+            lines = (first, line) if first else (line,)
+            return replace(
+                base, branches=(replace(base.branches[0], lines=lines),), head=head
+            ), final
+        head = (*head, new[0])
         final = f"BOUND({new[0]}) || {final}"
     lines = (first, line) if first else (line,)
     branch = replace(base.branches[0], lines=lines)

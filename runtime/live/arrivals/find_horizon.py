@@ -1,6 +1,6 @@
 """Find how far time may go while files are there that a live run has not read yet."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import cast
 
@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.column_types import epoch_us
-from ontoweir.runtime.sources.list_pieces import find_leaf, read_time_span
+from ontoweir.runtime.sources.list_pieces import find_leaf, folder_constants, read_time_span
 from ontoweir.runtime.times.align_times import align_time
 from ontoweir.runtime.times.read_times import read_times
 
@@ -39,6 +39,9 @@ def find_horizon(stream: Stream, files: Iterable[str], known: dict[str, int | No
 
 def _read_first(stream: Stream, file: str) -> int | None:
     try:
+        named = folder_constants(file)
+        if set(stream.time_columns) <= named.keys():
+            return align_time(_first_of_folder(named, stream), stream)
         match stream.data.format:
             case "parquet":
                 return align_time(_first_of_parquet(file, stream), stream)
@@ -48,6 +51,14 @@ def _read_first(stream: Stream, file: str) -> int | None:
                 return None
     except (OSError, ValueError, KeyError, pa.ArrowException):
         return None  # whoever reads it says what is wrong
+
+
+def _first_of_folder(named: Mapping[str, str | None], stream: Stream) -> int | None:
+    """The one timestamp of all rows of a file, which its folders' names say."""
+    rows = pa.table({n: pa.array([named[n]], pa.string()) for n in stream.time_columns})
+    if stream.written is not None:
+        return _least_written(rows, stream)
+    return _least(rows.column(stream.timestamp))
 
 
 def _first_of_parquet(file: str, stream: Stream) -> int | None:

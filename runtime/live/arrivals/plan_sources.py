@@ -99,7 +99,8 @@ def _choose(histories: Sequence[History]) -> list[str]:
 
 
 def _fits(stream: Stream) -> bool:
-    """A folder with a plain name and no options but how many files are taken at once."""
+    """A folder with a plain name, no options but how many files are taken at once, and no columns
+    in the names of folders below."""
     folder = folder_of(stream)
     named = {name for name, _ in stream.data.options if name.lower() in LISTING}
     return bool(
@@ -108,7 +109,14 @@ def _fits(stream: Stream) -> bool:
         and _PLAIN.fullmatch(folder)
         and named <= {_AT_ONCE}
         and _at_once(stream)
+        and not _has_named_folders(folder)
     )
+
+
+def _has_named_folders(folder: str) -> bool:
+    """Whether names of folders say columns, which Spark finds in all of a source, or in none."""
+    with os.scandir(folder) as entries:
+        return any("=" in entry.name for entry in entries if entry.is_dir())
 
 
 def _at_once(stream: Stream) -> int:

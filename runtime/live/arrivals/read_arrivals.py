@@ -20,6 +20,7 @@ from ontoweir.runtime.live.arrivals.ingest import FAULT, FILE, MODIFIED
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.read_stream import LISTING
 from ontoweir.runtime.sources.conform_rows import RAW, conform_rows
+from ontoweir.runtime.sources.convert_table import list_faults
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import (
@@ -30,6 +31,7 @@ from ontoweir.runtime.sources.list_pieces import (
     read_time_span,
 )
 from ontoweir.runtime.sources.read_source import (
+    BAD,
     WantedColumns,
     drop_empty,
     read_source,
@@ -171,7 +173,7 @@ def _open_text(history: History, file: ArrivedFile, spool: Path, most: int) -> l
     rows_of = read_text_rows(
         data, file.path, wanted, stream.timestamp, history.spare, stream.written
     )
-    tables = map(_mark_faults, rows_of)
+    tables = (_mark_faults(rows, stream) for rows in rows_of)
     times = {file.path: file.modified}
     if size <= min(_COLLECTED, most) and not _is_packed([file.path]):
         held = [_mark(_name_file(rows, file.path), times) for rows in tables]
@@ -189,12 +191,15 @@ def _open_text(history: History, file: ArrivedFile, spool: Path, most: int) -> l
     return list(_portions(history, [spool], file.path, times))
 
 
-def _mark_faults(rows: pa.Table) -> pa.Table:
+def _mark_faults(rows: pa.Table, stream: Stream) -> pa.Table:
     """Rows with what is wrong with lines of JSON, and their text."""
     if CORRUPT not in rows.column_names:
         return rows
     raw = rows.column(CORRUPT)
-    fault = pc.if_else(pc.is_valid(raw), _NO_OBJECT, pa.scalar(None, pa.string()))
+    if stream.data.envelope is not None:
+        fault = list_faults(rows.column(BAD), stream.name)
+    else:
+        fault = pc.if_else(pc.is_valid(raw), _NO_OBJECT, pa.scalar(None, pa.string()))
     return rows.drop_columns([CORRUPT]).append_column(FAULT, fault).append_column(RAW, raw)
 
 

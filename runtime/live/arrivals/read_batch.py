@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.ingest import FILE, PARTITION
+from ontoweir.runtime.live.arrivals.open_changes import VALUE, open_changes
 from ontoweir.runtime.live.arrivals.read_stream import STREAM
 from ontoweir.runtime.live.model.live_job import PARTITION_OF
 from ontoweir.runtime.sources.data_files import local_path
@@ -35,7 +36,12 @@ def read_batch(
     if not names:
         return {}
     whole = frame.toArrow()
-    return {h.stream.name: _part(whole, h.stream) for h in histories}
+    parts = {}
+    for history in histories:
+        rows = _part(whole, history.stream)
+        changes = VALUE in rows.column_names
+        parts[history.stream.name] = open_changes(history, rows) if changes else rows
+    return parts
 
 
 def _part(whole: pa.Table, stream: Stream) -> pa.Table:

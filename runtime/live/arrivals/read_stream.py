@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.ingest import FAULT, FILE, MODIFIED, OFFSET, PARTITION
+from ontoweir.runtime.live.arrivals.open_changes import KEY, SENT, VALUE
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
@@ -51,7 +52,8 @@ _CORRUPT = "__corrupt"
 def read_stream(
     spark: "SparkSession", history: History, home: "SparkSession | None" = None
 ) -> "DataFrame":
-    """A stream's rows: its name, timestamp in µs, BAD, columns and marks, prefixed by its name.
+    """A stream's rows: its name, timestamp in µs, BAD, columns and marks, prefixed by its name; of
+    Kafka's messages in an envelope, what open_changes makes rows of.
 
     `home`: the session whose temporary views are meant (default: `spark`).
 
@@ -62,10 +64,14 @@ def read_stream(
     from pyspark.sql import functions as fn
 
     stream = history.stream
-    refuse_written(stream)
+    changes = stream.data.format == "kafka" and stream.data.envelope is not None
+    if not changes:
+        refuse_written(stream)
     options = source_options(stream)
     try:
         match stream.data.format:
+            case "kafka" if changes:
+                cast = _read_messages(spark, options)
             case "kafka":
                 cast = _read_kafka(spark, history, options)
             case format if format == VIEW:
@@ -221,6 +227,20 @@ def _read_files(spark: "SparkSession", history: History, options: dict[str, str]
         schema = find_schema(spark, history)
     reading = spark.readStream.format(data.format).options(**options).schema(schema)
     return _cast(reading.load(watched_path(data.path)), history, marks)
+
+
+def _read_messages(spark: "SparkSession", options: dict[str, str]) -> "DataFrame":
+    """Messages as open_changes takes them."""
+    from pyspark.sql import functions as fn
+
+    frame = spark.readStream.format("kafka").options(**options).load()
+    return frame.select(
+        fn.col("key").cast("string").alias(KEY),
+        fn.col("value").cast("string").alias(VALUE),
+        fn.unix_millis("timestamp").alias(SENT),
+        fn.concat_ws("/", "topic", "partition").alias(PARTITION),
+        fn.col("offset").alias(OFFSET),
+    )
 
 
 def _read_kafka(spark: "SparkSession", history: History, options: dict[str, str]) -> "DataFrame":

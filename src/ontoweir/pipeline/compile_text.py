@@ -11,6 +11,7 @@ from ontoweir.project.project import Project
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import compute_solutions, list_needed
 from ontoweir.rewriter.absence.find_latest import find_latest
+from ontoweir.rewriter.absence.name_absence import name_absence
 from ontoweir.rewriter.absence.split_text import SolutionTexts, split_text
 from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
@@ -50,6 +51,7 @@ def compile_text(
         quiet = silent or catalog is not None
         return workspace.compile_branches(branches, catalog=catalog, quiet=quiet)
 
+    text = name_absence(text)
     split = split_text(text, file)
     if split is None:
         branches = parse_query(text, name=name, file=file)

@@ -1,11 +1,12 @@
 """Guess which tables are streams, what their time is, and what tells rows apart."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import (
+    BooleanType,
     Catalog,
     Column,
     ColumnType,
@@ -19,6 +20,7 @@ from ontoweir.mappings.model.catalog import (
     TimeFormat,
     TimestampType,
 )
+from ontoweir.scaffold.find_envelope import Changes
 from ontoweir.scaffold.read_sample import Sample
 
 if TYPE_CHECKING:
@@ -55,6 +57,10 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
     for sample in samples:
         source = DataSource(sample.format, str(sample.path), sample.options, unnest=sample.unnest)
         paths = dict(sample.paths)
+        if sample.changes is not None:
+            streams[sample.name] = _guess_changes(sample, sample.changes, source)
+            reasons.append((sample.name, f"its lines are changes, each with {sample.changes.time}"))
+            continue
         found = _find_time(sample)
         if found is None:
             columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types)
@@ -71,6 +77,18 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
         )
         reasons.append((sample.name, why))
     return Guessed(Catalog(streams, relations), tuple(reasons))
+
+
+def _guess_changes(sample: Sample, changes: Changes, source: DataSource) -> Stream:
+    """The stream of messages that say how a table changes."""
+    paths = dict(sample.paths)
+    names = {name for name, _ in sample.types}
+    time = next(n for n in ("ts", "changed_at", "change_time_us") if n not in names)
+    columns = [Column(n, t, path=paths.get(n)) for n, t in sample.types]
+    columns.append(Column(changes.envelope.delete, BooleanType()))
+    written = TimeFormat("epoch_ms", (changes.time,))
+    data = replace(source, envelope=changes.envelope)
+    return Stream(sample.name, data, time, 1, None, tuple(columns), written=written)
 
 
 def _find_time(sample: Sample) -> tuple[str, TimeFormat | None, str] | None:

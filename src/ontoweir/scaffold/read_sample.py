@@ -20,6 +20,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.scaffold.find_envelope import Changes, find_envelope
 from ontoweir.scaffold.flatten_rows import flatten_rows, make_name
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ Options: TypeAlias = tuple[tuple[str, str], ...]
 class Sample:
     """The beginning of a table: `name`: for the catalog, of the file's; `rows`: its columns that
     have a type of ours, `types`: which; `left_out`: the others, which are nested; `paths`: of JSON
-    lines, by column, the names that lead to what is nested; `unnest`: to an array of objects."""
+    lines, by column, the names that lead to what is nested; `unnest`: to an array of objects;
+    `changes`: of messages that say how a table changes."""
 
     name: str
     path: Path
@@ -47,6 +49,7 @@ class Sample:
     left_out: tuple[str, ...]
     paths: tuple[tuple[str, str], ...] = ()
     unnest: str | None = None
+    changes: Changes | None = None
 
 
 def read_sample(path: Path) -> Sample:
@@ -79,7 +82,10 @@ def read_sample(path: Path) -> Sample:
         ) from error
     paths: dict[str, str] = {}
     unnest = None
-    if form == "jsonl":
+    changes = find_envelope(rows) if form == "jsonl" else None
+    if changes is not None:
+        rows, paths = changes.rows, changes.paths
+    elif form == "jsonl":
         rows, paths, unnest = flatten_rows(rows)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = tuple((name, kind) for name, kind in types if kind is not None)
@@ -91,7 +97,8 @@ def read_sample(path: Path) -> Sample:
     name = make_name(path.name.partition(".")[0])
     reader = "json" if form == "jsonl" else form
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
-    return Sample(name, path.absolute(), reader, options, rows, known, left_out, nested, unnest)
+    place = path.absolute()
+    return Sample(name, place, reader, options, rows, known, left_out, nested, unnest, changes)
 
 
 def _read_packed(path: Path, form: str) -> Sample:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Column, DataSource, Relation, Stream
+from ontoweir.mappings.model.catalog import Column, DataSource, Envelope, Relation, Stream
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.measuring.declared import (
@@ -105,6 +105,19 @@ def _stream(
         found = [s for of in (domains, null) if (s := of.get(column.name)) is not None]
         said = f" # seen: {'; '.join(found)}" if found else ""
         yield f"{_key(column.name)} = {_type(column)}{said}"
+    if stream.data.envelope is not None:
+        yield from _versions(stream, stream.data.envelope)
+
+
+def _versions(stream: Stream, envelope: Envelope) -> Iterator[str]:
+    """The relation that a stream of changes keeps, to be completed."""
+    key = next((c.name for c in stream.columns), "id")
+    entries = f"stream = {_quote(stream.name)}, key = {_list([key])}"
+    yield ""
+    yield f"# What holds at each time, if {key} says which row is meant, and keys = "
+    yield f"# [{_list([key, stream.timestamp])}] is declared of {stream.name}:"
+    yield f"# [relations.{stream.name}_now]"
+    yield f"# versions = {{ {entries}, delete = {_quote(envelope.delete)} }}"
 
 
 def _describe_nulls(stream: Stream, measured: "MeasuredStream | None") -> Iterator[tuple[str, str]]:
@@ -138,6 +151,9 @@ def _source(data: DataSource) -> str:
         entries.append("sort = true")
     if data.unnest is not None:
         entries.append(f"unnest = {_quote(data.unnest)}")
+    if data.envelope is not None:
+        entries.append(f"envelope = {_quote(data.envelope.form)}")
+        entries.append(f"delete = {_quote(data.envelope.delete)}")
     if data.options:
         options = ", ".join(f"{name} = {_quote(value)}" for name, value in data.options)
         entries.append(f"options = {{ {options} }}")

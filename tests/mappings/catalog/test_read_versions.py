@@ -37,6 +37,11 @@ def read(folder: Path, line: str) -> Path:
             4,
         ),
         ('{ stream = "update", key = ["seq", "item"] }', VersionsOf("update", ("seq", "item")), 5),
+        (
+            '{ stream = "update", key = ["item"], whole = true }',
+            VersionsOf("update", ("item",), whole=True),
+            5,
+        ),
     ],
 )
 def test_read(line: str, versions: VersionsOf, columns: int, tmp_path: Path) -> None:
@@ -60,6 +65,14 @@ def test_read(line: str, versions: VersionsOf, columns: int, tmp_path: Path) -> 
         ('{ stream = "update", key = ["item"], delete = "seq" }', "update.seq is int"),
         ('{ stream = "update", key = ["item"], order = "gone" }', "update.gone is boolean"),
         ('{ stream = "update", key = ["item"], delete = "item" }', "named twice"),
+        (
+            '{ stream = "update", key = ["item"], delete = "gone", whole = true }',
+            "the versions of 'price' are whole, and have delete",
+        ),
+        (
+            '{ stream = "update", key = ["shelf"], order = "seq", whole = true }',
+            "the versions of 'price' are whole, and have order",
+        ),
         ('{ stream = "update", key = ["shelf"] }', "several versions of a key at one timestamp"),
     ],
 )

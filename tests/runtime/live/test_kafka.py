@@ -219,6 +219,75 @@ def test_rows_that_are_replaced_are_messages_of_their_key(spark: SparkSession, b
     }
 
 
+CHANGES = """
+[streams.update.source]
+format = "kafka"
+envelope = "{2}"
+delete = "gone"
+options = {{ "kafka.bootstrap.servers" = "{0}", subscribe = "{1}-update" }}
+[streams.update]
+keys = [["k", "ts"]]
+[streams.update.timestamp]
+column = "ts"
+unit = "1 second"
+format = "epoch_ms"
+from = ["{3}"]
+[streams.update.columns]
+k = {{ type = "int", min = 0, max = 4 }}
+price = "int"
+gone = "boolean"
+[relations.price]
+versions = {{ stream = "update", key = ["k"], delete = "gone" }}
+"""
+
+
+@pytest.mark.parametrize("form", ["debezium", "upsert"])
+def test_changes_of_a_table(form: str, spark: SparkSession, broker: str, tmp_path: Path) -> None:
+    """Rows meet the version of their time; a message without a value deletes its key, or says only
+    that Debezium's deletion came before it."""
+    topic = f"t8{form}"
+    debezium = form == "debezium"
+    sent: list[tuple[int, int | None, int]] = [(1, 10, 1), (2, 20, 1), (1, 11, 3), (2, None, 4)]
+    rows: list[tuple[str, str | None, int]] = []
+    for k, price, second in sent:
+        # Spark's sink says no time of a message, so that the keys do
+        key = json.dumps({"k": k, "at": 1000 * second})
+        image = None if price is None else {"k": k, "price": price}
+        if debezium:
+            op = "d" if image is None else "u"
+            change = {"before": None, "after": image, "op": op, "ts_ms": 1000 * second}
+            rows.append((key, json.dumps({"payload": change}), 0))
+        if not debezium or image is None:
+            rows.append((key, None if image is None else json.dumps(image), 0))
+    truncation = json.dumps({"op": "t", "ts_ms": 4500})
+    rows.append(('{"k": 3}', truncation if debezium else "no", 0))
+    last = {"after": {"k": 3, "price": 0}, "op": "r", "ts_ms": 20_000}
+    value = json.dumps(last if debezium else last["after"])
+    rows += [('{"k": 3, "at": 20000}', value, partition) for partition in (0, 1)]
+    shape = "key STRING, value STRING, partition INT"
+    frame = spark.createDataFrame(rows, shape).coalesce(1)
+    writing = frame.write.format("kafka").option("kafka.bootstrap.servers", broker)
+    writing.option("topic", f"{topic}-update").save()
+    asked = [(1, 0), (1, 2), (2, 2), (1, 3), (2, 5), (1, 5)]
+    send(spark, broker, f"{topic}-s", [{"ts": at(t), "k": k} for k, t in asked])
+    beat(spark, broker, topic, 20)
+    place = "ts_ms" if debezium else "key.at"
+    toml = TOML.format(broker, topic, "") + CHANGES.format(broker, topic, form, place)
+    (tmp_path / "ontoweir.toml").write_text(toml)
+    (tmp_path / "q.sql").write_text(
+        "SELECT s.k, p.price FROM s JOIN price FOR SYSTEM_TIME AS OF s.ts AS p ON p.k = s.k"
+    )
+    workspace = Workspace(load_project(tmp_path, environ={}))
+    compiled = [workspace.compile_sql(tmp_path / "q.sql")]
+    summary = run_queries(workspace, compiled, options(tmp_path), spark)
+    fault = "has an op other than c, u, d and r" if debezium else "has what is not a JSON object"
+    assert summary["rejects"] == {f"update {fault}": 1}
+    found = sorted((r["k"], r["price"]) for r in read(tmp_path / "out" / "q"))
+    assert found == [(1, 10), (1, 11), (1, 11), (2, 20)]
+    content = {r["reason"]: r["row"] for r in read(tmp_path / "out" / "rejects")}
+    assert content[f"update {fault}"] == rows[-3][1]
+
+
 def test_memory_holds_answers(spark: SparkSession, broker: str, tmp_path: Path) -> None:
     send(spark, broker, "t5-s", [{"ts": at(1), "k": 1}])
     send(spark, broker, "t5-u", [{"ts": at(5), "k": 1, "b": "x"}])

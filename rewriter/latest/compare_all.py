@@ -1,0 +1,150 @@
+"""Comparisons with all values of a subquery, with any of them, and with their number."""
+
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.list_tables import list_tables
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_ALONE = {"expressions", "from_", "where", "joins"}
+
+
+def compare_all(select: "exp.Select", catalog: Catalog) -> None:
+    """NOT IN for `<> ALL`, IN for `= ANY`, EXISTS for other comparisons with ANY; NOT EXISTS for
+    those of a stream's timestamps, which are never NULL, with ALL; EXISTS and NOT EXISTS for a
+    COUNT that is compared with 0; in place, in the conditions of WHERE.
+
+    Args:
+        select: the query, or a part of it.
+        catalog: the tables.
+
+    Raises:
+        SqlRefusal: values that may be NULL are compared with ALL.
+    """
+    where = select.args.get("where")
+    for conjunct in [] if where is None else list(split_conjuncts(where.this)):
+        made = _read_number(conjunct) or _read_quantified(conjunct, select, catalog)
+        if made is not None:
+            conjunct.replace(made)
+
+
+def _read_quantified(
+    condition: "exp.Expr", select: "exp.Select", catalog: Catalog
+) -> "exp.Expr | None":
+    from sqlglot import exp
+
+    if not isinstance(condition, exp.Binary):
+        return None
+    value, quantified = condition.this, condition.expression
+    if not isinstance(quantified, (exp.All, exp.Any)):
+        return None
+    inner = quantified.this.unnest()
+    if isinstance(inner, exp.Subquery):
+        inner = inner.this
+    if not isinstance(inner, exp.Select) or len(inner.expressions) != 1:
+        return None
+    every = isinstance(quantified, exp.All)
+    if isinstance(condition, exp.NEQ if every else exp.EQ):
+        made: exp.Expr = exp.In(this=value.copy(), query=exp.Subquery(this=inner.copy()))
+        return exp.Not(this=made) if every else made
+    opposite = {exp.GTE: exp.LT, exp.GT: exp.LTE, exp.LTE: exp.GT, exp.LT: exp.GTE}
+    kind = type(condition)
+    if kind not in opposite or {k for k, v in inner.args.items() if v} - _ALONE:
+        return None
+    made, other = inner.copy(), inner.expressions[0].unalias()
+    if every and not (_is_time(value, select, catalog) and _is_time(other, inner, catalog)):
+        raise SqlRefusal(
+            f"{condition.sql('spark')}, of what is no timestamp of a stream",
+            why="where one of the values is NULL, it is not true",
+            fix="write NOT EXISTS (SELECT 1 FROM … WHERE …), with what must not hold",
+            line=line_of(inner),
+        )
+    outer = _name_columns(value, select, inner, catalog)
+    if outer is None:
+        raise SqlRefusal(
+            f"{condition.sql('spark')}, whose tables have one name, or none",
+            why="it is read as EXISTS, with the comparison inside of the subquery",
+            fix="give the tables different aliases, and write them before the columns",
+            line=line_of(inner),
+        )
+    compared = (opposite[kind] if every else kind)(this=outer, expression=other.copy())
+    made.set("expressions", [exp.Literal.number(1)])
+    found = exp.Exists(this=made.where(compared, copy=False))
+    return exp.Not(this=found) if every else found
+
+
+def _name_columns(
+    value: "exp.Expr", select: "exp.Select", inner: "exp.Select", catalog: Catalog
+) -> "exp.Expr | None":
+    """A value whose columns say of which table of a SELECT they are, where no table of a subquery
+    has that name (None: one does, or it is not known)."""
+    from sqlglot import exp
+
+    made = exp.Paren(this=value.copy())
+    mine, theirs = list_tables(select, catalog).tables, list_tables(inner, catalog).tables
+    hidden = {t.alias_or_name.lower() for t in inner.find_all(exp.Table, exp.Subquery)}
+    several = bool(select.args.get("joins"))
+    for column in made.find_all(exp.Column):
+        if not column.table:
+            if several or len(mine) != 1:
+                return None
+            column.set("table", exp.to_identifier(next(iter(mine))))
+        if column.table.lower() in hidden or not theirs:
+            return None
+    shown: exp.Expr = made.this
+    return shown
+
+
+def _is_time(tree: "exp.Expr", select: "exp.Select", catalog: Catalog) -> bool:
+    """Whether it is the timestamp of a stream that a SELECT reads."""
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Column):
+        return False
+    tables = list_tables(select, catalog).tables
+    named = {a: t for a, t in tables.items() if not tree.table or a.lower() == tree.table.lower()}
+    return len(named) == 1 and all(
+        isinstance(t, Stream) and find_name(tree.name, [t.timestamp]) is not None
+        for t in named.values()
+    )
+
+
+def _read_number(condition: "exp.Expr") -> "exp.Expr | None":
+    """Whether there are rows, for a comparison of how many there are."""
+    from sqlglot import exp
+
+    turned: dict[type[exp.Expr], type[exp.Expr]]
+    turned = {exp.GT: exp.LT, exp.LT: exp.GT, exp.GTE: exp.LTE, exp.LTE: exp.GTE}
+    if not isinstance(condition, exp.Binary):
+        return None
+    kind: type[exp.Expr] = type(condition)
+    left, right = condition.this, condition.expression
+    if isinstance(left, exp.Literal):
+        left, right, kind = right, left, turned.get(kind, kind)
+    query = left.this if isinstance(left, exp.Subquery) else None
+    if not isinstance(query, exp.Select) or not isinstance(right, exp.Literal) or right.is_string:
+        return None
+    if {k for k, v in query.args.items() if v} - _ALONE or len(query.expressions) != 1:
+        return None
+    counted = query.expressions[0].unalias()
+    if not isinstance(counted, exp.Count) or counted.expressions:
+        return None
+    none = {(exp.EQ, "0"), (exp.LT, "1"), (exp.LTE, "0")}
+    some = {(exp.GT, "0"), (exp.GTE, "1"), (exp.NEQ, "0")}
+    said = (kind, str(right.this))
+    if said not in none | some:
+        return None
+    made = query.copy()
+    made.set("expressions", [exp.Literal.number(1)])
+    if isinstance(counted.this, exp.Column):
+        there = exp.Not(this=exp.Is(this=counted.this.copy(), expression=exp.Null()))
+        made.where(there, copy=False)
+    elif not isinstance(counted.this, exp.Star):
+        return None
+    found = exp.Exists(this=made)
+    return exp.Not(this=found) if said in none else found
