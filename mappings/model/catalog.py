@@ -124,7 +124,12 @@ class Breach:
 @dataclass(frozen=True, slots=True)
 class Lag:
     """A stream's rows that join a row of `behind` (`columns` = `to`) come at most `within_us`
-    after it: a k-constraint ([B]), counted in time."""
+    after it: a k-constraint ([B] RIDS), counted in time.
+
+    `rows`: it is declared as so many rows of the stream, of which one comes at least every
+    `every_us`, so that `within_us` is their product. `one`: no two rows of the stream agree on
+    `columns`, so that one at most joins a row of `behind` (a many-one join).
+    """
 
     behind: str
     columns: tuple[str, ...]
@@ -132,6 +137,9 @@ class Lag:
     within_us: int
     source: Source | None = None
     breach: Breach | None = None
+    rows: int | None = None
+    every_us: int | None = None
+    one: bool = False
 
 
 @dataclass(frozen=True, slots=True)
