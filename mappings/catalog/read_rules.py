@@ -127,6 +127,15 @@ def _read_clusters(table: TomlTable, mine: Sequence[Column], step_us: int) -> li
         if "within" not in entry.values:  # read_closing reads it
             continue
         columns = read_clustered(entry, known)
+        for key in ("adapt", "floor"):
+            if key in entry.values:
+                raise entry.error(
+                    key,
+                    f"clustered by within has {key}",
+                    why="a run may use less than is declared of a rule that says when values are "
+                    "closed; within is a condition of the query",
+                    fix=f"leave out {key}, or write gap, or rows",
+                )
         place = table.lines.place(*table.path, "clustered")
         within = read_span(entry, "within", step_us)
         agreed = [column for column in mine if column.name in columns]
@@ -143,7 +152,7 @@ def read_clustered(entry: TomlTable, known: list[str]) -> tuple[str, ...]:
             not exactly one that says how far such rows are apart.
     """
     how = ("within", "gap", "rows")
-    entry.refuse_unknown(("columns", *how, *BREACH_KEYS))
+    entry.refuse_unknown(("columns", *how, "adapt", "floor", *BREACH_KEYS))
     entry.need("columns", '["session"]')
     columns = entry.texts("columns")
     check_columns(entry, "columns", columns, known, entry.path[-2])

@@ -153,7 +153,11 @@ class ClosingRule:
     `late_rows`: at most so many rows, of later steps, come between a greater value and it.
 
     [B] CA(k) counts rows; a gap is a session's; `ends` is a punctuation; the last two are OA(k). It
-    bounds how many values are open at once, not how long one is."""
+    bounds how many values are open at once, not how long one is.
+
+    `floor`: live, less is used where rows show less, and at least so much (in µs, rows or values;
+    None: what is declared is used).
+    """
 
     columns: tuple[str, ...]
     gap_us: int | None = None
@@ -165,6 +169,7 @@ class ClosingRule:
     breach: Breach | None = None
     slack: int | None = None
     late_rows: int | None = None
+    floor: int | None = None
 
     @property
     def is_order(self) -> bool:

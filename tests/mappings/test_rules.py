@@ -256,3 +256,44 @@ def test_what_is_wrong_in_a_lag_is_refused_with_its_line(
         make_catalog(tmp_path, _lag(said))
     assert error.value.source is not None
     assert error.value.source.line == 4
+
+
+@pytest.mark.parametrize(
+    ("rule", "floor"),
+    [
+        (
+            'clustered = [{ columns = ["k"], gap = "1 hour", adapt = true, floor = "5 minutes" }]',
+            3e8,
+        ),
+        ('clustered = [{ columns = ["k"], rows = 500, adapt = true, floor = 9 }]', 9),
+        ('ordered = [{ column = "k", slack = 500, adapt = true, floor = 0 }]', 0),
+        ('ordered = [{ column = "k", rows = 500, adapt = true, floor = 500 }]', 500),
+        ('ordered = [{ column = "d", slack = "3 days", adapt = true, floor = "1 day" }]', 1),
+        ('ordered = [{ column = "k", slack = 500 }]', None),
+    ],
+)
+def test_rules_adapt_down_to_a_floor(rule: str, floor: float | None, tmp_path: Path) -> None:
+    (made,) = make_catalog(tmp_path, _toml(rule) + 'd = "date"\n').streams["S"].closing
+    assert made.floor == floor
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('{ columns = ["k"], gap = "1 hour", adapt = true }', "has no floor"),
+        ('{ columns = ["k"], gap = "1 hour", floor = "1 minute" }', "floor is declared, and adapt"),
+        ('{ columns = ["k"], rows = 5, adapt = true, floor = 6 }', "the floor is greater than"),
+        (
+            '{ columns = ["k"], rows = 5, adapt = true, floor = "1 hour" }',
+            "a whole number, 0 or more",
+        ),
+        ('{ columns = ["k"], within = "1 hour", adapt = true }', "clustered by within has adapt"),
+    ],
+)
+def test_what_is_wrong_in_adapt_is_refused_with_its_line(
+    rule: str, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(CatalogError, match=said) as error:
+        make_catalog(tmp_path, _toml(f"clustered = [{rule}]"))
+    assert error.value.source is not None
+    assert error.value.source.line == 4
