@@ -96,10 +96,22 @@ def _mark_matched(form: NormalForm, tables: Sequence[SynopsisTable]) -> tuple[Sy
             for n, table in enumerate(made)
             if sole.parent in table.members and sole.child not in table.members
         ]
-        if all(_tells(made[n], sole) for n in waiting):
+        if all(_tells(made[n], sole) for n in waiting) and not _is_joined_late(tables, sole):
             for n in waiting:
                 made[n] = replace(made[n], matched=(*made[n].matched, sole))
     return tuple(made)
+
+
+def _is_joined_late(tables: Sequence[SynopsisTable], sole: SoleMatch) -> bool:
+    """Whether two tuples of the past are joined only when a third one arrives, as nothing but that
+    limits the time between them: then the first is needed until it does."""
+    return any(
+        sole.parent in mine and sole.child not in mine and sole.child in other
+        for table in tables
+        for step in table.steps
+        for mine in step.past
+        for other in step.past
+    )
 
 
 def _tells(table: SynopsisTable, sole: SoleMatch) -> bool:

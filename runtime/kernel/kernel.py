@@ -121,16 +121,16 @@ class _Chunk:
         return matches if self.bag else self._novel(table, matches)
 
     def _without_matched(self, table: SynopsisTable, frame: Frame) -> Frame:
-        """Without new rows whose one tuple came before them."""
+        """Without new rows whose one tuple came before them; not where that may be dropped itself,
+        and would be there or not by where chunks end."""
         for match in table.matched:
             past = self.view.tables.get(frozenset({match.child}))
-            if past is None or not frame.rows:
+            if past is None or past.matched or not frame.rows:
                 continue
             limits = [k.expire_after for k in past.kept if k.expire_after is not None]
             came = self._with_old(past, list_values(match), frame, self._came(past, match.child))
-            fresh = frame[EVENT] == frame[stamp(match.parent)]
             met = have_met(match, frame, came, min(limits, default=None))
-            frame = frame.take(~(met & fresh))
+            frame = frame.take(~met | (frame[EVENT] != frame[stamp(match.parent)]))
         return frame
 
     def _came(self, table: SynopsisTable, member: int) -> Frame:

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from random import Random
 
-from hypothesis import event, given
+from hypothesis import event, example, given
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.model.plan import SynopsisPlan, total_bound
@@ -38,7 +38,8 @@ def _join_one(case: Case, random: Random, *, keep: bool) -> tuple[Case, Case] | 
         one = Lag(early.table, ("a",), ("a",), random.choice([0, 1, 3, 8, 20]), one=True)
         streams[late.table] = replace(streams[late.table], lags=(one,))
         if random.random() < 0.7:
-            back = Lag(late.table, ("a",), ("a",), random.choice([0, 2, 5]))
+            both = random.random() < 0.4
+            back = Lag(late.table, ("a",), ("a",), random.choice([0, 2, 5]), one=both)
             before = streams[early.table]
             streams[early.table] = replace(before, lags=(*before.lags, back))
         ends = streams[late.table], streams[early.table]
@@ -130,12 +131,14 @@ def compare(seed: int, *, keep: bool) -> None:
 
 
 @given(SEEDS)
+@example(101_125_623_630)  # a third stream joins two tuples of the past
 @budget(0.8)
 def test_streams_that_keep_the_rule_have_all_answers_and_less_state(seed: int) -> None:
     compare(seed, keep=True)
 
 
 @given(SEEDS)
+@example(8_126_878_402)  # both streams have such a lag
 @budget(0.4)
 def test_streams_that_break_the_rule_have_no_invented_answer(seed: int) -> None:
     compare(seed, keep=False)
