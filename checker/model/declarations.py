@@ -107,8 +107,18 @@ def lag_declaration(stream: str, lag: Lag) -> Declaration:
         text = f"all rows of {stream} with one {named} lie within {span}"
         return Declaration("lag", stream, lag.columns, text + _spills(lag), lag.source)
     columns = ", ".join(f"{a} = {lag.behind}.{b}" for a, b in zip(lag.columns, lag.to, strict=True))
-    text = f"{stream} follows {lag.behind} on {columns} within {show_duration(lag.within_us)}"
+    text = f"{stream} follows {lag.behind} on {columns} within {show_length(stream, lag)}"
+    if lag.one:
+        text += f", and one row of {stream} has a value of {', '.join(lag.columns)}"
     return Declaration("lag", stream, lag.columns, text + _spills(lag), lag.source)
+
+
+def show_length(stream: str, lag: Lag) -> str:
+    """How long after a row those that join it come, as it is declared."""
+    if lag.rows is None or lag.every_us is None:
+        return show_duration(lag.within_us)
+    often = show_duration(lag.every_us)
+    return f"{lag.rows} rows of {stream}, of which one comes every {often} at least"
 
 
 def _spills(lag: Lag) -> str:

@@ -189,6 +189,16 @@ class TimeDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class SoleMatch:
+    """A many-one join ([B]): one tuple of member `child` at most joins a tuple of `parent`, by
+    equal values of some classes, as no two of its stream agree on them."""
+
+    parent: int
+    child: int
+    values: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FoldedValue:
     """A fold of a query: of the values of a class (plus `shift`), which `member` holds."""
 
@@ -238,6 +248,9 @@ class NormalForm:
 
     folds: tuple[FoldedValue, ...] | None = None
     """What is folded over the matches of a group; None: the matches themselves are the answer."""
+
+    sole: tuple[SoleMatch, ...] = ()
+    """The many-one joins that are declared, between members that a lag limits, too."""
 
     def unit_of(self, kind: Kind) -> int:
         """How many units one is, of values of a kind."""

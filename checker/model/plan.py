@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.model.normal_form import NormalForm, SoleMatch
 from ontoweir.mappings.model.catalog import Scalar
 
 
@@ -148,6 +148,7 @@ class SynopsisTable:
     already written, for set semantics, or as the groups' minima or maxima).
     `sums`: the folds (their places in the normal form) whose sums go with the weight.
     `samples`: the classes of its key of which few values suffice (sets only).
+    `matched`: a row is dropped when the one tuple has come that could join it (bags only).
     """
 
     members: frozenset[int]
@@ -159,6 +160,7 @@ class SynopsisTable:
     bound: Bound
     sums: tuple[int, ...] = ()
     samples: tuple[DistinctSample, ...] = ()
+    matched: tuple[SoleMatch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

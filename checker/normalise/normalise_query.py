@@ -18,6 +18,7 @@ from ontoweir.checker.model.difference_bounds import DifferenceBounds, Limit
 from ontoweir.checker.model.normal_form import (
     FoldedValue,
     NormalForm,
+    SoleMatch,
     Statistics,
     TimeLimit,
     ValueClass,
@@ -31,9 +32,9 @@ from ontoweir.checker.normalise.relate_classes import (
     relate_inequalities,
 )
 from ontoweir.checker.sizes.bound_rates import bound_rates, bound_totals, list_determined
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Lag
 from ontoweir.rewriter.algebra.list_lags import list_lags
-from ontoweir.rewriter.model.spj import Attribute, Fold, SpjQuery
+from ontoweir.rewriter.model.spj import Attribute, Compare, Fold, SpjQuery
 
 
 def normalise_query(
@@ -61,11 +62,8 @@ def normalise_query(
     closed = query.closed
     if closed is not None and not use(closing_declaration(closed.stream, closed.rule)):
         query = replace(query, closing=None, closed=None)
-    lags = (
-        (lag_declaration(name, lag), comparison)
-        for name, lag, comparison in list_lags(query, catalog)
-    )
-    more = tuple(comparison for declared, comparison in lags if use(declared))
+    lags = [found for found in list_lags(query, catalog) if use(lag_declaration(*found[:2]))]
+    more = tuple(comparison for _, _, comparison in lags)
     if more:
         query = replace(query, conditions=(*query.conditions, *more))
     work = ConstraintGraph(query, distinct, catalog, statistics or Statistics(), use, timed)
@@ -73,7 +71,18 @@ def normalise_query(
     if not work.streams and work.query.occurrences:  # static: nothing waits, nothing is kept
         empty = SpjQuery((), (), (), query.provenance)
         work = ConstraintGraph(empty, distinct, catalog, work.statistics, use, timed)
-    return _assemble(work)
+    form = _assemble(work)
+    ones = [(lag, comparison) for _, lag, comparison in lags if lag.one]
+    return replace(form, sole=tuple(_join_one(form, *one) for one in ones)) if ones else form
+
+
+def _join_one(form: NormalForm, lag: Lag, comparison: Compare) -> SoleMatch:
+    """A many-one join of two members, which a lag compares."""
+    assert isinstance(comparison.right, Attribute)
+    late, early = comparison.left.alias, comparison.right.alias
+    index = {m.alias: m.index for m in form.members}
+    values = dict.fromkeys(form.class_of[Attribute(late, name)] for name in lag.columns)
+    return SoleMatch(index[early], index[late], tuple(values))
 
 
 def _assemble(work: ConstraintGraph) -> NormalForm:

@@ -1,10 +1,10 @@
 """Make the synopsis plan of a disjunct, or say which value cannot be kept (theory §8)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from ontoweir.checker.model.normal_form import NormalForm, TimeLimit
+from ontoweir.checker.model.normal_form import NormalForm, SoleMatch, TimeLimit
 from ontoweir.checker.model.plan import (
     PlanStep,
     SynopsisPlan,
@@ -80,7 +80,45 @@ def _make(form: NormalForm, sized: bool) -> SynopsisPlan | tuple[Obstacle, ...]:
             obstacles += table
     if obstacles:
         return tuple(dict.fromkeys(obstacles))
-    return SynopsisPlan(form, tuple(made))
+    return SynopsisPlan(form, _mark_matched(form, made))
+
+
+def _mark_matched(form: NormalForm, tables: Sequence[SynopsisTable]) -> tuple[SynopsisTable, ...]:
+    """The tables, where a row is dropped when the one tuple has come that could join it: in all
+    that wait for it, or in none, so that what is an answer does not depend on the way.
+
+    Of sets nothing is dropped so: a row may stand for others, which wait on.
+    """
+    made = list(tables)
+    for sole in () if form.distinct else form.sole:
+        waiting = [
+            n
+            for n, table in enumerate(made)
+            if sole.parent in table.members and sole.child not in table.members
+        ]
+        if all(_tells(made[n], sole) for n in waiting) and not _is_joined_late(tables, sole):
+            for n in waiting:
+                made[n] = replace(made[n], matched=(*made[n].matched, sole))
+    return tuple(made)
+
+
+def _is_joined_late(tables: Sequence[SynopsisTable], sole: SoleMatch) -> bool:
+    """Whether two tuples of the past are joined only when a third one arrives, as nothing but that
+    limits the time between them: then the first is needed until it does."""
+    return any(
+        sole.parent in mine and sole.child not in mine and sole.child in other
+        for table in tables
+        for step in table.steps
+        for mine in step.past
+        for other in step.past
+    )
+
+
+def _tells(table: SynopsisTable, sole: SoleMatch) -> bool:
+    """Whether a table's rows tell which tuples can join them, and from when on."""
+    whole = {key.value for key in table.keys if key.whole}
+    timed = any(k.member == sole.parent and k.expire_after is not None for k in table.kept)
+    return timed and set(sole.values) <= whole and not table.frontier and not table.samples
 
 
 def _steps(

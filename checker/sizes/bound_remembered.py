@@ -27,13 +27,15 @@ def _bound(name: str, read: set[str], catalog: Catalog) -> Iterator[Bound]:
     for lag in stream.lags:
         if lag.breach is not None and not lag.breach.spill and lag.behind in read:
             yield from _count(catalog.streams[lag.behind], lag, lag.to, lag.breach)
+            if lag.one:
+                yield from _count(stream, None, lag.columns, lag.breach)
     for rule in stream.closing:
         if rule.breach is not None:
             yield from _count(stream, rule, rule.columns, rule.breach)
 
 
 def _count(
-    stream: Stream, rule: Lag | ClosingRule, columns: tuple[str, ...], breach: Breach
+    stream: Stream, rule: Lag | ClosingRule | None, columns: tuple[str, ...], breach: Breach
 ) -> Iterator[Bound]:
     named = ", ".join(columns)
     if isinstance(rule, ClosingRule) and rule.late_rows is not None:
@@ -45,7 +47,9 @@ def _count(
         yield Bound(breach.values, f"{breach.values} remembered {named}")
     if breach.remember_us is None:
         return
-    span = rule.within_us if isinstance(rule, Lag) else rule.gap_us or 0
+    span = 0
+    if rule is not None:
+        span = rule.within_us if isinstance(rule, Lag) else rule.gap_us or 0
     steps = -(-(breach.remember_us + span) // stream.grid_us)
     rate = stream.max_per_timestamp
     text = f"R({stream.name}) · {steps} steps of remembered {named}"

@@ -100,7 +100,8 @@ def _keeps_lags(
     rows: Sequence[WitnessRow],
     by_table: dict[str, list[WitnessRow]],
 ) -> bool:
-    """A declared lag: rows that join one of another stream come at most so long after it."""
+    """A declared lag: rows that join one of another stream come at most so long after it; and one
+    of them only, where that is declared."""
     stream = catalog.streams.get(name)
     for lag in () if stream is None else stream.lags:
         assert stream is not None
@@ -114,7 +115,15 @@ def _keeps_lags(
                 for late in rows
             ):
                 return False
+        if lag.one and _repeats(rows, lag.columns):
+            return False
     return True
+
+
+def _repeats(rows: Sequence[WitnessRow], columns: Sequence[str]) -> bool:
+    """Whether two rows agree on columns, and none of them is NULL."""
+    seen = Counter(tuple(dict(row.values)[c] for c in columns) for row in rows)
+    return any(count > 1 for values, count in seen.items() if None not in values)
 
 
 def _in_domain(content: Any, column: Column) -> bool:

@@ -1,7 +1,7 @@
 """Read what becomes of rows that break a rule on how rows come ([B]; docs/semantics.md)."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ontoweir.mappings.model.catalog import BooleanType, Breach, Column, DateType, IntType
 from ontoweir.mappings.model.parse_duration import parse_duration
@@ -85,6 +85,44 @@ def _read_spill(entry: TomlTable, *, spills: bool) -> Breach:
             fix="leave out remember",
         )
     return Breach(reject=False, spill=True)
+
+
+def read_floor(entry: TomlTable, declared: int, read: Callable[[], int]) -> int | None:
+    """What `adapt` and `floor` say: the least that a live run uses, where it uses what rows show
+    (None: it uses what is declared).
+
+    Args:
+        entry: a rule that closes values.
+        declared: what it declares.
+        read: reads the floor, as that is read.
+
+    Raises:
+        CatalogError: something is wrong, with its line.
+    """
+    if not entry.flag("adapt"):
+        if "floor" in entry.values:
+            raise entry.error(
+                "floor",
+                "floor is declared, and adapt is not",
+                why="it is the least that a run uses which adapts",
+                fix="add adapt = true, or leave out floor",
+            )
+        return None
+    entry.need("floor", "the least that is ever used, written as what is declared")
+    floor = read()
+    if floor > declared:
+        raise entry.error(
+            "floor",
+            "the floor is greater than what is declared",
+            why="a run uses what rows show, between the two",
+            fix="write a floor that is less",
+        )
+    return floor
+
+
+def read_rows(entry: TomlTable) -> int:
+    """The floor of a rule that counts rows, or whole numbers."""
+    return entry.count("floor", least=0) or 0
 
 
 def read_order_breach(entry: TomlTable) -> Breach | None:

@@ -2,8 +2,9 @@
 CA), `ordered` ([B] OA), and `closed_by` (punctuations)."""
 
 from collections.abc import Sequence
+from functools import partial
 
-from ontoweir.mappings.catalog.read_breach import BREACH_KEYS, read_breach
+from ontoweir.mappings.catalog.read_breach import BREACH_KEYS, read_breach, read_floor, read_rows
 from ontoweir.mappings.catalog.read_order import read_order
 from ontoweir.mappings.catalog.read_rules import check_columns, read_clustered, read_span
 from ontoweir.mappings.model.catalog import BooleanType, ClosingRule, Column
@@ -35,10 +36,12 @@ def read_closing(
         breach = read_breach(entry, [c for c in columns if c.name in named], step_us)
         if "gap" in entry.values:
             gap = read_span(entry, "gap", step_us)
-            rules.append(ClosingRule(named, gap_us=gap, source=place, breach=breach))
+            floor = read_floor(entry, gap, partial(read_span, entry, "floor", step_us))
+            rules.append(ClosingRule(named, gap_us=gap, source=place, breach=breach, floor=floor))
         else:
-            rows = entry.count("rows", least=0)
-            rules.append(ClosingRule(named, rows=rows, source=place, breach=breach))
+            rows = entry.count("rows", least=0) or 0
+            floor = read_floor(entry, rows, partial(read_rows, entry))
+            rules.append(ClosingRule(named, rows=rows, source=place, breach=breach, floor=floor))
     one = table.values.get("closed_by")
     ends = [one] if isinstance(one, dict) else table.items("closed_by")
     rules += read_order(table, columns)

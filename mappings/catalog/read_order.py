@@ -1,8 +1,9 @@
 """Read `ordered`: the values of a column come in their order, but for a slack ([B] OA)."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from ontoweir.mappings.catalog.read_breach import read_order_breach
+from ontoweir.mappings.catalog.read_breach import read_floor, read_order_breach, read_rows
 from ontoweir.mappings.catalog.read_rules import check_columns
 from ontoweir.mappings.model.catalog import ClosingRule, Column, DateType, IntType
 from ontoweir.mappings.model.column_types import name_column_type
@@ -27,7 +28,7 @@ def read_order(table: TomlTable, columns: Sequence[Column]) -> Iterator[ClosingR
 
 
 def _read(entry: TomlTable, table: TomlTable, columns: Sequence[Column]) -> ClosingRule:
-    entry.refuse_unknown(("column", "slack", "rows", "on_violation"))
+    entry.refuse_unknown(("column", "slack", "rows", "adapt", "floor", "on_violation"))
     entry.need("column", '"seq"')
     name = entry.text("column") or ""
     check_columns(entry, "column", [name], [c.name for c in columns], table.path[-1])
@@ -50,25 +51,28 @@ def _read(entry: TomlTable, table: TomlTable, columns: Sequence[Column]) -> Clos
         )
     place, breach = table.lines.place(*table.path, "ordered"), read_order_breach(entry)
     if said == ["rows"]:
-        rows = entry.count("rows", least=0)
-        return ClosingRule((name,), late_rows=rows, source=place, breach=breach)
-    slack = _read_slack(entry, is_date=isinstance(kind, DateType))
-    return ClosingRule((name,), slack=slack, source=place, breach=breach)
+        rows = entry.count("rows", least=0) or 0
+        floor = read_floor(entry, rows, partial(read_rows, entry))
+        return ClosingRule((name,), late_rows=rows, source=place, breach=breach, floor=floor)
+    read = partial(_read_slack, entry, is_date=isinstance(kind, DateType))
+    slack = read("slack")
+    floor = read_floor(entry, slack, partial(read, "floor"))
+    return ClosingRule((name,), slack=slack, source=place, breach=breach, floor=floor)
 
 
-def _read_slack(entry: TomlTable, *, is_date: bool) -> int:
+def _read_slack(entry: TomlTable, key: str, *, is_date: bool) -> int:
     """A number of whole numbers, or of days."""
     if not is_date:
-        slack = entry.count("slack", least=0)
+        slack = entry.count(key, least=0)
         assert slack is not None
         return slack
-    day, text = UNITS_US["day"], entry.text("slack") or ""
+    day, text = UNITS_US["day"], entry.text(key) or ""
     length = parse_duration(text)
     if length is None or length < 0 or length % day:
         raise entry.error(
-            "slack",
+            key,
             f"{text!r} is not a whole number of days",
             why="values of the column are days",
-            fix='write slack = "1 day"',
+            fix=f'write {key} = "1 day"',
         )
     return length // day

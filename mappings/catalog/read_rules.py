@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from ontoweir.mappings.catalog.read_breach import BREACH_KEYS, read_breach
-from ontoweir.mappings.model.catalog import Column, Lag
+from ontoweir.mappings.model.catalog import Breach, Column, Lag
 from ontoweir.mappings.model.parse_duration import parse_duration
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
@@ -31,13 +31,9 @@ def _read_lags(table: TomlTable, mine: Sequence[Column], step_us: int) -> list[L
         if not isinstance(item, dict):
             raise table.wrong("lags", "a list of tables { behind, columns, to, within }")
         entry = TomlTable(item, (*table.path, "lags"), table.lines)
-        entry.refuse_unknown(("behind", "columns", "to", "within", *BREACH_KEYS))
-        for key, example in (
-            ("behind", '"alarm"'),
-            ("columns", '["id"]'),
-            ("to", '["id"]'),
-            ("within", '"1 hour"'),
-        ):
+        known_keys = ("behind", "columns", "to", "within", "rows", "every", "matches")
+        entry.refuse_unknown((*known_keys, *BREACH_KEYS))
+        for key, example in (("behind", '"alarm"'), ("columns", '["id"]'), ("to", '["id"]')):
             entry.need(key, example)
         columns, to = entry.texts("columns"), entry.texts("to")
         check_columns(entry, "columns", columns, known, table.path[-1])
@@ -48,11 +44,76 @@ def _read_lags(table: TomlTable, mine: Sequence[Column], step_us: int) -> list[L
                 why="a lag is between rows that are joined column by column",
                 fix="list as many columns as to",
             )
-        within = read_span(entry, "within", step_us)
+        within, rows, every = _read_length(entry, step_us)
         place = table.lines.place(*table.path, "lags")
         behind, breach = entry.text("behind") or "", read_breach(entry, (), step_us, spills=True)
-        lags.append(Lag(behind, columns, to, within, place, breach))
+        one = _read_matches(entry, breach)
+        lags.append(Lag(behind, columns, to, within, place, breach, rows, every, one))
     return lags
+
+
+def _read_length(entry: TomlTable, step_us: int) -> tuple[int, int | None, int | None]:
+    """How long after a row those that join it come, in µs; and where it is counted in rows of the
+    stream, how many, and how long it is at most from one to the next: only then the rows that wait
+    for them are limited."""
+    if "rows" not in entry.values:
+        if "every" in entry.values:
+            raise entry.error(
+                "every",
+                "lags says every, and no rows",
+                why="it says at least how often a row of the stream comes, of those that are "
+                "counted",
+                fix='write rows = 1000, every = "1 second"; or within = "1 hour" alone',
+            )
+        entry.need("within", '"1 hour", or rows = 1000, every = "1 second"')
+        return read_span(entry, "within", step_us), None, None
+    if "within" in entry.values:
+        raise entry.error(
+            "rows",
+            "lags says within and rows",
+            why="one of them says how long after a row those that join it come",
+            fix="leave out one of them; or declare two lags",
+        )
+    rows = entry.count("rows", least=0) or 0
+    if "every" not in entry.values:
+        raise entry.error(
+            "rows",
+            f"lags counts {rows} rows, and says not how often they come",
+            why="until they have come, rows of the other stream wait: any number of them, where "
+            "this one may be silent for any time",
+            fix='add every = "1 second", if a row of this stream comes at least so often; or '
+            'write within = "1 hour"',
+        )
+    every = read_span(entry, "every", step_us)
+    if not every:
+        raise entry.error(
+            "every",
+            "rows come every 0 steps",
+            why="rows of a stream come at different times",
+            fix='write the longest time between two of them, e.g. "1 second"',
+        )
+    return rows * every, rows, every
+
+
+def _read_matches(entry: TomlTable, breach: Breach | None) -> bool:
+    """Whether a row is joined by one row of the stream at most."""
+    matches = entry.text("matches")
+    if matches not in (None, "one", "many"):
+        raise entry.error(
+            "matches",
+            f"matches is {matches!r}",
+            why='of the stream one row with given values comes ("one"), or any number ("many", '
+            "which is so if it is not given)",
+            fix='write matches = "one", or leave it out',
+        )
+    if matches == "one" and breach is not None and breach.spill:
+        raise entry.error(
+            "matches",
+            'matches is "one", and on_violation = "spill"',
+            why="a row is dropped when the one that joins it has come, and not kept on disk",
+            fix='leave out matches, or write on_violation = "reject", or "count"',
+        )
+    return matches == "one"
 
 
 def _read_clusters(table: TomlTable, mine: Sequence[Column], step_us: int) -> list[Lag]:
@@ -66,6 +127,15 @@ def _read_clusters(table: TomlTable, mine: Sequence[Column], step_us: int) -> li
         if "within" not in entry.values:  # read_closing reads it
             continue
         columns = read_clustered(entry, known)
+        for key in ("adapt", "floor"):
+            if key in entry.values:
+                raise entry.error(
+                    key,
+                    f"clustered by within has {key}",
+                    why="a run may use less than is declared of a rule that says when values are "
+                    "closed; within is a condition of the query",
+                    fix=f"leave out {key}, or write gap, or rows",
+                )
         place = table.lines.place(*table.path, "clustered")
         within = read_span(entry, "within", step_us)
         agreed = [column for column in mine if column.name in columns]
@@ -82,7 +152,7 @@ def read_clustered(entry: TomlTable, known: list[str]) -> tuple[str, ...]:
             not exactly one that says how far such rows are apart.
     """
     how = ("within", "gap", "rows")
-    entry.refuse_unknown(("columns", *how, *BREACH_KEYS))
+    entry.refuse_unknown(("columns", *how, "adapt", "floor", *BREACH_KEYS))
     entry.need("columns", '["session"]')
     columns = entry.texts("columns")
     check_columns(entry, "columns", columns, known, entry.path[-2])

@@ -136,7 +136,12 @@ class Breach:
 @dataclass(frozen=True, slots=True)
 class Lag:
     """A stream's rows that join a row of `behind` (`columns` = `to`) come at most `within_us`
-    after it: a k-constraint ([B]), counted in time."""
+    after it: a k-constraint ([B] RIDS), counted in time.
+
+    `rows`: it is declared as so many rows of the stream, of which one comes at least every
+    `every_us`, so that `within_us` is their product. `one`: no two rows of the stream agree on
+    `columns`, so that one at most joins a row of `behind` (a many-one join).
+    """
 
     behind: str
     columns: tuple[str, ...]
@@ -144,6 +149,9 @@ class Lag:
     within_us: int
     source: Source | None = None
     breach: Breach | None = None
+    rows: int | None = None
+    every_us: int | None = None
+    one: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +165,11 @@ class ClosingRule:
     `late_rows`: at most so many rows, of later steps, come between a greater value and it.
 
     [B] CA(k) counts rows; a gap is a session's; `ends` is a punctuation; the last two are OA(k). It
-    bounds how many values are open at once, not how long one is."""
+    bounds how many values are open at once, not how long one is.
+
+    `floor`: live, less is used where rows show less, and at least so much (in µs, rows or values;
+    None: what is declared is used).
+    """
 
     columns: tuple[str, ...]
     gap_us: int | None = None
@@ -169,6 +181,7 @@ class ClosingRule:
     breach: Breach | None = None
     slack: int | None = None
     late_rows: int | None = None
+    floor: int | None = None
 
     @property
     def is_order(self) -> bool:

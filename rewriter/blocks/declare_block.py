@@ -113,7 +113,8 @@ def _list_lags(
     for lag in domains.stream.lags:
         names = tuple(map(domains.named, lag.columns))
         if shown >= set(names) and set(union.aggregation.group) >= set(names):
-            yield replace(lag, columns=names, within_us=lag.within_us + longest)
+            within = lag.within_us + longest
+            yield replace(lag, columns=names, within_us=within, rows=None, one=False)
 
 
 def _list_types(union: SpjUnion, catalog: Catalog) -> dict[str, ColumnType]:

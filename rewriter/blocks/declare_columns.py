@@ -77,7 +77,7 @@ def declare_columns(
         if r.columns[0] in known
     )
     lags = tuple(
-        replace(lag, columns=tuple(named[c] for c in lag.columns))
+        replace(lag, columns=tuple(named[c] for c in lag.columns), one=False)
         for lag in stream.lags
         if known >= set(lag.columns)
     )

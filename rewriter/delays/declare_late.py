@@ -86,6 +86,8 @@ def declare_late(
             lag,
             columns=tuple(outside[c] for c in lag.columns),
             within_us=lag.within_us + delay,
+            rows=None,
+            one=False,
         )
         for lag in base.lags
         if set(outside) >= set(lag.columns)

@@ -7,7 +7,7 @@ from ontoweir.checker.partition.partition import ByAnything, ByKey, NotDivided, 
 from ontoweir.mappings.model.catalog import DecimalType
 from ontoweir.rewriter.algebra.is_injective import term_kind
 from ontoweir.runtime.division.division import Division
-from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.engine.execution import ExecutionContext, drops_matched
 from ontoweir.runtime.engine.query_job import QueryJob
 
 
@@ -36,6 +36,8 @@ def plan_division(
         return "its answers end, and when is found where all come together"
     if work.rules:
         return "which rows break a rule is found over all of them"
+    if drops_matched(work):
+        return "rows are dropped when they are matched, by all rows of the other stream"
     if work.catalog.functions:
         return "it may call functions of Python, which other processes need not have"
     if not sys.executable:

@@ -234,6 +234,8 @@ def _find_closing(
             at_once,
             rule.slack,
             rule.late_rows,
+            "" if closed is None else closed.stream,
+            rule.columns,
         )
     found = find_closing(job.union, catalog)
     assert found is not None  # split_by_keys found it

@@ -70,6 +70,12 @@ class ExecutionContext:
     """Whether tasks write their answers as the output has them, which is put together of them."""
 
 
+def drops_matched(work: ExecutionContext) -> bool:
+    """Whether rows are dropped when the one that can join them has come: ranges of a history do not
+    know what came before them, nor parts what came to others."""
+    return any(table.matched for plan in work.plans for table in plan.tables)
+
+
 def closes_values(work: ExecutionContext) -> bool:
     """Whether a rule closes the values by which groups are final."""
     return work.aggregates is not None and isinstance(work.aggregates.closing, ValueClosing)

@@ -34,6 +34,8 @@ class ValueClosing:
         at_once: a group is answered when it is found, and forgotten when it is final.
         slack: it is closed by a value that is greater by more than that.
         late_rows: it is closed when more rows than that have come in steps after a greater value.
+        stream: what has the rule, of `columns`.
+        begun_us: live, since when a lesser k is used: nothing is final before it.
     """
 
     variables: tuple[str, ...]
@@ -44,6 +46,9 @@ class ValueClosing:
     at_once: bool = False
     slack: int | None = None
     late_rows: int | None = None
+    stream: str = ""
+    columns: tuple[str, ...] = ()
+    begun_us: int | None = None
 
 
 class Followed(NamedTuple):
@@ -90,7 +95,7 @@ def follow_values(
     values, places = add_groups(before, rows, len(at))
     until = -NEVER if now is None else now
     if closing.gap_us is not None:
-        ends = _by_gap(before, places, at, closing.gap_us + closing.wait_us, until)
+        ends = _by_gap(closing, before, places, at, until)
     elif closing.rows is not None:
         ends = _by_rows(closing, before, places, (at, weights), until)
     elif closing.slack is not None or closing.late_rows is not None:
@@ -135,17 +140,21 @@ def _times(before: GroupState) -> Array:
     return np.where(held.valid, held.values, NEVER)
 
 
-def _by_gap(before: GroupState, places: Array, at: Array, after: int, now: int) -> _Ends:
+def _by_gap(closing: ValueClosing, before: GroupState, places: Array, at: Array, now: int) -> _Ends:
     """A run of rows of a value, each at most a while after the one before, ends that long after its
     last one."""
+    assert closing.gap_us is not None
+    after = closing.gap_us + closing.wait_us
+    begun = -NEVER if closing.begun_us is None else closing.begun_us
     place = np.concatenate([np.arange(before.count), places])
     time = np.concatenate([_times(before), at])
     order = np.lexsort((time, place))
     place, time = place[order], time[order]
     last = np.append(place[1:] != place[:-1], True)[: len(place)]
-    over = np.where(last, time + after <= now, np.append(time[1:], 0)[: len(time)] > time + after)
+    ends = np.maximum(time + after, begun)
+    over = np.where(last, ends <= now, np.append(time[1:], 0)[: len(time)] > ends)
     left = last & ~over
-    return _Ends(place[over], time[over] + after, place[left], {_TIME: time[left]})
+    return _Ends(place[over], ends[over], place[left], {_TIME: time[left]})
 
 
 def _by_rows(
@@ -242,7 +251,9 @@ def _by_order(
     closed = _find_closed(closing, values, (first, base), (steps, total))
     known = np.full(len(values), NEVER, dtype=np.int64)
     known[: before.count] = _times(before)
-    fresh = np.where(closed == NEVER, NEVER, np.maximum(closed, first) + closing.wait_us)
+    begun = -NEVER if closing.begun_us is None else closing.begun_us
+    fresh = np.maximum(np.maximum(closed, first) + closing.wait_us, begun)
+    fresh = np.where(closed == NEVER, NEVER, fresh)
     final = np.where(known != NEVER, known, fresh)
     found = [(np.arange(len(values)), final.copy())]
     while (rest := at > final[places]).any():

@@ -28,7 +28,7 @@ from ontoweir.runtime.columnar.frame import (
     sums_of,
 )
 from ontoweir.runtime.columnar.runs import blocks
-from ontoweir.runtime.kernel.asof_index import AsOfIndex
+from ontoweir.runtime.kept.asof_index import AsOfIndex
 from ontoweir.runtime.kernel.keep_apart import keep_apart
 from ontoweir.runtime.kernel.pareto_front import pareto_front
 from ontoweir.runtime.kernel.plan_view import Members, PlanView
@@ -232,7 +232,11 @@ def join_single_matches(
             else {WEIGHT: np.ones(len(row), np.int64)}
         )
         joined = left.with_columns({**theirs, **weights})
-        yield joined.take(_in_time(view, joined, past, now))
+        good = _in_time(view, joined, past, now)
+        if UNTIL in theirs:  # the one tuple that could join it has come then
+            good &= joined[UNTIL] >= joined[EVENT]
+            joined = joined.select([n for n in joined.columns if n != UNTIL])
+        yield joined.take(good)
 
 
 def _in_time(view: PlanView, frame: Frame, past: Members, now: Members) -> Array:

@@ -31,23 +31,31 @@ def compact_table(table: SynopsisTable, rows: Frame, now: int, *, bag: bool) -> 
 
 
 def compact_kept(
-    table: SynopsisTable, kept: KeptRows, fresh: Frame, now: int, *, bag: bool
+    table: SynopsisTable,
+    kept: KeptRows,
+    fresh: Frame,
+    now: int,
+    *,
+    bag: bool,
+    matched: Array,
 ) -> KeptRows:
     """As compact_table, of rows that were settled before and new ones: only those are looked at
-    that new ones may merge with, and those that are due."""
+    that new ones may merge with, and those that are due; `matched`: the places, in order, of those
+    that go."""
 
     def when(rows: Frame) -> Array:
         return _due_times(table, rows)
 
     due = kept.due(now, when) if table.kept else np.zeros(0, dtype=np.int64)
+    due = np.setdiff1d(due, matched, assume_unique=True)
     fresh = fresh.select(kept.names)
     incoming = _settle_rows(table, concat([kept.take(due), fresh]) if len(due) else fresh, now)
-    gone = due
+    gone = np.union1d(due, matched)
     if incoming.rows:
         found = kept.find(merging_columns(table), incoming)
-        others = np.setdiff1d(found, due, assume_unique=True)
+        others = np.setdiff1d(found, gone, assume_unique=True)
         incoming = _merge(table, concat([kept.take(others), incoming]), bag=bag)
-        gone = np.union1d(due, others)
+        gone = np.union1d(gone, others)
     return kept.replace(gone, incoming, when=when if table.kept else None, now=now)
 
 

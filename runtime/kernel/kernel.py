@@ -11,14 +11,21 @@ from typing import Protocol
 
 import numpy as np
 
-from ontoweir.checker.model.normal_form import TimeLimit
 from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
 from ontoweir.rewriter.model.spj import FoldFunction
 from ontoweir.runtime.columnar.add_exact import add_exact
-from ontoweir.runtime.columnar.columns import frontier, is_value, table_columns, total, value
+from ontoweir.runtime.columnar.columns import (
+    frontier,
+    is_value,
+    stamp,
+    table_columns,
+    total,
+    value,
+)
 from ontoweir.runtime.columnar.frame import (
     EVENT,
     LONG_AGO,
+    UNTIL,
     WEIGHT,
     Array,
     Frame,
@@ -39,8 +46,14 @@ from ontoweir.runtime.kernel.asof_join import join_single_matches, look_up_best,
 from ontoweir.runtime.kernel.compact_table import compact_kept, compact_table, merging_columns
 from ontoweir.runtime.kernel.keep_apart import keep_apart
 from ontoweir.runtime.kernel.pareto_front import least_rows, pareto_front
-from ontoweir.runtime.kernel.plan_view import Members, PlanView
+from ontoweir.runtime.kernel.plan_view import Members, PlanView, find_window
 from ontoweir.runtime.kernel.project_matches import MergedMarkers, project_matches
+from ontoweir.runtime.kernel.sole_matches import (
+    find_matched,
+    find_places,
+    have_met,
+    list_values,
+)
 from ontoweir.runtime.kernel.thin_rows import thin_rows
 
 _MAX_PAIRS = 1 << 21
@@ -104,7 +117,26 @@ class _Chunk:
         matches = concat(parts)
         if not table.frontier and len(parts) > 1:  # each of them is aggregated
             matches = aggregate(matches, by, bag=self.bag)
+        matches = self._without_matched(table, matches)
         return matches if self.bag else self._novel(table, matches)
+
+    def _without_matched(self, table: SynopsisTable, frame: Frame) -> Frame:
+        """Without new rows whose one tuple came before them; not where that may be dropped itself,
+        and would be there or not by where chunks end."""
+        for match in table.matched:
+            past = self.view.tables.get(frozenset({match.child}))
+            if past is None or past.matched or not frame.rows:
+                continue
+            limits = [k.expire_after for k in past.kept if k.expire_after is not None]
+            came = self._with_old(past, list_values(match), frame, self._came(past, match.child))
+            met = have_met(match, frame, came, min(limits, default=None))
+            frame = frame.take(~met | (frame[EVENT] != frame[stamp(match.parent)]))
+        return frame
+
+    def _came(self, table: SynopsisTable, member: int) -> Frame:
+        """A member's tuples of the chunk, as its table has them."""
+        batch = self.batches[member] if self.batches[member].rows else self._empty(table)
+        return batch.select([*table_columns(table), EVENT, WEIGHT])
 
     def _complete(
         self,
@@ -187,15 +219,19 @@ class _Chunk:
         if events.rows == 0:
             return iter(())
         needed = {k.member for k in target.kept}
-        window = _window(table, now, self.form.times)
-        summed = not table.frontier and (
-            not table.kept
-            or (
-                len(table.kept) == 1
-                and window is not None
-                and table.kept[0].member not in needed
-                and self._is_latest(table.kept[0].member, past)
-                and not self._unequal_times(past, now)
+        window = find_window(table, now, self.form.times)
+        summed = (
+            not table.frontier
+            and not table.matched
+            and (
+                not table.kept
+                or (
+                    len(table.kept) == 1
+                    and window is not None
+                    and table.kept[0].member not in needed
+                    and self.view.is_latest(table.kept[0].member, past)
+                    and not self.view.have_unequal_times(past, now)
+                )
             )
         )
         if summed:
@@ -204,22 +240,14 @@ class _Chunk:
             return look_up_best(self.view, frame, table, events)
         return join_single_matches(self.view, frame, table, events, past, now)
 
-    def _is_latest(self, member: int, members: Members) -> bool:
-        """Whether a member's tuple always completes a match of `members`."""
-        lags = [self.form.lag[member][j] for j in members if j != member]
-        return all(lag is not None and lag <= 0 for lag in lags)
-
-    def _unequal_times(self, past: Members, now: Members) -> bool:
-        return any(
-            d.steps != 0 and {d.left, d.right} & past and {d.left, d.right} & now
-            for d in self.form.time_differences
-        )
-
     def _events(self, table: SynopsisTable, frame: Frame) -> Frame:
         """State and new matches of a table that rows may be joined with."""
         new = self.new[table.members]
         names = [n for n in merging_columns(table) if is_value(n) and n in frame.columns]
-        return self._with_old(table, names, frame, new)
+        events = self._with_old(table, names, frame, new)
+        if not table.matched:
+            return events
+        return events.with_columns({UNTIL: find_matched(table, events, self.batches)})
 
     def _with_old(
         self, table: SynopsisTable, names: Sequence[Name], wanted: Frame, more: Frame
@@ -286,12 +314,17 @@ class _Chunk:
 
     def _settle(self, table: SynopsisTable, now: int) -> Frame | KeptRows:
         held, new = self.state.stored.get(table.members), self.new[table.members]
+        if table.matched:
+            new = new.take(find_matched(table, new, self.batches) > now)
         if held is not None and are_few(new.rows, held.rows):
             kept = held if isinstance(held, KeptRows) else KeptRows(held)
-            return compact_kept(table, kept, new, now, bag=self.bag)
+            gone = find_places(table, kept, self.batches)
+            return compact_kept(table, kept, new, now, bag=self.bag, matched=gone)
         best = self.best.get(table.members)
         if best is None or table.kept:
             rows = _put_before(self._held(table, (), new), new)
+            if table.matched:
+                rows = rows.take(find_matched(table, rows, self.batches) > now)
             return compact_table(table, rows, now, bag=self.bag)
         return best.with_columns({EVENT: np.full(best.rows, LONG_AGO, dtype=np.int64)})
 
@@ -299,20 +332,6 @@ class _Chunk:
 def _put_before(old: Frame | None, more: Frame) -> Frame:
     """Rows, and others before them, if there are any."""
     return more if old is None or not old.rows else concat([old.select(list(more.columns)), more])
-
-
-def _window(
-    table: SynopsisTable, now: Members, times: Sequence[TimeLimit]
-) -> tuple[int | None, int] | None:
-    """(c, d) where matches from now - c to now - d qualify, by one kept timestamp."""
-    if not table.kept:
-        return (None, 1)
-    if len(table.kept) > 1:
-        return None
-    member = table.kept[0].member
-    uppers = [t.steps for t in times if t.earlier == member and t.later in now]
-    lowers = [-t.steps for t in times if t.later == member and t.earlier in now]
-    return (min(uppers) if uppers else None, max([1, *lowers]))
 
 
 def _with_sums(plan: SynopsisPlan, member: int, batch: Frame) -> Frame:

@@ -20,10 +20,12 @@ from ontoweir.runtime.blocks.advance_blocks import advance_blocks
 from ontoweir.runtime.changes.make_snapshots import advance_feed
 from ontoweir.runtime.engine.advance_rows import admit_chunk, advance_rows, count_markers
 from ontoweir.runtime.engine.execution import ExecutionState
+from ontoweir.runtime.groups.value_closing import ValueClosing
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.live.arrivals.ingest import LATE, describe_rows, ingest
 from ontoweir.runtime.live.check_bounds import check_bounds
+from ontoweir.runtime.live.model.adapt_closing import adapt_closing
 from ontoweir.runtime.live.model.divided_state import DividedState, PartState
 from ontoweir.runtime.live.model.live_job import (
     PARTITION_OF,
@@ -158,6 +160,7 @@ def _advance_queries(
     among those that were admitted, with the reason of the first query that rejects each."""
     limit = chunk.now_us
     assert limit is not None
+    job = _adapt_rules(job, state)
     states: list[QueryState] = []
     answers = []
     divided = advance_parts(job, state, admitted, limit)
@@ -187,6 +190,22 @@ def _advance_queries(
         states.append(made)
         answers.append(table)
     return states, answers, broken
+
+
+def _adapt_rules(job: LiveJob, state: LiveState) -> LiveJob:
+    """The queries by the k that is in use of rules which adapt."""
+    rules = job.metered
+    if all(m.floor is None for m in rules) or len(state.meters) != len(rules):
+        return job
+    queries = []
+    for query in job.queries:
+        aggregates = query.work.aggregates
+        if aggregates is not None and isinstance(aggregates.closing, ValueClosing):
+            closing = adapt_closing(aggregates.closing, rules, state.meters)
+            work = replace(query.work, aggregates=replace(aggregates, closing=closing))
+            query = replace(query, work=work)
+        queries.append(query)
+    return replace(job, queries=tuple(queries))
 
 
 def _advance_together(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ontoweir.errors import OntoweirError, QueryError
 from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.engine.advance_rows import advance_rows
-from ontoweir.runtime.engine.execution import ExecutionContext, closes_values
+from ontoweir.runtime.engine.execution import ExecutionContext, closes_values, drops_matched
 from ontoweir.runtime.kernel.tables_of_size import count_levels
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
@@ -116,9 +116,9 @@ def choose_engine(
     if closes_values(work):
         because = "when values are closed is found in the order of time"
         return EngineChoice(spark=False, because=because)
-    if work.rules:
-        because = "which rows break a rule is found in the order of time"
-        return EngineChoice(spark=False, because=because)
+    if work.rules or drops_matched(work):
+        what = "which rows break a rule is" if work.rules else "which rows are matched is"
+        return EngineChoice(spark=False, because=f"{what} found in the order of time")
     if rows < WORTH or rows < 2 * request.rows_per_range:
         return EngineChoice(spark=False, because=f"history has only {rows:,} rows")
     return _compare(work, request, rows, spark, divide)

@@ -21,7 +21,7 @@ from ontoweir.runtime.changes.change_rows import ChangeRows
 from ontoweir.runtime.changes.feed_of import feed_of, has_updates
 from ontoweir.runtime.division.plan_division import plan_division
 from ontoweir.runtime.engine.configure_run import RunConfig, configure_run
-from ontoweir.runtime.engine.execution import ExecutionContext, closes_values
+from ontoweir.runtime.engine.execution import ExecutionContext, closes_values, drops_matched
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.rdf.find_terms import RDF_FORMATS, find_terms, require_terms
@@ -327,6 +327,8 @@ def _cut(
         return Ranges((), "when values are closed, and groups final, is found in the order of time")
     if work.rules:
         return Ranges((), "which rows break a rule is found in the order of time")
+    if drops_matched(work):
+        return Ranges((), "rows are dropped when they are matched, in the order of time")
     spark = session()
     wanted = count_cores(spark) if request.ranges is None else request.ranges
     return plan_ranges(work.histories, wanted, request.rows_per_range, work.span)

@@ -131,8 +131,7 @@ def look_at(
     ordered = rule.kind in (RuleKind.SLACK, RuleKind.ORDER)
     rows = read_values(table, times, rule.columns, ordered=ordered, bits=bits)
     said = np.ones(len(rows.times), dtype=np.bool_)
-    if rule.kind is RuleKind.END:
-        assert rule.ends is not None
+    if rule.kind is RuleKind.END and rule.ends is not None:
         column = table.column(rule.ends).take(pa.array(rows.places))
         said = pc.fill_null(column.cast(pa.bool_()), False).to_numpy().astype(np.bool_)
     behind = None

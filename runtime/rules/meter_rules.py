@@ -33,20 +33,30 @@ _HOUR_US = 3_600_000_000
 
 class Metered(NamedTuple):
     """A rule that is measured; `used`: the k that is declared, in µs, rows or values; `step_us`:
-    of its stream."""
+    of its stream; `floor`: less is used where rows show less, and at least so much (None: what is
+    declared is)."""
 
     rule: WatchedRule
     used: int
     step_us: int
+    floor: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RuleMeter:
-    """What is remembered of a rule: of values whose hash ends with so many zero `bits`."""
+    """What is remembered of a rule: of values whose hash ends with so many zero `bits`. `used`: the
+    k in use (None: as declared), `since_us`: from when on it is less than the one before."""
 
     known: RuleState = field(default_factory=RuleState)
     bits: int = 0
     seen: SlidingMax = field(default_factory=SlidingMax)
+    used: int | None = None
+    since_us: int | None = None
+
+
+def k_in_use(metered: Metered, meter: RuleMeter) -> int:
+    """The k of a rule that is used."""
+    return metered.used if meter.used is None else meter.used
 
 
 def list_metered(streams: Mapping[str, tuple[Stream, Sequence[str]]]) -> tuple[Metered, ...]:
@@ -64,7 +74,8 @@ def list_metered(streams: Mapping[str, tuple[Stream, Sequence[str]]]) -> tuple[M
             if read:
                 open_ones = declared.most_open if isinstance(declared, ClosingRule) else None
                 used = (open_ones or 0) if rule.kind is RuleKind.END else rule.span
-                found.append(Metered(rule, used, stream.grid_us))
+                floor = declared.floor if isinstance(declared, ClosingRule) else None
+                found.append(Metered(rule, used, stream.grid_us, floor))
     return tuple(found)
 
 
@@ -108,7 +119,19 @@ def _meter(
             k, known = _measure_order(meter.known, rows, rule.kind)
     window = _WINDOWS * rule.span if rule.kind in (RuleKind.SPAN, RuleKind.GAP) else _HOUR_US
     seen = meter.seen.see(k, now_us, max(window, metered.step_us))
-    return _limit(replace(meter, known=_forget(metered, known, now_us), seen=seen))
+    meter = _limit(replace(meter, known=_forget(metered, known, now_us), seen=seen))
+    return meter if metered.floor is None else _adapt(metered, metered.floor, meter, now_us)
+
+
+def _adapt(metered: Metered, floor: int, meter: RuleMeter, now_us: int) -> RuleMeter:
+    """With the k that the last window has shown: less as soon as a whole window has shown less, and
+    more at once."""
+    used, wanted = k_in_use(metered, meter), min(max(meter.seen.most, floor), metered.used)
+    if wanted > used:
+        return replace(meter, used=wanted)
+    if wanted < used and meter.seen.full:
+        return replace(meter, used=wanted, since_us=now_us + metered.step_us)
+    return meter
 
 
 def _measure_span(

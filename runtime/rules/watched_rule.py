@@ -21,7 +21,7 @@ class RuleKind(StrEnum):
     SPAN = "span"
     """So long has passed since the first row with it."""
     END = "end"
-    """A row has said that it is the last one."""
+    """A row has said that it is the last one; without a column for it, each does."""
     SLACK = "slack"
     """A value greater by more than that has come."""
     ORDER = "order"
@@ -71,7 +71,8 @@ class WatchedRule:
             case RuleKind.ORDER:
                 return f"more than {self.span} rows after a greater {names}"
             case RuleKind.END:
-                return f"after a row with the same {names} in which {self.ends} is true"
+                said = "" if self.ends is None else f" in which {self.ends} is true"
+                return f"after a row with the same {names}{said}"
 
     @property
     def name(self) -> str:
@@ -105,20 +106,19 @@ def _list(catalog: Catalog, streams: Collection[str], whole: bool) -> Iterator[W
         stream = catalog.streams[name]
         for lag in stream.lags:
             if lag.breach is not None and not lag.breach.spill and lag.behind in streams:
-                yield from _watch(name, lag, lag.breach, whole)
+                yield from _watch(describe_rule(name, lag), lag.breach, whole)
+                if lag.one:
+                    yield from _watch(describe_one(name, lag), lag.breach, whole)
         for rule in stream.closing:
             if rule.breach is not None:
-                yield from _watch(name, rule, rule.breach, whole)
+                yield from _watch(describe_rule(name, rule), rule.breach, whole)
 
 
-def _watch(
-    stream: str, rule: Lag | ClosingRule, breach: Breach, whole: bool
-) -> Iterator[WatchedRule]:
+def _watch(made: WatchedRule, breach: Breach, whole: bool) -> Iterator[WatchedRule]:
     limited = breach.remember_us is not None or breach.values is not None
     counts = whole and not breach.reject
     if not limited and not counts:
         return
-    made = describe_rule(stream, rule)
     keep = FOR_EVER
     if breach.remember_us is not None and not counts:
         keep = breach.remember_us + (0 if made.kind is RuleKind.ROWS else made.span)
@@ -130,6 +130,14 @@ def _watch(
 def watch_closing(rule: ClosingRule) -> WatchedRule:
     """A rule of a stream without a name, of which all that breaks it is counted."""
     return describe_rule("", rule)
+
+
+def describe_one(stream: str, lag: Lag) -> WatchedRule:
+    """That no two rows of a stream agree on the columns of a lag (`matches = "one"`), of which
+    nothing is rejected."""
+    return WatchedRule(
+        stream, lag.columns, RuleKind.END, 0, None, None, FOR_EVER, reject=False, limited=False
+    )
 
 
 def describe_rule(stream: str, rule: Lag | ClosingRule) -> WatchedRule:

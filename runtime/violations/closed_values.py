@@ -3,19 +3,20 @@
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.mappings.model.catalog import ClosingRule
+from ontoweir.mappings.model.catalog import ClosingRule, Lag
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.rules.enforce_rules import look_at
 from ontoweir.runtime.rules.rule_state import RuleState
-from ontoweir.runtime.rules.watched_rule import watch_closing
+from ontoweir.runtime.rules.watched_rule import describe_one, watch_closing
 
 
 class ClosedValues:
     """By the values of a rule's columns, what says when they are closed. It grows with them: so
     much is known of data at hand only."""
 
-    def __init__(self, rule: ClosingRule) -> None:
-        self._rule = watch_closing(rule)
+    def __init__(self, rule: ClosingRule | Lag) -> None:
+        """Of a lag: each value is closed by the one row that has it."""
+        self._rule = describe_one("", rule) if isinstance(rule, Lag) else watch_closing(rule)
         self._state = RuleState()
 
     @property

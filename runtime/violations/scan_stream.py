@@ -64,7 +64,9 @@ class StreamScan:
         self.history, self.checks, self.wide = history, checks, wide
         self.rules, self.span, self.most = rules, span, most
         self.on_admitted: Callable[[pa.Table, Array], None] = lambda rows, times: None
-        self._closing = [ClosedValues(rule) for rule in history.stream.closing if closed]
+        ones = [ClosedValues(lag) for lag in history.stream.lags if lag.one]
+        rules_of = [*map(ClosedValues, history.stream.closing), *ones]
+        self._closing = rules_of if closed else []
         self.rows = self.needed_us = 0
         self.whole = True
         self._files = list(dict.fromkeys(p.shown for p in history.pieces))

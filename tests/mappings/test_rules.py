@@ -220,3 +220,80 @@ def test_a_lag_that_is_watched_is_between_columns_of_one_type(tmp_path: Path) ->
         make_catalog(tmp_path, _toml(f'{lag}, on_violation = "count" }}]'))
     assert error.value.source is not None
     assert error.value.source.line == 4
+
+
+def _lag(said: str) -> str:
+    entry = f'{{ behind = "S", columns = ["k"], to = ["k"], {said} }}'
+    return _toml(f"lags = [{entry}]")
+
+
+def test_a_lag_in_rows_is_one_in_time_where_they_come_often(tmp_path: Path) -> None:
+    catalog = make_catalog(tmp_path, _lag('rows = 30, every = "2 minutes", matches = "one"'))
+    (lag,) = catalog.streams["S"].lags
+    assert (lag.within_us, lag.rows, lag.every_us) == (3_600_000_000, 30, 120_000_000)
+    assert lag.one
+    (twin,) = make_catalog(tmp_path, _lag('within = "1 hour"')).streams["S"].lags
+    assert (twin.within_us, twin.rows, twin.one) == (3_600_000_000, None, False)
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("rows = 30", "lags counts 30 rows, and says not how often they come"),
+        ('rows = 30, within = "1 hour"', "lags says within and rows"),
+        ('every = "1 hour"', "lags says every, and no rows"),
+        ('rows = -1, every = "1 hour"', "a whole number, 0 or more"),
+        ('rows = 30, every = "90 seconds"', "not a whole number of the stream's steps"),
+        ('rows = 30, every = "0 seconds"', "rows come every 0 steps"),
+        ('within = "1 hour", matches = "two"', "matches is 'two'"),
+        ('within = "1 hour", matches = "one", on_violation = "spill"', 'matches is "one"'),
+    ],
+)
+def test_what_is_wrong_in_a_lag_is_refused_with_its_line(
+    said: str, wrong: str, tmp_path: Path
+) -> None:
+    with pytest.raises(CatalogError, match=wrong) as error:
+        make_catalog(tmp_path, _lag(said))
+    assert error.value.source is not None
+    assert error.value.source.line == 4
+
+
+@pytest.mark.parametrize(
+    ("rule", "floor"),
+    [
+        (
+            'clustered = [{ columns = ["k"], gap = "1 hour", adapt = true, floor = "5 minutes" }]',
+            3e8,
+        ),
+        ('clustered = [{ columns = ["k"], rows = 500, adapt = true, floor = 9 }]', 9),
+        ('ordered = [{ column = "k", slack = 500, adapt = true, floor = 0 }]', 0),
+        ('ordered = [{ column = "k", rows = 500, adapt = true, floor = 500 }]', 500),
+        ('ordered = [{ column = "d", slack = "3 days", adapt = true, floor = "1 day" }]', 1),
+        ('ordered = [{ column = "k", slack = 500 }]', None),
+    ],
+)
+def test_rules_adapt_down_to_a_floor(rule: str, floor: float | None, tmp_path: Path) -> None:
+    (made,) = make_catalog(tmp_path, _toml(rule) + 'd = "date"\n').streams["S"].closing
+    assert made.floor == floor
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('{ columns = ["k"], gap = "1 hour", adapt = true }', "has no floor"),
+        ('{ columns = ["k"], gap = "1 hour", floor = "1 minute" }', "floor is declared, and adapt"),
+        ('{ columns = ["k"], rows = 5, adapt = true, floor = 6 }', "the floor is greater than"),
+        (
+            '{ columns = ["k"], rows = 5, adapt = true, floor = "1 hour" }',
+            "a whole number, 0 or more",
+        ),
+        ('{ columns = ["k"], within = "1 hour", adapt = true }', "clustered by within has adapt"),
+    ],
+)
+def test_what_is_wrong_in_adapt_is_refused_with_its_line(
+    rule: str, said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(CatalogError, match=said) as error:
+        make_catalog(tmp_path, _toml(f"clustered = [{rule}]"))
+    assert error.value.source is not None
+    assert error.value.source.line == 4

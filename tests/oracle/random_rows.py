@@ -1,4 +1,5 @@
-"""Small random data that keeps what a catalog declares: keys, references and domains."""
+"""Small random data that keeps what a catalog declares: keys, references and domains, and where
+one row of a stream at most has a value (`matches = "one"`)."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -78,7 +79,10 @@ class _Maker:
                 row[table.timestamp] = self.random.randrange(self.steps)
             for reference in table.references:
                 row |= self._refer(reference, found)
-            keys = [(key, *(row[c] for c in key)) for key in table.keys]
+            once = [*table.keys]
+            if isinstance(table, Stream):
+                once += [lag.columns for lag in table.lags if lag.one]
+            keys = [(key, *(row[c] for c in key)) for key in once]
             if any(row[c] is None for c in never_null(table)) or used.intersection(keys):
                 continue
             if isinstance(table, Stream) and table.max_per_timestamp is not None:

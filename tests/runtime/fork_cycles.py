@@ -1,4 +1,4 @@
-"""Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS [views|parts|spill]`.
+"""Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS [late|views|parts|spill]`.
 
 A child process takes in micro-batches as Spark gives them (one that is not committed comes
 again), and kills itself; the next goes on. In the end one that is not killed.
@@ -10,6 +10,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,14 +20,17 @@ import pyarrow.parquet as pq
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import OntoweirError
+from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.arrivals.ingest import LATE
 from ontoweir.runtime.live.arrivals.read_stream import STREAM
 from ontoweir.runtime.live.live_options import LiveOptions
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.live.process_batches import BatchProcessor
 from tests.oracle.random_queries import Case
 from tests.runtime.kill_at import kill_at
-from tests.runtime.live_cases import cut_arrivals, find_case
+from tests.runtime.live_cases import cut_arrivals, find_case, make_job
 from tests.runtime.parts_here import find_divided
 from tests.runtime.spill.spill_cases import choose_spill
 from tests.runtime.view_cases import choose_views
@@ -70,6 +74,38 @@ def choose_parts(seed: int) -> "tuple[Callable[[Path], LiveJob], list[dict[str, 
         batches = _batches(case, Random(seed), {h.stream.name for h in job.histories})
         if len(batches) >= 6:
             return make, batches
+    raise AssertionError
+
+
+def choose_late(seed: int) -> tuple[LiveJob, list[dict[str, pa.Table]]]:
+    """As choose, with rows that come late, within the lateness: steps stay open from one
+    micro-batch to the next."""
+    random = Random(seed)
+    for plain, _ in find_case(seed=seed):
+        streams = {
+            n: replace(s, lateness_us=3 * s.step_us) for n, s in plain.catalog.streams.items()
+        }
+        case = replace(plain, catalog=replace(plain.catalog, streams=streams))
+        verdict = check_query(case.query, case.catalog, disprove=False)
+        data = dict(case.data)
+        for name in streams:
+            columns, rows = data[name]
+            moved = [(row[-1] + random.uniform(0, 3), row) for row in rows]
+            data[name] = columns, [row for _, row in sorted(moved, key=lambda m: m[0])]
+        case = replace(case, data=data)
+        job = make_job(case, verdict)
+        read = {h.stream.name for h in job.histories}
+        batches = _batches(case, Random(seed), read)
+        whole, held = begin_live(job), 0
+        for batch in batches:
+            outcome = advance_live(job, whole, batch, 0.0)
+            whole = outcome.state
+            held += any(table.num_rows for table in whole.buffered_rows.values())
+            if any(reject.reason == LATE for reject in outcome.rejects):
+                break
+        else:
+            if len(batches) >= 6 and len(read) > 1 and held > 3:
+                return job, batches
     raise AssertionError
 
 
@@ -130,6 +166,7 @@ def main() -> None:
     """Kill a run at a stage KILLS times, on as many cases as it takes; compare with no kills."""
     folder, stage, seed, kills = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
     picks: dict[str, Callable[[int], tuple[Any, Any]]] = {
+        "late": choose_late,
         "views": choose_views,
         "parts": choose_parts,
         "spill": choose_spill,

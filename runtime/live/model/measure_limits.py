@@ -6,7 +6,7 @@ from typing import Any
 
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState
-from ontoweir.runtime.rules.meter_rules import Metered, RuleMeter
+from ontoweir.runtime.rules.meter_rules import Metered, RuleMeter, k_in_use
 from ontoweir.runtime.rules.watched_rule import RuleKind, WatchedRule
 from ontoweir.runtime.times.watch_lateness import NOT_WATCHED
 
@@ -58,7 +58,7 @@ def _measure_rules(job: LiveJob, state: LiveState) -> Iterator[Limit]:
     meters = state.meters if len(state.meters) == len(rules) else (RuleMeter(),) * len(rules)
     for metered, meter in zip(rules, meters, strict=True):
         rule = metered.rule
-        numbers = metered.used, meter.seen.most, meter.seen.ever
+        numbers = k_in_use(metered, meter), meter.seen.most, meter.seen.ever
         yield _show(rule.stream, _name(rule), rule.kind, numbers)
 
 

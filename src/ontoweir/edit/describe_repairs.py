@@ -65,13 +65,14 @@ class Edit:
 class DescribedRepair:
     """A repair: sentences, edits that do it, and the verdict with them; `changes`: what it is;
     `rejects`: how many rows of the data at hand its declarations are not true of (None: that was
-    not looked at)."""
+    not looked at), and `against`: some of them."""
 
     actions: tuple[str, ...]
     edits: tuple[Edit, ...]
     verdict: Verdict
     changes: tuple[Change, ...] = ()
     rejects: int | None = None
+    against: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,14 +283,14 @@ def describe_edits(
     texts = tuple(describe_change(c, union, catalog, sql=sql) for c in changes)
     edits: list[Edit] = []
     if drafted.project is not None and project is not None:
-        edits += _compare(Source(catalog.file), project, drafted.project)
+        edits += compare_texts(Source(catalog.file), project, drafted.project)
     edits += [Edit(source, 0, lines) for source, lines in drafted.more]
     if union.source is not None:
-        edits += _compare(union.source, query, drafted.query)
+        edits += compare_texts(union.source, query, drafted.query)
     return texts, tuple(edits)
 
 
-def _compare(source: Source, before: str, after: str) -> list[Edit]:
+def compare_texts(source: Source, before: str, after: str) -> list[Edit]:
     """The lines that differ."""
     old, new = before.split("\n"), after.split("\n")
     matcher = SequenceMatcher(None, old, new, autojunk=False)

@@ -83,6 +83,7 @@ def measure_project(
     compiled: Sequence[CompiledQuery],
     spark: "Callable[[], SparkSession]",
     progress: "ProgressListener | None" = None,
+    most: int | None = None,
 ) -> Measurement:
     """Measure the streams that queries read.
 
@@ -91,6 +92,7 @@ def measure_project(
         compiled: the queries; none: all streams are measured.
         spark: gives the session where a source needs it.
         progress: is called while rows are read.
+        most: of each stream the first so many rows are enough (None: all are read).
 
     Raises:
         UsageError: the project has no stream.
@@ -105,7 +107,7 @@ def measure_project(
         if {join.stream, join.behind} <= known
     ]
     ends = {(j.stream, j.column) for j in joins} | {(j.behind, j.to) for j in joins}
-    measured = measure_streams(catalog, streams, spark, progress, ends)
+    measured = measure_streams(catalog, streams, spark, progress, ends, most)
     lags = measure_lags(joins, measured)
     proposed = [p for s in streams for p in propose_declarations(s, measured[s.name])]
     proposed += [p for s in streams for p in propose_lags(s, measured, lags)]

@@ -3,7 +3,7 @@
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import accumulate, combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ontoweir.progress.replay_progress import ProgressListener
     from ontoweir.runtime.engine.configure_run import StreamColumns
     from ontoweir.runtime.measure.measured import MeasuredRatio, MeasuredStream
+    from ontoweir.runtime.sources.history import Piece
 
 
 def measure_streams(
@@ -24,6 +25,7 @@ def measure_streams(
     spark: "Callable[[], SparkSession]",
     progress: "ProgressListener | None",
     joined: Collection[tuple[str, str]] = (),
+    most: int | None = None,
 ) -> "dict[str, MeasuredStream]":
     """What holds of the data of streams.
 
@@ -33,6 +35,7 @@ def measure_streams(
         spark: gives the session where a source needs it.
         progress: is called while rows are read.
         joined: streams and columns of whose values it is told where their rows lie.
+        most: of each stream the first rows are enough, so many and what is read with them.
 
     Raises:
         DataError: data is missing, or cannot be read.
@@ -49,10 +52,18 @@ def measure_streams(
         area = StagingArea(spark, Path(folder), (None, None), True, progress)
         for stream in raw:
             history = open_history(catalog, _all_columns(stream), area)
+            if most is not None:
+                history = replace(history, pieces=_first_pieces(history.pieces, most))
             seen = count_prepared(progress, stream.name)
             wanted = {column for name, column in joined if name == stream.name}
             measured[stream.name] = measure_stream(history, statics, seen, wanted)
     return measured
+
+
+def _first_pieces(pieces: "Sequence[Piece]", most: int) -> "tuple[Piece, ...]":
+    """As many pieces as have so many rows."""
+    before = accumulate((p.rows for p in pieces), initial=0)
+    return tuple(p for p, rows in zip(pieces, before, strict=False) if rows < most)
 
 
 def compare_streams(

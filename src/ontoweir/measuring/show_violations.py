@@ -10,7 +10,7 @@ from ontoweir.errors import Source
 from ontoweir.report.render_check import short_place
 
 if TYPE_CHECKING:
-    from ontoweir.runtime.violations.violation import TableViolations, Violation
+    from ontoweir.runtime.violations.violation import Example, TableViolations, Violation
 
 _LONG = 60
 """A value is shown with at most so many characters."""
@@ -38,13 +38,21 @@ def _print_violation(violation: "Violation", console: Console) -> None:
     count = f"{violation.rows:,} row{'s' * (violation.rows != 1)}"
     console.print(Text(f"  {violation.reason}: {count}"), soft_wrap=True)
     for example in violation.examples:
-        cells = ", ".join(f"{n} = {_cell(v)}" for n, v in example.values.items())
         line = Text(f"    {short_place(Source(example.file))}", style="dim")
         line.append(f", row {example.number}: ", style="not dim")
-        line.append(cells, style="not dim")
+        line.append(_cells(example), style="not dim")
         console.print(line, soft_wrap=True)
     if violation.fix is not None:
         console.print(Text(f"    fix: {violation.fix}", style="green"), soft_wrap=True)
+
+
+def show_example(example: "Example") -> str:
+    """A wrong row on one line: where it is, and what it holds."""
+    return f"{short_place(Source(example.file))}, row {example.number}: {_cells(example)}"
+
+
+def _cells(example: "Example") -> str:
+    return ", ".join(f"{n} = {_cell(v)}" for n, v in example.values.items())
 
 
 def _cell(value: object) -> str:

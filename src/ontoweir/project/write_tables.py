@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from ontoweir.mappings.model.catalog import Catalog, Column, Relation, Scalar, Stream
+from ontoweir.mappings.model.catalog import Catalog, Column, Lag, Relation, Scalar, Stream
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.parse_duration import show_duration
 
@@ -74,11 +74,18 @@ def _of_time(stream: Stream) -> list[str]:
     if stream.lags:
         entries = (
             f"{{ behind = {quote(lag.behind)}, columns = {_list(lag.columns)}, "
-            f'to = {_list(lag.to)}, within = "{show_duration(lag.within_us)}" }}'
+            f"to = {_list(lag.to)}, {_length(lag)} }}"
             for lag in stream.lags
         )
         lines.append(f"lags = [{', '.join(entries)}]")
     return lines
+
+
+def _length(lag: Lag) -> str:
+    said = f'within = "{show_duration(lag.within_us)}"'
+    if lag.rows is not None and lag.every_us is not None:
+        said = f'rows = {lag.rows}, every = "{show_duration(lag.every_us)}"'
+    return said + ', matches = "one"' * lag.one
 
 
 def _of_size(relation: Relation) -> list[str]:

@@ -203,7 +203,7 @@ def open_shared(registry: Path, spark: "SparkSession", options: RunOptions) -> S
 def can_share(running: RunningEntry, options: RunOptions) -> bool:
     """Whether an entry can take part: its streams come in files, no listener wants Spark to count
     their rows, it has no checkpoint of its own, of a run by itself, keeps nothing on disk, and
-    adapts no lateness."""
+    adapts no lateness and no rule."""
     from ontoweir.runtime.live.run_intake import is_listable
 
     if running.prepared is None or options.listeners:
@@ -212,6 +212,7 @@ def can_share(running: RunningEntry, options: RunOptions) -> bool:
         return False
     if any((running.folder / "checkpoint" / "commits").glob("[0-9]*")):
         return False
-    if any(h.stream.floor_us is not None for h in running.prepared.job.histories):
+    streams = [h.stream for h in running.prepared.job.histories]
+    if any(s.floor_us is not None or any(r.floor is not None for r in s.closing) for s in streams):
         return False
     return is_listable(running.prepared.job)

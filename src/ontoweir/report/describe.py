@@ -92,6 +92,7 @@ def _repair(repair: DescribedRepair) -> dict[str, Any]:
         },
         "tier": str(repair.verdict.tier),
         **({} if repair.rejects is None else {"rejects": repair.rejects}),
+        **({"against": list(repair.against)} if repair.against else {}),
         "edits": [
             {
                 "file": e.source.file,

@@ -159,6 +159,8 @@ def _render_repair(repair: DescribedRepair, number: int, console: Console) -> No
         gap = any(isinstance(change, DeclareGap) for change in repair.changes)
         told = f"    would {'not be true of' if gap else 'reject'} {count} of the data at hand"
         console.print(Text(told, style="yellow" if repair.rejects else "dim"), soft_wrap=True)
+        for row in repair.against:
+            console.print(Text(f"      {row}", style="dim"), soft_wrap=True)
     for edit in repair.edits:
         console.print(Text(f"    {short_place(edit.source)}", style="dim"), soft_wrap=True)
         for line in replaced_lines(edit):

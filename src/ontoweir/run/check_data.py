@@ -59,15 +59,6 @@ class DataCheck:
             if name in names and stream.versions is None:
                 yield self.find_in(stream)
 
-    def count_rejects(self, stream: Stream) -> int:
-        """How many more rows of the data would be wrong if a stream were declared so.
-
-        Args:
-            stream: one of the catalog, with more declared.
-        """
-        before = self.find_in(self.catalog.streams[stream.name]).wrong
-        return self.find_in(stream).wrong - before
-
     def find_in(self, stream: Stream) -> "TableViolations":
         """What is wrong in the rows of a stream, declared in some way."""
         if stream not in self._known:

@@ -171,6 +171,7 @@ def _spill(
     beside = None if any(rows is None for rows in rest) else sum(rows or 0 for rows in rest)
     bound = Bound(share, f"{share:,} in memory, others on disk")
     tables = [replace(t, bound=bound) if t.members in names else t for t in plan.tables]
+    tables = [replace(t, matched=()) for t in tables]  # rows on disk are not dropped
     made = replace(plan, tables=tuple(tables))
     return made, SpillPlan(found, share) if found else None, beside
 

@@ -141,3 +141,43 @@ def test_without_the_option_no_data_is_read_nor_arrow_imported(gates: Path) -> N
         "assert not {'pyarrow', 'pyspark', 'numpy'} & set(sys.modules), 'imported'"
     )
     subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+
+
+def _passages(folder: Path, times: int) -> None:
+    """Three thousand rows, in which each badge comes so many times, one after the other."""
+    rows = [f"north,{964 + n // times},2026-05-04T08:{n // 60:02}:{n % 60:02}" for n in range(3000)]
+    (folder / "passages.csv").write_text("\n".join(["gate,badge,ts", *rows]) + "\n")
+
+
+def test_repairs_come_in_the_order_in_which_the_data_supports_them(run: Run, gates: Path) -> None:
+    _passages(gates, 3)
+    asked = ("check", gates, "--sql", gates / "again.sql", "--data")
+    ran = run(*asked, "--format", "json", "-q")
+    (query,) = json.loads(ran.out)
+    first, second, third, *_ = query["repairs"]
+    assert first["actions"] == [
+        "declare what the data keeps: all rows with one badge lie within 2 seconds (1,000 values)"
+    ]
+    assert (first["rejects"], first["verdict"]) == (0, "conditionally-bounded")
+    assert "rejects" not in second  # a window: it changes the query
+    assert third["rejects"] == 2892
+    assert third["against"][0].endswith(
+        "row 110: gate = north, badge = 1000, ts = 2026-05-04T08:01:48"
+    )
+    assert "row 110: gate = north" in run(*asked, "-q").out
+    sample = run(*asked, "200", "--format", "json", "-q")
+    assert json.loads(sample.out)[0]["repairs"][0]["rejects"] == 0
+    fixed = run(*asked, "--fix", "1", "-q")
+    assert fixed.code == 0, fixed.err
+    assert 'clustered = [{ columns = ["badge"], within = "2 seconds" }]' in fixed.out
+    after = json.loads(run(*asked, "--format", "json", "-q").out)
+    assert (after[0]["verdict"], after[0]["repairs"]) == ("conditionally-bounded", [])
+
+
+def test_what_the_data_does_not_keep_is_not_proposed(run: Run, gates: Path) -> None:
+    rows = [f"north,{n % 1500},2026-05-04T08:{n // 60:02}:{n % 60:02}" for n in range(3000)]
+    (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *rows]) + "\n")
+    asked = ("check", gates, "--sql", gates / "again.sql", "--data", "--format", "json", "-q")
+    (query,) = json.loads(run(*asked).out)
+    actions = [action for repair in query["repairs"] for action in repair["actions"]]
+    assert not any(action.endswith("within 2 seconds (1,000 values)") for action in actions)

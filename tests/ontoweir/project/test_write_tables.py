@@ -16,7 +16,8 @@ timestamp = { column = "ts", unit = "5 minutes", start = "2014-08-01T00:00:00" }
 max_per_timestamp = 7
 keys = [["id"], ["n", "ts"]]
 references = [{ columns = ["id"], relation = "q", to = ["k"] }]
-lags = [{ behind = "before", columns = ["id"], to = ["id"], within = "1 hour" }]
+lags = [{ behind = "before", columns = ["id"], to = ["id"], within = "1 hour" },
+  { behind = "before", columns = ["id"], to = ["id"], rows = 9, every = "1 hour", matches = "one" }]
 [streams."odd name".columns]
 id = "int"
 n = { type = "string", enum = ["a", "it's \\"b\\""] }

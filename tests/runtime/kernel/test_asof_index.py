@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 
 from ontoweir.runtime.columnar.frame import LONG_AGO
-from ontoweir.runtime.kernel.asof_index import AsOfIndex
+from ontoweir.runtime.kept.asof_index import AsOfIndex
 from tests.oracle.budget import SEEDS, budget
 
 

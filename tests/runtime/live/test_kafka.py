@@ -156,6 +156,36 @@ def test_partitions_are_waited_for(spark: SparkSession, broker: str, tmp_path: P
     ]
 
 
+def test_lateness_is_of_each_partition(spark: SparkSession, broker: str, tmp_path: Path) -> None:
+    """Rows of a partition come up to 3 seconds after later ones of it; another is far ahead, which
+    makes none of them late, and a restart keeps what is open. One comes later than that."""
+    workspace, compiled = open_query(tmp_path, broker, "t12")
+    toml = tmp_path / "ontoweir.toml"
+    late = 'unit = "1 second"\nlateness = "3 seconds"'
+    toml.write_text(toml.read_text().replace('unit = "1 second"', late))
+    workspace = Workspace(load_project(tmp_path, environ={}))
+    compiled = [workspace.compile_sql(tmp_path / "q.sql")]
+    send(spark, broker, "t12-s", [{"ts": at(n), "k": 1} for n in (3, 0, 2, 1, 4)], partition=0)
+    send(spark, broker, "t12-s", [{"ts": at(30), "k": 2}], partition=1)
+    rows = [{"ts": at(n), "k": 1, "b": str(n)} for n in (6, 4, 3, 5)]
+    send(spark, broker, "t12-u", rows, partition=1)
+    send(spark, broker, "t12-u", [{"ts": at(40), "k": 3, "b": "ahead"}], partition=0)
+    first = run_queries(workspace, compiled, options(tmp_path), spark)
+    assert (first["tuples"], first["rejected"]) == (11, 0)
+    more = [{"ts": at(8), "k": 1}, {"ts": at(5), "k": 1}, {"ts": at(4), "k": 1}]
+    send(spark, broker, "t12-s", more, partition=0)
+    beat(spark, broker, "t12", 50)
+    second = run_queries(workspace, compiled, options(tmp_path), spark)
+    assert (second["tuples"], second["rejected"]) == (7, 0)
+    found = {r["b"]: r["multiplicity"] for r in read(tmp_path / "out" / "q")}
+    before = [0, 1, 2, 3, 4, 4, 5]  # of s, with k = 1; 8 comes after all of u
+    assert found == {str(n): sum(time < n for time in before) for n in (3, 4, 5, 6)}
+    send(spark, broker, "t12-s", [{"ts": at(46), "k": 1}, {"ts": at(47), "k": 1}], partition=0)
+    beat(spark, broker, "t12", 60)
+    third = run_queries(workspace, compiled, options(tmp_path), spark)
+    assert third["rejected"] == 1  # 46 is finished: 50 less 3 seconds
+
+
 def test_micro_batches_are_bounded_and_cut_at_markers(
     spark: SparkSession, broker: str, tmp_path: Path
 ) -> None:

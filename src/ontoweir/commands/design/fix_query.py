@@ -43,6 +43,13 @@ def fix_query(args: argparse.Namespace, workspace: "Workspace") -> int:
         print(f"{compiled.name}: {verdict.tier}; there is nothing to repair")
         return 0
     repairs = workspace.repair(compiled)
+    if args.data is not None:  # in the order in which `check --data` shows them
+        from ontoweir.commands.common.decide_queries import Decided
+        from ontoweir.commands.design.look_at_data import look_at_data
+
+        (ranked,) = look_at_data(args, workspace, [Decided(compiled, verdict, repairs)]).outcomes
+        assert isinstance(ranked, Decided)
+        repairs = ranked.repairs
     number = _read_number(args.fix, len(repairs), compiled.name)
     repair = repairs[number - 1]
     changed = apply_repair(repair)

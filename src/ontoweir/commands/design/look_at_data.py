@@ -1,7 +1,7 @@
 """Hold the declarations of a project, and those of repairs, against the data at hand."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
@@ -19,13 +19,22 @@ from ontoweir.commands.common.rendered import RenderedVerdict
 from ontoweir.commands.design.data_option import read_sample
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.measuring.show_violations import describe_violations, print_violations
+from ontoweir.measuring.show_violations import (
+    describe_violations,
+    print_violations,
+    show_example,
+)
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.rewriter.model.add_views import tables_of
 from ontoweir.run.check_data import DataCheck
 
 if TYPE_CHECKING:
+    from ontoweir.progress.replay_progress import ProgressListener
     from ontoweir.runtime.violations.violation import TableViolations
+
+
+_SHOWN = 2
+"""How many rows are shown that a repair is not true of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +91,48 @@ def look_at_data(
     with nullcontext() if args.quiet else show_replay("checking the data") as progress:
         check = DataCheck(catalog, _spark, most, progress)
         tables = tuple(check.find(wanted))
-        counted = tuple(_count(o, check) if isinstance(o, Decided) else o for o in outcomes)
-    return Looked(counted, tables, reads)
+        counted = [_count(o, check) if isinstance(o, Decided) else o for o in outcomes]
+        timed = args.model != "arrival"
+        kept = _find_kept(args, workspace, counted, progress) if timed else {}
+    ranked = (_rank(o, kept) if isinstance(o, Decided) else o for o in counted)
+    return Looked(tuple(ranked), tables, reads)
+
+
+def _find_kept(
+    args: argparse.Namespace,
+    workspace: Workspace,
+    outcomes: "Sequence[Outcome]",
+    progress: "ProgressListener | None",
+) -> dict[str, DescribedRepair]:
+    """For queries that are not bounded, by name: declarations that the data keeps and that make it
+    bounded."""
+    from ontoweir.measuring.measure_project import measure_project
+    from ontoweir.measuring.propose_repair import propose_repair
+    from ontoweir.pipeline.read_text import read_project
+
+    catalog = workspace.project.catalog
+    failing = [
+        o.compiled
+        for o in outcomes
+        if isinstance(o, Decided)
+        and o.verdict.plans is None
+        and any(n in catalog.streams for n in tables_of(o.compiled.union))
+    ]
+    text = read_project(catalog.file)
+    if not failing or text is None:
+        return {}
+    measured = measure_project(workspace, failing, _spark, progress, read_sample(args))
+    made = {r.query: propose_repair(r, catalog.file, text) for r in measured.remedies}
+    return {name: repair for name, repair in made.items() if repair is not None}
+
+
+def _rank(decided: Decided, kept: Mapping[str, DescribedRepair]) -> Decided:
+    """With what the data supports first: what it keeps, repairs that it does not contradict, and
+    others by how many rows they are not true of."""
+    made = kept.get(decided.compiled.name)
+    mine = [*(() if made is None else (made,)), *decided.repairs]
+    mine.sort(key=lambda r: (2, r.rejects) if r.rejects else (r.rejects is None, 0))
+    return replace(decided, repairs=tuple(mine))
 
 
 def _tables(compiled: CompiledQuery, catalog: Catalog) -> frozenset[str]:
@@ -117,8 +166,15 @@ def _count_rejects(
     own = {n for n, s in check.catalog.streams.items() if s.versions is None}
     if not declared & own:
         return repair
-    counts = (check.count_rejects(catalog.streams[n]) for n in declared & own)
-    return replace(repair, rejects=sum(counts))
+    counts, against = 0, []
+    for name in sorted(declared & own):
+        before = check.find_in(check.catalog.streams[name])
+        after = check.find_in(catalog.streams[name])
+        counts += after.wrong - before.wrong
+        known = {v.reason: v.rows for v in before.violations}
+        more = (v for v in after.violations if v.rows > known.get(v.reason, 0))
+        against += [show_example(example) for v in more for example in v.examples]
+    return replace(repair, rejects=counts, against=tuple(against[:_SHOWN]) if counts > 0 else ())
 
 
 @cache

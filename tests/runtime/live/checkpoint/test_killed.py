@@ -42,6 +42,16 @@ def test_killed_twenty_times_without_spark(
     assert json.loads(ran.stdout)["kills"] == kills
 
 
+@pytest.mark.parametrize("stage", ["in-kernel", "at-the-disk"])
+def test_killed_with_open_steps(stage: str, tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    """The same where rows come late, so that steps are open from micro-batch to micro-batch."""
+    kills = 200 if pytestconfig.getoption("--long") else 6
+    command = [sys.executable, str(HERE / "fork_cycles.py"), str(tmp_path), stage, "5", str(kills)]
+    ran = subprocess.run([*command, "late"], check=False, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["kills"] == kills
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", [*STAGES, "java"])
 def test_driver_killed_and_resumed(
