@@ -159,9 +159,8 @@ class _Text:
         for item in self.items:
             if item.kind in CLAUSES or item.kind is ItemKind.FILTER:
                 continue
-            if item.kind is ItemKind.BIND and item in self.late_items:
-                continue
-            bound |= dict.fromkeys(list_variables(self.tokens, item.places))
+            if item not in self.late_items:
+                bound |= dict.fromkeys(list_variables(self.tokens, item.places))
         return tuple(bound)
 
     @cached_property
@@ -271,8 +270,7 @@ class _Text:
                 continue  # it takes away what has a variable in common
             beside.append(clause)
             needed |= dict.fromkeys(mine)
-        # of one solution, all parts say the same keys
-        keys = tuple(dict.fromkeys((*needed, *times)))
+        keys = tuple(dict.fromkeys((*needed, *times)))  # the same of all parts
         parts = []
         for clause in beside:
             text = self._write(keys, distinct, [*chosen, clause])
