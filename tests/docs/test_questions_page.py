@@ -46,7 +46,5 @@ def test_the_verdict_is_as_told(rooms: "ow.OpenProject", text: str, told: str) -
     assert verdict.bound is not None
     rows = verdict.bound.rows
     count = len(rooms.replay(text, engine="driver"))
-    assert (
-        told
-        == f"{verdict.name}, at most {rows:,} row{'s' * (rows != 1)}; {count:,} answer{'s' * (count != 1)}"
-    )
+    answers = f"{count:,} answer{'s' * (count != 1)}"
+    assert told == f"{verdict.name}, at most {rows:,} row{'s' * (rows != 1)}; {answers}"
