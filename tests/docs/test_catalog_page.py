@@ -11,13 +11,19 @@ from tests.paths import ROOT
 PAGE = (ROOT / "docs" / "catalog.md").read_text(encoding="utf-8")
 
 
+def _project(stream: str) -> str:
+    """The block that declares a stream."""
+    found = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    return next(str(b) for b in found if b.startswith(f"[streams.{stream}]\n"))
+
+
 def _block(language: str, place: int = 0) -> str:
     found = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     return str(found[place])
 
 
 def test_what_is_nested(tmp_path: Path) -> None:
-    (tmp_path / "ontoweir.toml").write_text(_block("toml nested"))
+    (tmp_path / "ontoweir.toml").write_text(_project("reading"))
     (tmp_path / "readings.jsonl").write_text(_block("json"))
     (tmp_path / "q.sql").write_text("SELECT device, kind, v FROM reading")
     output = str(tmp_path / "out.csv")
@@ -36,7 +42,7 @@ source = { format = "json", path = "readings.jsonl" }
 timestamp = { column = "ts", unit = "1 second" }
 columns = { meter = { type = "int" } }
 """
-    (tmp_path / "ontoweir.toml").write_text(_block("toml changes") + reading)
+    (tmp_path / "ontoweir.toml").write_text(_project("meter_change") + reading)
     (tmp_path / "meter_changes.jsonl").write_text(_block("json", 1))
     lines = [f'{{"ts": "2026-01-01T00:00:{n:02}Z", "meter": 1}}\n' for n in (2, 7, 10)]
     (tmp_path / "readings.jsonl").write_text("".join(lines))
@@ -57,7 +63,7 @@ source = { format = "csv", path = "readings.csv", options = { header = "true" } 
 timestamp = { column = "ts", unit = "1 day" }
 columns = { meter = "int" }
 """
-    (tmp_path / "ontoweir.toml").write_text(_block("toml register") + reading)
+    (tmp_path / "ontoweir.toml").write_text(_project("register") + reading)
     (tmp_path / "readings.csv").write_text("ts,meter\n2026-01-31,2\n2026-02-01,2\n2026-02-02,1\n")
     named = (line for line in PAGE.splitlines() if line.startswith("register/since="))
     for file, *lines in map(str.split, named):
