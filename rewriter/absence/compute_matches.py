@@ -6,7 +6,7 @@ from dataclasses import replace
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
-from ontoweir.rewriter.absence.compute_solutions import BucketError, compute_solutions
+from ontoweir.rewriter.absence.compute_solutions import BucketError, compute_solutions, list_needed
 from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
 from ontoweir.rewriter.model.query import (
     Computation,
@@ -66,7 +66,7 @@ def compute_matches(
     assert query.computation is not None
     times = tuple(v.name for v in _list_times(query))
     source = query.source or Source(query.name)
-    read = _list_read(query.computation)
+    read = _list_read(query.computation) | set(list_needed(query))
     try:
         union = unite_solutions(
             query.name,

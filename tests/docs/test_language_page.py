@@ -14,6 +14,9 @@ PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
 BODY = "GRAPH ?t { ?r :averageSpeed ?v ; :reportedBy ?s }"
 TWO = "GRAPH ?t1 { ?a :averageSpeed ?v ; :reportedBy ?s } GRAPH ?t2 { ?b :averageSpeed ?w }"
 
+LATER = 'FILTER(?t2 > ?t1 && ?t2 - ?t1 <= "PT30M"^^xsd:dayTimeDuration)'
+HOUR = 'GROUP BY (<urn:ontoweir:tumble>(?t2, "PT1H"^^xsd:dayTimeDuration) AS ?hour)'
+
 READ = [
     f"SELECT ?v {{ {BODY} }}",
     f"SELECT DISTINCT ?s {{ {BODY} }}",
@@ -39,6 +42,7 @@ READ = [
     f"SELECT (COALESCE(?x, 3) AS ?y) {{ {BODY} OPTIONAL {{ ?s :normalSpeed ?x }} }}",
     f"SELECT ?v {{ {BODY} OPTIONAL {{ ?s :normalSpeed ?x }} FILTER(!BOUND(?x) || ?x > 3) }}",
     f"SELECT ?v {{ {BODY} FILTER(?v > 3 && !EXISTS {{ ?s :monitors ?x }}) }}",
+    f"SELECT ?hour (AVG(?w - ?v) AS ?more) {{ {TWO} {LATER} }} {HOUR}",
     f"SELECT REDUCED ?v {{ {BODY} }} ORDER BY ?t",
     f"SELECT ?s {{ VALUES ?v {{ 1 2 }} {BODY} }}",
     f"SELECT ?s ?c {{ {BODY} BIND(7 AS ?c) }}",
