@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pyarrow.parquet as pq
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.decide.plan_unbounded import plan_unbounded
 from ontoweir.checker.model.normal_form import Statistics
+from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
-from ontoweir.run.prepare_jobs import load_relations, make_job
+from ontoweir.run.prepare_jobs import load_relations, make_job, plan_job
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
@@ -25,15 +27,16 @@ def prepare_job(workspace: Workspace, compiled: CompiledQuery) -> QueryJob:
     verdict = check_query(compiled.union, catalog, disprove=False)  # no witness is looked for
     if verdict.plans is not None:
         return make_job(workspace, compiled, verdict, Statistics())[0]
+    if any(block.plans is None for block in verdict.blocks):
+        raise QueryError("not bounded inside", why="no plan is made of it", fix="none")
     kept = plan_unbounded(compiled.union, catalog)
-    return QueryJob(
-        compiled.name,
-        compiled.union,
-        kept.plans,
-        catalog,
-        None,
-        verdict.declarations,
-        kept.parts,
+    return replace(
+        plan_job(verdict, catalog),
+        union=compiled.union,
+        plans=kept.plans,
+        bound=None,
+        declarations=verdict.declarations,
+        parts=kept.parts,
         unbounded=True,
     )
 

@@ -212,7 +212,7 @@ def test_pages_and_logs_have_it_too(run: Run, project: Path, tmp_path: Path) -> 
     (refused,) = [r for r in results if r["ruleId"] == "OW241"]
     assert refused["level"] == "error"
     assert "a-syntax" in json.dumps(refused["locations"])
-    assert "OPTIONAL" in explain_code("OW241")
+    assert "LIMIT" in explain_code("OW241")
     page = tmp_path / "page.html"
     ran = run("report", project, "--output", page)
     assert ran.code == 2
