@@ -12,6 +12,7 @@ What is moved stays on its line, so that places in the texts are places in the t
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.rewriter.absence.list_items import (
@@ -53,12 +54,12 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     if start is None or next(list_clauses(tokens, start), None) is None:
         return None
     text = _push_graphs(text)
-    texts = tuple(_split_unions(text, file))
+    texts = tuple(islice(_split_unions(text, file), MAX_TEXTS + 1))
     if len(texts) > MAX_TEXTS:
         raise QueryError(
-            f"UNION makes {len(texts)} queries of groups with NOT EXISTS, EXISTS, MINUS or "
-            "OPTIONAL",
-            why=f"each is decided by itself: {MAX_TEXTS} at most",
+            f"UNION makes more than {MAX_TEXTS} queries of groups with NOT EXISTS, EXISTS, MINUS "
+            "or OPTIONAL",
+            why="each is decided by itself",
             fix="register several queries",
             source=Source(file, tokens[start].line),
         )

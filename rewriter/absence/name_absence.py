@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ontoweir.rewriter.absence.list_items import ItemKind, list_items, list_variables
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 _UNCERTAIN = {
@@ -17,6 +18,8 @@ def name_absence(text: str) -> str:
     Both are the solutions beside which the pattern does not match. What the pattern alone binds
     has no value then, so none of it is selected.
     """
+    if "BOUND" not in text.upper():
+        return text
     tokens = Tokens(text).tokens
     start = next((n for n, t in enumerate(tokens) if t.text == "{"), None)
     if start is None:
@@ -47,32 +50,15 @@ def _find(
 ) -> tuple[list[tuple[int, int, str]], list[tuple[int, int]]]:
     """The filters !BOUND(?v) of the outermost group, and its OPTIONAL patterns, by the places of
     their first token and after their last."""
-    filters, clauses = [], []
-    depth, n = 0, start
-    while n < len(tokens):
-        depth += {"{": 1, "}": -1}.get(tokens[n].text, 0)
-        if depth == 0:
-            break
-        words = [t.text.upper() for t in tokens[n : n + 8]]
-        if depth == 1 and words[:2] == ["OPTIONAL", "{"]:
-            end = _close(tokens, n + 1)
-            clauses.append((n, end))
-            n = end
-            continue
-        names = words[:5] == ["FILTER", "(", "!", "BOUND", "("] and words[6:] == [")", ")"]
-        if depth == 1 and names and tokens[n + 5].kind == "var":
-            filters.append((n, n + 8, tokens[n + 5].text[1:]))
-        n += 1
+    items = list_items(tokens, start)
+    filters = []
+    for item in (i for i in items if i.kind is ItemKind.FILTER):
+        words = [tokens[n].text.upper() for n in item.places]
+        if words[:5] == ["FILTER", "(", "!", "BOUND", "("] and words[6:] == [")", ")"]:
+            names = list_variables(tokens, item.places)
+            filters += [(item.first, item.last + 1, name) for name in names]
+    clauses = [(i.first, i.last + 1) for i in items if i.kind is ItemKind.OPTIONAL and i.braces]
     return filters, clauses
-
-
-def _close(tokens: Sequence[SparqlToken], opens: int) -> int:
-    depth = 0
-    for place in range(opens, len(tokens)):
-        depth += {"{": 1, "}": -1}.get(tokens[place].text, 0)
-        if depth == 0:
-            return place + 1
-    return len(tokens)
 
 
 def _is_certain(tokens: Sequence[SparqlToken], clause: tuple[int, int], variable: str) -> bool:

@@ -260,6 +260,14 @@ def _compare_buckets(final: str, found: Answers, graphs: Graphs, shown: Case) ->
     return "with buckets" if rows else "without"
 
 
+def test_some_have_answers(tmp_path: Path) -> None:
+    """What random cases say is not said of nothing."""
+    told = Counter[str]()
+    for seed in range(10):
+        told += run_seed(seed, tmp_path / str(seed))
+    assert told["with answers"] > 10
+
+
 @budget(0.3)
 @given(seed=SEEDS)
 def test_what_is_computed_beside_absence_is_rdflibs(seed: int) -> None:

@@ -69,6 +69,12 @@ def test_branches_of_a_union_are_texts() -> None:
     assert "?u" in joined
 
 
+def test_more_texts_than_there_may_be_are_refused_before_they_are_written() -> None:
+    union = "{ GRAPH ?t { ?x :p ?y MINUS { ?x :q 1 } } } UNION { GRAPH ?t { ?x :r ?y } } "
+    with pytest.raises(QueryError, match="more than 64 queries"):
+        _lift(union * 40)
+
+
 def test_lines_stay() -> None:
     text = "SELECT ?x {\n GRAPH ?t {\n ?x :p ?y # a } comment\n OPTIONAL {\n ?x :q ?z }\n }\n }"
     lifted = lift_clauses(text, "q.rq")
