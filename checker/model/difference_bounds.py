@@ -48,6 +48,21 @@ class DifferenceBounds:
         """The least upper limit on `x - y` (None: there is none)."""
         return self._limit[x][y]
 
+    @property
+    def parts(self) -> tuple[tuple[int, ...], tuple[tuple[Limit | None, ...], ...], bool]:
+        """The grains, all limits, and whether there is a solution: what `restore` takes."""
+        return self.grains, tuple(map(tuple, self._limit)), self.satisfiable
+
+    @staticmethod
+    def restore(
+        grains: Sequence[int], limits: Sequence[Sequence[Limit | None]], satisfiable: bool
+    ) -> "DifferenceBounds":
+        """Those of `parts`."""
+        made = DifferenceBounds(grains)
+        made._limit = [list(row) for row in limits]
+        made.satisfiable = satisfiable
+        return made
+
     def copy(self) -> "DifferenceBounds":
         """An independent copy."""
         other = DifferenceBounds(self.grains)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ontoweir.checker.model.criterion import CriterionResult
 from ontoweir.checker.model.declarations import Declaration
@@ -11,9 +11,11 @@ from ontoweir.checker.model.plan import Bound, SynopsisPlan
 from ontoweir.checker.partition.partition import Partition
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.checker.verdict.show_verdict import show_verdict, show_verdict_html
-from ontoweir.checker.witness.witness import Witness
 from ontoweir.diagnostics import Diagnostic
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion
+
+if TYPE_CHECKING:
+    from ontoweir.checker.witness.witness import Witness
 
 
 class Tier(StrEnum):
@@ -133,7 +135,7 @@ class Verdict:
     bound: Bound | None
     conditions: tuple[Declaration, ...]
     declarations: tuple[Declaration, ...]
-    witness: Witness | None
+    witness: "Witness | None"
     parts: tuple[PartVerdict, ...] = ()
     blocks: tuple["Verdict", ...] = ()
     """On the queries whose answers it reads, in the order of the union's blocks, and of the

@@ -28,7 +28,6 @@ from ontoweir.runtime.rdf.find_terms import RDF_FORMATS, find_terms, require_ter
 from ontoweir.runtime.replay.choose_engine import EngineChoice, choose_engine
 from ontoweir.runtime.replay.keep_last import LastRows
 from ontoweir.runtime.replay.open_history import StagingArea, open_history, reads_here
-from ontoweir.runtime.replay.parts.scan_parts import scan_parts
 from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, plan_ranges
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks, Scanned, ScanOutput, scan_ranges
 from ontoweir.runtime.replay.refuse_rejects import refuse_rejects
@@ -37,7 +36,6 @@ from ontoweir.runtime.replay.replay_summary import ReplaySummary
 from ontoweir.runtime.replay.run_connect import on_connect
 from ontoweir.runtime.replay.run_here import in_process
 from ontoweir.runtime.replay.run_ranges import on_spark
-from ontoweir.runtime.replay.write_rejects import write_rejects
 from ontoweir.runtime.results.render_results import MULTIPLICITY
 from ontoweir.runtime.results.write_results import ResultWriter
 from ontoweir.runtime.sources.history import History
@@ -112,6 +110,8 @@ def replay_history(
                 refuse_rejects(work.histories, scanned.rejected)
             if request.rejects is not None:
                 whole = configure_run([job], job.catalog)
+                from ontoweir.runtime.replay.write_rejects import write_rejects
+
                 write_rejects(request.rejects, whole, scanned.rejected, area)
             if request.verification is not None:
                 relations = tuple(recall_statistics(request.verification, config.relations).rows)
@@ -205,6 +205,8 @@ def _replay(
     sink = writer if last is None else last
     output = ScanOutput(area.folder, sink, request.expand and feed is None)
     if choice.division is not None:
+        from ontoweir.runtime.replay.parts.scan_parts import scan_parts
+
         scanned = scan_parts(work, choice.division, output, area.progress)
     else:
         spark = area.spark() if choice.spark else None

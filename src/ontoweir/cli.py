@@ -12,42 +12,26 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from importlib import import_module
 
 from ontoweir import __version__
 from ontoweir.commands.common.arguments import ArgumentParser, settle_input, settle_project
-from ontoweir.commands.design.check import add_check
-from ontoweir.commands.design.explain import add_explain
-from ontoweir.commands.design.materialize import add_materialize
-from ontoweir.commands.design.measure import add_measure
-from ontoweir.commands.design.ontology import add_ontology
-from ontoweir.commands.design.plot import add_plot
-from ontoweir.commands.design.report import add_report
-from ontoweir.commands.design.rewrite import add_rewrite
-from ontoweir.commands.operate.diff import add_diff
-from ontoweir.commands.operate.drop import add_drop
-from ontoweir.commands.operate.list import add_list
-from ontoweir.commands.operate.register import add_register
-from ontoweir.commands.operate.replay import add_replay
-from ontoweir.commands.operate.run import add_run
-from ontoweir.commands.operate.show import add_show
-from ontoweir.commands.operate.status import add_status
-from ontoweir.commands.operate.ui import add_ui
-from ontoweir.commands.setup.completion import add_completion
-from ontoweir.commands.setup.doctor import add_doctor
-from ontoweir.commands.setup.init import add_init
 from ontoweir.errors import OntoweirError, RunError, UsageError, explain_missing
 
 GROUPS = {
-    "begin": (add_init, add_doctor, add_completion),
+    "begin": ("setup.init", "setup.doctor", "setup.completion"),
     "before anything runs": (
-        *(add_check, add_explain, add_measure, add_rewrite, add_ontology, add_report),
-        *(add_plot, add_materialize),
+        *("design.check", "design.explain", "design.measure", "design.rewrite", "design.ontology"),
+        *("design.report", "design.plot", "design.materialize"),
     ),
-    "replay history": (add_replay, add_show, add_diff),
-    "run live": (add_run, add_register, add_list, add_status, add_drop, add_ui),
+    "replay history": ("operate.replay", "operate.show", "operate.diff"),
+    "run live": (
+        *("operate.run", "operate.register", "operate.list", "operate.status", "operate.drop"),
+        "operate.ui",
+    ),
 }
-"""What adds each command, in the order of `ontoweir --help`, which has the titles."""
-COMMANDS = tuple(add for adds in GROUPS.values() for add in adds)
+"""The module of each command, in the order of `ontoweir --help`, which has the titles."""
+_MODULES = tuple(module for modules in GROUPS.values() for module in modules)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -58,7 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     thresholds = gc.get_threshold()
     gc.set_threshold(1_000_000)  # queries are small: collecting often only costs start-up time
     try:
-        args = make_parser().parse_args(arguments)
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        args = make_parser(given[0] if given else None).parse_args(given)
         settle_project(args)
         settle_input(args)
         code: int = args.run(args)
@@ -188,8 +173,9 @@ def _report_bug(error: Exception) -> int:
     return RunError.exit_code
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of the command line, with all commands."""
+def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
+    """The parser of the command line, with all commands; with the one that is asked for alone,
+    where there is such a one: others have much to import. `completion` tells of all."""
     parser = ArgumentParser(
         prog="ontoweir",
         description="Ontology-based data access over streams, in bounded memory.",
@@ -200,8 +186,10 @@ def make_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         title="commands", required=True, metavar="COMMAND", parser_class=ArgumentParser
     )
-    for add in COMMANDS:
-        add(commands)
+    alone = [m for m in _MODULES if m.partition(".")[2] == asked != "completion"]
+    for module in alone or _MODULES:
+        name = module.partition(".")[2]
+        vars(import_module(f"ontoweir.commands.{module}"))[f"add_{name}"](commands)
     return parser
 
 
@@ -213,8 +201,8 @@ class _GroupedHelp(argparse.HelpFormatter):
             return super()._format_action(action)
         listed = iter(action._choices_actions)
         parts = []
-        for title, adds in GROUPS.items():
-            shown = [super(_GroupedHelp, self)._format_action(next(listed)) for _ in adds]
+        for title, modules in GROUPS.items():
+            shown = [super(_GroupedHelp, self)._format_action(next(listed)) for _ in modules]
             parts += [f"  {title}:\n", *(f"  {line}\n" for s in shown for line in s.splitlines())]
         return "".join(parts)
 

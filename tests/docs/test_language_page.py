@@ -3,7 +3,7 @@
 import pytest
 
 from ontoweir.errors import QueryError
-from ontoweir.pipeline.compile_text import compile_text
+from ontoweir.pipeline.compiling.compile_text import compile_text
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from tests.paths import ROOT

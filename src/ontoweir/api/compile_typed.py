@@ -1,8 +1,8 @@
 """Compile a query that is named as in the project, or given as text."""
 
-from ontoweir.pipeline.compile_sql import compile_sql
-from ontoweir.pipeline.compile_text import compile_text
 from ontoweir.pipeline.compiled_query import CompiledQuery
+from ontoweir.pipeline.compiling.compile_sql import compile_sql
+from ontoweir.pipeline.compiling.compile_text import compile_text
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.language_of import language_of_text
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from ontoweir.errors import Source, UsageError
 from ontoweir.mappings.model.catalog import QueryView
-from ontoweir.pipeline.compile_text import compile_text as compile_sparql
+from ontoweir.pipeline.compiling.compile_text import compile_text as compile_sparql
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.check_name import check_name
 from ontoweir.project.language_of import Language

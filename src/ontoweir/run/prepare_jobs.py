@@ -6,9 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ontoweir.checker.decide.bound_changes import bound_changes
-from ontoweir.checker.decide.plan_unbounded import plan_unbounded
-from ontoweir.checker.decide.refine_plans import refine_plans
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound
 from ontoweir.checker.verdict.verdict import Tier, Verdict
@@ -16,13 +13,13 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
-from ontoweir.rewriter.tmappings.find_shared_texts import refuse_shared_texts
 from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit, choose_emit
-from ontoweir.run.spill_plans import Spared, plan_spilling, spare_query
+from ontoweir.run.spare_rules import spare_rules
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # and what decides: a query that is known is not decided again
     import pyarrow as pa
 
+    from ontoweir.run.spill_plans import Spared
     from ontoweir.runtime.engine.query_job import QueryJob, WatchedKey
     from ontoweir.runtime.statics.load_statics import Session
     from ontoweir.runtime.verified.verification import Verification
@@ -187,12 +184,14 @@ def make_job(
     chosen = choose_emit(compiled.union, asked.emit)
     catalog = workspace.project.catalog
     if chosen in CHANGING:
+        from ontoweir.rewriter.tmappings.find_shared_texts import refuse_shared_texts
+
         refuse_shared_texts(compiled.union, extend_catalog(catalog, compiled.union))
     if verdict.plans is None:
         refined = workspace.check(compiled, statistics=known)
     else:
-        refined = refine_plans(verdict, catalog, known)
-    spared = spare_query(workspace, compiled, known)
+        refined = workspace.refine(compiled, verdict, known)
+    spared = _spare(workspace, compiled, known)
     if spared is not None and (spared.verdict.plans is not None or refined.plans is None):
         # nothing rests on what the rules say, or nothing is bounded by it
         verdict = refined = spared.verdict
@@ -211,10 +210,11 @@ def make_job(
     inner = [v for v in refined.blocks if v.plans is None]
     if refined.plans is not None and refined.bound is not None:
         plans = refined.plans
-        kept = bound_changes(refined, catalog) if chosen in CHANGING else refined.bound
-        bound = _count_kept(kept, refined)
+        bound = _count_kept(_bound(refined, catalog, chosen), refined)
         parts = tuple((p.part, len(p.plans)) for p in refined.parts)
     elif asked.allow_unbounded and not inner:
+        from ontoweir.checker.decide.plan_unbounded import plan_unbounded
+
         found = plan_unbounded(compiled.union, catalog, statistics=known)
         plans, bound, parts = found.plans, None, found.parts
     else:
@@ -233,8 +233,28 @@ def make_job(
     return whole, refined
 
 
-def _make_spilling(spared: Spared, ruled: Verdict, known: Statistics, emit: Emit) -> "QueryJob":
+def _spare(workspace: Workspace, compiled: CompiledQuery, known: Statistics) -> "Spared | None":
+    if spare_rules(workspace.project.catalog, tables_of(compiled.union)) is None:
+        return None
+    from ontoweir.run.spill_plans import spare_query
+
+    return spare_query(workspace, compiled, known)
+
+
+def _bound(verdict: Verdict, catalog: Catalog, chosen: Emit) -> Bound:
+    """Of what is kept, also of answers that are taken back."""
+    assert verdict.bound is not None
+    if chosen not in CHANGING:
+        return verdict.bound
+    from ontoweir.checker.decide.bound_changes import bound_changes
+
+    return bound_changes(verdict, catalog)
+
+
+def _make_spilling(spared: "Spared", ruled: Verdict, known: Statistics, emit: Emit) -> "QueryJob":
     """What runs a query that only rules bound of which what they drop is kept on disk."""
+    from ontoweir.run.spill_plans import plan_spilling
+
     made = plan_spilling(spared, ruled, known, changing=emit in CHANGING)
     return replace(
         plan_job(ruled, spared.catalog),

@@ -17,8 +17,10 @@ from ontoweir.files.name_formats import OUTPUTS
 from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.refuse_inputs import refuse_inputs
+from ontoweir.rewriter.model.add_views import tables_of
 from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit, choose_emit
 from ontoweir.run.prepare_jobs import AskedFor, list_tables, prepare_jobs, refusal
+from ontoweir.run.spare_rules import spare_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -198,6 +200,8 @@ def replay_query(
     from ontoweir.runtime.replay.replay import replay_history
     from ontoweir.runtime.replay.replay_request import ReplayRequest
 
+    if spare_rules(workspace.project.catalog, tables_of(compiled.union)) is None:
+        compiled = workspace.keep(compiled, verdict)  # else it is compiled once more, without rules
     verification = _identify(workspace, compiled, again=options.verify)
     starting: list[float] = []
 

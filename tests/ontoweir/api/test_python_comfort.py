@@ -13,7 +13,7 @@ from ontoweir import OntoweirWarning, OpenProject, open_project
 from ontoweir.cache.open_cache import VARIABLE
 from ontoweir.errors import UsageError
 from ontoweir.mappings.compile import load_mappings
-from ontoweir.pipeline import read_cached
+from ontoweir.pipeline.known import read_cached
 from ontoweir.project.read_moment import read_moment
 from ontoweir.report.describe_rejects import describe_rejects
 

@@ -1,15 +1,17 @@
 """Entries come back as they were written, and nothing else ever does."""
 
 import errno
+import json
 import os
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from fractions import Fraction
 from io import FileIO
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import pytest
 
@@ -227,14 +229,43 @@ def test_fields_that_are_not_compared_are_kept() -> None:
 
 
 def test_kinds_of_numbers_are_kept() -> None:
-    made = decode_values(encode_values((1, True, 1.0, Decimal("1.0"))), ())
-    assert list(map(type, made)) == [int, bool, float, Decimal]
+    numbers = (1, True, 1.0, Decimal("1.0"), Fraction(1), 0.0, -0.0, 0)
+    made = decode_values(encode_values(numbers), ())
+    assert repr(made) == repr(numbers)
+
+
+class Pair(NamedTuple):
+    left: int
+    right: str | None
+
+
+class Box:
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+
+def test_named_tuples_dicts_and_opened_classes_are_kept() -> None:
+    value: Any = (
+        Pair(1, "a"),
+        {},
+        {1: {"x": (2,)}, Pair(1, None): 3},
+        {1: 2},
+        (1, 2),
+        Box(3),
+        Box(4),
+    )
+    encoded = encode_values(value, {Box: lambda box: (box.size,)})
+    made = decode_values(json.loads(json.dumps(encoded)), [Pair], {Box: Box})
+    assert made[:5] == value[:5]
+    assert list(made[2]) == list(value[2])
+    assert list(map(type, made)) == list(map(type, value))
+    assert [box.size for box in made[5:]] == [3, 4]
 
 
 def test_what_json_has_not_is_refused() -> None:
     class Text(str):
         pass
 
-    for value in (Text("x"), [1], {"a": 1}, object()):
+    for value in (Text("x"), [1], {"a": [1]}, object()):
         with pytest.raises(TypeError, match="is not written"):
             encode_values((value,))

@@ -128,6 +128,17 @@ def test_bash_completes(words: list[str], found: list[str]) -> None:
     assert complete(words) == found
 
 
+def test_a_command_imports_no_other() -> None:
+    script = "import sys; from ontoweir.cli import main; main(['explain', 'no-such-code']); "
+    script += "print(*sys.modules, file=sys.stdout)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    named = set(done.stdout.split())
+    assert "ontoweir.commands.design.explain" in named
+    assert not {"ontoweir.commands.operate.run", "ontoweir.runtime", "ssl"} & named
+
+
 def test_other_shells(run: Run) -> None:
     ran = run("completion", "zsh")
     assert ran.out.startswith("#compdef ontoweir\n")

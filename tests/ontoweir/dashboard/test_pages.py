@@ -11,7 +11,7 @@ from ontoweir.cache.open_cache import VARIABLE
 from ontoweir.dashboard.check_queries import Checks
 from ontoweir.dashboard.make_app import make_app
 from ontoweir.dashboard.site import Site
-from ontoweir.pipeline import read_cached
+from ontoweir.pipeline.known import read_cached
 from tests.ontoweir.dashboard.conftest import Record, write_lines
 from tests.ontoweir.report.test_html import _Page
 

@@ -11,10 +11,10 @@ from ontoweir.cache.open_cache import Cache
 from ontoweir.errors import OntologyError, OntoweirError
 from ontoweir.mappings.compile import load_mappings
 from ontoweir.ontology.axioms import NamedClass
-from ontoweir.pipeline import read_cached
-from ontoweir.pipeline.known_inputs import Recalled, recall_inputs
+from ontoweir.pipeline.known import read_cached
+from ontoweir.pipeline.known.known_inputs import Recalled, recall_inputs
+from ontoweir.pipeline.known.read_cached import read_ontology_cached
 from ontoweir.pipeline.pipeline import Workspace
-from ontoweir.pipeline.read_cached import read_ontology_cached
 from ontoweir.project.project import load_project
 
 ONTOLOGY = """@prefix : <http://e/> .

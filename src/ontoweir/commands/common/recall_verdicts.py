@@ -12,7 +12,7 @@ from ontoweir.cache.open_cache import Cache
 from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.commands.common.hold_warnings import Warnings
 from ontoweir.commands.common.rendered import Rendered, RenderedVerdict
-from ontoweir.pipeline.known_inputs import KnownInputs, recall_inputs
+from ontoweir.pipeline.known.known_inputs import KnownInputs, recall_inputs
 from ontoweir.project.project import Project
 
 Key = list[object]

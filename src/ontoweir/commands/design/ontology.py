@@ -28,7 +28,7 @@ def add_ontology(commands: Any) -> None:
 def _ontology(args: argparse.Namespace) -> int:
     from ontoweir.cache.open_cache import open_cache
     from ontoweir.lint.report_ontology import describe_ontology, show_ontology, warn_unsatisfiable
-    from ontoweir.pipeline.read_cached import read_ontology_cached
+    from ontoweir.pipeline.known.read_cached import read_ontology_cached
     from ontoweir.project.project import load_project
 
     warnings = Warnings(quiet=args.quiet, verbose=args.verbose)

@@ -100,6 +100,7 @@ def add_replay(commands: Any) -> None:
 
 
 def _replay(args: argparse.Namespace) -> int:
+    from ontoweir.project.language_of import language_of
     from ontoweir.run.replay_query import ReplayOptions, choose_format, replay_query
     from ontoweir.run.run_options import read_pairs
 
@@ -108,9 +109,12 @@ def _replay(args: argparse.Namespace) -> int:
     workspace, warnings = open_workspace(args)
     if not workspace.project.catalog.functions:
         leave_pandas_out()
-    if args.sql is not None:
-        compiled = workspace.compile_sql(Path(args.sql))
-    else:
+    file = workspace.query_file(args.query) if args.sql is None else Path(args.sql)
+    sql = args.sql is not None or language_of(file) == "sql"
+    compiled = workspace.recall(file, sql=sql)
+    if compiled is None and args.sql is not None:
+        compiled = workspace.compile_sql(file)
+    elif compiled is None:
         with report_all_refused(workspace):
             compiled = workspace.compile(args.query)
     warnings.release()

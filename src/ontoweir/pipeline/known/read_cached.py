@@ -17,7 +17,7 @@ from ontoweir.mappings.model.assertion import MappingSet
 from ontoweir.ontology import axioms
 from ontoweir.ontology.load_ontology import LeftOut, OntologyFile, OntologyReading, read_ontology
 from ontoweir.ontology.tbox import TBox
-from ontoweir.pipeline.known_inputs import (
+from ontoweir.pipeline.known.known_inputs import (
     KnownInputs,
     digest_mappings,
     join_inputs,

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Protocol
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
-from ontoweir.project.project import Project
+from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import compute_solutions, list_needed
 from ontoweir.rewriter.absence.find_latest import find_latest
@@ -18,23 +17,6 @@ from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sparql.parse_query import parse_query
-
-
-class Compiler(Protocol):
-    """What compiles branches of queries: a Workspace."""
-
-    @property
-    def project(self) -> Project:
-        """What is declared."""
-
-    def compile_branches(
-        self,
-        branches: tuple[ConjunctiveQuery, ...],
-        *,
-        catalog: Catalog | None = None,
-        quiet: bool = False,
-    ) -> CompiledQuery:
-        """Rewrite and unfold the branches of a query."""
 
 
 def compile_text(

@@ -1,0 +1,150 @@
+"""Rewrite and unfold the branches of a query."""
+
+from dataclasses import replace
+
+from ontoweir.errors import Source
+from ontoweir.mappings.compile.assert_facts import assert_facts
+from ontoweir.mappings.model.assertion import MappingSet, RefusedMap
+from ontoweir.mappings.model.catalog import Catalog, ColumnType
+from ontoweir.pipeline.compiled_query import CompiledQuery
+from ontoweir.pipeline.compiling.compiler import Compiler
+from ontoweir.pipeline.compiling.describe_counts import describe_counts
+from ontoweir.pipeline.compiling.trace_rewriting import trace_rewriting
+from ontoweir.pipeline.refused_query import describe_incomplete
+from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
+from ontoweir.rewriter.algebra.trace_steps import TraceStep
+from ontoweir.rewriter.blocks.make_answers import add_blocks
+from ontoweir.rewriter.blocks.read_answers import NoTimesError, read_answers
+from ontoweir.rewriter.model.query import ConjunctiveQuery
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sparql.parse_query import parse_query
+from ontoweir.rewriter.ucq.minimise_ucq import minimise_ucq
+from ontoweir.rewriter.ucq.rewrite_existentials import rewrite_existentials
+from ontoweir.rewriter.unfold.unfold_query import Observer, UnfoldOptions, unfold_query
+
+
+def compile_branches(
+    workspace: Compiler,
+    branches: tuple[ConjunctiveQuery, ...],
+    *,
+    catalog: Catalog | None = None,
+    quiet: bool = False,
+) -> CompiledQuery:
+    """Rewrite and unfold the branches of a query.
+
+    Args:
+        workspace: the project; it hears of warnings and progress.
+        branches: at least one.
+        catalog: to be used instead of the project's: the same tables, declared otherwise.
+        quiet: say no warnings.
+
+    Raises:
+        OntoweirError: the query, the ontology or the mappings are wrong.
+    """
+    while True:
+        try:
+            return _compile(workspace, branches, catalog, quiet=quiet)
+        except NoTimesError as error:
+            branches = _parse_values(branches[0], error.values)
+
+
+def _compile(
+    workspace: Compiler,
+    branches: tuple[ConjunctiveQuery, ...],
+    catalog: Catalog | None,
+    *,
+    quiet: bool,
+    in_steps: bool = True,
+) -> CompiledQuery:
+    """`in_steps`: streams of different units meet in steps that they share; else an error."""
+    warnings: list[str] = []
+
+    def warn(message: str, source: Source | None) -> None:
+        text = message if source is None else f"{source}: {message}"
+        if text not in warnings:
+            warnings.append(text)
+            if not quiet:
+                workspace.on_warning(text)
+
+    first, heard = branches[0], workspace.on_progress
+    queries_of = [rewrite_existentials(b, workspace.tbox, on_progress=heard) for b in branches]
+    rewritten = tuple(q for queries in queries_of for q in queries)
+    if not first.distinct and rewritten != branches:
+        axioms = dict.fromkeys(text for q in rewritten for text, _ in q.axioms)
+        warn(
+            "SELECT counts what is in the data; what only follows from "
+            f"{'; '.join(axioms)} has no number and is not counted; write SELECT DISTINCT "
+            "for all certain answers",
+            first.source,
+        )
+        rewritten = branches
+    elif first.distinct and len(branches) > 1:
+        rewritten = minimise_ucq(rewritten, workspace.tbox, on_progress=workspace.on_progress)
+    trace, missing = list[TraceStep](), dict[int, RefusedMap]()
+
+    def unfold(catalog: Catalog) -> SpjUnion:
+        trace[:] = trace_rewriting(rewritten)
+        mappings = _map_over(workspace, catalog)
+        if workspace.skip_refused:
+            mappings = replace(mappings, on_refused=lambda r: missing.update({id(r): r}))
+        reading = read_answers(rewritten, mappings, catalog, compile_inner)
+        union = unfold_query(
+            reading.branches,
+            reading.mappings,
+            reading.catalog,
+            workspace.tbox,
+            observer=Observer(on_warning=warn, on_step=trace.append, on_work=workspace.on_progress),
+            options=UnfoldOptions(
+                workspace.skip,
+                tuple(v.name for v in first.head),
+                workspace.project.counts,
+                workspace.tmappings,
+            ),
+        )
+        return add_blocks(union, reading.blocks)
+
+    def compile_inner(inner: tuple[ConjunctiveQuery, ...], catalog: Catalog) -> SpjUnion:
+        made = _compile(workspace, inner, catalog, quiet=True, in_steps=False)
+        missing.update({id(r): r for r in made.incomplete})
+        for text in made.warnings:
+            warn(text, None)
+        return made.union
+
+    catalog = catalog or workspace.project.catalog
+    union = compile_in_steps(unfold, catalog) if in_steps else unfold(catalog)
+    if workspace.warn_counts and (counted := describe_counts(union)) is not None:
+        warn(counted, first.source)
+    if incomplete := tuple(missing.values()):
+        warn(describe_incomplete(first.name, incomplete), first.source)
+    return CompiledQuery(
+        first.name, branches, rewritten, union, tuple(warnings), tuple(trace), incomplete
+    )
+
+
+def _map_over(workspace: Compiler, catalog: Catalog) -> MappingSet:
+    """The mappings read over a catalog: types of columns and steps of time are in them."""
+    known = workspace.project.catalog
+    if catalog is known or _list_types(catalog) == _list_types(known):
+        return workspace.mappings
+    from ontoweir.mappings.compile.load_mappings import load_mappings
+
+    mappings = load_mappings(workspace.project.mappings, catalog, partial=workspace.partial)
+    return assert_facts(mappings, workspace.tbox.facts)
+
+
+def _parse_values(query: ConjunctiveQuery, values: frozenset[str]) -> tuple[ConjunctiveQuery, ...]:
+    """A query parsed again, where more of what SELECTs within it show are values, and no times.
+
+    Args:
+        query: a branch of it.
+        values: their properties.
+    """
+    inner, file = query.inner[0], "" if query.source is None else query.source.file
+    return parse_query(inner.text, name=query.name, file=file, values=inner.values | values)
+
+
+def _list_types(catalog: Catalog) -> list[tuple[str, int, list[tuple[str, ColumnType]]]]:
+    """The streams, their steps, and the types of their columns: what mappings depend on."""
+    return [
+        (s.name, s.step_us, [(c.name, c.type) for c in s.columns]) for s in catalog.streams.values()
+    ]
