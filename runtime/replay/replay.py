@@ -109,10 +109,7 @@ def replay_history(
             if not request.most_rejected:
                 refuse_rejects(work.histories, scanned.rejected)
             if request.rejects is not None:
-                whole = configure_run([job], job.catalog)
-                from ontoweir.runtime.replay.write_rejects import write_rejects
-
-                write_rejects(request.rejects, whole, scanned.rejected, area)
+                _write_rejects(request.rejects, job, scanned.rejected, area)
             if request.verification is not None:
                 relations = tuple(recall_statistics(request.verification, config.relations).rows)
                 request.verification.ensure_unchanged(job.catalog, tuple(verified), relations)
@@ -223,6 +220,14 @@ def _replay(
     if request.verification is not None and watch is not None:
         keep_verified(request.verification, config.catalog, work.histories, watch)
     return choice, scanned
+
+
+def _write_rejects(
+    folder: Path, job: QueryJob, rejected: Mapping[str, int], area: StagingArea
+) -> None:
+    from ontoweir.runtime.replay.write_rejects import write_rejects  # few replays want them
+
+    write_rejects(folder, configure_run([job], job.catalog), rejected, area)
 
 
 def _add_late(work: ExecutionContext, scanned: Scanned) -> Scanned:

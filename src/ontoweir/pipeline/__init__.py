@@ -1,4 +1,4 @@
 """The pipeline: project → TBox and mappings → queries → verdicts.
 
-Doors: `pipeline` (`Workspace`), `refused_query`, `known_inputs`, `read_cached`, `read_text`.
+Doors: `pipeline` (`Workspace`), `refused_query`, `read_text`; the rooms `known` and `compiling`.
 """
