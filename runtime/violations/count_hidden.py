@@ -1,23 +1,42 @@
 """How often selected columns are NULL in the data, where such rows are no results."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, NullOutput, SpjUnion
 from ontoweir.runtime.sources.list_pieces import find_leaf
 from ontoweir.runtime.sources.read_source import locate_source
 
 
-def count_hidden(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[str, str, int]]:
-    """The tables and columns (SpjUnion.hidden) that are NULL in some rows, and in how many, as
-    the statistics of local Parquet files say; of other files nothing is said."""
+@dataclass(frozen=True, slots=True)
+class HiddenRows:
+    """A column that is NULL in some rows. `alone`: it is shown itself, so that all of these are no
+    results; else in the answers of a subquery, or of a join, as which others may have a value."""
+
+    table: str
+    column: str
+    rows: int
+    alone: bool
+
+
+def count_hidden(union: SpjUnion, catalog: Catalog) -> Iterator[HiddenRows]:
+    """The tables and columns (SpjUnion.hidden), also those that answers are made of, that are NULL
+    in some rows, as the statistics of local Parquet files say; of other files nothing is said."""
+    found = dict[tuple[str, str], bool]()
     for name, column in union.hidden:
+        for place in _trace(name, column, union):
+            found.setdefault(place, place == (name, column))
+    for (name, column), alone in found.items():
         table = catalog.streams.get(name) or catalog.relations.get(name)
         if table is None or table.data.format != "parquet":
+            continue
+        declared = table.column(column)
+        if declared is None or declared.nullable:
             continue
         try:
             files = locate_source(table.data, name, catalog.file).files or ()
@@ -25,7 +44,24 @@ def count_hidden(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[str, str, 
         except (DataError, OSError, pa.ArrowException):  # the replay says what is wrong
             continue
         if rows:
-            yield name, column, rows
+            yield HiddenRows(name, column, rows, alone)
+
+
+def _trace(name: str, column: str, union: SpjUnion) -> Iterator[tuple[str, str]]:
+    """The columns of tables that a column of answers shows; one of a table is that."""
+    block = next((b for b in union.blocks if b.stream.name == name), None)
+    if block is None:
+        yield name, column
+        return
+    for disjunct in block.union.disjuncts:
+        tables = {o.alias: o.table for o in disjunct.occurrences}
+        for shown, output in disjunct.outputs:
+            if shown != column or not isinstance(output, LiteralOutput | NullOutput):
+                continue
+            if isinstance(value := output.value, Attribute):
+                inner = replace(block.union, blocks=(*union.blocks, *block.union.blocks))
+                if tables[value.alias] != name:
+                    yield from _trace(tables[value.alias], value.column, inner)
 
 
 def _count(file: str, column: str) -> int:

@@ -269,9 +269,13 @@ def _warn_of_nulls(workspace: Workspace, compiled: CompiledQuery) -> None:
         return
     from ontoweir.runtime.violations.count_hidden import count_hidden
 
-    for table, column, rows in count_hidden(compiled.union, workspace.project.catalog):
+    for found in count_hidden(compiled.union, workspace.project.catalog):
+        column = found.column
+        which = f"which are no results of {compiled.name}"
+        if not found.alone:
+            which = f"and what {compiled.name} computes of them is no result where it is NULL"
         workspace.on_warning(
-            f"{table}.{column} is NULL in {rows:,} rows, which are no results of {compiled.name}: "
+            f"{found.table}.{column} is NULL in {found.rows:,} rows, {which}: "
             f"declare {column} with nullable = true to have them, or add {column} IS NOT NULL"
         )
 
