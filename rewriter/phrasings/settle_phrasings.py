@@ -10,6 +10,7 @@ from ontoweir.rewriter.latest.name_later import name_later
 from ontoweir.rewriter.phrasings.compare_extremes import compare_extremes
 from ontoweir.rewriter.phrasings.drop_order import drop_order
 from ontoweir.rewriter.phrasings.group_all import group_all
+from ontoweir.rewriter.phrasings.group_distinct import group_distinct
 from ontoweir.rewriter.phrasings.group_parts import group_parts
 from ontoweir.rewriter.phrasings.name_conditions import name_conditions
 from ontoweir.rewriter.phrasings.name_parts import name_parts
@@ -36,6 +37,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - GROUP BY ALL names what is grouped by;
     - functions over windows of groups are over a subquery of these;
     - GROUP BY CAST(ts AS DATE), or YEAR(ts), MONTH(ts), is by a bucket of time;
+    - groups without aggregates are SELECT DISTINCT, or final as SELECT DISTINCT of a bucket is;
     - ORDER BY the time of answers says nothing.
 
     Args:
@@ -61,4 +63,5 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         group_all(select)
         choose_values(select, catalog)
         group_parts(nest_windows(select, catalog), catalog)
+        group_distinct(select, catalog)
     return drop_order(tree, catalog)

@@ -1,0 +1,174 @@
+"""What people ask of a stream in SQL (asked.sql): each question is answered as DuckDB answers the
+same text, or refused with what to write instead."""
+
+import re
+from collections import Counter
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ontoweir
+from ontoweir.api.python_api import OpenProject
+from ontoweir.errors import QueryError
+
+CATALOG = """
+[streams.reading]
+source = { format = "parquet", path = "reading.parquet" }
+timestamp = { column = "ts", unit = "10 minutes" }
+max_per_timestamp = 3
+keys = [["sensor", "ts"]]
+
+[streams.reading.columns]
+sensor = { type = "string", enum = ["a", "b", "c"] }
+value = { type = "double", nullable = true }
+level = { type = "int", min = 0, max = 9, nullable = true }
+note = { type = "string", nullable = true }
+amount = "decimal(6,2)"
+
+[streams.alarm]
+source = { format = "parquet", path = "alarm.parquet" }
+timestamp = { column = "ts", unit = "10 minutes" }
+max_per_timestamp = 3
+keys = [["sensor", "ts"]]
+
+[streams.alarm.columns]
+sensor = { type = "string", enum = ["a", "b", "c"] }
+grade = { type = "int", min = 0, max = 3 }
+
+[relations.sensor]
+source = { format = "parquet", path = "sensor.parquet" }
+keys = [["id"]]
+max_rows = 3
+
+[relations.sensor.columns]
+id = "string"
+city = "string"
+high = { type = "int", nullable = true }
+
+[project]
+queries = []
+"""
+BEGIN = datetime(2026, 2, 27, 5)
+TABLES = ("reading", "alarm", "sensor")
+EARLY = "ts < TIMESTAMP '2026-02-28 18:00:00'"
+QUESTIONS = Path(__file__).with_name("asked.sql").read_text(encoding="utf-8")
+REFUSED = re.findall(r"^-- refused: (.*)\n(.*)$", QUESTIONS, re.MULTILINE)
+_NOT = {text for _, text in REFUSED}
+SAME = [q for q in QUESTIONS.splitlines() if q.startswith("SELECT") and q not in _NOT]
+
+
+def write_project(folder: Path, seed: int, steps: int) -> None:
+    """A project of two streams and a register; the last row closes all buckets before."""
+    random = Random(seed)
+    (folder / "ontoweir.toml").write_text(CATALOG)
+    rows: list[tuple[Any, ...]] = []
+    alarms: list[tuple[Any, ...]] = []
+    for step in range(steps):
+        time = BEGIN + timedelta(minutes=10 * step)
+        for sensor in random.sample("abc", k=random.randint(0, 3)):
+            value = random.choice([None, random.uniform(-9, 9)])
+            level, note = random.choice([None, *range(10)]), random.choice([None, "x", "yy", "z"])
+            rows.append((time, sensor, value, level, note, Decimal(random.randint(-99, 999)) / 100))
+        for sensor in random.sample("abc", k=random.choice([0, 0, 1, 2])):
+            alarms.append((time, sensor, random.randint(0, 3)))
+    last = BEGIN + timedelta(days=9)
+    rows.append((last, "a", 1.0, 1, "x", Decimal(1)))
+    alarms.append((last, "a", 1))
+    stamp, text, whole = pa.timestamp("us"), pa.string(), pa.int64()
+    kinds = {"ts": stamp, "sensor": text, "value": pa.float64(), "level": whole, "note": text}
+    _write(folder / "reading.parquet", {**kinds, "amount": pa.decimal128(6, 2)}, rows)
+    _write(folder / "alarm.parquet", {"ts": stamp, "sensor": text, "grade": whole}, alarms)
+    sensors = [("a", "Kiel", 5), ("b", "Bonn", None), ("d", "Kiel", 7)]
+    _write(folder / "sensor.parquet", {"id": text, "city": text, "high": whole}, sensors)
+
+
+def _write(file: Path, kinds: dict[str, pa.DataType], rows: list[tuple[Any, ...]]) -> None:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(c, k) for c, k in zip(columns, kinds.values(), strict=True)]
+    pq.write_table(pa.table(arrays, names=list(kinds)), file)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("asked")
+    write_project(made, 5, 300)
+    return made
+
+
+@pytest.fixture(scope="module")
+def project(folder: Path) -> OpenProject:
+    return ontoweir.open_project(folder)
+
+
+@pytest.mark.parametrize("text", SAME)
+def test_it_is_as_duckdb_answers(folder: Path, project: OpenProject, text: str) -> None:
+    text = text.replace("EARLY", EARLY)
+    found = told(project, text)
+    assert found == ask_duckdb(folder, text)
+    assert found
+
+
+@pytest.mark.parametrize(("said", "text"), REFUSED)
+def test_what_is_refused_says_what_to_write(project: OpenProject, said: str, text: str) -> None:
+    with pytest.raises(QueryError, match=re.escape(said)):
+        project.check(text)
+
+
+COLUMNS = ("sensor", "level", "UPPER(note)", "1", "CASE WHEN level > 4 THEN 'h' END", "level + 1")
+BUCKETS = (
+    "date_trunc('hour', ts)",
+    "CAST(ts AS DATE)",
+    "time_bucket(INTERVAL '70' MINUTE, ts, TIMESTAMP '2026-01-01')",
+    "date_trunc('day', ts)",
+)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_buckets_that_are_distinct(folder: Path, project: OpenProject, seed: int) -> None:
+    """In the words DISTINCT and GROUP BY: the same, each once, when its bucket is over."""
+    random = Random(seed)
+    shown = [random.choice(BUCKETS), *random.sample(COLUMNS, k=random.randint(0, 3))]
+    random.shuffle(shown)
+    keep = random.choice(["", " AND level > 3", " AND value IS NOT NULL", " AND sensor <> 'b'"])
+    items = ", ".join(f"{item} AS c{n}" for n, item in enumerate(shown))
+    keys = ", ".join(f"c{n}" for n, item in enumerate(shown) if item != "1")
+    expected = ask_duckdb(folder, f"SELECT DISTINCT {items} FROM reading WHERE {EARLY}{keep}")
+    assert set(expected.values()) == {1}
+    for text in (
+        f"SELECT DISTINCT {items} FROM reading WHERE {EARLY}{keep}",
+        f"SELECT {items} FROM reading WHERE {EARLY}{keep} GROUP BY {keys}",
+    ):
+        assert told(project, text) == expected, text
+
+
+def told(project: OpenProject, text: str) -> Counter[Any]:
+    """All answers of a replay, with how often each is there."""
+    table = project.replay(text).to_arrow()
+    names = [n for n in table.column_names if n not in ("at", "until", "multiplicity")]
+    found: Counter[Any] = Counter()
+    for row in table.to_pylist():
+        found[tuple(_plain(row[n]) for n in names)] += row.get("multiplicity", 1)
+    return found
+
+
+def ask_duckdb(folder: Path, text: str) -> Counter[Any]:
+    """What DuckDB answers over the whole history."""
+    with duckdb.connect() as base:
+        for name in TABLES:
+            base.execute(f"CREATE VIEW {name} AS FROM '{folder / name}.parquet'")
+        return Counter(tuple(map(_plain, row)) for row in base.execute(text).fetchall())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    return float(f"{value:.12g}") if isinstance(value, float) else value
