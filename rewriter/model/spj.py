@@ -358,9 +358,8 @@ class Block:
 class SpjUnion:
     """A union of SPJ queries with the same variables: the unfolded query.
 
-    `distinct`: set semantics (π, UNION), not bag semantics (π̇, UNION ALL). `aggregation`: what is
-    computed of the matches, which then are those of the characteristic query ([A] Th. 8.4):
-    `distinct` says that all aggregates ignore duplicates.
+    `distinct`: set semantics (π, UNION), not bag semantics (π̇, UNION ALL). `aggregation`: of the
+    matches, those of the characteristic query ([A] Th. 8.4): all ignore duplicates if `distinct`.
     """
 
     name: str
@@ -370,7 +369,8 @@ class SpjUnion:
     source: Source | None = None
     aggregation: Aggregation | None = None
     views: tuple[View, ...] = ()
-    """The tables of `disjuncts` that are not in the catalog."""
+    statics: tuple[Relation, ...] = ()
+    """These, and `views`, are the tables of `disjuncts` that are not in the catalog."""
     buckets: tuple[tuple[str, Column], ...] = ()
     """Streams (or views), and a column that says in which bucket of time each row lies."""
     derived: tuple[tuple[str, Expression], ...] = ()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.model.catalog import Catalog, Column
+from ontoweir.mappings.model.catalog import Catalog, Column, Relation
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
@@ -38,6 +38,7 @@ from ontoweir.rewriter.nulls.list_hidden import list_hidden
 from ontoweir.rewriter.nulls.list_nullable import list_nullable
 from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
@@ -85,7 +86,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
-        written = settle_phrasings(read_as_of(parse_sql_text(text)), catalog)
+        written, catalog, reader.statics = read_statics(parse_sql_text(text), catalog)
+        written = settle_phrasings(read_as_of(written), catalog)
         written, catalog = read_earlier(written, catalog)
         latest = read_latest(written, catalog)
         tree = name_aggregates(latest.tree)
@@ -115,11 +117,13 @@ class _StillSeveral(Exception):
 
 
 class _Reader:
-    """Reads the SQL of a file; `blocks`: the queries that it reads the answers of."""
+    """Reads the SQL of a file; `blocks`: the queries that it reads the answers of; `statics`: the
+    relations that are made of static ones for it."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.blocks: list[Block] = []
+        self.statics: tuple[Relation, ...] = ()
 
     def read_answers(self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str) -> Answers:
         """A query whose answers are read, as a stream of the catalog."""
@@ -222,6 +226,7 @@ class _Reader:
             ends=part.ends,
             begins=part.begins,
             views=tuple(sets.views),
+            statics=self.statics,
             blocks=part.meetings,
             hidden=part.hidden,
         )

@@ -30,6 +30,23 @@ SELECT sensor FROM (SELECT sensor FROM reading GROUP BY sensor) x
 SELECT sensor FROM reading WHERE sensor IN (SELECT id FROM sensor GROUP BY id)
 SELECT 1 AS one, 'x' AS e, 2.5 AS b, COUNT(*) AS n, date_trunc('day', ts) AS h FROM reading WHERE EARLY GROUP BY h
 SELECT h, n, c FROM (SELECT date_trunc('hour', ts) AS h, COUNT(*) AS n, 5 AS c FROM reading WHERE EARLY GROUP BY 1) x WHERE n > c
+SELECT sensor, level FROM reading WHERE level > (SELECT MIN(high) FROM sensor)
+SELECT sensor, level FROM reading WHERE level > (SELECT AVG(high) FROM sensor)
+SELECT * FROM reading r WHERE level > (SELECT MAX(high) FROM sensor) * 0.5 + 1
+SELECT sensor, level, (SELECT MAX(high) FROM sensor) AS top, level - (SELECT AVG(high) FROM sensor) AS more FROM reading
+SELECT sensor, level FROM reading WHERE level BETWEEN (SELECT MIN(high) FROM sensor) AND (SELECT MAX(high) FROM sensor)
+SELECT sensor, level FROM reading WHERE level > 8 OR level < (SELECT MIN(high) FROM sensor)
+SELECT DISTINCT sensor, (SELECT AVG(high) FROM sensor) AS m FROM reading
+SELECT date_trunc('hour', ts) AS h, AVG(level) - (SELECT AVG(high) FROM sensor) AS m FROM reading WHERE EARLY GROUP BY h
+SELECT date_trunc('hour', ts) AS h, SUM(level - (SELECT MIN(high) FROM sensor)) AS m FROM reading WHERE EARLY GROUP BY h
+SELECT date_trunc('hour', ts) AS h, MAX(level) AS m FROM reading WHERE EARLY GROUP BY h HAVING MAX(level) > (SELECT MIN(high) FROM sensor)
+SELECT h, n FROM (SELECT date_trunc('hour', ts) AS h, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY h) x WHERE n > (SELECT AVG(high) FROM sensor)
+SELECT r.sensor, r.level FROM reading r WHERE r.level > (SELECT MIN(high) FROM sensor) AND NOT EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.sensor = r.sensor)
+SELECT r.sensor, r.level FROM reading r WHERE NOT EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade > (SELECT MIN(high) - 4 FROM sensor))
+SELECT r.sensor, level, c.m FROM reading r JOIN sensor s ON s.id = r.sensor JOIN (SELECT city, MAX(high) AS m FROM sensor GROUP BY city) c ON c.city = s.city
+SELECT r.sensor, c.a FROM reading r LEFT JOIN (SELECT id, MAX(high) AS a FROM sensor GROUP BY id) c ON c.id = r.sensor
+WITH c AS (SELECT city, COUNT(id) AS m, AVG(high) AS a FROM sensor GROUP BY city) SELECT r.sensor, c.m, c.a FROM reading r JOIN sensor s ON s.id = r.sensor JOIN c ON c.city = s.city
+SELECT sensor, level FROM reading WHERE level > (SELECT AVG(high) FROM sensor) UNION ALL SELECT sensor, grade FROM alarm WHERE grade < (SELECT AVG(high) FROM sensor)
 
 -- refused: SELECT DISTINCT
 SELECT HOUR(ts) AS h FROM reading GROUP BY h
@@ -37,3 +54,7 @@ SELECT HOUR(ts) AS h FROM reading GROUP BY h
 SELECT sensor FROM reading GROUP BY sensor, level
 -- refused: GROUP BY is outside
 SELECT sensor FROM reading GROUP BY sensor UNION SELECT id FROM sensor
+-- refused: a subquery as a value
+SELECT sensor FROM reading WHERE level = (SELECT MAX(level) FROM alarm)
+-- refused: a subquery as a value
+SELECT COUNT(*) - (SELECT COUNT(id) FROM sensor) AS n FROM reading
