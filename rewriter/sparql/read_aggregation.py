@@ -84,6 +84,7 @@ class _Reader:
         self.tokens, self.terms, self.file, self.refuse = tokens, terms, file, refuse
         self.computed, self.times = computed, times
         self.buckets: list[NamedBuckets] = []
+        self.final = False
         self.aggregates: list[Aggregate] = []
         self.names: dict[AggregateKey, str] = {}
         self.terms_of_groups = GroupTerms()
@@ -140,11 +141,16 @@ class _Reader:
                     f"select ?{name} too",
                     line,
                 )
+        if not self.aggregates and self.final:  # a group is there when it has a row
+            hidden = self.terms.make_variable("_a").name
+            source = Source(self.file, line)
+            self.aggregates.append(Aggregate(hidden, AggregateFunction.COUNT, None, source))
         if not self.aggregates:
             raise self.refuse(
                 "GROUP BY without an aggregate",
                 "the groups alone are the distinct values",
-                "write SELECT DISTINCT without GROUP BY, or select an aggregate",
+                "write SELECT DISTINCT without GROUP BY, select an aggregate, or group by a bucket "
+                "of time, whose groups are final",
                 line,
             )
         return Aggregation(group, tuple(self.aggregates), tuple(columns))
@@ -206,6 +212,7 @@ class _Reader:
                     condition["expr"], name, f"GROUP BY, as ?{name},", line
                 )
             if variable is None:
+                self.final = True
                 bucket = self.read_bucket(condition, line)
                 self.buckets.append(bucket)
                 names.append(bucket.name)

@@ -24,6 +24,7 @@ from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.read_earlier import read_earlier
+from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
@@ -279,7 +280,7 @@ def _read_part(
     tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
     tree, catalog, times = read_sql_times(tree, catalog)
     buckets += (*times, *windows.columns)
-    tree = expand_variances(tree, catalog)
+    tree = expand_covariances(expand_variances(tree, catalog), catalog)
     tree, catalog, derived = derive_query_columns(tree, catalog)
     tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
     free = list_nullable(tree, catalog) | nullable

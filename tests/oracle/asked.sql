@@ -58,3 +58,5 @@ SELECT sensor FROM reading GROUP BY sensor UNION SELECT id FROM sensor
 SELECT sensor FROM reading WHERE level = (SELECT MAX(level) FROM alarm)
 -- refused: a subquery as a value
 SELECT COUNT(*) - (SELECT COUNT(id) FROM sensor) AS n FROM reading
+-- refused: CORR(…, CAST(value AS DECIMAL(12, 4)))
+SELECT date_trunc('hour', ts) AS h, CORR(level, value) AS c FROM reading GROUP BY h

@@ -155,6 +155,31 @@ def test_random_buckets_that_are_distinct(folder: Path, project: OpenProject, se
         assert told(project, text) == expected, text
 
 
+NUMBERS = ("level", "amount", "level * 2", "level + amount", "level - 4")
+PAIRS = ("COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_covariances(folder: Path, project: OpenProject, seed: int) -> None:
+    """Of exact sums: as DuckDB's but for the last digits, which its own sums of doubles lose."""
+    random = Random(seed)
+    calls = [f"{f}({', '.join(random.choices(NUMBERS, k=2))})" for f in random.sample(PAIRS, k=2)]
+    shown = ", ".join(f"{call} AS c{n}" for n, call in enumerate(calls))
+    bucket = random.choice(BUCKETS)
+    text = f"SELECT sensor, {bucket} AS b, {shown} FROM reading WHERE {EARLY} GROUP BY sensor, b"
+    found, expected = told(project, text), ask_duckdb(folder, text)
+    ours, theirs = ({row[:2]: row[2:] for row in rows} for rows in (found, expected))
+    assert ours.keys() == theirs.keys()
+    for key, values in ours.items():
+        for mine, other in zip(values, theirs[key], strict=True):
+            if mine is None or other is None or other != other:
+                assert mine is None or "CORR" in text, (text, key, mine, other)
+                assert other is None or other != other or abs(other) < 1e-6, (text, key, other)
+            else:
+                assert mine == pytest.approx(other, rel=1e-9, abs=1e-9), (text, key)
+    assert any(None not in values for values in ours.values())
+
+
 VALUES = (
     "MIN(high)",
     "MAX(high)",
