@@ -46,8 +46,8 @@ def expand_covariances(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
                     f"{call.sql('spark')} of {name_column_type(kind)}",
                     why="the products of doubles are rounded, and their differences lose all "
                     "digits; others are no numbers",
-                    fix=f"write {name}(…, CAST({side.sql('spark')} AS DECIMAL(12, 4))), or declare "
-                    "the column as decimal",
+                    fix=f"write CAST(ROUND({side.sql('spark')} * 1000) AS BIGINT) in {name}, which "
+                    "is in thousandths, or declare the column as decimal",
                     line=line_of(call),
                 )
             scales.append(kind.scale if isinstance(kind, DecimalType) else 0)

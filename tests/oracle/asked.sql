@@ -47,6 +47,11 @@ SELECT r.sensor, level, c.m FROM reading r JOIN sensor s ON s.id = r.sensor JOIN
 SELECT r.sensor, c.a FROM reading r LEFT JOIN (SELECT id, MAX(high) AS a FROM sensor GROUP BY id) c ON c.id = r.sensor
 WITH c AS (SELECT city, COUNT(id) AS m, AVG(high) AS a FROM sensor GROUP BY city) SELECT r.sensor, c.m, c.a FROM reading r JOIN sensor s ON s.id = r.sensor JOIN c ON c.city = s.city
 SELECT sensor, level FROM reading WHERE level > (SELECT AVG(high) FROM sensor) UNION ALL SELECT sensor, grade FROM alarm WHERE grade < (SELECT AVG(high) FROM sensor)
+SELECT date_trunc('hour', ts) AS h, STDDEV_POP(CAST(ROUND(value * 1000) AS BIGINT)) / 1000 AS q FROM reading WHERE EARLY GROUP BY h
+SELECT date_trunc('hour', ts) AS h, sensor, ARG_MIN(amount, ts) AS o, MAX(amount) AS hi, MIN(amount) AS lo, ARG_MAX(amount, ts) AS c FROM reading WHERE EARLY GROUP BY h, sensor
+SELECT date_trunc('hour', ts) AS h, sensor, FIRST(amount ORDER BY ts) AS o, LAST(amount ORDER BY ts) AS c FROM reading WHERE EARLY GROUP BY 1, 2
+SELECT CAST(ts AS DATE) AS h, sensor, ARG_MAX(level, ts) AS o, COUNT(*) AS c FROM reading WHERE EARLY GROUP BY h, sensor
+SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(level, ts) - ARG_MIN(level, ts) AS o FROM reading WHERE EARLY GROUP BY h, sensor HAVING ARG_MAX(level, ts) > 3
 
 -- refused: SELECT DISTINCT
 SELECT HOUR(ts) AS h FROM reading GROUP BY h
@@ -58,5 +63,9 @@ SELECT sensor FROM reading GROUP BY sensor UNION SELECT id FROM sensor
 SELECT sensor FROM reading WHERE level = (SELECT MAX(level) FROM alarm)
 -- refused: a subquery as a value
 SELECT COUNT(*) - (SELECT COUNT(id) FROM sensor) AS n FROM reading
--- refused: CORR(…, CAST(value AS DECIMAL(12, 4)))
+-- refused: CAST(ROUND(value * 1000) AS BIGINT) in CORR
 SELECT date_trunc('hour', ts) AS h, CORR(level, value) AS c FROM reading GROUP BY h
+-- refused: beside ARG_MAX is outside
+SELECT date_trunc('hour', ts) AS h, ARG_MAX(level, ts) AS l, COUNT(*) AS n FROM reading GROUP BY h
+-- refused: beside ARG_MAX is outside
+SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(value, ts) AS l, COUNT(*) AS n FROM reading GROUP BY h, sensor

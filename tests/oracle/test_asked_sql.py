@@ -180,6 +180,29 @@ def test_random_covariances(folder: Path, project: OpenProject, seed: int) -> No
     assert any(None not in values for values in ours.values())
 
 
+ENDS = ("ARG_MAX({0}, ts)", "ARG_MIN({0}, ts)", "FIRST({0} ORDER BY ts)", "LAST({0} ORDER BY ts)")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_first_and_last_values(folder: Path, project: OpenProject, seed: int) -> None:
+    """Beside each other and other aggregates; ARG_MAX passes over NULL, FIRST is asked of what has
+    none."""
+    random = Random(seed)
+    calls = []
+    for form in random.choices(ENDS, k=2):
+        of = "amount" if "ORDER" in form else random.choice(["level", "amount", "amount"])
+        calls.append(form.format(of))
+    calls += random.sample(["COUNT(*)", "AVG(value)", "MAX(level)", f"{calls[0]} + 1"], k=2)
+    shown = ", ".join(f"{call} AS c{n}" for n, call in enumerate(calls))
+    bucket, where = random.choice(BUCKETS), random.choice(["", " AND level <> 3"])
+    having = random.choice(["", " HAVING COUNT(*) > 1", f" HAVING {calls[1]} > 2"])
+    keys = "GROUP BY sensor, b" + having
+    text = f"SELECT sensor, {bucket} AS b, {shown} FROM reading WHERE {EARLY}{where} {keys}"
+    found = told(project, text)
+    assert found == ask_duckdb(folder, text), text
+    assert found
+
+
 VALUES = (
     "MIN(high)",
     "MAX(high)",
