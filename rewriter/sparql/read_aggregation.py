@@ -188,14 +188,18 @@ class _Reader:
                 "select the aggregates, and compute on the results",
                 line,
             ) from None
+        given = {a.name: a for a in self.aggregates}
         for variable in sorted(expression_variables(made)):
             if variable.name not in known | hidden:
+                instead = given.get(variable.name)
                 raise self.refuse(
                     f"?{variable.name} in an expression of groups, {what}, is neither grouped nor "
                     "aggregated",
                     "a group has many values of it; a name that SELECT gives is known after it, "
                     "and not in HAVING (SPARQL 1.1, 18.2.4)",
-                    f"write an aggregate such as MAX(?{variable.name}), GROUP BY "
+                    f"write {instead} itself"
+                    if instead is not None
+                    else f"write an aggregate such as MAX(?{variable.name}), GROUP BY "
                     f"?{variable.name}, or what SELECT computes itself",
                     line,
                 )

@@ -52,6 +52,7 @@ SELECT date_trunc('hour', ts) AS h, sensor, ARG_MIN(amount, ts) AS o, MAX(amount
 SELECT date_trunc('hour', ts) AS h, sensor, FIRST(amount ORDER BY ts) AS o, LAST(amount ORDER BY ts) AS c FROM reading WHERE EARLY GROUP BY 1, 2
 SELECT CAST(ts AS DATE) AS h, sensor, ARG_MAX(level, ts) AS o, COUNT(*) AS c FROM reading WHERE EARLY GROUP BY h, sensor
 SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(level, ts) - ARG_MIN(level, ts) AS o FROM reading WHERE EARLY GROUP BY h, sensor HAVING ARG_MAX(level, ts) > 3
+SELECT date_trunc('hour', ts) AS h, note, COUNT(*) AS n FROM reading WHERE EARLY AND note IS NOT NULL GROUP BY h, note QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) ORDER BY COUNT(*) DESC) = 1
 
 -- refused: SELECT DISTINCT
 SELECT HOUR(ts) AS h FROM reading GROUP BY h
@@ -69,3 +70,15 @@ SELECT date_trunc('hour', ts) AS h, CORR(level, value) AS c FROM reading GROUP B
 SELECT date_trunc('hour', ts) AS h, ARG_MAX(level, ts) AS l, COUNT(*) AS n FROM reading GROUP BY h
 -- refused: beside ARG_MAX is outside
 SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(value, ts) AS l, COUNT(*) AS n FROM reading GROUP BY h, sensor
+-- refused: write COUNT(DISTINCT x), which is exact
+SELECT date_trunc('hour', ts) AS h, APPROX_COUNT_DISTINCT(note) AS n FROM reading GROUP BY h
+-- refused: a list has no limit
+SELECT date_trunc('hour', ts) AS h, STRING_AGG(note, ',' ORDER BY ts) AS n FROM reading GROUP BY h
+-- refused: a list has no limit
+SELECT date_trunc('hour', ts) AS h, LIST(level ORDER BY ts) AS n FROM reading GROUP BY h
+-- refused: rank the counts
+SELECT date_trunc('hour', ts) AS h, MODE(note) AS n FROM reading GROUP BY h
+-- refused: write ARG_MIN(x, ts)
+SELECT date_trunc('hour', ts) AS h, FIRST(note ORDER BY ts) AS n FROM reading GROUP BY h
+-- refused: QUANTILE(x, p)
+SELECT date_trunc('hour', ts) AS h, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY value) AS q FROM reading GROUP BY h
