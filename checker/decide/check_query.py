@@ -98,7 +98,8 @@ def _check_blocks(
         for query in block.queries
     ]
     base, catalog = catalog, extend_catalog(catalog, union)
-    alone = disprove and not union.blocks  # else a witness would be made of answers, not of rows
+    # else a witness would be made of answers, or of what is computed of rows, and not of rows
+    alone = disprove and not union.blocks and not union.statics
     apart = expand_unions(union, MAX_EXPANDED)
     verdict = _decide(union, catalog, known, timed, alone and apart is None, size)
     if apart is not None and not verdict.plans:

@@ -168,6 +168,26 @@ def natural_datatype(kind: ColumnType) -> str | None:
             assert_never(unreachable)
 
 
+def type_constant(text: str, datatype: str | None) -> ColumnType:
+    """The type of a column that shows a constant: a number's or a boolean's, if its text is the
+    canonical one, which the value gives again; else a text's.
+
+    >>> type_constant("7", XSD + "integer"), type_constant("2.5", XSD + "decimal")
+    (IntType(), DecimalType(precision=19, scale=1))
+    >>> type_constant("007", XSD + "integer"), type_constant("7", None)
+    (StringType(), StringType())
+    """
+    kinds: dict[str, ColumnType] = {XSD + "integer": IntType(), XSD + "boolean": BooleanType()}
+    if datatype == XSD + "decimal" and "." in text:
+        kinds[datatype] = DecimalType(max(19, len(text)), len(text.partition(".")[2]))
+    kind = kinds.get(datatype or "", StringType())
+    value = parse_constant(text, kind)
+    if value is None or not is_value(value, kind):
+        return StringType()
+    written = str(value).lower() if isinstance(value, bool) else str(value)
+    return kind if written == text else StringType()
+
+
 def parse_constant(text: str, kind: ColumnType) -> Scalar | None:
     """The constant that a lexical form denotes in a column's type; None when it denotes none.
 

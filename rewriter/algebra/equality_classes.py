@@ -3,7 +3,14 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ontoweir.mappings.model.catalog import Catalog, ColumnType, Stream, TimestampType
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    ColumnType,
+    Stream,
+    StringType,
+    TimestampType,
+)
+from ontoweir.mappings.model.column_types import type_constant
 from ontoweir.rewriter.model.spj import (
     Attribute,
     BlankOutput,
@@ -86,6 +93,13 @@ class Types:
         table = self.tables[attribute.alias]
         is_time = isinstance(table, Stream) and attribute.column == table.timestamp
         return table.step_us if is_time and isinstance(table, Stream) else None
+
+
+def constant_type(output: ConstantOutput) -> ColumnType:
+    """The type of a column that shows a constant."""
+    if output.is_iri:
+        return StringType()
+    return output.kind or type_constant(output.value, output.datatype)
 
 
 def map_output(output: Output, change: Callable[[Attribute], Attribute]) -> Output:

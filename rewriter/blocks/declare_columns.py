@@ -3,12 +3,22 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ontoweir.mappings.model.catalog import Catalog, Column, Reference, Stream, StringType
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    ColumnType,
+    Reference,
+    Stream,
+    StringType,
+)
 from ontoweir.mappings.model.time_bucket import Moments
+from ontoweir.rewriter.algebra.equality_classes import Types, constant_type
 from ontoweir.rewriter.model.spj import (
     Attribute,
+    ConstantOutput,
     LiteralOutput,
     NullOutput,
+    Output,
     SpjQuery,
     SpjUnion,
     ViewBranch,
@@ -44,17 +54,21 @@ def declare_columns(
     one row.
 
     Args:
-        found: the query; a constant of it is a text.
+        found: the query; what is no column of it is a text, but for a number or a boolean.
         shown: the variables that are columns.
         stamps: of each disjunct, the timestamp of that row.
         catalog: the tables.
     """
-    branches, constants = [], set()
+    branches: list[ViewBranch] = []
+    constants: set[str] = set()
+    kinds: dict[str, set[ColumnType]] = {name: set() for name in shown}
     for query, own in zip(found.disjuncts, stamps, strict=True):
         outputs = dict(query.outputs)
+        types = Types(catalog, query.occurrences)
         attributes = []
         for name in shown:
             output = outputs[name]
+            kinds[name].add(_type_term(output, types))
             if isinstance(output, LiteralOutput | NullOutput):
                 attributes.append(output.value)
             else:
@@ -66,7 +80,7 @@ def declare_columns(
     known = {c for c, n in named.items() if n not in constants}
     null = list_nullable_names(found, catalog)
     columns = tuple(
-        Column(n, StringType())
+        Column(n, kinds[n].pop() if len(kinds[n]) == 1 else StringType())
         if n in constants
         else replace(c, name=n, source=None, nullable=n in null)
         for n, c in zip(shown, stream.columns, strict=True)
@@ -82,3 +96,10 @@ def declare_columns(
         if known >= set(lag.columns)
     )
     return replace(stream, columns=columns, references=references, lags=lags)
+
+
+def _type_term(output: Output, types: Types) -> ColumnType:
+    """The type of a column that shows a term."""
+    if isinstance(output, LiteralOutput | NullOutput):
+        return types.type_of(output.value)
+    return constant_type(output) if isinstance(output, ConstantOutput) else StringType()

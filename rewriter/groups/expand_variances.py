@@ -50,8 +50,9 @@ def expand_variances(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
                 why="the squares of doubles are rounded, and their differences lose all digits"
                 if double
                 else WHY,
-                fix=f"write {call.sql('spark').partition('(')[0]}(CAST({call.this.sql('spark')} AS "
-                "DECIMAL(12, 4))), or declare the column as decimal"
+                fix=f"write {call.sql('spark').partition('(')[0]}(CAST(ROUND("
+                f"{call.this.sql('spark')} * 1000) AS BIGINT)), in thousandths, or declare "
+                "the column as decimal"
                 if double
                 else "take the variance of a number",
                 line=line_of(call),

@@ -63,7 +63,36 @@ def name_aggregates(tree: Tree) -> Tree:
         node.replace(made)
     for call in list(tree.find_all(exp.Filter)):
         call.replace(_choose_matches(call))
+    for asked in tree.find_all(exp.AggFunc, exp.ApproxDistinct, exp.List):
+        if (fix := _instead_of(asked)) is not None:
+            raise _beyond(asked, asked.sql("duckdb"), fix)
     return tree
+
+
+def _instead_of(call: "exp.Expr") -> str | None:
+    """What to write instead of an aggregate that is not read (None: it may be)."""
+    from sqlglot import exp
+
+    match call:
+        case exp.ApproxDistinct():
+            return "write COUNT(DISTINCT x), which is exact"
+        case exp.GroupConcat() | exp.ArrayAgg() | exp.List():
+            return (
+                "a list has no limit: select the rows, which come in the order of time, and put "
+                "them together in the results"
+            )
+        case exp.Mode():
+            return (
+                "count each value by itself, GROUP BY it and a bucket of time, and rank the "
+                "counts: QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) ORDER BY "
+                "COUNT(*) DESC) = 1"
+            )
+        case exp.First() | exp.Last() if not call.find_ancestor(exp.Window):
+            return (
+                "write ARG_MIN(x, ts), or ARG_MAX(x, ts), for the first and the last one: beside "
+                "other aggregates of decimals, and of whole numbers with min and max, by a key"
+            )
+    return None
 
 
 def _choose_matches(node: "exp.Filter") -> "exp.Expr":

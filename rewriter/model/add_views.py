@@ -39,13 +39,21 @@ def add_views(catalog: Catalog, views: Sequence[View]) -> Catalog:
 def extend_catalog(catalog: Catalog, union: SpjUnion) -> Catalog:
     """The catalog with a query's views, and the queries that it reads, as tables of it; its buckets
     as columns of streams, and the columns that are derived in it."""
-    catalog = share_steps(catalog, union.step_us)
+    catalog = share_steps(add_statics(catalog, union.statics), union.step_us)
     if union.blocks:
         made = {block.stream.name: block.stream for block in union.blocks}
         catalog = replace(catalog, streams={**catalog.streams, **made})
         catalog = _follow_rows(catalog, union.blocks)
     catalog = _add_buckets(add_views(catalog, union.views), union.buckets)
     return add_derived(catalog, union.derived) if union.derived else catalog
+
+
+def add_statics(catalog: Catalog, statics: Sequence[Relation]) -> Catalog:
+    """The catalog with static relations that a query makes."""
+    if all(relation.name in catalog.relations for relation in statics):
+        return catalog
+    relations = {**catalog.relations, **{r.name: r for r in statics}}
+    return replace(catalog, relations=relations)
 
 
 def _follow_rows(catalog: Catalog, blocks: Sequence[Block]) -> Catalog:

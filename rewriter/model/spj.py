@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import TriplesMapName
-from ontoweir.mappings.model.catalog import Column, Meeting, Relation, Scalar, Stream
+from ontoweir.mappings.model.catalog import Column, ColumnType, Meeting, Relation, Scalar, Stream
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.aggregation import Aggregation, ClosedValues
@@ -135,12 +135,14 @@ class BlankOutput:
 
 @dataclass(frozen=True, slots=True)
 class ConstantOutput:
-    """A constant RDF term; `value` is an IRI's text or a literal's lexical form."""
+    """A constant RDF term; `value` is an IRI's text or a literal's lexical form. Of SQL it has no
+    datatype, but a type (`kind`), if it is no text."""
 
     value: str
     is_iri: bool
     datatype: str | None = None
     language: str | None = None
+    kind: ColumnType | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +204,8 @@ class Fold:
 class SpjQuery:
     """One SPJ query. Attributes used in `outputs` are guaranteed not NULL by `conditions`, but for
     optional ones and the arguments of aggregates in SQL (each takes the matches in which its own is
-    not NULL). No timestamp is in `outputs` ([S] Def. 4).
-
-    `folds`: None for a plain query; otherwise its matches are grouped by `outputs` and folded
-    ([A] section 8.2): the reduced characteristic query of an aggregate.
+    not NULL). No timestamp is in `outputs` ([S] Def. 4). `folds`: None for a plain query; else its
+    matches are grouped by `outputs` and folded ([A] section 8.2): a reduced characteristic query.
     """
 
     occurrences: tuple[Occurrence, ...]
@@ -358,9 +358,8 @@ class Block:
 class SpjUnion:
     """A union of SPJ queries with the same variables: the unfolded query.
 
-    `distinct`: set semantics (π, UNION), not bag semantics (π̇, UNION ALL). `aggregation`: what is
-    computed of the matches, which then are those of the characteristic query ([A] Th. 8.4):
-    `distinct` says that all aggregates ignore duplicates.
+    `distinct`: set semantics (π, UNION), not bag semantics (π̇, UNION ALL). `aggregation`: of the
+    matches, those of the characteristic query ([A] Th. 8.4): all ignore duplicates if `distinct`.
     """
 
     name: str
@@ -370,7 +369,8 @@ class SpjUnion:
     source: Source | None = None
     aggregation: Aggregation | None = None
     views: tuple[View, ...] = ()
-    """The tables of `disjuncts` that are not in the catalog."""
+    statics: tuple[Relation, ...] = ()
+    """These, and `views`, are the tables of `disjuncts` that are not in the catalog."""
     buckets: tuple[tuple[str, Column], ...] = ()
     """Streams (or views), and a column that says in which bucket of time each row lies."""
     derived: tuple[tuple[str, Expression], ...] = ()

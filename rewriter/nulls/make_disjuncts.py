@@ -15,7 +15,7 @@ from ontoweir.mappings.model.assertion import (
     SourceOneOf,
 )
 from ontoweir.mappings.model.catalog import Scalar
-from ontoweir.mappings.model.column_types import XSD
+from ontoweir.mappings.model.column_types import XSD, type_constant
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import SelectShape
@@ -135,9 +135,8 @@ def _condition(condition: SourceCondition, source: Source) -> Condition:
 
 
 def _constant_output(value: Scalar) -> ConstantOutput:
-    if isinstance(value, bool):
-        return ConstantOutput(str(value).lower(), False, XSD + "boolean")
     if isinstance(value, str):
         return ConstantOutput(value, False)
-    kind = "integer" if isinstance(value, int) else "decimal"
-    return ConstantOutput(write_value(value), False, XSD + kind)
+    text = write_value(value)
+    kind = XSD + ("boolean" if isinstance(value, bool) else "decimal" if "." in text else "integer")
+    return ConstantOutput(text, False, kind=type_constant(text, kind))

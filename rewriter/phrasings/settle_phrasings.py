@@ -7,9 +7,11 @@ from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
 from ontoweir.rewriter.latest.join_latest import join_latest
 from ontoweir.rewriter.latest.name_later import name_later
+from ontoweir.rewriter.latest.number_values import number_values
 from ontoweir.rewriter.phrasings.compare_extremes import compare_extremes
 from ontoweir.rewriter.phrasings.drop_order import drop_order
 from ontoweir.rewriter.phrasings.group_all import group_all
+from ontoweir.rewriter.phrasings.group_distinct import group_distinct
 from ontoweir.rewriter.phrasings.group_parts import group_parts
 from ontoweir.rewriter.phrasings.name_conditions import name_conditions
 from ontoweir.rewriter.phrasings.name_parts import name_parts
@@ -36,6 +38,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - GROUP BY ALL names what is grouped by;
     - functions over windows of groups are over a subquery of these;
     - GROUP BY CAST(ts AS DATE), or YEAR(ts), MONTH(ts), is by a bucket of time;
+    - the first and the last value of a group, beside other aggregates, are MIN and MAX of numbers;
+    - groups without aggregates are SELECT DISTINCT, or final as SELECT DISTINCT of a bucket is;
     - ORDER BY the time of answers says nothing.
 
     Args:
@@ -60,5 +64,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         name_conditions(select)
         group_all(select)
         choose_values(select, catalog)
+        number_values(select, catalog)
         group_parts(nest_windows(select, catalog), catalog)
+        group_distinct(select, catalog)
     return drop_order(tree, catalog)

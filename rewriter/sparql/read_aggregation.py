@@ -84,6 +84,7 @@ class _Reader:
         self.tokens, self.terms, self.file, self.refuse = tokens, terms, file, refuse
         self.computed, self.times = computed, times
         self.buckets: list[NamedBuckets] = []
+        self.final = False
         self.aggregates: list[Aggregate] = []
         self.names: dict[AggregateKey, str] = {}
         self.terms_of_groups = GroupTerms()
@@ -140,11 +141,16 @@ class _Reader:
                     f"select ?{name} too",
                     line,
                 )
+        if not self.aggregates and self.final:  # a group is there when it has a row
+            hidden = self.terms.make_variable("_a").name
+            source = Source(self.file, line)
+            self.aggregates.append(Aggregate(hidden, AggregateFunction.COUNT, None, source))
         if not self.aggregates:
             raise self.refuse(
                 "GROUP BY without an aggregate",
                 "the groups alone are the distinct values",
-                "write SELECT DISTINCT without GROUP BY, or select an aggregate",
+                "write SELECT DISTINCT without GROUP BY, select an aggregate, or group by a bucket "
+                "of time, whose groups are final",
                 line,
             )
         return Aggregation(group, tuple(self.aggregates), tuple(columns))
@@ -182,14 +188,18 @@ class _Reader:
                 "select the aggregates, and compute on the results",
                 line,
             ) from None
+        given = {a.name: a for a in self.aggregates}
         for variable in sorted(expression_variables(made)):
             if variable.name not in known | hidden:
+                instead = given.get(variable.name)
                 raise self.refuse(
                     f"?{variable.name} in an expression of groups, {what}, is neither grouped nor "
                     "aggregated",
                     "a group has many values of it; a name that SELECT gives is known after it, "
                     "and not in HAVING (SPARQL 1.1, 18.2.4)",
-                    f"write an aggregate such as MAX(?{variable.name}), GROUP BY "
+                    f"write {instead} itself"
+                    if instead is not None
+                    else f"write an aggregate such as MAX(?{variable.name}), GROUP BY "
                     f"?{variable.name}, or what SELECT computes itself",
                     line,
                 )
@@ -206,6 +216,7 @@ class _Reader:
                     condition["expr"], name, f"GROUP BY, as ?{name},", line
                 )
             if variable is None:
+                self.final = True
                 bucket = self.read_bucket(condition, line)
                 self.buckets.append(bucket)
                 names.append(bucket.name)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.model.catalog import Catalog, Column
+from ontoweir.mappings.model.catalog import Catalog, Column, Relation
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
@@ -24,6 +24,7 @@ from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.read_earlier import read_earlier
+from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
@@ -38,6 +39,7 @@ from ontoweir.rewriter.nulls.list_hidden import list_hidden
 from ontoweir.rewriter.nulls.list_nullable import list_nullable
 from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
+from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
@@ -85,7 +87,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
-        written = settle_phrasings(read_as_of(parse_sql_text(text)), catalog)
+        written, catalog, reader.statics = read_statics(parse_sql_text(text), catalog)
+        written = settle_phrasings(read_as_of(written), catalog)
         written, catalog = read_earlier(written, catalog)
         latest = read_latest(written, catalog)
         tree = name_aggregates(latest.tree)
@@ -115,11 +118,13 @@ class _StillSeveral(Exception):
 
 
 class _Reader:
-    """Reads the SQL of a file; `blocks`: the queries that it reads the answers of."""
+    """Reads the SQL of a file; `blocks`: the queries that it reads the answers of; `statics`: the
+    relations that are made of static ones for it."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.blocks: list[Block] = []
+        self.statics: tuple[Relation, ...] = ()
 
     def read_answers(self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str) -> Answers:
         """A query whose answers are read, as a stream of the catalog."""
@@ -222,6 +227,7 @@ class _Reader:
             ends=part.ends,
             begins=part.begins,
             views=tuple(sets.views),
+            statics=self.statics,
             blocks=part.meetings,
             hidden=part.hidden,
         )
@@ -274,7 +280,7 @@ def _read_part(
     tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
     tree, catalog, times = read_sql_times(tree, catalog)
     buckets += (*times, *windows.columns)
-    tree = expand_variances(tree, catalog)
+    tree = expand_covariances(expand_variances(tree, catalog), catalog)
     tree, catalog, derived = derive_query_columns(tree, catalog)
     tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
     free = list_nullable(tree, catalog) | nullable

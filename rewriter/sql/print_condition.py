@@ -6,9 +6,17 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, assert_never
 
-from ontoweir.mappings.model.catalog import ColumnType, DateType, DecimalType, Scalar, TimestampType
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    ColumnType,
+    DateType,
+    DecimalType,
+    IntType,
+    Scalar,
+    TimestampType,
+)
 from ontoweir.mappings.model.parse_duration import UNITS_US
-from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.equality_classes import Types, constant_type
 from ontoweir.rewriter.algebra.list_domains import DomainFilter
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -195,19 +203,31 @@ def _typed(kind: str, text: exp.Literal, dialect: str) -> exp.Expr:
 
 def print_output(output: Output, types: Types) -> exp.Expr:
     """An answer's RDF term as SQL: its text, or its value where it is a literal of one."""
-    from sqlglot import exp
 
     match output:
         case LiteralOutput(value=value) | NullOutput(value=value):
             return print_column(value)
         case ConstantOutput(value=text):
-            return exp.Literal.string(text)
+            return _print_constant(text, constant_type(output))
         case IriOutput(parts=parts) | TemplateLiteralOutput(parts=parts):
             return _concat(parts, types)
         case BlankOutput(parts=parts):
             return _concat(("_:", *parts), types)
         case _ as unreachable:
             assert_never(unreachable)
+
+
+def _print_constant(text: str, kind: ColumnType) -> exp.Expr:
+    """A constant of the type that it is shown in."""
+    from sqlglot import exp
+
+    match kind:
+        case IntType() | DecimalType():
+            return exp.Literal.number(text)
+        case BooleanType():
+            return exp.Boolean(this=text == "true")
+        case _:
+            return exp.Literal.string(text)
 
 
 def _concat(parts: tuple[str | Attribute, ...], types: Types) -> exp.Expr:

@@ -26,7 +26,7 @@ from ontoweir.rewriter.sql.print_aggregation import (
 )
 from ontoweir.rewriter.sql.print_condition import needs_quotes, print_output
 from ontoweir.rewriter.sql.print_select import name_column, print_select
-from ontoweir.rewriter.sql.print_views import print_blocks, print_views
+from ontoweir.rewriter.sql.print_views import print_blocks, print_statics, print_views
 from ontoweir.rewriter.sql.shorten_aliases import shorten_aliases
 from ontoweir.rewriter.sql.unite_filters import Selection, unite_filters
 
@@ -75,6 +75,10 @@ def print_sql(
             fix="look at it with --show plan",
             source=union.source,
         )
+    if union.statics:
+        rest = replace(union, statics=())
+        whole = print_sql(rest, catalog, dialect=dialect, comments=comments, short=short)
+        return print_statics(union.statics, dialect=dialect, before=whole)
     if union.blocks:
         before = print_blocks(
             union,

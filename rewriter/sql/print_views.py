@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.expressions.write_expression import write_expression
-from ontoweir.mappings.model.catalog import Catalog, KeyConstant, Meeting, Stream
+from ontoweir.mappings.model.catalog import Catalog, KeyConstant, Meeting, Relation, Stream
 from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.blocks.declare_block import AT
@@ -53,6 +53,19 @@ def print_views(views: Sequence[View], catalog: Catalog, *, dialect: str, commen
     """
     printed = [_print(view, catalog, dialect, comments) for view in views]
     return "WITH " + ",\n".join(printed) + "\n"
+
+
+def print_statics(statics: Sequence[Relation], *, dialect: str, before: str) -> str:
+    """What a query names by WITH, of relations that it makes of static ones, before its text."""
+    from sqlglot import parse_one
+
+    named = []
+    for relation in statics:
+        view = parse_one(relation.data.view or "", dialect="spark")
+        text = view.sql(dialect=dialect, pretty=True)
+        named.append(f"{relation.name} AS (\n{indent(text, '  ')}\n)")
+    rest = f",\n{before[5:]}" if before.startswith("WITH ") else f"\n{before}"
+    return "WITH " + ",\n".join(named) + rest
 
 
 def print_blocks(union: SpjUnion, printed: Callable[[SpjUnion], str], *, dialect: str) -> str:

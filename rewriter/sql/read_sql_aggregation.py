@@ -98,7 +98,7 @@ class _Reader:
                 made = self._aggregate(name, inner)
                 self.aggregates.append(made)
                 self.known.setdefault(made.key, name)
-            elif inner.find(exp.AggFunc) or name in self.again:
+            elif inner.find(exp.AggFunc) or name in self.again or _is_constant(inner):
                 computed[name] = inner
             elif not isinstance(inner, exp.Column):
                 what = f"{inner.sql('spark')} in SELECT"
@@ -107,9 +107,11 @@ class _Reader:
             self.trees.computed[name] = self._over_row(inner)
         if (having := self.tree.args.get("having")) is not None:
             self.trees.having = self._over_row(having.this, aliases=True)
-        if not self.aggregates:
+        if not self.aggregates and not final:
             what = "GROUP BY without an aggregate"
             raise _beyond(self.tree, what, "write SELECT DISTINCT instead")
+        if not self.aggregates:  # a group is there when it has a row
+            self._name_aggregate(exp.Count(this=exp.Star()))
         group = tuple(self.names[key] for key in self.grouped)
         return Aggregation(group, tuple(self.aggregates), tuple(self.columns))
 
@@ -203,6 +205,12 @@ def _column(name: str, node: "exp.Expr") -> "exp.Expr":
     if line is not None:
         made.this.meta["line"] = line
     return made
+
+
+def _is_constant(tree: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    return not tree.find(exp.Column, exp.Func, exp.Star)
 
 
 def _is_known(name: str, scope: Scope) -> bool:

@@ -20,12 +20,13 @@ that do so at once leave rdflib's grammar broken for the rest of the process."""
 def parse_sparql(text: str, tokens: Tokens, file: str) -> tuple[list[Node], Node]:
     """The prologue and the query, in nodes of rdflib's grammar.
 
-    MEDIAN is not in SPARQL 1.1: it is parsed as SAMPLE, which is refused where it is written.
+    MEDIAN is not in SPARQL 1.1: it is parsed as SAMPLE, and SAMPLE, which may be any of the values,
+    as MIN: the same one in every run.
 
     Raises:
         QueryError: it is not SPARQL, or rdflib cannot read it.
     """
-    standard = _without_median(text, tokens, file)
+    standard = _name_aggregates(text, tokens)
     return parse_plain(tokens) or parse_by_rdflib(standard, tokens, file)
 
 
@@ -62,21 +63,18 @@ def parse_by_rdflib(text: str, tokens: Tokens, file: str) -> tuple[list[Node], N
         raise _unreadable(tokens, error, file) from None
 
 
-def _without_median(text: str, tokens: Tokens, file: str) -> str:
-    """The text with SAMPLE, a word of the same length, in the place of MEDIAN."""
+_SAME_LENGTH = {"MEDIAN": "SAMPLE", "SAMPLE": "MIN   "}
+
+
+def _name_aggregates(text: str, tokens: Tokens) -> str:
+    """The text with SAMPLE, a word of the same length, in the place of MEDIAN, and MIN in that of
+    SAMPLE."""
     for word, parenthesis in pairwise(tokens.tokens):
         if word.kind != "word" or parenthesis.text != "(":
             continue
-        if word.text.upper() == "SAMPLE":
-            raise QueryError(
-                "aggregate SAMPLE",
-                why="its answer is not determined by the data",
-                fix="use MIN or MAX",
-                source=Source(file, word.line),
-            )
-        if word.text.upper() == "MEDIAN":
+        if word.text.upper() in _SAME_LENGTH:
             end = word.offset + len(word.text)
-            text = f"{text[: word.offset]}SAMPLE{text[end:]}"
+            text = f"{text[: word.offset]}{_SAME_LENGTH[word.text.upper()]}{text[end:]}"
     return text
 
 

@@ -11,7 +11,13 @@ from ontoweir.mappings.model.expression import fields_of
 from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.groups.group_answers import group_answers
-from ontoweir.rewriter.model.add_views import base_tables, extend_catalog, tables_of, used_views
+from ontoweir.rewriter.model.add_views import (
+    add_statics,
+    base_tables,
+    extend_catalog,
+    tables_of,
+    used_views,
+)
 from ontoweir.rewriter.model.spj import Absence
 from ontoweir.rewriter.windows.choose_emit import CHANGING
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
@@ -306,6 +312,8 @@ def configure_run(
     Raises:
         QueryError: a query reads no stream, or streams with different units of time.
     """
+    for job in _list_jobs(jobs):
+        catalog = add_statics(catalog, job.union.statics)
     queries = tuple(map(configure_query, jobs))
     needed: dict[str, set[str]] = {}
     valued: dict[str, set[str]] = {}

@@ -21,7 +21,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.algebra.equality_classes import Types, constant_type
 from ontoweir.rewriter.model.spj import (
     Attribute,
     BlankOutput,
@@ -65,8 +65,8 @@ def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
     """The columns of results: the variables, `at`, of windows `until`, and `multiplicity` for the
     bag semantics.
 
-    A literal keeps its column's type; other terms, and variables that disjuncts make of
-    different types, are strings.
+    A literal keeps its column's type, a number or a boolean that is a constant has its own; other
+    terms, and variables that disjuncts make of different types, are strings.
     """
     fields = []
     for name in union.variables:
@@ -78,15 +78,26 @@ def result_schema(union: SpjUnion, catalog: Catalog) -> pa.Schema:
             types = Types(catalog, query.occurrences)
             if isinstance(output, LiteralOutput | NullOutput):
                 kinds.add(result_type(types.type_of(output.value)))
+            elif isinstance(output, ConstantOutput):
+                kinds.add(result_type(constant_type(output)))
             else:
                 kinds.add(pa.string())
-        fields.append(pa.field(name, kinds.pop() if len(kinds) == 1 else pa.string()))
+        fields.append(pa.field(name, _common_type(kinds)))
     fields.append(pa.field(AT, INSTANT))
     if union.ends:
         fields.append(pa.field(UNTIL, INSTANT))
     if not union.distinct:
         fields.append(pa.field(MULTIPLICITY, pa.int64()))
     return pa.schema(fields)
+
+
+def _common_type(kinds: set[pa.DataType]) -> pa.DataType:
+    """The type that all of a variable's values have; decimals of all sizes are one."""
+    if len(kinds) > 1 and all(map(pa.types.is_decimal, kinds)):
+        scale = max(k.scale for k in kinds)
+        digits = max(k.precision - k.scale for k in kinds) + scale
+        return pa.decimal128(digits, scale) if digits <= 38 else pa.string()
+    return next(iter(kinds)) if len(kinds) == 1 else pa.string()
 
 
 def result_type(kind: ColumnType) -> pa.DataType:

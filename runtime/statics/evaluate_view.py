@@ -6,9 +6,20 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.mappings.model.catalog import Catalog, FloatType, Relation
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    ColumnType,
+    DecimalType,
+    FloatType,
+    IntType,
+    Relation,
+)
 from ontoweir.mappings.sql.read_simple_view import SimpleView, read_simple_view
 from ontoweir.runtime.spark.materialize_frame import LARGEST_COLLECTED
+
+_SUM = "sum of "
+_DIGITS, _MOST = 38, 28
+"""Digits of a sum, and of what is added up: those of ten thousand million rows do not exceed it."""
 
 
 def mentioned(view: str, relation: Relation, catalog: Catalog) -> list[str]:
@@ -23,8 +34,9 @@ def mentioned(view: str, relation: Relation, catalog: Catalog) -> list[str]:
 def evaluate_view(
     relation: Relation, view: str, catalog: Catalog, load: Callable[[str], pa.Table]
 ) -> pa.Table | None:
-    """The declared columns of `SELECT columns, min(…), max(…) FROM one relation WHERE columns are
-    (not) NULL GROUP BY columns`. None: the view is something else, which Spark has to evaluate.
+    """The declared columns of `SELECT columns, min(…), max(…), sum(…), count(…) FROM one relation
+    WHERE columns are (not) NULL GROUP BY columns`, sums of whole numbers and decimals, exact. None:
+    the view is something else, which Spark has to evaluate.
 
     Args:
         relation: whose view it is.
@@ -49,22 +61,39 @@ def evaluate_view(
     if not {c.name for c in relation.columns} <= set(names):
         return None
     plain = [column for _, column, function in simple.outputs if function is None]
-    if (group and not set(plain) <= set(group)) or (not group and len(plain) < len(names)):
+    folded = len(plain) < len(names)
+    if (group and not set(plain) <= set(group)) or (not group and folded and plain):
+        return None
+    known = {c.name: c.type for c in catalog.relations[simple.table].columns}
+    added = {c: known[c] for _, c, f in simple.outputs if f == "sum"}
+    if not all(_adds_up(kind) for kind in added.values()):
         return None
     rows = load(simple.table)
-    if rows.nbytes >= LARGEST_COLLECTED and (group or simple.tests):
+    if rows.nbytes >= LARGEST_COLLECTED and (group or folded or simple.tests):
         return None  # what is made here would be in memory
     for column, null in simple.tests:
         held = rows.column(column)
         rows = rows.filter(pc.is_null(held) if null else pc.is_valid(held))
-    if group:
-        wanted = sorted({(c, f) for _, c, f in simple.outputs if f is not None})
+    if group or folded:
+        called = {(f"{_SUM}{c}" if f == "sum" else c, f) for _, c, f in simple.outputs if f}
         try:
-            rows = rows.group_by(group, use_threads=False).aggregate(wanted)
+            for column, kind in added.items():
+                scale = kind.scale if isinstance(kind, DecimalType) else 0
+                exact = rows.column(column).cast(pa.decimal128(_DIGITS, scale))
+                rows = rows.append_column(f"{_SUM}{column}", exact)
+            rows = rows.group_by(group, use_threads=False).aggregate(sorted(called))
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
             return None
-    made = {n: rows.column(c if f is None else f"{c}_{f}") for n, c, f in simple.outputs}
+    made = {
+        n: rows.column(c if f is None else f"{_SUM}{c}_sum" if f == "sum" else f"{c}_{f}")
+        for n, c, f in simple.outputs
+    }
     return pa.table({c.name: made[c.name] for c in relation.columns})
+
+
+def _adds_up(kind: ColumnType) -> bool:
+    """Whether sums of a type are exact in so many digits."""
+    return isinstance(kind, IntType) or (isinstance(kind, DecimalType) and kind.precision <= _MOST)
 
 
 def _is_known(view: SimpleView, relation: Relation) -> bool:

@@ -9,7 +9,12 @@ from sqlglot.errors import SqlglotError
 from ontoweir.mappings.sql.read_simple_view import SimpleView
 
 _PARTS = {"expressions", "from_", "where", "group"}
-_EXTREMES: dict[type[exp.Expr], str] = {exp.Min: "min", exp.Max: "max"}
+_FUNCTIONS: dict[type[exp.Expr], str] = {
+    exp.Min: "min",
+    exp.Max: "max",
+    exp.Sum: "sum",
+    exp.Count: "count",
+}
 
 
 def parse_view(view: str) -> SimpleView | None:
@@ -51,9 +56,9 @@ def _column(node: object) -> str | None:
 def _output(node: exp.Expr) -> tuple[str, str, str | None] | None:
     """(name, column, function) of what is selected."""
     name, inner = node.alias_or_name, node.this if isinstance(node, exp.Alias) else node
-    function = _EXTREMES.get(type(inner))
+    function = _FUNCTIONS.get(type(inner))
     if function is not None:
-        if not isinstance(node, exp.Alias) or _more(inner, "this"):
+        if not isinstance(node, exp.Alias) or _more(inner, "this", "big_int"):
             return None
         inner = inner.this
     column = _column(inner)

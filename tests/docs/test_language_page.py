@@ -50,6 +50,8 @@ READ = [
     "SELECT ?x { GRAPH ?t { ?r :reportedBy ?s } ?s :monitors|:standsIn ?x . ?x ^:monitors ?s }",
     f"SELECT ?s {{ {{ SELECT ?s {{ {BODY} }} }} }}",
     f"SELECT ?s (MEDIAN(?v) AS ?m) (COUNT(DISTINCT ?v) AS ?d) {{ {BODY} }} GROUP BY ?s",
+    f"SELECT ?s (SAMPLE(?v) AS ?one) {{ {BODY} }} GROUP BY ?s",
+    f"SELECT ?hour {{ {TWO} {LATER} }} {HOUR}",
     f"SELECT ?s (SUM(?v) * 2 AS ?a) {{ {BODY} }} GROUP BY ?s HAVING(COUNT(*) > 3 && MIN(?v) < 9)",
     f"SELECT (COUNT(*) AS ?n) (SUM(?v) AS ?a) (AVG(?v) AS ?b) (MIN(?v) AS ?c) {{ {BODY} }}",
 ]

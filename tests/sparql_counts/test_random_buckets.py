@@ -123,6 +123,8 @@ def run_seed(seed: int, folder: Path) -> Counter[str]:
     buckets = draw_buckets(draw)
     plain, having = draw_having(draw, asked[0])
     plain = draw_times(draw, plain, asked[1])
+    if draw.random() < 0.15:  # groups without an aggregate
+        plain = replace(plain, head=tuple(h for h in plain.head if not h.startswith("(")))
     query = buckets.ours(plain, asked[1])
     folder.mkdir()
     write_case(case, folder)

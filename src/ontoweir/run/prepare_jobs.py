@@ -12,7 +12,7 @@ from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
-from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
+from ontoweir.rewriter.model.add_views import add_statics, extend_catalog, tables_of
 from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit, choose_emit
 from ontoweir.run.spare_rules import spare_rules
 
@@ -82,7 +82,8 @@ def prepare_jobs(
     from ontoweir.runtime.statics.gather_statistics import gather_statistics
     from ontoweir.runtime.verified.recall_statistics import keep_statistics
 
-    compiled, catalog = [query for query, _ in decided], workspace.project.catalog
+    compiled = [query for query, _ in decided]
+    catalog = _add_statics(workspace.project.catalog, compiled)
     recalled = _recall(compiled, catalog, verification)
     statics = load_relations(
         workspace, compiled, spark, beside=beside, here=here, without=recalled.rows.keys()
@@ -97,12 +98,20 @@ def prepare_jobs(
     return PreparedJobs(tuple(job for job, _ in made), tuple(v for _, v in made), statics)
 
 
+def _add_statics(catalog: Catalog, compiled: Sequence[CompiledQuery]) -> Catalog:
+    """The catalog with the relations that queries make of static ones. Those of one name are one
+    relation, or a query would read another's rows."""
+    for query in compiled:
+        catalog = add_statics(catalog, query.union.statics)
+    return catalog
+
+
 def _recall(
     compiled: Sequence[CompiledQuery], catalog: Catalog, verification: "Verification | None"
 ) -> Statistics:
     """What is known of the relations whose rows need not be loaded to prepare queries: of none
     where a view has to be filled."""
-    if verification is None or any(query.union.views for query in compiled):
+    if verification is None or any(q.union.views or q.union.statics for q in compiled):
         return Statistics()
     from ontoweir.runtime.verified.recall_statistics import recall_statistics
 
@@ -141,13 +150,15 @@ def load_relations(
     """
     from ontoweir.runtime.statics.load_statics import load_statics
 
-    catalog = workspace.project.catalog
+    catalog = _add_statics(workspace.project.catalog, compiled)
     names = {n for c in compiled for n in list_tables(c, catalog) if n in catalog.relations}
     return load_statics(spark, catalog, names - without, beside, here=here)
 
 
 def list_tables(compiled: CompiledQuery, catalog: Catalog) -> list[str]:
-    """The tables that a query reads, those its streams reference, and those views are made of."""
+    """The tables of a catalog that a query reads, those its streams reference, and those views are
+    made of."""
+    given, catalog = catalog, add_statics(catalog, compiled.union.statics)
     names = tables_of(compiled.union)
     for name in names & catalog.streams.keys():
         names |= {r.relation for r in catalog.streams[name].references}
@@ -159,7 +170,7 @@ def list_tables(compiled: CompiledQuery, catalog: Catalog) -> list[str]:
             more = {n for n in catalog.relations if n in words and n not in names}
             names |= more
             unread += more
-    return sorted(names)
+    return sorted(n for n in names if n in given.streams or n in given.relations)
 
 
 def make_job(

@@ -50,7 +50,7 @@ def test_read(text: str, latest: tuple[str, ...]) -> None:
         (f"SELECT h, SUM(a) OVER {DESC} AS n FROM s", "the order of SUM"),
         (f"SELECT h FROM ({RANKED}) AS w WHERE n = 1 AND a = 2", "beside the number of a row"),
         (f"SELECT s.h FROM s, r QUALIFY RANK() OVER {DESC} = 1", "joined rows"),
-        ("SELECT h, ARG_MAX(a, ts) AS v, COUNT(*) AS n FROM s GROUP BY h", "beside ARG_MAX"),
+        ("SELECT h, ARG_MAX(a, ts) AS v, COUNT(*) AS n FROM t GROUP BY h", "beside ARG_MAX"),
         ("SELECT h, MAX_BY(a, ts) AS v, MAX_BY(b, ts) AS w FROM s GROUP BY h", "several columns"),
         (f"SELECT x.h FROM s x WHERE {LATER} AND y.a > 0)", "is never final"),
         (f"SELECT x.h FROM t x WHERE {LATER})", "is never final"),

@@ -186,7 +186,7 @@ def test_parts_that_make_none(text: str) -> None:
             "SELECT 1 FROM reading WHERE EXISTS (SELECT 1 FROM reading) EXCEPT SELECT 1 FROM other",
             "reading is two tables",
         ),
-        ("SELECT ts FROM reading WHERE value > (SELECT MAX(id) FROM sensor)", "as its view"),
+        ("SELECT ts FROM reading WHERE value > (SELECT MAX(value) FROM reading)", "as its view"),
         (
             (
                 "SELECT a.ts FROM reading a, other c WHERE c.ts = (SELECT MAX(b.ts) FROM reading b "
@@ -194,7 +194,7 @@ def test_parts_that_make_none(text: str) -> None:
             ),
             "as a value",
         ),
-        ("SELECT ts, (SELECT MAX(id) FROM sensor) AS m FROM reading", "as a value"),
+        ("SELECT ts, (SELECT MAX(value) FROM reading) AS m FROM reading", "as a value"),
         (
             (
                 "SELECT ts FROM reading WHERE (sensor, ts) IN (SELECT sensor, MAX(ts) FROM reading "

@@ -116,7 +116,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT x FROM\n a WHERE y = = 3", 2, "not SQL"),
         ("SELECT x FROM a\nWHERE ts > 5", 2, "timestamp with something else"),
         ("SELECT x FROM a WHERE ts > y", 1, "timestamp with something else"),
-        ("SELECT x FROM a GROUP BY x", 1, "GROUP BY without an aggregate"),
+        ("SELECT HOUR(ts) AS h FROM a GROUP BY HOUR(ts)", 1, "GROUP BY without an aggregate"),
         ("SELECT y, count(*) FROM a\nGROUP BY x", 1, "y neither grouped nor aggregated"),
         ("SELECT count(*) FROM a GROUP BY x", 1, "GROUP BY x that is not selected"),
         ("SELECT x, sum(DISTINCT y) FROM a GROUP BY x", 1, "SUM"),

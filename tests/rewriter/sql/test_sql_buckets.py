@@ -156,7 +156,6 @@ def test_what_is_refused(text: str, what: str) -> None:
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT DISTINCT date_trunc('hour', ts) AS b FROM s",
         "SELECT COUNT(DISTINCT date_trunc('day', ts)) AS n FROM s",
         "SELECT k, MAX(date_trunc('day', ts)) AS n FROM s GROUP BY k",
     ],

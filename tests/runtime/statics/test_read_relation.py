@@ -191,7 +191,12 @@ VIEWS = [
     ("SELECT k, min(x) AS x, 'c' AS s FROM base GROUP BY k", False),
     ("SELECT K, x, s FROM base", False),
     ("SELECT k, x, s FROM base ORDER BY k LIMIT 1", False),
-    ("SELECT max(k) AS k, max(x) AS x, max(s) AS s FROM base", False),
+    ("SELECT max(k) AS k, max(x) AS x, max(s) AS s FROM base", True),
+    ("SELECT k, sum(x) AS x, max(s) AS s FROM base GROUP BY k", True),
+    ("SELECT sum(k) AS k, count(k) AS x, min(s) AS s FROM base", True),
+    ("SELECT sum(k) AS k, count(x) AS x, min(s) AS s FROM base WHERE k IS NULL", True),
+    ("SELECT k, count(x) AS x, max(s) AS s FROM base", False),
+    ("SELECT k, count(DISTINCT x) AS x, max(s) AS s FROM base GROUP BY k", False),
     ("SELECT base.k, x, s FROM base", False),
     ("WITH other AS (SELECT * FROM base) SELECT k, x, s FROM other", False),
 ]

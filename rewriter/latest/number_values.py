@@ -1,0 +1,147 @@
+"""The first and the last value of a group, beside other aggregates."""
+
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, DecimalType, IntType, Stream
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
+from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
+from ontoweir.rewriter.joins.list_tables import list_tables
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_LAST_US = 4_102_444_800_000_000
+"""The year 2100, in µs since 1970: until then numbers do not exceed 64 bits; then a run stops."""
+
+
+def number_values(select: "exp.Select", catalog: Catalog) -> None:
+    """MAX of numbers that are greater for later rows, and tell the value, in the place of
+    ARG_MAX(x, ts) and LAST(x ORDER BY ts), and MIN in that of ARG_MIN and FIRST, in a SELECT that
+    groups; in place.
+
+    The number of a row is its step times n and its value, counted from 0: so one number of a group
+    is kept, as of any MAX. It is of whole numbers with declared limits and of decimals, where these
+    and the steps are few enough for 64 bits, and where one row of a group has a time, by a key of
+    the stream. Others stay as they are, and are refused where they are read.
+
+    Args:
+        select: the query, or a part of it.
+        catalog: the tables.
+    """
+    from sqlglot import exp
+
+    group, having = select.args.get("group"), select.args.get("having")
+    if group is None or select.args.get("joins"):
+        return
+    scope = list_tables(select, catalog)
+    streams = [t for t in scope.tables.values() if isinstance(t, Stream)]
+    if len(scope.tables) != 1 or not streams:
+        return
+    plain = {e.alias.lower(): e.unalias() for e in select.expressions if e.alias}
+    keys = set[str]()
+    for item in group.expressions:
+        meant = item
+        if isinstance(item, exp.Literal) and item.name.isdigit():
+            place = int(item.name) - 1
+            meant = select.expressions[place].unalias() if place < len(select.expressions) else item
+        elif isinstance(item, exp.Column) and not item.table:
+            meant = plain.get(item.name.lower(), item)
+        if isinstance(meant, exp.Column):
+            keys.add(meant.name.lower())
+    (stream,) = streams
+    if len(keys) == len(group.expressions) and _is_latest(select, stream):
+        return
+    known = {*keys, stream.timestamp.lower()}
+    if not any({c.lower() for c in key} <= known for key in stream.keys):
+        return
+    calls = (exp.ArgMax, exp.ArgMin, exp.First, exp.Last)
+    for item in list(select.expressions):
+        if not isinstance(item, exp.Alias) and item.find(*calls):
+            item.replace(exp.alias_(item.copy(), item.sql("spark"), quoted=True))
+    for part in [*select.expressions, *([] if having is None else [having])]:
+        for call in list(part.find_all(*calls)):
+            if (made := _read(call, stream, scope)) is not None:
+                call.replace(made)
+
+
+def _is_latest(select: "exp.Select", stream: Stream) -> bool:
+    """Whether only the latest row of each key is asked for, which needs no numbers."""
+    from sqlglot import exp
+
+    kinds = {type(c) for e in select.expressions for c in e.find_all(exp.AggFunc)}
+    times = [c for e in select.expressions for c in e.find_all(exp.Max, exp.Min)]
+    timed = all(find_name(c.this.name, [stream.timestamp]) is not None for c in times)
+    return (timed and kinds <= {exp.ArgMax, exp.Max}) or kinds <= {exp.ArgMin, exp.Min}
+
+
+def _read(call: "exp.Expr", stream: Stream, scope: Scope) -> "exp.Expr | None":
+    """A call over numbers; None: it is not of a time, or its values have no such numbers."""
+    from sqlglot import exp
+
+    value, time, late = call.this, call.args.get("expression"), isinstance(call, exp.ArgMax)
+    if isinstance(call, (exp.First, exp.Last)):
+        if not isinstance(value, exp.Order) or len(value.expressions) != 1:
+            return None
+        (order,), value = value.expressions, value.this
+        time = order.this
+        late = isinstance(call, exp.Last) != bool(order.args.get("desc"))
+    if not isinstance(time, exp.Column) or find_name(time.name, [stream.timestamp]) is None:
+        return None
+    if call.args.get("count") or isinstance(call.parent, exp.Filter):
+        return None
+    try:
+        typed = read_row_expression(value.copy(), scope)
+    except SqlRefusal:
+        return None  # said where it is read
+    scale, least, most = 0, 0, 0
+    match typed.type:
+        case DecimalType(precision=precision, scale=scale):
+            least, most = -(10**precision), 10**precision
+        case IntType():
+            found = stream.column(value.name) if isinstance(value, exp.Column) else None
+            if found is None or not isinstance(found.minimum, int):
+                return None
+            if not isinstance(found.maximum, int):
+                return None
+            least, most = found.minimum, found.maximum
+        case _:
+            return None
+    size = most - least + 1
+    if (_LAST_US // stream.step_us + 1) * size >= 1 << 63 or abs(least) >= 1 << 62:
+        return None
+    return _number(value, time, (stream.step_us, scale, least, size), late=late)
+
+
+def _number(
+    value: "exp.Expr", time: "exp.Expr", of: tuple[int, int, int, int], *, late: bool
+) -> "exp.Expr":
+    """The value that the greatest, or the least, number of a group tells. `of`: the µs of a step,
+    the places of a decimal, the least value, and how many there can be, in units of the places."""
+    from sqlglot import exp
+
+    step_us, scale, least, size = of
+
+    def number(n: int) -> "exp.Expr":
+        made = exp.Literal.number(abs(n))
+        return exp.Paren(this=exp.Neg(this=made)) if n < 0 else made
+
+    def paren(made: "exp.Expr") -> "exp.Expr":
+        return exp.Paren(this=made)
+
+    units = paren(value.copy())
+    if scale:
+        scaled = exp.Mul(this=units, expression=number(10**scale))
+        units = exp.Floor(this=scaled)  # a whole number already
+    above = paren(exp.Sub(this=units, expression=number(least)))
+    steps = exp.IntDiv(this=exp.UnixMicros(this=time.copy()), expression=number(step_us))
+    whole = exp.Add(
+        this=paren(exp.Mul(this=paren(steps), expression=number(size))), expression=above
+    )
+    best = exp.Max(this=whole) if late else exp.Min(this=whole)
+    rest = exp.Mod(this=paren(best), expression=number(size))
+    rest = exp.Mod(this=paren(exp.Add(this=rest, expression=number(size))), expression=number(size))
+    told: exp.Expr = exp.Add(this=paren(rest), expression=number(least))
+    if scale:
+        unit = exp.Literal.number(f"0.{'0' * (scale - 1)}1")
+        told = exp.Mul(this=paren(told), expression=unit)
+    return paren(told)

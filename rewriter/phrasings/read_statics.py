@@ -1,0 +1,332 @@
+"""Subqueries over static relations that aggregate: relations that are computed before a run."""
+
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    ColumnType,
+    DataSource,
+    DecimalType,
+    IntType,
+    Relation,
+)
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.rewriter.joins.list_tables import list_tables
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_DIGITS = 38
+_PLAIN = {"kind", "expressions", "from_", "joins", "where", "group"}
+
+
+def read_statics(
+    tree: "exp.Query", catalog: Catalog
+) -> "tuple[exp.Query, Catalog, tuple[Relation, ...]]":
+    """A query in which subqueries over static relations alone, with aggregates, are relations: a
+    value, `(SELECT AVG(x) FROM r)`, is one of a row beside each, and a subquery in FROM, or in
+    WITH, is read from it; the catalog with these relations; and the relations, whose rows a view
+    computes.
+
+    A subquery that names columns of the query around it stays as it is.
+
+    Raises:
+        SqlRefusal: SUM or AVG of doubles, whose order is not known.
+    """
+    from sqlglot import exp
+
+    if not any(_is_inside(s) for s in tree.find_all(exp.Select)):
+        return tree, catalog, ()
+    tree, made = tree.copy(), dict[str, Relation]()
+    for select in [s for s in tree.find_all(exp.Select) if _is_inside(s)]:
+        scope = _find_scope(select, catalog)
+        if scope is None or not _can_stand(select):
+            continue
+        reader = _Reader(select, scope)
+        items = [reader.read_item(item) for item in select.expressions]
+        view = reader.make_view()
+        name = _name_relation(catalog, view)
+        for column in [c for item in items for c in item.find_all(exp.Column)]:
+            column.set("table", exp.to_identifier(name))
+        made[name] = reader.make_relation(name, view)
+        around = select.parent
+        assert around is not None
+        if _is_table(around):
+            select.replace(exp.select(*items).from_(exp.to_table(name)))
+        else:
+            _put_value(around, items[0].unalias(), name)
+    relations = {**catalog.relations, **made}
+    return tree, replace(catalog, relations=relations), tuple(made.values())
+
+
+def _is_inside(select: "exp.Select") -> bool:
+    from sqlglot import exp
+
+    around = select.parent
+    if isinstance(around, exp.CTE):
+        return True
+    return isinstance(around, exp.Subquery) and around.parent is not None
+
+
+def _is_table(around: "exp.Expr") -> bool:
+    """Whether what is around a SELECT is in FROM, or is named by WITH."""
+    from sqlglot import exp
+
+    inside = isinstance(around.parent, (exp.From, exp.Join)) and around.arg_key == "this"
+    return inside or isinstance(around, exp.CTE)
+
+
+def _name_relation(catalog: Catalog, view: str) -> str:
+    """A name that tells the view: queries that run together share the relations of one name."""
+    taken = {n.lower() for n in (*catalog.streams, *catalog.relations)}
+    name = f"static_{sha256(view.encode()).hexdigest()[:8]}"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _find_scope(select: "exp.Select", catalog: Catalog) -> Scope | None:
+    """The static relations that a SELECT is over; None: it is over others, has no aggregate, names
+    columns of a query around it, or is more than columns, aggregates, WHERE and GROUP BY."""
+    from sqlglot import exp
+
+    if {k for k, v in select.args.items() if v} - _PLAIN or (
+        select.find(exp.Window, exp.Star)
+        and (not all(isinstance(s.parent, exp.Count) for s in select.find_all(exp.Star)))
+    ):
+        return None
+    if sum(1 for _ in select.find_all(exp.Select)) > 1 or not any(
+        e.find(exp.AggFunc) for e in select.expressions
+    ):
+        return None
+    if any(j.args.get("using") for j in select.args.get("joins") or ()):
+        return None
+    scope = list_tables(select, catalog)
+    tables = list(select.find_all(exp.Table))
+    if len(scope.tables) != len(tables) or not tables:
+        return None
+    if not all(isinstance(t, Relation) for t in scope.tables.values()):
+        return None
+    try:
+        for column in select.find_all(exp.Column):
+            scope.resolve(column.table or None, column.name)
+    except SqlRefusal:
+        return None
+    return scope
+
+
+def _can_stand(select: "exp.Select") -> bool:
+    """Whether it is in FROM, or is one value of one row, where such a row can be joined."""
+    from sqlglot import exp
+
+    around = select.parent
+    assert around is not None
+    if _is_table(around):
+        names = around.args.get("alias")
+        return isinstance(names, exp.TableAlias) and not names.args.get("columns")
+    if isinstance(around.parent, (exp.In, exp.Exists, exp.Any, exp.All, exp.SetOperation)):
+        return False
+    outer = around.find_ancestor(exp.Select, exp.Join)
+    if not isinstance(outer, exp.Select) or select.args.get("group"):
+        return False
+    if len(select.expressions) != 1:
+        return False
+    calls = [c for e in outer.expressions for c in e.find_all(exp.AggFunc)]
+    own = any(c.find_ancestor(exp.Select) is outer for c in calls)
+    bare = own and not outer.args.get("group")
+    return not (bare and around.find_ancestor(exp.Where) is None)
+
+
+def _put_value(around: "exp.Expr", value: "exp.Expr", name: str) -> None:
+    """A value of the one row of a relation in the place of a subquery, and the relation in FROM."""
+    from sqlglot import exp
+
+    outer = around.find_ancestor(exp.Select)
+    assert outer is not None
+    grouped = outer.args.get("group") is not None
+    place: exp.Expr | None = around
+    while place is not None and place.parent is not outer:
+        grouped = grouped and not isinstance(place, exp.AggFunc)
+        place = place.parent
+    if grouped and place is not None and place.arg_key in ("expressions", "having"):
+        for column in list(value.find_all(exp.Column)):
+            column.replace(exp.Min(this=column.copy())) if column is not value else None
+        value = exp.Min(this=value) if isinstance(value, exp.Column) else value
+    if place is around and outer.args.get("expressions") and place in outer.expressions:
+        value = exp.alias_(value, around.alias or around.sql("spark"), quoted=True)
+    start = outer.args["from_"].this
+    shown = [start, *(join.this for join in outer.args.get("joins") or ())]
+    for star in [e for e in outer.expressions if isinstance(e, exp.Star)]:
+        each = [
+            exp.Column(this=exp.Star(), table=exp.to_identifier(t.alias_or_name)) for t in shown
+        ]
+        items = [e for e in outer.expressions if e is not star]
+        outer.set("expressions", [*each, *items])
+    around.replace(exp.paren(value) if not isinstance(value, (exp.Column, exp.Alias)) else value)
+    if name not in [t.alias_or_name for t in shown]:
+        outer.append("joins", exp.Join(this=exp.to_table(name), kind="CROSS"))
+
+
+class _Reader:
+    """One SELECT of static relations; `columns`: of the relation that it makes, and what computes
+    each."""
+
+    def __init__(self, select: "exp.Select", scope: Scope) -> None:
+        self.select, self.scope = select, scope
+        self.columns: dict[str, tuple[Column, exp.Expr]] = {}
+        self.keys: list[str] = []
+        group = select.args.get("group")
+        for item in [] if group is None else group.expressions:
+            self.keys.append(self._add(self._mean(item), key=True))
+
+    def read_item(self, item: "exp.Expr") -> "exp.Expr":
+        """An item of SELECT over the relation's columns, with its name."""
+        from sqlglot import exp
+
+        def replaced(node: "exp.Expr") -> "exp.Expr":
+            if isinstance(node, exp.Avg):
+                return self._divide(node)
+            if isinstance(node, exp.AggFunc):
+                return self._column(self._add(node))
+            if isinstance(node, exp.Column):
+                name = self._add(node, key=True)
+                if name not in self.keys:
+                    raise SqlRefusal(
+                        f"{node.sql('spark')} neither grouped nor aggregated",
+                        why="the subquery is of groups of rows of static relations",
+                        fix="add it to GROUP BY there",
+                        line=line_of(node),
+                    )
+                return self._column(name)
+            return node
+
+        inner = item.unalias().copy().transform(replaced, copy=False)
+        return exp.alias_(inner, item.alias_or_name or item.sql("spark"), quoted=True)
+
+    def make_view(self) -> str:
+        """What computes the relation's rows."""
+        from sqlglot import exp
+
+        view = self.select.copy()
+        items = [exp.alias_(made.copy(), name) for name, (_, made) in self.columns.items()]
+        view.set("expressions", items)
+        keys = [self.columns[name][1].copy() for name in dict.fromkeys(self.keys)]
+        view.set("group", exp.Group(expressions=keys) if keys else None)
+        of = {alias.lower(): table.name for alias, table in self.scope.tables.items()}
+        for table in list(view.find_all(exp.Table)):
+            named = exp.to_table(of[table.alias_or_name.lower()])
+            if len(of) > 1 or table.alias:
+                named.set("alias", exp.TableAlias(this=exp.to_identifier(table.alias_or_name)))
+            table.replace(named)
+        if len(of) == 1:  # so simple views are told by their text
+            for column in view.find_all(exp.Column):
+                column.set("table", None)
+        return str(view.sql("spark"))
+
+    def make_relation(self, name: str, view: str) -> Relation:
+        """The relation: one row, or one of each group."""
+        tables = list(self.scope.tables.values())
+        sizes = [t.max_rows for t in tables if isinstance(t, Relation)]
+        return Relation(
+            name,
+            DataSource("", None, view=view),
+            tuple(column for column, _ in self.columns.values()),
+            (tuple(dict.fromkeys(self.keys)),) if self.keys else (),
+            max_rows=1 if not self.keys else sizes[0] if len(sizes) == 1 else None,
+            source=tables[0].source,
+        )
+
+    def _mean(self, item: "exp.Expr") -> "exp.Expr":
+        """What a position in SELECT stands for."""
+        from sqlglot import exp
+
+        if isinstance(item, exp.Literal) and item.name.isdigit():
+            place = int(item.name) - 1
+            if 0 <= place < len(self.select.expressions):
+                item = self.select.expressions[place].unalias()
+        if isinstance(item, exp.Column):
+            return item
+        raise SqlRefusal(
+            f"GROUP BY {item.sql('spark')} in a subquery over static relations",
+            why="its groups are of columns",
+            fix="declare a relation with this SQL as its view",
+            line=line_of(item),
+        )
+
+    def _column(self, name: str) -> "exp.Column":
+        from sqlglot import exp
+
+        return exp.column(name)
+
+    def _add(self, made: "exp.Expr", *, key: bool = False) -> str:
+        """The column that a grouped column, or an aggregate, is."""
+        from sqlglot import exp
+
+        made = made.copy()
+        for column in made.find_all(exp.Column):
+            found = self.scope.resolve(column.table or None, column.name, line_of(column))
+            column.set("this", exp.to_identifier(found.column))
+            column.set("table", exp.to_identifier(found.alias))
+        for name, (_, known) in self.columns.items():
+            if known == made:
+                return name
+        name = f"c{len(self.columns)}"
+        self.columns[name] = (self._type(made, name), made)
+        return name
+
+    def _type(self, made: "exp.Expr", name: str) -> Column:
+        from sqlglot import exp
+
+        if isinstance(made, exp.Count):
+            return Column(name, IntType(), minimum=0)
+        inner = made if isinstance(made, exp.Column) else made.this
+        if not isinstance(inner, exp.Column) or not isinstance(
+            made, (exp.Column, exp.Min, exp.Max, exp.Sum)
+        ):
+            raise self._refuse(made, "only columns, COUNT, SUM, AVG, MIN and MAX of columns are")
+        table = self.scope.tables[inner.table]
+        of = table.column(inner.name)
+        assert of is not None
+        if not isinstance(made, exp.Sum):
+            null = of.nullable or not isinstance(made, exp.Column)
+            return Column(name, of.type, of.minimum, of.maximum, of.enum, nullable=null)
+        return Column(
+            name, _sum_type(of.type, self._refuse(made, "numbers are added up;")), nullable=True
+        )
+
+    def _divide(self, call: "exp.Avg") -> "exp.Expr":
+        """AVG: the exact sum, divided once."""
+        from sqlglot import exp
+
+        def double(inner: "exp.AggFunc") -> "exp.Expr":
+            column = self._column(self._add(inner))
+            return exp.Cast(this=column, to=exp.DataType.build("DOUBLE"))
+
+        of = call.this
+        made = exp.Div(
+            this=double(exp.Sum(this=of.copy())), expression=double(exp.Count(this=of.copy()))
+        )
+        return exp.Paren(this=made)
+
+    def _refuse(self, made: "exp.Expr", why: str) -> SqlRefusal:
+        return SqlRefusal(
+            f"{made.sql('spark')} in a subquery over static relations",
+            why=f"{why} read there: the sum of doubles depends on the order of addition",
+            fix="declare a relation with this SQL as its view, [relations.NAME] source = { view = "
+            '"SELECT …" }, and join it; of doubles, CAST to DECIMAL in it',
+            line=line_of(made),
+        )
+
+
+def _sum_type(kind: ColumnType, refusal: SqlRefusal) -> ColumnType:
+    match kind:
+        case IntType():
+            return IntType()
+        case DecimalType(precision=precision, scale=scale):
+            return DecimalType(min(_DIGITS, precision + 10), scale)
+        case _:
+            raise refusal

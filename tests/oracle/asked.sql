@@ -1,0 +1,84 @@
+-- Questions of test_asked_sql.py, one a line: answered as DuckDB answers them over the history, of which EARLY
+-- is the part whose buckets are over; or, under a comment that says so, refused with what the comment says.
+
+SELECT 1 AS c, sensor FROM reading
+SELECT 1 AS c, 2.5 AS d, TRUE AS b, 'x' AS e, -3 AS f, sensor FROM reading
+SELECT DISTINCT level FROM reading UNION SELECT 3 FROM reading
+SELECT level, sensor FROM reading UNION SELECT 3, 'a' FROM alarm UNION SELECT grade, 'b' FROM alarm
+SELECT level AS x, 7 AS c FROM reading UNION ALL SELECT 3, level FROM reading
+SELECT amount AS x FROM reading UNION ALL SELECT 1.5 FROM reading
+SELECT 1.5 AS x FROM reading UNION SELECT 1.50 FROM alarm UNION SELECT 2.25 FROM reading
+SELECT c + 1 AS d, sensor FROM (SELECT 1 AS c, sensor FROM reading) x
+SELECT r.sensor, 4 AS c, a.grade FROM reading r LEFT JOIN alarm a ON a.ts = r.ts AND a.sensor = r.sensor
+SELECT r.sensor, 4 AS c, r.level + a.grade AS k FROM reading r JOIN alarm a ON a.ts = r.ts AND a.sensor = r.sensor
+SELECT sensor, 2 AS c, LAG(level) OVER (PARTITION BY sensor ORDER BY ts) AS l FROM reading
+SELECT sensor, date_trunc('hour', ts) AS h FROM reading WHERE EARLY GROUP BY 1, 2
+SELECT sensor, date_trunc('hour', ts) AS h FROM reading WHERE EARLY GROUP BY 1, 2 HAVING COUNT(*) > 3
+SELECT ts, sensor FROM reading WHERE EARLY GROUP BY ts, sensor
+SELECT DISTINCT date_trunc('hour', ts) AS h, sensor FROM reading WHERE EARLY
+SELECT DISTINCT CAST(ts AS DATE) AS d FROM reading WHERE EARLY AND level > 5
+SELECT DISTINCT CAST(ts AS DATE) AS d, HOUR(ts) AS h, level FROM reading WHERE EARLY AND level > 5
+SELECT DISTINCT HOUR(ts) AS h FROM reading WHERE EARLY AND level > 5
+SELECT DISTINCT 1 AS one, TRUE AS b, date_trunc('day', ts) AS h FROM reading WHERE EARLY
+SELECT DISTINCT date_trunc('hour', ts) AS h, s.city FROM reading r JOIN sensor s ON s.id = r.sensor WHERE EARLY
+SELECT DISTINCT date_trunc('hour', ts) AS h, s.city FROM reading r LEFT JOIN sensor s ON s.id = r.sensor WHERE EARLY
+SELECT date_trunc('day', h) AS d, COUNT(*) AS n FROM (SELECT DISTINCT date_trunc('hour', ts) AS h, sensor FROM reading WHERE EARLY) x GROUP BY d
+SELECT sensor FROM reading GROUP BY sensor
+SELECT sensor, level FROM reading GROUP BY 1, level
+SELECT UPPER(sensor) AS s, level + 1 AS x FROM reading GROUP BY s, x
+SELECT sensor FROM (SELECT sensor FROM reading GROUP BY sensor) x
+SELECT sensor FROM reading WHERE sensor IN (SELECT id FROM sensor GROUP BY id)
+SELECT 1 AS one, 'x' AS e, 2.5 AS b, COUNT(*) AS n, date_trunc('day', ts) AS h FROM reading WHERE EARLY GROUP BY h
+SELECT h, n, c FROM (SELECT date_trunc('hour', ts) AS h, COUNT(*) AS n, 5 AS c FROM reading WHERE EARLY GROUP BY 1) x WHERE n > c
+SELECT sensor, level FROM reading WHERE level > (SELECT MIN(high) FROM sensor)
+SELECT sensor, level FROM reading WHERE level > (SELECT AVG(high) FROM sensor)
+SELECT * FROM reading r WHERE level > (SELECT MAX(high) FROM sensor) * 0.5 + 1
+SELECT sensor, level, (SELECT MAX(high) FROM sensor) AS top, level - (SELECT AVG(high) FROM sensor) AS more FROM reading
+SELECT sensor, level FROM reading WHERE level BETWEEN (SELECT MIN(high) FROM sensor) AND (SELECT MAX(high) FROM sensor)
+SELECT sensor, level FROM reading WHERE level > 8 OR level < (SELECT MIN(high) FROM sensor)
+SELECT DISTINCT sensor, (SELECT AVG(high) FROM sensor) AS m FROM reading
+SELECT date_trunc('hour', ts) AS h, AVG(level) - (SELECT AVG(high) FROM sensor) AS m FROM reading WHERE EARLY GROUP BY h
+SELECT date_trunc('hour', ts) AS h, SUM(level - (SELECT MIN(high) FROM sensor)) AS m FROM reading WHERE EARLY GROUP BY h
+SELECT date_trunc('hour', ts) AS h, MAX(level) AS m FROM reading WHERE EARLY GROUP BY h HAVING MAX(level) > (SELECT MIN(high) FROM sensor)
+SELECT h, n FROM (SELECT date_trunc('hour', ts) AS h, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY h) x WHERE n > (SELECT AVG(high) FROM sensor)
+SELECT r.sensor, r.level FROM reading r WHERE r.level > (SELECT MIN(high) FROM sensor) AND NOT EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.sensor = r.sensor)
+SELECT r.sensor, r.level FROM reading r WHERE NOT EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade > (SELECT MIN(high) - 4 FROM sensor))
+SELECT r.sensor, level, c.m FROM reading r JOIN sensor s ON s.id = r.sensor JOIN (SELECT city, MAX(high) AS m FROM sensor GROUP BY city) c ON c.city = s.city
+SELECT r.sensor, c.a FROM reading r LEFT JOIN (SELECT id, MAX(high) AS a FROM sensor GROUP BY id) c ON c.id = r.sensor
+WITH c AS (SELECT city, COUNT(id) AS m, AVG(high) AS a FROM sensor GROUP BY city) SELECT r.sensor, c.m, c.a FROM reading r JOIN sensor s ON s.id = r.sensor JOIN c ON c.city = s.city
+SELECT sensor, level FROM reading WHERE level > (SELECT AVG(high) FROM sensor) UNION ALL SELECT sensor, grade FROM alarm WHERE grade < (SELECT AVG(high) FROM sensor)
+SELECT date_trunc('hour', ts) AS h, STDDEV_POP(CAST(ROUND(value * 1000) AS BIGINT)) / 1000 AS q FROM reading WHERE EARLY GROUP BY h
+SELECT date_trunc('hour', ts) AS h, sensor, ARG_MIN(amount, ts) AS o, MAX(amount) AS hi, MIN(amount) AS lo, ARG_MAX(amount, ts) AS c FROM reading WHERE EARLY GROUP BY h, sensor
+SELECT date_trunc('hour', ts) AS h, sensor, FIRST(amount ORDER BY ts) AS o, LAST(amount ORDER BY ts) AS c FROM reading WHERE EARLY GROUP BY 1, 2
+SELECT CAST(ts AS DATE) AS h, sensor, ARG_MAX(level, ts) AS o, COUNT(*) AS c FROM reading WHERE EARLY GROUP BY h, sensor
+SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(level, ts) - ARG_MIN(level, ts) AS o FROM reading WHERE EARLY GROUP BY h, sensor HAVING ARG_MAX(level, ts) > 3
+SELECT date_trunc('hour', ts) AS h, note, COUNT(*) AS n FROM reading WHERE EARLY AND note IS NOT NULL GROUP BY h, note QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) ORDER BY COUNT(*) DESC) = 1
+
+-- refused: SELECT DISTINCT
+SELECT HOUR(ts) AS h FROM reading GROUP BY h
+-- refused: select level too
+SELECT sensor FROM reading GROUP BY sensor, level
+-- refused: GROUP BY is outside
+SELECT sensor FROM reading GROUP BY sensor UNION SELECT id FROM sensor
+-- refused: a subquery as a value
+SELECT sensor FROM reading WHERE level = (SELECT MAX(level) FROM alarm)
+-- refused: a subquery as a value
+SELECT COUNT(*) - (SELECT COUNT(id) FROM sensor) AS n FROM reading
+-- refused: CAST(ROUND(value * 1000) AS BIGINT) in CORR
+SELECT date_trunc('hour', ts) AS h, CORR(level, value) AS c FROM reading GROUP BY h
+-- refused: beside ARG_MAX is outside
+SELECT date_trunc('hour', ts) AS h, ARG_MAX(level, ts) AS l, COUNT(*) AS n FROM reading GROUP BY h
+-- refused: beside ARG_MAX is outside
+SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(value, ts) AS l, COUNT(*) AS n FROM reading GROUP BY h, sensor
+-- refused: write COUNT(DISTINCT x), which is exact
+SELECT date_trunc('hour', ts) AS h, APPROX_COUNT_DISTINCT(note) AS n FROM reading GROUP BY h
+-- refused: a list has no limit
+SELECT date_trunc('hour', ts) AS h, STRING_AGG(note, ',' ORDER BY ts) AS n FROM reading GROUP BY h
+-- refused: a list has no limit
+SELECT date_trunc('hour', ts) AS h, LIST(level ORDER BY ts) AS n FROM reading GROUP BY h
+-- refused: rank the counts
+SELECT date_trunc('hour', ts) AS h, MODE(note) AS n FROM reading GROUP BY h
+-- refused: write ARG_MIN(x, ts)
+SELECT date_trunc('hour', ts) AS h, FIRST(note ORDER BY ts) AS n FROM reading GROUP BY h
+-- refused: QUANTILE(x, p)
+SELECT date_trunc('hour', ts) AS h, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY value) AS q FROM reading GROUP BY h

@@ -1,0 +1,280 @@
+"""What people ask of a stream in SQL (asked.sql): each question is answered as DuckDB answers the
+same text, or refused with what to write instead."""
+
+import re
+from collections import Counter
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ontoweir
+from ontoweir.api.python_api import OpenProject
+from ontoweir.errors import QueryError
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.sql.print_sql import print_sql
+
+CATALOG = """
+[streams.reading]
+source = { format = "parquet", path = "reading.parquet" }
+timestamp = { column = "ts", unit = "10 minutes" }
+max_per_timestamp = 3
+keys = [["sensor", "ts"]]
+
+[streams.reading.columns]
+sensor = { type = "string", enum = ["a", "b", "c"] }
+value = { type = "double", nullable = true }
+level = { type = "int", min = 0, max = 9, nullable = true }
+note = { type = "string", nullable = true }
+amount = "decimal(6,2)"
+
+[streams.alarm]
+source = { format = "parquet", path = "alarm.parquet" }
+timestamp = { column = "ts", unit = "10 minutes" }
+max_per_timestamp = 3
+keys = [["sensor", "ts"]]
+
+[streams.alarm.columns]
+sensor = { type = "string", enum = ["a", "b", "c"] }
+grade = { type = "int", min = 0, max = 3 }
+
+[relations.sensor]
+source = { format = "parquet", path = "sensor.parquet" }
+keys = [["id"]]
+max_rows = 3
+
+[relations.sensor.columns]
+id = "string"
+city = "string"
+high = { type = "int", nullable = true }
+
+[project]
+queries = []
+"""
+BEGIN = datetime(2026, 2, 27, 5)
+TABLES = ("reading", "alarm", "sensor")
+EARLY = "ts < TIMESTAMP '2026-02-28 18:00:00'"
+QUESTIONS = Path(__file__).with_name("asked.sql").read_text(encoding="utf-8")
+REFUSED = re.findall(r"^-- refused: (.*)\n(.*)$", QUESTIONS, re.MULTILINE)
+_NOT = {text for _, text in REFUSED}
+SAME = [q for q in QUESTIONS.splitlines() if q.startswith(("SELECT", "WITH")) and q not in _NOT]
+
+
+def write_project(folder: Path, seed: int, steps: int) -> None:
+    """A project of two streams and a register; the last row closes all buckets before."""
+    random = Random(seed)
+    (folder / "ontoweir.toml").write_text(CATALOG)
+    rows: list[tuple[Any, ...]] = []
+    alarms: list[tuple[Any, ...]] = []
+    for step in range(steps):
+        time = BEGIN + timedelta(minutes=10 * step)
+        for sensor in random.sample("abc", k=random.randint(0, 3)):
+            value = random.choice([None, random.uniform(-9, 9)])
+            level, note = random.choice([None, *range(10)]), random.choice([None, "x", "yy", "z"])
+            rows.append((time, sensor, value, level, note, Decimal(random.randint(-99, 999)) / 100))
+        for sensor in random.sample("abc", k=random.choice([0, 0, 1, 2])):
+            alarms.append((time, sensor, random.randint(0, 3)))
+    last = BEGIN + timedelta(days=9)
+    rows.append((last, "a", 1.0, 1, "x", Decimal(1)))
+    alarms.append((last, "a", 1))
+    stamp, text, whole = pa.timestamp("us"), pa.string(), pa.int64()
+    kinds = {"ts": stamp, "sensor": text, "value": pa.float64(), "level": whole, "note": text}
+    _write(folder / "reading.parquet", {**kinds, "amount": pa.decimal128(6, 2)}, rows)
+    _write(folder / "alarm.parquet", {"ts": stamp, "sensor": text, "grade": whole}, alarms)
+    sensors: list[tuple[Any, ...]] = [("a", "Kiel", 5), ("b", "Bonn", None), ("d", "Kiel", 7)]
+    if seed != 5:
+        cities = [random.choice(["Kiel", "Bonn", None]) for _ in "abd"]
+        highs = [random.choice([None, *range(-3, 12)]) for _ in "abd"]
+        sensors = list(zip("abd", cities, highs, strict=True))
+    _write(folder / "sensor.parquet", {"id": text, "city": text, "high": whole}, sensors)
+
+
+def _write(file: Path, kinds: dict[str, pa.DataType], rows: list[tuple[Any, ...]]) -> None:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(c, k) for c, k in zip(columns, kinds.values(), strict=True)]
+    pq.write_table(pa.table(arrays, names=list(kinds)), file)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("asked")
+    write_project(made, 5, 300)
+    return made
+
+
+@pytest.fixture(scope="module")
+def project(folder: Path) -> OpenProject:
+    return ontoweir.open_project(folder)
+
+
+@pytest.mark.parametrize("text", SAME)
+def test_it_is_as_duckdb_answers(folder: Path, project: OpenProject, text: str) -> None:
+    text = text.replace("EARLY", EARLY)
+    found = told(project, text)
+    assert found == ask_duckdb(folder, text)
+    assert found
+
+
+@pytest.mark.parametrize(("said", "text"), REFUSED)
+def test_what_is_refused_says_what_to_write(project: OpenProject, said: str, text: str) -> None:
+    with pytest.raises(QueryError, match=re.escape(said)):
+        project.check(text)
+
+
+COLUMNS = ("sensor", "level", "UPPER(note)", "1", "CASE WHEN level > 4 THEN 'h' END", "level + 1")
+BUCKETS = (
+    "date_trunc('hour', ts)",
+    "CAST(ts AS DATE)",
+    "time_bucket(INTERVAL '70' MINUTE, ts, TIMESTAMP '2026-01-01')",
+    "date_trunc('day', ts)",
+)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_buckets_that_are_distinct(folder: Path, project: OpenProject, seed: int) -> None:
+    """In the words DISTINCT and GROUP BY: the same, each once, when its bucket is over."""
+    random = Random(seed)
+    shown = [random.choice(BUCKETS), *random.sample(COLUMNS, k=random.randint(0, 3))]
+    random.shuffle(shown)
+    keep = random.choice(["", " AND level > 3", " AND value IS NOT NULL", " AND sensor <> 'b'"])
+    items = ", ".join(f"{item} AS c{n}" for n, item in enumerate(shown))
+    keys = ", ".join(f"c{n}" for n, item in enumerate(shown) if item != "1")
+    expected = ask_duckdb(folder, f"SELECT DISTINCT {items} FROM reading WHERE {EARLY}{keep}")
+    assert set(expected.values()) == {1}
+    for text in (
+        f"SELECT DISTINCT {items} FROM reading WHERE {EARLY}{keep}",
+        f"SELECT {items} FROM reading WHERE {EARLY}{keep} GROUP BY {keys}",
+    ):
+        assert told(project, text) == expected, text
+
+
+NUMBERS = ("level", "amount", "level * 2", "level + amount", "level - 4")
+PAIRS = ("COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_covariances(folder: Path, project: OpenProject, seed: int) -> None:
+    """Of exact sums: as DuckDB's but for the last digits, which its own sums of doubles lose."""
+    random = Random(seed)
+    calls = [f"{f}({', '.join(random.choices(NUMBERS, k=2))})" for f in random.sample(PAIRS, k=2)]
+    shown = ", ".join(f"{call} AS c{n}" for n, call in enumerate(calls))
+    bucket = random.choice(BUCKETS)
+    text = f"SELECT sensor, {bucket} AS b, {shown} FROM reading WHERE {EARLY} GROUP BY sensor, b"
+    found, expected = told(project, text), ask_duckdb(folder, text)
+    ours, theirs = ({row[:2]: row[2:] for row in rows} for rows in (found, expected))
+    assert ours.keys() == theirs.keys()
+    for key, values in ours.items():
+        for mine, other in zip(values, theirs[key], strict=True):
+            if mine is None or other is None or other != other:
+                assert mine is None or "CORR" in text, (text, key, mine, other)
+                assert other is None or other != other or abs(other) < 1e-6, (text, key, other)
+            else:
+                assert mine == pytest.approx(other, rel=1e-9, abs=1e-9), (text, key)
+    assert any(None not in values for values in ours.values())
+
+
+ENDS = ("ARG_MAX({0}, ts)", "ARG_MIN({0}, ts)", "FIRST({0} ORDER BY ts)", "LAST({0} ORDER BY ts)")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_first_and_last_values(folder: Path, project: OpenProject, seed: int) -> None:
+    """Beside each other and other aggregates; ARG_MAX passes over NULL, FIRST is asked of what has
+    none."""
+    random = Random(seed)
+    calls = []
+    for form in random.choices(ENDS, k=2):
+        of = "amount" if "ORDER" in form else random.choice(["level", "amount", "amount"])
+        calls.append(form.format(of))
+    calls += random.sample(["COUNT(*)", "AVG(value)", "MAX(level)", f"{calls[0]} + 1"], k=2)
+    shown = ", ".join(f"{call} AS c{n}" for n, call in enumerate(calls))
+    bucket, where = random.choice(BUCKETS), random.choice(["", " AND level <> 3"])
+    having = random.choice(["", " HAVING COUNT(*) > 1", f" HAVING {calls[1]} > 2"])
+    keys = "GROUP BY sensor, b" + having
+    text = f"SELECT sensor, {bucket} AS b, {shown} FROM reading WHERE {EARLY}{where} {keys}"
+    found = told(project, text)
+    assert found == ask_duckdb(folder, text), text
+    assert found
+
+
+VALUES = (
+    "MIN(high)",
+    "MAX(high)",
+    "AVG(high)",
+    "SUM(high)",
+    "COUNT(high)",
+    "MAX(high) - MIN(high)",
+)
+BESIDE = (
+    "SELECT sensor, level FROM reading WHERE level {op} {value}",
+    "SELECT sensor, ts, level + {value} AS x FROM reading WHERE level IS NOT NULL",
+    "SELECT DISTINCT sensor, {value} AS x FROM reading WHERE level {op} 4 OR level > {value}",
+    (
+        "SELECT date_trunc('hour', ts) AS h, sensor, COUNT(*) AS n, MAX(level) - {value} AS x "
+        "FROM reading WHERE ts < TIMESTAMP '2026-02-27 18:00:00' AND level IS NOT NULL "
+        "GROUP BY h, sensor HAVING MAX(level) {op} {value}"
+    ),
+    (
+        "SELECT r.sensor, r.level, c.x FROM reading r JOIN sensor s ON s.id = r.sensor "
+        "JOIN (SELECT city, {plain} AS x FROM sensor GROUP BY city) c ON c.city = s.city "
+        "WHERE r.level {op} c.x"
+    ),
+    (
+        "SELECT a.sensor, b.level FROM alarm a JOIN reading b ON b.sensor = a.sensor "
+        "AND b.ts > a.ts "
+        "AND b.ts <= a.ts + INTERVAL '1' HOUR WHERE b.level {op} {value}"
+    ),
+)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_values_of_a_register(tmp_path: Path, seed: int) -> None:
+    """Each is computed before the run; the SQL that is printed says the same."""
+    random = Random(seed)
+    write_project(tmp_path, seed + 100, 100)
+    project, catalog = ontoweir.open_project(tmp_path), load_project(tmp_path, environ={}).catalog
+    seen = 0
+    for shape in BESIDE:
+        plain, op = random.choice(VALUES), random.choice(["<", ">=", "="])
+        text = shape.format(op=op, plain=plain, value=f"(SELECT {plain} FROM sensor)")
+        expected = ask_duckdb(tmp_path, text)
+        assert told(project, text) == expected, text
+        union = parse_sql(text, catalog, name="q", file="q.sql")
+        assert union.statics, text
+        if union.aggregation is None:
+            printed = print_sql(union, catalog, dialect="duckdb", comments=False)
+            assert set(ask_duckdb(tmp_path, printed)) == set(expected), printed
+        seen += len(expected)
+    assert seen
+
+
+def told(project: OpenProject, text: str) -> Counter[Any]:
+    """All answers of a replay, with how often each is there."""
+    table = project.replay(text).to_arrow()
+    names = [n for n in table.column_names if n not in ("at", "until", "multiplicity")]
+    found: Counter[Any] = Counter()
+    for row in table.to_pylist():
+        found[tuple(_plain(row[n]) for n in names)] += row.get("multiplicity", 1)
+    return found
+
+
+def ask_duckdb(folder: Path, text: str) -> Counter[Any]:
+    """What DuckDB answers over the whole history."""
+    with duckdb.connect() as base:
+        for name in TABLES:
+            base.execute(f"CREATE VIEW {name} AS FROM '{folder / name}.parquet'")
+        return Counter(tuple(map(_plain, row)) for row in base.execute(text).fetchall())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None)
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    return float(f"{value:.12g}") if isinstance(value, float) else value
