@@ -14,7 +14,12 @@ import traceback
 from collections.abc import Sequence
 
 from ontoweir import __version__
-from ontoweir.commands.common.arguments import ArgumentParser, settle_input, settle_project
+from ontoweir.commands.common.arguments import (
+    ArgumentParser,
+    hide_kept,
+    settle_input,
+    settle_project,
+)
 from ontoweir.commands.design.check import add_check
 from ontoweir.commands.design.explain import add_explain
 from ontoweir.commands.design.materialize import add_materialize
@@ -65,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except OntoweirError as error:
-        print(error, file=sys.stderr)
+        print(hide_kept(str(error)), file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
