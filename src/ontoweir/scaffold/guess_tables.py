@@ -189,9 +189,11 @@ def _read_times(
 
 
 def _goes_on(times: "list[int]") -> bool:
-    """Whether times go on from row to row, but for some that come late."""
+    """Whether times go on from row to row, but for some that come late; or back, as in lists that
+    begin with the latest."""
     on = sum(a <= b for a, b in pairwise(times))
-    return len(set(times)) > 1 and on >= _ORDERLY * (len(times) - 1)
+    back = sum(a >= b for a, b in pairwise(times))
+    return len(set(times)) > 1 and max(on, back) >= _ORDERLY * (len(times) - 1)
 
 
 def _find_keys(sample: Sample, others: Collection[str]) -> tuple[tuple[str, ...], ...]:

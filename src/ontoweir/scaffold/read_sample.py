@@ -184,8 +184,10 @@ def _read_csv(file: Path, sniffed: Sniffed, types: "Mapping[str, pa.DataType]") 
         ),
         parse_options=pcsv.ParseOptions(
             delimiter=dialect.separator.decode(),
+            quote_char=dialect.quote.decode(),
             escape_char=False if dialect.doubled else "\\",
             newlines_in_values=dialect.multiline,
+            invalid_row_handler=lambda row: "skip",  # a run takes what is there of such rows
         ),
         convert_options=pcsv.ConvertOptions(
             null_values=list(nulls),

@@ -50,7 +50,8 @@ def sniff_csv(file: Path) -> Sniffed:
     head = seen.head.decode(seen.codec, "replace")
     escape = "\\" if seen.slashed else '"'
     separator = _find_separator(head, escape)
-    rows = list(_read(head, separator, escape))
+    quote = _find_quote(head, separator) if seen.quoted and not seen.slashed else '"'
+    rows = list(_read(head, separator, escape, quote))
     if not rows:
         raise DataError(
             f"{file} has no rows",
@@ -66,8 +67,9 @@ def sniff_csv(file: Path) -> Sniffed:
     said = {
         "header": "true" if header else None,
         "sep": None if separator == "," else separator,
-        "escape": '"' if seen.quoted and not seen.slashed else None,
-        "multiLine": "true" if seen.broken else None,
+        "quote": None if quote == '"' else quote,
+        "escape": '"' if quote == '"' and seen.quoted and not seen.slashed else None,
+        "multiLine": "true" if seen.broken and quote == '"' else None,
         "encoding": None if seen.codec == "utf-8" else "windows-1252",
         "decimal": "," if comma else None,
         "nullValue": null,
@@ -124,11 +126,26 @@ def _scan(file: Path) -> _Seen:
     return _Seen(head, codec, quoted, slashed, broken and not slashed)
 
 
-def _read(head: str, separator: str, escape: str) -> Iterator[list[str]]:
+def _find_quote(head: str, separator: str) -> str:
+    """The mark around cells: `"`, or, where these are in the midst of cells, as in `5" pipe`, one
+    that there is none of, as then nothing is quoted."""
+    cell = rf'(?:"(?:[^"]|"")*"|[^"\r\n{re.escape(separator)}]*)'
+    row = re.compile(rf"{cell}(?:{re.escape(separator)}{cell})*(?:\r?\n|\Z)")
+    place = 0
+    while place < len(head):
+        found = row.match(head, place)
+        if found is None or found.end() == place:
+            return next((mark for mark in "~^`" if mark not in head), '"')
+        place = found.end()
+    return '"'
+
+
+def _read(head: str, separator: str, escape: str, quote: str = '"') -> Iterator[list[str]]:
     lines = head.splitlines(keepends=True)
     reader = csv.reader(
         lines,
         delimiter=separator,
+        quotechar=quote,
         doublequote=escape == '"',
         escapechar=None if escape == '"' else escape,
     )
