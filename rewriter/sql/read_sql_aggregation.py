@@ -72,7 +72,7 @@ class _Reader:
         self.aggregates: list[Aggregate] = []
         self.known: dict[AggregateKey, str] = {}
         self.trees = GroupTrees()
-        self.taken = {e.alias_or_name.lower() for e in tree.expressions}
+        self.taken = {_name_of(e).lower() for e in tree.expressions}
         self.free = (f"of_{n}" for n in count(1) if f"of_{n}" not in self.taken)
 
     def read(self) -> Aggregation:
@@ -119,7 +119,7 @@ class _Reader:
         """Note a column of the results, and that of the group which it shows."""
         from sqlglot import exp
 
-        inner, name = item.unalias(), item.alias_or_name or item.sql("spark")
+        inner, name = item.unalias(), _name_of(item)
         if name.lower() in map(str.lower, self.columns):
             raise _beyond(item, f"two columns called {name}", "name them apart with AS")
         self.columns.append(name)
@@ -194,6 +194,18 @@ class _Reader:
             self.taken.add(name.lower())
             self.aggregates.append(made)
         return known
+
+
+def _name_of(item: "exp.Expr") -> str:
+    """The name of a column of the results: its alias, or what it is, as it is written."""
+    from sqlglot import exp
+
+    if item.alias or isinstance(item, exp.Column):
+        return item.alias_or_name
+    plain = item.copy()
+    for name in plain.find_all(exp.Identifier):
+        name.set("quoted", False)
+    return plain.sql("spark")
 
 
 def _column(name: str, node: "exp.Expr") -> "exp.Expr":

@@ -332,6 +332,19 @@ def refuse_nested(table: Stream | Relation) -> None:
             fix="read local files, or write the members as columns where the data is made",
             source=table.source,
         )
+    refuse_comma(data, table.source)
+
+
+def refuse_comma(data: DataSource, source: Source | None) -> None:
+    """Raise DataError for numbers with a decimal comma, where Spark is to read them."""
+    if any(name.lower() == "decimal" and mark != "." for name, mark in data.options):
+        raise DataError(
+            "Spark is to read CSV whose numbers have a decimal comma",
+            why="it takes a point only; commas are read in this process, of local files without "
+            "quotes in the midst of a cell, or cells over several lines unless multiLine says so",
+            fix='say how cells are quoted (escape = "\\"", multiLine = "true"), or write points',
+            source=source,
+        )
 
 
 def refuse_written(stream: Stream) -> None:

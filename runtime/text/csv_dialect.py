@@ -1,11 +1,18 @@
 """How a source's options say that CSV is written."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ontoweir.mappings.model.catalog import DataSource
 from ontoweir.runtime.text.convert_text import NotPlain
 
-_CODECS = {"utf-8": "utf-8", "iso-8859-1": "latin-1", "us-ascii": "ascii"}
+_CODECS = {
+    "utf-8": "utf-8",
+    "iso-8859-1": "latin-1",
+    "us-ascii": "ascii",
+    "windows-1252": "cp1252",
+}
 _DEFAULTS = {
     "mode": "permissive",
     "emptyvalue": "",
@@ -22,6 +29,8 @@ _WITHOUT_EFFECT = {
     *("positiveinf", "negativeinf", "preferdate", "enforceschema"),
 }
 """Options that say nothing of values that are read as their text."""
+DECIMAL = "decimal"
+"""The option that says which mark is before the fraction of a number, `.` or `,`: of ours alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +40,8 @@ class CsvDialect:
     `separator`, `quote`: a byte each; `doubled`: a quote inside a quoted cell is doubled, else it
     comes after a backslash, as a backslash before it does; `header`: the first row has the names;
     `multiline`: quoted cells may extend over ends of lines; `null`: a text that is NULL, beside
-    the empty one (which then is none if it is quoted); `codec`: Python's name of the encoding.
+    the empty one (which then is none if it is quoted); `codec`: Python's name of the encoding;
+    `comma`: numbers have a comma before their fraction, as in 3,5.
     """
 
     separator: bytes
@@ -41,6 +51,7 @@ class CsvDialect:
     multiline: bool
     null: str
     codec: str
+    comma: bool
 
 
 def read_dialect(data: DataSource) -> CsvDialect:
@@ -57,6 +68,7 @@ def read_dialect(data: DataSource) -> CsvDialect:
     separator = "\t" if separator == "\\t" else separator
     codec = _CODECS.get((codecs[0] if codecs else "utf-8").lower())
     null = options.pop("nullvalue", "")
+    decimal = options.pop(DECIMAL, ".")
     flags = {name: options.pop(name, "false").lower() for name in ("header", "multiline")}
     left = {
         name: text
@@ -66,6 +78,8 @@ def read_dialect(data: DataSource) -> CsvDialect:
     if left or len(separators) > 1 or len(codecs) > 1 or codec is None:
         raise NotPlain
     if not {*flags.values()} <= {"true", "false"} or escape not in ("\\", quote):
+        raise NotPlain
+    if decimal not in (".", ","):
         raise NotPlain
     if separator == quote or not all(map(_is_mark, (separator, quote))) or quote <= " ":
         raise NotPlain
@@ -79,6 +93,26 @@ def read_dialect(data: DataSource) -> CsvDialect:
         flags["multiline"] == "true",
         null,
         codec,
+        decimal == ",",
+    )
+
+
+def name_columns(header: Sequence[str], dialect: CsvDialect) -> tuple[str, ...]:
+    """The names of columns, as Spark gives them: a cell without text is `_c` and its place, and a
+    name that several have (in either case) is followed by its place.
+
+    >>> from ontoweir.mappings.model.catalog import DataSource
+    >>> name_columns(["", "t", "x", "X"], read_dialect(DataSource("csv", "f.csv")))
+    ('_c0', 't', 'x2', 'X3')
+    """
+    seen = Counter(name.lower() for name in header)
+    return tuple(
+        f"_c{place}"
+        if not name or name == dialect.null
+        else f"{name}{place}"
+        if seen[name.lower()] > 1
+        else name
+        for place, name in enumerate(header)
     )
 
 

@@ -18,9 +18,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
-from ontoweir.mappings.model.catalog import ColumnType, DataSource, FloatType, IntType
+from ontoweir.mappings.model.catalog import (
+    ColumnType,
+    DataSource,
+    DecimalType,
+    FloatType,
+    IntType,
+)
 from ontoweir.runtime.text.convert_text import NotPlain, all_finite
-from ontoweir.runtime.text.csv_dialect import CsvDialect, read_dialect
+from ontoweir.runtime.text.csv_dialect import CsvDialect, name_columns, read_dialect
 from ontoweir.runtime.text.level_rows import BLANKS, level_rows
 from ontoweir.runtime.text.open_packed import (
     BYTE_ORDER_MARK,
@@ -74,11 +80,10 @@ def open_csv(data: DataSource, path: str) -> CsvFile:
     if not dialect.header:
         count = len(_split(text, dialect))
         return CsvFile(path, tuple(f"_c{n}" for n in range(count)), dialect, returns)
-    names = _split(text, dialect)
-    plain = all(n and n != dialect.null and "\\" not in n for n in names)
-    if not plain or len({n.lower() for n in names}) < len(names):
+    names = name_columns(_split(text, dialect), dialect)
+    if any("\\" in n for n in names) or len({n.lower() for n in names}) < len(names):
         raise NotPlain
-    return CsvFile(path, tuple(names), dialect, returns)
+    return CsvFile(path, names, dialect, returns)
 
 
 def _split(line: str, dialect: CsvDialect) -> list[str]:
@@ -124,7 +129,22 @@ def read_csv(
             if not number and skip:
                 block = block[block.index(b"\n") + 1 :] if b"\n" in block else b""
             if block:
-                yield from _read_block(file, block, wanted, types)
+                tables = _read_block(file, block, wanted, types)
+                yield from (_put_points(t, types) for t in tables) if file.dialect.comma else tables
+
+
+def _put_points(table: pa.Table, types: Mapping[str, ColumnType]) -> pa.Table:
+    """Texts of numbers with a point before their fraction in the place of a comma; what has a point
+    already is no number then, as 1.5 is none with a decimal comma."""
+    for place, name in enumerate(table.column_names):
+        cells = table.column(place)
+        fraction = isinstance(types.get(name), FloatType | DecimalType)
+        if fraction and pa.types.is_string(cells.type):
+            odd = pc.match_substring(cells, ".")
+            cells = pc.if_else(odd, cells, pc.replace_substring(cells, ",", "."))
+            cells = pc.if_else(odd, pc.binary_join_element_wise(cells, "", "'"), cells)
+            table = table.set_column(place, name, cells)
+    return table
 
 
 def _cut_rows(source: IO[bytes], dialect: CsvDialect) -> Iterator[bytes]:
@@ -194,7 +214,7 @@ def _refuse_odd(block: bytes, file: CsvFile) -> None:
         raise NotPlain
     if b"\r" in block and block.count(b"\r") != block.count(b"\r\n"):
         raise NotPlain
-    if file.dialect.multiline:
+    if file.dialect.multiline and not file.dialect.comma:  # which Spark does not read at all
         # which ends of lines count, and become what, its parser guesses from the first ones
         returns, ends = block.count(b"\r"), block.count(b"\n")
         if returns != (ends if file.carriage_returns else 0):
@@ -250,6 +270,7 @@ def _parse(file: CsvFile, block: bytes, kinds: Mapping[str, pa.DataType]) -> pa.
         convert_options=pcsv.ConvertOptions(
             include_columns=list(kinds),
             column_types=dict(kinds),
+            decimal_point="," if file.dialect.comma else ".",
             null_values=["", null],
             strings_can_be_null=True,
             quoted_strings_can_be_null=not null,

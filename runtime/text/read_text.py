@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 import pyarrow as pa
 
+from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import (
     Column,
     ColumnType,
@@ -16,7 +17,7 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.convert_table import mark_faults, name_bad
 from ontoweir.runtime.sources.list_pieces import folder_constants
-from ontoweir.runtime.sources.read_source import BAD, missing_column, unreadable
+from ontoweir.runtime.sources.read_source import BAD, missing_column, refuse_comma, unreadable
 from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 from ontoweir.runtime.text.read_ahead import read_ahead
 from ontoweir.runtime.text.read_csv import open_csv, read_csv
@@ -73,6 +74,9 @@ def read_text_rows(
             yield convert_rows(table, columns, timestamp, written)
     except OSError as error:
         raise unreadable(file, error) from error
+    except NotPlain:
+        refuse_comma(data, Source(file))
+        raise
 
 
 def _read_csv(

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from ontoweir.mappings.model.catalog import DataSource
 from ontoweir.runtime.text.convert_text import NotPlain
-from ontoweir.runtime.text.csv_dialect import read_dialect
+from ontoweir.runtime.text.csv_dialect import CsvDialect, name_columns, read_dialect
 from ontoweir.runtime.text.open_packed import open_packed
 
 Row: TypeAlias = dict[str, object]
@@ -63,36 +63,28 @@ def _read_csv(data: DataSource, file: str) -> Iterator[tuple[int, Callable[[], R
         NotPlain: options say more than is known here.
     """
     dialect = read_dialect(data)
-    return _list_csv(
-        file,
-        dialect.codec,
-        header=dialect.header,
-        delimiter=dialect.separator.decode(),
-        quote=dialect.quote.decode(),
-        doubled=dialect.doubled,
-    )
+    return _list_csv(file, dialect)
 
 
-def _list_csv(
-    file: str, codec: str, *, header: bool, delimiter: str, quote: str, doubled: bool
-) -> Iterator[tuple[int, Callable[[], Row]]]:
-    encoding = "utf-8-sig" if codec == "utf-8" else codec
+def _list_csv(file: str, dialect: CsvDialect) -> Iterator[tuple[int, Callable[[], Row]]]:
+    encoding = "utf-8-sig" if dialect.codec == "utf-8" else dialect.codec
     with open_packed(file) as opened:
         text = TextIOWrapper(opened, encoding=encoding, errors="replace", newline="")
         reader = csv.reader(
             text,
-            delimiter=delimiter,
-            quotechar=quote,
-            doublequote=doubled,
-            escapechar=None if doubled else "\\",
+            delimiter=dialect.separator.decode(),
+            quotechar=dialect.quote.decode(),
+            doublequote=dialect.doubled,
+            escapechar=None if dialect.doubled else "\\",
         )
-        names: list[str] | None = None
+        names: Sequence[str] | None = None
         rows = (row for row in reader if row)  # an empty line is no row
         for number, row in enumerate(rows, 1):
             if names is None:
-                names = row if header else [f"_c{n}" for n in range(len(row))]
-                if header:
+                if dialect.header:
+                    names = name_columns(row, dialect)
                     continue
+                names = [f"_c{n}" for n in range(len(row))]
             yield number, partial(_pair, names, row)
 
 

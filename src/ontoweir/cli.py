@@ -15,7 +15,12 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from ontoweir import __version__
-from ontoweir.commands.common.arguments import ArgumentParser, settle_input, settle_project
+from ontoweir.commands.common.arguments import (
+    ArgumentParser,
+    hide_kept,
+    settle_input,
+    settle_project,
+)
 from ontoweir.errors import OntoweirError, RunError, UsageError, explain_missing
 
 GROUPS = {
@@ -31,7 +36,7 @@ GROUPS = {
     ),
 }
 """The module of each command, in the order of `ontoweir --help`, which has the titles."""
-_MODULES = tuple(module for modules in GROUPS.values() for module in modules)
+COMMANDS = tuple(module for modules in GROUPS.values() for module in modules)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -50,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except OntoweirError as error:
-        print(error, file=sys.stderr)
+        print(hide_kept(str(error)), file=sys.stderr)
         return error.exit_code
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -186,8 +191,8 @@ def make_parser(asked: str | None = None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(
         title="commands", required=True, metavar="COMMAND", parser_class=ArgumentParser
     )
-    alone = [m for m in _MODULES if m.partition(".")[2] == asked != "completion"]
-    for module in alone or _MODULES:
+    alone = [m for m in COMMANDS if m.partition(".")[2] == asked != "completion"]
+    for module in alone or COMMANDS:
         name = module.partition(".")[2]
         vars(import_module(f"ontoweir.commands.{module}"))[f"add_{name}"](commands)
     return parser

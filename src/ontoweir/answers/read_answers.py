@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import DataError, Source, UsageError
-from ontoweir.files.name_formats import FORMATS
+from ontoweir.files.name_formats import OUTPUTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +32,7 @@ class Answers:
             except (OSError, pa.ArrowException) as error:
                 raise DataError(
                     f"{file.name} cannot be read: {str(error).splitlines()[0]}",
-                    why=f"it is read as {FORMATS[file.suffix.lower()]}, by its name",
+                    why=f"it is read as {OUTPUTS[file.suffix.lower()]}, by its name",
                     fix="name a file of answers, or rename it",
                     source=Source(str(file)),
                 ) from error
@@ -42,13 +42,14 @@ def find_answers(path: Path) -> Answers:
     """The files of answers at a path.
 
     Args:
-        path: a file, Parquet, CSV or JSON lines by its name; or a folder, as `run` writes it.
+        path: a file, Parquet, CSV, JSON lines, SPARQL's JSON or N-Quads by its name; or a folder,
+            as `run` writes it.
 
     Raises:
         UsageError: there are none.
     """
     if path.is_dir():
-        inside = (p for p in path.rglob("*") if p.suffix.lower() in FORMATS)
+        inside = (p for p in path.rglob("*") if p.suffix.lower() in OUTPUTS)
         files = sorted(p for p in inside if p.is_file() and not _is_hidden(p, path))
     else:
         files = [path] if path.is_file() else []
@@ -58,11 +59,12 @@ def find_answers(path: Path) -> Answers:
             why="it is neither a file, nor a folder",
             fix="name what `replay --output` or `run --output` has written, or a query",
         )
-    wrong = next((p for p in files if p.suffix.lower() not in FORMATS), None)
+    wrong = next((p for p in files if p.suffix.lower() not in OUTPUTS), None)
     if wrong is not None or not files:
         raise UsageError(
             f"{path} holds no answers" if wrong is None else f"{path} is no file of answers",
-            why="answers are in files called .parquet, .csv or .jsonl, or in a folder of such",
+            why="answers are in files called .parquet, .csv, .jsonl, .srj or .nq, or in a folder "
+            "of such",
             fix="name what `replay --output` or `run --output` has written, or a query",
             source=Source(str(path)),
         )
@@ -85,7 +87,7 @@ def _read(file: Path) -> "Iterator[pa.Table]":
     import pyarrow.json as pj
     import pyarrow.parquet as pq
 
-    match FORMATS[file.suffix.lower()]:
+    match OUTPUTS[file.suffix.lower()]:
         case "parquet":
             with pq.ParquetFile(file) as opened:
                 if not opened.num_row_groups:
@@ -94,6 +96,10 @@ def _read(file: Path) -> "Iterator[pa.Table]":
                     yield opened.read_row_group(group)
         case "csv":
             yield pc.read_csv(file)
+        case "srj" | "nq":
+            from ontoweir.answers.read_rdf import read_rdf
+
+            yield read_rdf(file)
         case _:
             if file.stat().st_size:
                 yield pj.read_json(file)

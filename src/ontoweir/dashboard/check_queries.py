@@ -17,7 +17,12 @@ from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.pipeline.refused_query import list_errors
 from ontoweir.project.language_of import Language, language_of
 from ontoweir.project.project import Project, load_project
-from ontoweir.registry.register_query import QueryText, compile_text
+from ontoweir.registry.register_query import (
+    QueryText,
+    Registration,
+    compile_text,
+    register_query,
+)
 from ontoweir.report.describe import describe_verdict
 from ontoweir.report.render_html_query import render_query
 
@@ -131,6 +136,20 @@ class Checks:
                     whole=True,
                 )
                 return _without(made, file.parent)
+
+        return self.worker.do(job)
+
+    def register(self, registry: Path, query: QueryText, *, replace: bool) -> Registration:
+        """Register a query, if it is bounded.
+
+        Raises:
+            OntoweirError: it is not, or there is one of its name; the project is wrong, or it takes
+                too long.
+        """
+
+        def job() -> Registration:
+            _, what = register_query(self._open(), registry, query, replace=replace)
+            return what
 
         return self.worker.do(job)
 

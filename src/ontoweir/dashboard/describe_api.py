@@ -14,8 +14,12 @@ _ERROR = {
 }
 
 
-def describe_api() -> dict[str, Any]:
-    """The description, as `GET /api/openapi.json` gives it."""
+def describe_api(*, changes: bool = False) -> dict[str, Any]:
+    """The description, as `GET /api/openapi.json` gives it.
+
+    Args:
+        changes: queries may be registered and dropped.
+    """
     look = [
         _argument("name", _NAME, required=True),
         _argument("where", _WHERE),
@@ -50,13 +54,15 @@ def describe_api() -> dict[str, Any]:
                     },
                 }
             }
+    if changes:
+        paths |= _changes()
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "ontoweir",
             "version": __version__,
-            "description": "Verdicts of a project's queries, their runs, and what these write. It "
-            "changes nothing.",
+            "description": "Verdicts of a project's queries, their runs, and what these write."
+            + ("" if changes else " It changes nothing."),
         },
         "paths": paths,
         "components": {
@@ -104,6 +110,26 @@ def _check() -> dict[str, Any]:
         "summary": "decide a typed query",
         "requestBody": {"required": True, "content": _json("Typed")},
         "responses": {"200": ok, **_FAILURES},
+    }
+
+
+def _changes() -> dict[str, Any]:
+    """What is there with `--allow-changes`."""
+    return {
+        f"/api/{word}": {
+            "post": {
+                "summary": text,
+                "requestBody": {"required": True, "content": _json(schema)},
+                "responses": {
+                    code: {"description": done, "content": _json("Changed")},
+                    **_FAILURES,
+                },
+            }
+        }
+        for word, text, schema, code, done in (
+            ("register", "register a query, if it is bounded", "Registered", "201", "registered"),
+            ("drop", "drop a registered query", "Dropped", "200", "dropped"),
+        )
     }
 
 
@@ -164,6 +190,31 @@ _SCHEMAS: dict[str, Any] = {
             "sort": {"type": ["string", "null"]},
         },
         "required": ["query", "columns", "rows", "total", "met", "sort"],
+    },
+    "Changed": {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string"},
+            "registration": {"enum": ["new", "resumed", "replaced"]},
+            "dropped": {"type": "boolean"},
+            "purged": {"type": "boolean"},
+        },
+        "required": ["query"],
+    },
+    "Registered": {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "language": {"enum": ["sparql", "sql"]},
+            "text": {"type": "string"},
+            "replace": {"type": "boolean"},
+        },
+        "required": ["name", "text"],
+    },
+    "Dropped": {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "purge": {"type": "boolean"}},
+        "required": ["name"],
     },
     "Typed": {
         "type": "object",

@@ -1,4 +1,4 @@
-"""The dashboard as a WSGI application: pages, and the same as JSON. It changes nothing."""
+"""The dashboard as a WSGI application: pages, and the same as JSON."""
 
 from collections.abc import Mapping
 from html import escape
@@ -22,6 +22,7 @@ from werkzeug.exceptions import HTTPException
 from ontoweir import __version__
 from ontoweir.dashboard.access.guard_requests import HEADERS, allow_host, allow_origin
 from ontoweir.dashboard.access.hold_token import COOKIE, Asked, allow_token, strip_token
+from ontoweir.dashboard.changes.add_changes import add_changes
 from ontoweir.dashboard.check_queries import Checks, Outcome
 from ontoweir.dashboard.describe_api import describe_api
 from ontoweir.dashboard.describe_run import chart_state, chart_throughput, describe_run
@@ -61,6 +62,8 @@ def make_app(site: Site, checks: Checks, closing: Event | None = None) -> Flask:
     _add_pages(app, site, checks)
     _add_api(app, site, checks)
     _add_metrics(app, site)
+    if site.changes:
+        add_changes(app, site, checks)
     add_rows(app, site, lambda name: _is_known(checks, site, name), closing or Event())
     return app
 
@@ -171,6 +174,16 @@ def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
             charts={k: Markup(v) for k, v in _charts(run, name).items()},
         )
 
+    @app.get("/compare")
+    def compare() -> str:
+        runs = _runs(site, MAX_BATCHES)
+        known = {q["query"]: q for q in list_queries(checks, runs)[0]}
+        asked = [n for n in dict.fromkeys(request.args.getlist("name")) if n in known]
+        shown = [
+            {**known[n], "chart": Markup(_charts(runs.get(n), n).get("state", ""))} for n in asked
+        ]
+        return render_template("compare.html", shown=shown, names=list(known), asked=asked)
+
     @app.get("/mappings")
     def mappings() -> str:
         lints = describe_lint(checks.lints())
@@ -222,7 +235,7 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
 
     @app.get("/api/openapi.json")
     def api_description() -> Response:
-        return jsonify(describe_api())
+        return jsonify(describe_api(changes=site.changes))
 
     @app.post("/api/check")
     def api_check() -> tuple[Response, int]:

@@ -9,7 +9,8 @@ class Site:
     """A project, its overrides, and where its runs write: `registry`, the registered queries;
     `metrics`, the plain run's metrics.jsonl, and `answers`, its answers; `running`: that run is
     this process. `host`: the address that is listened on; `token`: what whoever asks must know
-    (None: nothing); `limit`: seconds of a check; `text`: the most characters of a typed query."""
+    (None: nothing); `limit`: seconds of a check; `text`: the most characters of a typed query;
+    `changes`: queries may be registered and dropped."""
 
     project: Path
     registry: Path
@@ -22,3 +23,4 @@ class Site:
     token: str | None = None
     limit: float = 30.0
     text: int = 50_000
+    changes: bool = False

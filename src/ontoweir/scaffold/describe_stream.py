@@ -1,5 +1,6 @@
 """What a stream is about, for an ontology: what is observed, and which column is its value."""
 
+import re
 from dataclasses import dataclass
 
 from ontoweir.mappings.model.catalog import (
@@ -10,6 +11,10 @@ from ontoweir.mappings.model.catalog import (
     Stream,
     StringType,
 )
+
+_NUMBERS = {"id", "nr", "no", "number", "nummer", "mmsi", "imei", "imo"}
+_PLACES = {"lat", "latitude", "lon", "lng", "long", "longitude"}
+"""Words in the names of columns that say where something is, which is not its value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,7 @@ class Subject:
 
 def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
     """What a stream is about: what it references; else what tells the rows of a timestamp apart;
-    else a column of texts."""
+    else a column called as numbers of things are, or one of texts, of which there are several."""
     entity = relation = None
     for reference in stream.references:
         if len(reference.columns) == 1 and entity is None:
@@ -35,15 +40,31 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
         others = [n for n in key if n != stream.timestamp]
         if entity is None and len(others) == 1 and len(key) == 2 and others[0] in names:
             entity = others[0]
-    texts = (c.name for c in stream.columns if isinstance(c.type, StringType))
-    entity = entity or next(texts, None)
+    called = (c.name for c in stream.columns if isinstance(c.type, IntType) and _is_number(c.name))
+    texts = (
+        c.name
+        for c in stream.columns
+        if isinstance(c.type, StringType) and (c.enum is None or len(c.enum) > 1)
+    )
+    entity = entity or next(called, None) or next(texts, None)
     numbers = [
         c.name
         for c in stream.columns
         if isinstance(c.type, IntType | DecimalType | FloatType) and c.name != entity
     ]
+    numbers = [n for n in numbers if not _PLACES & {*_words(n)}] or numbers
     kinds = {c.name: c.type for c in stream.columns}
     measured = [n for n in numbers if not isinstance(kinds[n], IntType)]
     keys = {n for key in stream.keys for n in key}
     plain = [n for n in numbers if n not in keys and not n.lower().endswith("id")]
     return Subject(entity, relation, next(iter([*measured, *plain]), None))
+
+
+def _is_number(column: str) -> bool:
+    """Whether a column is called as what things are numbered by: `id` alone is of rows."""
+    words = _words(column)
+    return bool(words) and words[-1] in _NUMBERS and words != ["id"]
+
+
+def _words(column: str) -> list[str]:
+    return [w for w in re.split(r"[_\W]+", column.lower()) if w]

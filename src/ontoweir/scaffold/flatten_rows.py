@@ -1,10 +1,16 @@
 """Flatten what is nested in JSON lines into columns, each with the path that leads to it."""
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+_LETTERS = str.maketrans(
+    {"ß": "ss", "ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "æ": "ae"}
+    | {"ø": "oe", "å": "aa", "Æ": "Ae", "Ø": "Oe", "Å": "Aa", "œ": "oe", "ł": "l", "Ł": "L"}
+)
 
 
 def flatten_rows(rows: "pa.Table") -> "tuple[pa.Table, dict[str, str], str | None]":
@@ -40,8 +46,14 @@ def flatten_rows(rows: "pa.Table") -> "tuple[pa.Table, dict[str, str], str | Non
 
 def make_name(text: str) -> str:
     """A text as a name that is plain in TOML, SQL and IRIs."""
-    name = re.sub(r"\W+", "_", text, flags=re.ASCII).strip("_").lower()
+    name = re.sub(r"\W+", "_", write_plain(text), flags=re.ASCII).strip("_").lower()
     return name if name and not name[0].isdigit() else f"t_{name}"
+
+
+def write_plain(text: str) -> str:
+    """A text with letters of ASCII for those that are like them: `Zähler` is `Zaehler`."""
+    parts = unicodedata.normalize("NFKD", text.translate(_LETTERS))
+    return "".join(c for c in parts if not unicodedata.combining(c))
 
 
 def _spread(table: "pa.Table") -> "pa.Table":

@@ -1,5 +1,6 @@
 """Guess which tables are streams, what their time is, and what tells rows apart."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -20,6 +21,7 @@ from ontoweir.mappings.model.catalog import (
     TimeFormat,
     TimestampType,
 )
+from ontoweir.mappings.model.parse_duration import UNITS_US
 from ontoweir.scaffold.find_envelope import Changes
 from ontoweir.scaffold.read_sample import Sample
 
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _HINTS = ("ts", "time", "timestamp", "datetime", "date_time", "event_time", "resulttime", "date")
+_WORDS = ("time", "stamp", "date", "zeit", "datum", "uhr", "tijd", "tid", "heure", "hora", "fecha")
+"""In names of times, in some languages."""
 _DAY = len("2026-01-05")
+_CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?: ?[AaPp][Mm])?")
 _SEEN = 200
 """So many values say how times are written."""
 _KEYS = 3
@@ -69,7 +74,8 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
             relations[sample.name] = Relation(sample.name, source, columns, keys)
             continue
         time, written, why = found
-        columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types if n != time)
+        parts = {time} if written is None else {time, *written.columns}
+        columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types if n not in parts)
         if time in paths:  # what is nested is read by its format
             written = TimeFormat("iso" if written is None else written.format, (paths[time],))
         streams[sample.name] = Stream(
@@ -102,7 +108,37 @@ def _find_time(sample: Sample) -> tuple[str, TimeFormat | None, str] | None:
         if sample.format == "delta":  # its rows have no order
             times = sorted(times)
         if len(times) > 1 and _goes_on(times):
-            return name, written, why
+            whole = all(time % UNITS_US["day"] == 0 for time in times)
+            return (_join_clock(sample, name) if whole else None) or (name, written, why)
+    return None
+
+
+def _join_clock(sample: Sample, day: str) -> tuple[str, TimeFormat | None, str] | None:
+    """The time of a day in one column and a time of day in another (None: there is none)."""
+    import pyarrow as pa
+
+    from ontoweir.runtime.times.read_times import read_times
+    from ontoweir.runtime.times.suggest_format import suggest_format
+
+    if sample.format != "csv" or sample.rows.column(day).null_count:
+        return None
+    days = [str(v) for v in sample.rows.column(day).to_pylist()]
+    for name, kind in sample.types:
+        column = sample.rows.column(name)
+        if name == day or not isinstance(kind, StringType) or column.null_count:
+            continue
+        clocks = column.to_pylist()
+        if not all(_CLOCK.fullmatch(c) for c in clocks):
+            continue
+        parts = [pa.chunked_array([pa.array(days)]), column]
+        form = suggest_format([f"{d} {c}" for d, c in zip(days[:_SEEN], clocks, strict=False)])
+        for wanted in ("iso", form):
+            written = TimeFormat(wanted or "iso", (day, name))
+            times, wrong = read_times(parts, written)
+            if wrong is None and _goes_on(times.to_pylist()):
+                known = {n for n, _ in sample.types}
+                called = next(n for n in ("ts", "time", "moment", "row_time") if n not in known)
+                return called, written, f"{day} has days, and {name} times of day"
     return None
 
 
@@ -111,7 +147,9 @@ def _rank(name: str) -> int:
     plain = name.lower().replace("-", "_")
     if plain in _HINTS:
         return _HINTS.index(plain)
-    return len(_HINTS) if any(hint in plain for hint in ("time", "stamp", "date")) else 99
+    if re.fullmatch("_c[0-9]+", plain):  # without a header
+        return len(_HINTS) + 1
+    return len(_HINTS) if any(word in plain for word in _WORDS) else 99
 
 
 def _read_times(
@@ -138,10 +176,10 @@ def _read_times(
         times, timed = decode_times(column)
         if timed.all():
             return times.tolist(), None, "its texts are times of ISO 8601"
-    if _rank(name) == 99:
-        return None
     form = suggest_format(texts)
     if form is None:
+        return None
+    if _rank(name) == 99 and not {"/", ".", " ", "-"} & {*form}:  # numbers, of anything
         return None
     written = TimeFormat(form, (name,))
     read, wrong = read_times([column], written)
@@ -151,9 +189,11 @@ def _read_times(
 
 
 def _goes_on(times: "list[int]") -> bool:
-    """Whether times go on from row to row, but for some that come late."""
+    """Whether times go on from row to row, but for some that come late; or back, as in lists that
+    begin with the latest."""
     on = sum(a <= b for a, b in pairwise(times))
-    return len(set(times)) > 1 and on >= _ORDERLY * (len(times) - 1)
+    back = sum(a >= b for a, b in pairwise(times))
+    return len(set(times)) > 1 and max(on, back) >= _ORDERLY * (len(times) - 1)
 
 
 def _find_keys(sample: Sample, others: Collection[str]) -> tuple[tuple[str, ...], ...]:

@@ -14,6 +14,7 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.language_of import language_of_text
 from ontoweir.project.project import load_project
 from ontoweir.scaffold.export_database import SUFFIXES, export_database
+from ontoweir.scaffold.flatten_rows import write_plain
 from ontoweir.scaffold.guess_tables import guess_tables
 from ontoweir.scaffold.measure_guessed import (
     DECLARED,
@@ -189,7 +190,7 @@ def _write(
 
 def _choose_base(given: Given) -> str:
     """The base of the project's own IRIs, which no term of the ontology has."""
-    title = re.sub(r"[^A-Za-z0-9-]+", "-", given.name).strip("-").lower() or "project"
+    title = re.sub(r"[^A-Za-z0-9-]+", "-", write_plain(given.name)).strip("-").lower() or "project"
     base = f"http://{title}.example/"
     taken = () if given.vocabulary is None else given.vocabulary.prefixes
     while f"{base}ns#" in taken:

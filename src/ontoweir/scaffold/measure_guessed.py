@@ -1,6 +1,7 @@
 """Measure what was guessed, and declare what the data keeps."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, Stream, StringType
@@ -42,7 +43,8 @@ _FEW = 20
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A catalog, and of its streams what was seen: of the unit, and of each declaration; and of
-    static relations, by column, how often it is NULL."""
+    static relations, by column, how often it is NULL. Relations have as many rows at most as were
+    seen."""
 
     catalog: Catalog
     units: tuple[tuple[str, str], ...]
@@ -81,10 +83,13 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
         if stream.data.sort:
             proposed = [p for p in proposed if not isinstance(p.declared, SetLateness)]
         keys = [p for p in proposed if isinstance(p.declared, AddKey)]
-        keys.sort(key=lambda p: not _has_time(p.declared, stream))  # a run enforces those
+        keys.sort(key=partial(_rank_key, stream=stream, measured=found[name]))
         for one in proposed:
             if one not in keys[1:]:
                 seen.append((one.declared, one.evidence))
+        if not keys and found[name].rate == 1 and found[name].rows > 1:
+            single = AddKey(name, (stream.timestamp,))
+            seen.append((single, "no two rows share a timestamp"))
     catalog = declare_in(catalog, [declared for declared, _ in seen])
     catalog = replace(
         catalog, streams={n: _mark_nullable(s, found[n]) for n, s in catalog.streams.items()}
@@ -97,14 +102,16 @@ def _mark_static(catalog: Catalog) -> tuple[Catalog, tuple[tuple[str, str, str],
     """The catalog with relations whose columns are declared nullable in which NULL was seen, and
     by table and column what was seen."""
     told: list[tuple[str, str, str]] = []
+    relations = {}
     for relation in catalog.relations.values():
         rows, nulls = count_nulls(relation, catalog.file)
+        relations[relation.name] = replace(relation, max_rows=rows or None)
         for proposed in propose_nullable(relation, nulls, rows):
             assert isinstance(proposed.declared, SetNullable)
             name = proposed.declared.column
             told.append((relation.name, name, f"NULL in {nulls[name]:,} of {rows:,} rows"))
     declared = [SetNullable(table, column, True) for table, column, _ in told]
-    return declare_in(catalog, declared), tuple(told)
+    return declare_in(replace(catalog, relations=relations), declared), tuple(told)
 
 
 def _mark_nullable(stream: Stream, measured: "MeasuredStream") -> Stream:
@@ -128,6 +135,21 @@ def trust_declared(catalog: Catalog) -> Evidence:
         seen += [(AddReference(name, r), DECLARED) for r in stream.references[:1]]
     units = tuple((name, "no data yet") for name in catalog.streams)
     return Evidence(catalog, units, tuple(seen), tuple((n, nothing) for n in catalog.streams))
+
+
+def _rank_key(
+    proposed: Proposed, stream: Stream, measured: "MeasuredStream"
+) -> tuple[bool, int, bool, bool]:
+    """First keys with the time, which a run enforces; of those, of few columns; of what comes
+    again, not of numbers of rows; of texts."""
+    declared = proposed.declared
+    assert isinstance(declared, AddKey)
+    others = [n for n in declared.columns if n != stream.timestamp]
+    found = [measured.columns[n] for n in others if n in measured.columns]
+    serial = any(c.distinct is None or c.distinct == measured.rows for c in found)
+    kinds = [c.type for c in stream.columns if c.name in others]
+    plain = bool(kinds) and all(isinstance(kind, StringType) for kind in kinds)
+    return not _has_time(declared, stream), len(declared.columns), serial, not plain
 
 
 def _has_time(declared: Declared, stream: Stream) -> bool:

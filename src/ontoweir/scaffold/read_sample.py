@@ -1,9 +1,7 @@
 """Read the beginning of a file of data, with the types that its values seem to have."""
 
-import csv
-from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -20,16 +18,18 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.runtime.text.convert_text import NotPlain
 from ontoweir.scaffold.find_envelope import Changes, find_envelope
 from ontoweir.scaffold.flatten_rows import flatten_rows, make_name
+from ontoweir.scaffold.sniff_csv import Sniffed, sniff_csv
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS = 50_000
 """So many rows are looked at."""
-_NULLS = {"NA", "N/A", "NULL", "null", "None", "nan", "NaN", "-", "?"}
-"""Texts that stand for what is missing."""
+_FORMATS: Mapping[str, FileFormat] = {**FORMATS, ".tsv": "csv", ".tab": "csv", ".txt": "csv"}
+_PACKED = (".gz", ".bz2", ".zst")
 Options: TypeAlias = tuple[tuple[str, str], ...]
 
 
@@ -69,13 +69,13 @@ def read_sample(path: Path) -> Sample:
     if packed in ("avro", "delta") and path.exists():
         return _read_packed(path, packed)
     file = _find_file(path)
-    form = FORMATS[file.suffix.lower()]
+    form = _FORMATS[_suffix(file)]
     try:
-        null = _find_null(file) if form == "csv" else None
-        rows = _read(file, form, null)
-    except (OSError, pa.ArrowException) as error:
+        sniffed = sniff_csv(file) if form == "csv" else None
+        rows = _read(file, form, sniffed)
+    except (OSError, pa.ArrowException, NotPlain) as error:
         raise DataError(
-            f"{file} cannot be read: {str(error).splitlines()[0]}",
+            f"{file} cannot be read: {_cause(error)}",
             why=f"it is read as {form}, by its name",
             fix="rename it, or correct it",
             source=Source(str(file)),
@@ -89,9 +89,7 @@ def read_sample(path: Path) -> Sample:
         rows, paths, unnest = flatten_rows(rows)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = tuple((name, kind) for name, kind in types if kind is not None)
-    options: Options = (("header", "true"),) if form == "csv" else ()
-    if null is not None:
-        options = (*options, ("nullValue", null))
+    options = () if sniffed is None else sniffed.options
     left_out = tuple(name for name, kind in types if kind is None)
     rows = rows.select([name for name, _ in known])
     name = make_name(path.name.partition(".")[0])
@@ -128,39 +126,39 @@ def _read_packed(path: Path, form: str) -> Sample:
 
 def _find_file(path: Path) -> Path:
     inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    files = [p for p in inside if p.suffix.lower() in FORMATS and not p.name.startswith((".", "_"))]
+    files = [p for p in inside if _suffix(p) in _FORMATS and not p.name.startswith((".", "_"))]
     if not path.exists() or not files:
         raise UsageError(
             f"there is no {path}" if not path.exists() else f"{path} is no file of data",
-            why="tables are files called .csv, .parquet, .jsonl or .avro, folders of such, "
-            "or of Delta",
+            why="tables are files called .csv, .tsv, .txt, .parquet, .jsonl or .avro, folders of "
+            "such, or of Delta; text may be packed as .gz, .bz2 or .zst",
             fix="name such a file",
             source=Source(str(path)),
         )
     return files[0]
 
 
-def _find_null(file: Path) -> str | None:
-    """The text that stands for what is missing, beside the empty one (None: there is none)."""
-    counts: Counter[str] = Counter()
-    with file.open(newline="", encoding="utf-8", errors="replace") as opened:
-        for row in islice(csv.reader(opened), ROWS):
-            counts.update(cell for cell in row if cell in _NULLS)
-    return max(counts, key=lambda text: counts[text]) if counts else None
+def _suffix(file: Path) -> str:
+    """The ending of a file's name that says its format, without that of a packer."""
+    suffix = file.suffix.lower()
+    return Path(file.stem).suffix.lower() if suffix in _PACKED else suffix
 
 
-def _read(file: Path, form: FileFormat, null: str | None) -> "pa.Table":
+def _cause(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), "it is not written as such files are")
+
+
+def _read(file: Path, form: FileFormat, sniffed: Sniffed | None) -> "pa.Table":
     import pyarrow as pa
-    import pyarrow.csv as pcsv
     import pyarrow.json as pjson
     import pyarrow.parquet as pq
 
     match form:
         case "csv":
-            given = ["", *([] if null is None else [null])]
-            convert = pcsv.ConvertOptions(null_values=given, strings_can_be_null=True)
-            with pcsv.open_csv(file, convert_options=convert) as reader:
-                return pa.Table.from_batches([next(iter(reader))]).slice(0, ROWS)
+            assert sniffed is not None
+            rows = _read_csv(file, sniffed, {})
+            clocks = [f.name for f in rows.schema if pa.types.is_time(f.type)]
+            return _read_csv(file, sniffed, dict.fromkeys(clocks, pa.string())) if clocks else rows
         case "jsonl":
             return pjson.read_json(file).slice(0, ROWS)
         case _:
@@ -168,6 +166,40 @@ def _read(file: Path, form: FileFormat, null: str | None) -> "pa.Table":
                 if not opened.metadata.num_row_groups:
                     return opened.schema_arrow.empty_table()
                 return opened.read_row_group(0).slice(0, ROWS)
+
+
+def _read_csv(file: Path, sniffed: Sniffed, types: "Mapping[str, pa.DataType]") -> "pa.Table":
+    """The first rows; `types`: of columns whose values would seem to be of another."""
+    import pyarrow as pa
+    import pyarrow.csv as pcsv
+
+    dialect = sniffed.dialect
+    nulls = {"", dialect.null}
+    with pcsv.open_csv(
+        file,
+        read_options=pcsv.ReadOptions(
+            column_names=list(sniffed.names),
+            skip_rows=1 if dialect.header else 0,
+            encoding=dialect.codec,
+        ),
+        parse_options=pcsv.ParseOptions(
+            delimiter=dialect.separator.decode(),
+            quote_char=dialect.quote.decode(),
+            escape_char=False if dialect.doubled else "\\",
+            newlines_in_values=dialect.multiline,
+            invalid_row_handler=lambda row: "skip",  # a run takes what is there of such rows
+        ),
+        convert_options=pcsv.ConvertOptions(
+            null_values=list(nulls),
+            strings_can_be_null=True,
+            decimal_point="," if dialect.comma else ".",
+            column_types=dict(types),
+        ),
+    ) as reader:
+        first = next(iter(reader), None)
+        if first is None:
+            return reader.schema.empty_table()
+        return pa.Table.from_batches([first]).slice(0, ROWS)
 
 
 def _column_type(kind: "pa.DataType") -> ColumnType | None:

@@ -78,6 +78,8 @@ def _stream(
     if stream.lateness_us:
         entries.append(f"lateness = {_quote(show_duration(stream.lateness_us))}")
     late = _evidence(seen, SetLateness)
+    if stream.written is not None and not stream.written.format.startswith("epoch"):
+        yield "# Times that do not say their zone are UTC; of others add zone, as in Europe/Berlin."
     yield f"timestamp = {{ {', '.join(entries)} }} # seen: {'; '.join([unit, *late])}"
     if stream.max_per_timestamp is not None:
         limit = f"max_per_timestamp = {stream.max_per_timestamp}"
@@ -103,7 +105,7 @@ def _stream(
     domains = {d.column.name: said for d, said in seen if isinstance(d, SetDomain)}
     for column in stream.columns:
         found = [s for of in (domains, null) if (s := of.get(column.name)) is not None]
-        said = f" # seen: {'; '.join(found)}" if found else ""
+        said = f" # seen: {' '.join('; '.join(found).split())}" if found else ""
         yield f"{_key(column.name)} = {_type(column)}{said}"
     if stream.data.envelope is not None:
         yield from _versions(stream, stream.data.envelope)
@@ -134,6 +136,8 @@ def _relation(relation: Relation, null: Mapping[str, str]) -> Iterator[str]:
     yield _source(relation.data)
     if relation.keys:
         yield f"keys = [{', '.join(_list(key) for key in relation.keys)}] # seen: no value twice"
+    if relation.max_rows is not None:
+        yield f"max_rows = {relation.max_rows} # seen: so many rows; bounds rest on it: leave room"
     yield ""
     yield f"[relations.{relation.name}.columns]"
     for column in relation.columns:

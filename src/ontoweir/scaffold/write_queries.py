@@ -1,11 +1,11 @@
 """Write first queries over a stream: its rows, averages by bucket of time, what comes again."""
 
 from collections.abc import Iterator
-from math import floor
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.mappings.model.parse_duration import UNITS_US
+from ontoweir.mappings.model.parse_duration import UNITS_US, show_duration
 from ontoweir.scaffold.describe_stream import describe_stream
 from ontoweir.scaffold.terms.name_terms import local_name
 from ontoweir.scaffold.terms.terms import Terms
@@ -68,6 +68,8 @@ def write_queries(
                 f"WHERE {{\n  GRAPH ?t {{ {row} }}\n}}\nGROUP BY {shown}{grouped}\n"
             ),
         )
+    if leads and subject.value is not None:
+        yield f"{name}-latest", _latest(head, kind, about, of)
     if subject.entity is not None and subject.value is not None:
         by, time, shown = map(_name, (subject.entity, stream.timestamp, subject.value))
         yield (
@@ -79,18 +81,46 @@ def write_queries(
                 f"FROM {_name(stream.name)}\n"
             ),
         )
-    if subject.entity is not None:
-        steps = f"PT{10 * stream.step_us // UNITS_US['second']}S"
+    if subject.entity is not None and _comes_again(measured, subject.entity):
+        within = _again_us(stream, measured, subject.entity)
+        width = f"PT{within // UNITS_US['second']}S"
         yield (
             f"{name}-again",
             (
-                f"# What is seen again within ten steps of time.\n{head}"
+                f"# What is seen again within {show_duration(within)}.\n{head}"
                 f"SELECT DISTINCT ?it ?t1 ?t2\nWHERE {{\n"
                 f"  GRAPH ?t1 {{ ?one a {kind} ; {leads} ?it }}\n"
                 f"  GRAPH ?t2 {{ ?other a {kind} ; {leads} ?it }}\n"
-                f'  FILTER(?t1 < ?t2 && ?t2 - ?t1 <= "{steps}"^^xsd:dayTimeDuration)\n}}\n'
+                f'  FILTER(?t1 < ?t2 && ?t2 - ?t1 <= "{width}"^^xsd:dayTimeDuration)\n}}\n'
             ),
         )
+
+
+def _comes_again(measured: "MeasuredStream", entity: str) -> bool:
+    """Whether rows are about the same things, most of them, as far as they were seen."""
+    found = measured.columns.get(entity)
+    return found is None or (found.distinct is not None and 2 * found.distinct <= measured.rows)
+
+
+def _latest(head: str, kind: str, about: str, of: str) -> str:
+    """The rows that have no later one about the same thing, with a value."""
+    return (
+        f"# The latest value of each: what holds now.\n{head}"
+        f"SELECT ?it ?value\nWHERE {{\n  GRAPH ?t {{ ?row a {kind}{about} ; {of} ?value }}\n"
+        f"  FILTER NOT EXISTS {{\n    GRAPH ?later {{ ?next a {kind}{about} ; {of} ?other }}\n"
+        f"    FILTER(?later > ?t)\n  }}\n}}\n"
+    )
+
+
+def _again_us(stream: Stream, measured: "MeasuredStream", entity: str) -> int:
+    """How long it takes for most things to be seen again: twice as long as on average, in whole
+    steps, and at least two of them."""
+    found, span = measured.columns.get(entity), 0
+    if measured.first_us is not None and measured.last_us is not None:
+        span = measured.last_us - measured.first_us
+    things = 1 if found is None or found.distinct is None else found.distinct
+    average = span * things // max(measured.rows, 1)
+    return max(2, ceil(2 * average / stream.step_us)) * stream.step_us
 
 
 def _show(terms: Terms, iri: str) -> tuple[str, str]:

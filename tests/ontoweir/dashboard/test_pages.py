@@ -18,7 +18,14 @@ from tests.ontoweir.report.test_html import _Page
 UNBOUNDED = "how-often-congestion-got-worse"
 BOUNDED = "roads-where-congestion-got-worse"
 ATTACK = "<script>alert(1)</script>\"'&<img src=x onerror=alert(2)>"
-PATHS = ("/", f"/query?name={UNBOUNDED}", f"/query?name={BOUNDED}", "/mappings", "/playground")
+PATHS = (
+    "/",
+    f"/query?name={UNBOUNDED}",
+    f"/query?name={BOUNDED}",
+    "/mappings",
+    "/playground",
+    f"/compare?name={BOUNDED}&name={UNBOUNDED}",
+)
 
 
 def read(text: str) -> _Page:

@@ -51,7 +51,7 @@ def test_readings_of_sensors(run: Run, tmp_path: Path) -> None:
     assert declared["relations"]["sensors"]["keys"][0] == ["sensor_id"]
     checked = json.loads(run("check", project, "--format", "json", "--quiet").out)
     assert {q["verdict"] for q in checked} <= {"bounded", "conditionally-bounded"}
-    for query in ("readings-above", "readings-by-hour", "readings-again"):
+    for query in ("readings-above", "readings-by-hour", "readings-latest"):
         shown = run("show", query, project, "--format", "jsonl", "-q")
         assert shown.code == 0, shown.err
         assert shown.out
@@ -106,10 +106,11 @@ def test_parquet_with_fractions_and_nested_columns(run: Run, tmp_path: Path) -> 
     ("name", "text", "said"),
     [
         ("a.csv", None, "there is no"),
-        ("a.txt", "x\n", "is no file of data"),
+        ("a.docx", "x\n", "is no file of data"),
+        ("a.txt", "x\n", "has a time that goes on"),
         ("a.parquet", "x\n", "cannot be read"),
         ("a.csv", "k,v\n1,2\n2,3\n", "has a time that goes on"),
-        ("a.csv", "", "cannot be read"),
+        ("a.csv", "", "has no rows"),
     ],
 )
 def test_what_is_wrong(run: Run, tmp_path: Path, name: str, text: str | None, said: str) -> None:

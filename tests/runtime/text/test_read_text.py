@@ -29,6 +29,7 @@ from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.read_source import BAD, WantedColumns, read_source
 from ontoweir.runtime.text import open_packed
 from ontoweir.runtime.text.convert_text import NotPlain, convert_text
+from ontoweir.runtime.text.read_csv import open_csv
 from ontoweir.runtime.text.read_text import read_text_rows
 from tests.runtime.csv_files import COLUMNS, make_dialect, make_file
 
@@ -52,8 +53,8 @@ READ = {
         ("p", None, None, "n"),
         ("p", None, 1000.0, "n"),
     ],
-    "a,n,x,A\n": None,
-    "a,n,\n": None,
+    "a,n,x,y,Y\np,1,2,3,4\n": [("p", 1, 2.0, None)],
+    ",a,n,x,\n0,p,1,2,3\n": [("p", 1, 2.0, None)],
     "a,n,x\n": [],
     "\na,n,x\n": None,
     'a,n,x\n"p""q",1,2\n': None,
@@ -65,6 +66,75 @@ READ = {
     "a,n,x\np\0,1,2\n": None,
     "a,n,x\np,1,0x1p3\n": None,
 }
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ("a,n,x,A", ("a0", "n", "x", "A3")),
+        ("a,n,", ("a", "n", "_c2")),
+        (",a,,A,b", ("_c0", "a1", "_c2", "A3", "b")),
+        ("a,NULL,b", ("a", "_c1", "b")),
+        ("a,a2,b,A", ("a0", "a2", "b", "A3")),
+    ],
+)
+def test_names_as_spark_was_seen_to_give_them(
+    header: str, names: tuple[str, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text(header + "\n")
+    data = DataSource("csv", "", (*HEADER, ("nullValue", "NULL")))
+    assert open_csv(data, str(tmp_path / "a.csv")).names == names
+
+
+def test_a_name_that_is_made_and_given(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,_c2,\n")
+    with pytest.raises(NotPlain):
+        open_csv(DataSource("csv", "", HEADER), str(tmp_path / "a.csv"))
+
+
+COMMAS = (*HEADER, ("sep", ";"), ("decimal", ","))
+
+
+@pytest.mark.parametrize(
+    ("cell", "double", "decimal"),
+    [
+        ("3,5", 3.5, "3.50"),
+        ("-0,25", -0.25, "-0.25"),
+        ("1,5e1", 15.0, "15.00"),
+        ("7", 7.0, "7.00"),
+        ('"2,5"', 2.5, "2.50"),
+        ("3.5", None, None),
+        ("1.234,5", None, None),
+        ("1,2,3", None, None),
+    ],
+)
+@pytest.mark.parametrize("beside", ["1,5", "one"])
+def test_decimal_commas(
+    tmp_path: Path, cell: str, double: float | None, decimal: str | None, beside: str
+) -> None:
+    """Whether Arrow reads all of a block at once, or a value beside it is read by its text."""
+    file = tmp_path / "a.csv"
+    file.write_text(f"x;d;s\n{cell};{cell};a.b,c\n{beside};{beside};3,5\n")
+    columns = (
+        Column("x", FloatType()),
+        Column("d", DecimalType(6, 2)),
+        Column("s", StringType()),
+    )
+    tables = list(read_text_rows(DataSource("csv", str(file), COMMAS), str(file), columns, None))
+    first, second = (r for t in tables for r in t.to_pylist())
+    assert (first["x"], first["d"]) == (double, None if decimal is None else Decimal(decimal))
+    assert (first["BAD"] if "BAD" in first else first[BAD]) == (None if decimal else "x")
+    assert (first["s"], second["s"]) == ("a.b,c", "3,5")
+    assert second["x"] == (1.5 if beside == "1,5" else None)
+
+
+def test_decimal_commas_are_not_left_to_spark(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text('a;n;x\np"q;1;2,5\n')
+    with pytest.raises(DataError, match="Spark is to read CSV whose numbers have a decimal comma"):
+        _read(file, COMMAS)
+    file.write_text("a;n;x\np;1;2,5\n")
+    assert _read(file, COMMAS) == [("p", 1, 2.5, None)]
 
 
 @pytest.mark.parametrize("text", READ)

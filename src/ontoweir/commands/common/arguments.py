@@ -15,12 +15,32 @@ from ontoweir.files.find_output import STDOUT, StreamOutput, find_output, requir
 PROJECT_FILE = "ontoweir.toml"
 """As ontoweir.project has it, which takes longer to import."""
 
+_OTHER_WORDS = {
+    "lint": "check --mappings-only",
+    "validate": "check --data",
+    "query": "show",
+    "head": "show",
+    "dashboard": "ui",
+    "serve": "run --ui 8080",
+    "start": "run",
+    "new": "init",
+}
+"""What commands of other programs are called here."""
+_KEPT: list[str] = []
+"""The folders of texts that were given as such, which messages do not name."""
+
 
 class ArgumentParser(argparse.ArgumentParser):
     """An argument parser whose errors are one line, like all others."""
 
     def error(self, message: str) -> NoReturn:
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        if wrong and wrong[1] in _OTHER_WORDS:
+            raise UsageError(
+                f"{self.prog}: there is no command {wrong[1]!r}",
+                why="it has another name here",
+                fix=f"write `{self.prog} {_OTHER_WORDS[wrong[1]]}`",
+            )
         near = get_close_matches(wrong[1], re.findall(r"[\w-]+", wrong[2]), n=1) if wrong else []
         asked = f"did you mean {near[0]!r}? See" if near else "see"
         raise UsageError(
@@ -161,9 +181,17 @@ def keep_text(text: str, name: str) -> str:
 
     folder = tempfile.mkdtemp(prefix="ontoweir-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _KEPT.append(folder)
     file = Path(folder, name)
     file.write_text(text, encoding="utf-8")
     return str(file)
+
+
+def hide_kept(text: str) -> str:
+    """A message that names texts which were given as such by no path: they have none."""
+    for folder in _KEPT:
+        text = text.replace(f"{folder}{os.sep}", "")
+    return text
 
 
 def add_registry_argument(command: argparse.ArgumentParser) -> None:

@@ -65,6 +65,7 @@ def serve_ui(
         host=host,
         token=read_token(args.token, host),
         limit=limit,
+        changes=args.allow_changes,
     )
     with serve_dashboard(site, port) as (url, wait):
         for line in say_where(url, host):

@@ -1,4 +1,4 @@
-"""`--token`, which `ui` and `run` share."""
+"""`--token` and `--allow-changes`, which `ui` and `run` share."""
 
 import argparse
 import os
@@ -10,7 +10,12 @@ _SHORTEST = 16
 
 
 def add_token_argument(parser: argparse.ArgumentParser) -> None:
-    """Add `--token`."""
+    """Add `--token` and `--allow-changes`."""
+    parser.add_argument(
+        "--allow-changes",
+        action="store_true",
+        help="let the dashboard register and drop queries",
+    )
     parser.add_argument(
         "--token",
         metavar="TEXT|env:NAME",

@@ -16,6 +16,7 @@ from ontoweir.dashboard.rows.page_rows import Look, RowPage, all_rows, page_rows
 from ontoweir.dashboard.site import Site
 from ontoweir.draw.chart_rows import chart_rows, list_numbers
 from ontoweir.draw.draw_chart import draw_chart
+from ontoweir.draw.draw_map import draw_map, find_places, is_coordinate
 from ontoweir.errors import OntoweirError
 
 FOLLOWERS = 4
@@ -58,6 +59,7 @@ def _add_page(app: Flask, site: Site, known: Callable[[str], bool], kind: Kind) 
             cells=None if page is None else _cells(page),
             sort=_split_sort(None if page is None else page.sort),
             chart=Markup(_chart(page, name)) if kind == "answers" else "",
+            map=Markup(_map(page, name)) if kind == "answers" else "",
             problem=problem,
         )
         return shown, 200 if problem is None else 422
@@ -69,8 +71,10 @@ def _add_api(app: Flask, site: Site, known: Callable[[str], bool], kind: Kind) -
         name, folder = _find(site, known, kind)
         look = read_look(request.args)
         page = RowPage.none() if folder is None else page_rows(folder, look)
-        chart = _chart(page, name) if request.args.get("charts") and kind == "answers" else ""
-        return jsonify(query=name, **page.describe(), **({"chart": chart} if chart else {}))
+        drawn = bool(request.args.get("charts")) and kind == "answers"
+        pictures = {"chart": _chart(page, name), "map": _map(page, name)} if drawn else {}
+        found = {k: v for k, v in pictures.items() if v}
+        return jsonify(query=name, **page.describe(), **found)
 
     @app.get(f"/api/{kind}.<any(csv, jsonl):form>", endpoint=f"api_{kind}_file")
     def as_file(form: Literal["csv", "jsonl"]) -> Response:
@@ -142,9 +146,16 @@ def _split_sort(sort: str | None) -> tuple[str, bool]:
     return (name.strip(), True) if name and way.upper() == "DESC" else ((sort or "").strip(), False)
 
 
+def _map(page: RowPage | None, name: str) -> str:
+    """Where the answers shown are; empty where they do not say."""
+    places = [] if page is None else find_places(page.rows)
+    return draw_map(places, name) if places else ""
+
+
 def _chart(page: RowPage | None, name: str) -> str:
     """The first number of the answers shown, over time; empty where there is none."""
     numbers = [] if page is None else list_numbers(page.rows)
+    numbers = [n for n in numbers if not is_coordinate(n)]  # these are on the map
     if page is None or not numbers:
         return ""
     chart = chart_rows(page.rows, name, numbers[0])

@@ -11,7 +11,7 @@ from ontoweir.answers.read_answers import find_answers
 from ontoweir.answers.show_rows import show_type
 from ontoweir.answers.write_rows import plain_cell
 from ontoweir.errors import Source, UsageError
-from ontoweir.files.name_formats import FORMATS
+from ontoweir.files.name_formats import OUTPUTS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -122,7 +122,7 @@ def list_parts(folder: Path) -> list[Path]:
     """The files that a run has written into a folder, the oldest first; a file is itself."""
     if folder.is_file():
         return [folder]
-    return sorted(p for p in folder.glob("part-*") if p.suffix in FORMATS)
+    return sorted(p for p in folder.glob("part-*") if p.suffix in OUTPUTS)
 
 
 def _number(arguments: Mapping[str, str], name: str, usual: int, most: int) -> int:

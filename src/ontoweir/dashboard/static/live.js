@@ -56,14 +56,18 @@
     const lines = found.length ? found : [[["none", "soft"]]];
     table.tBodies[0].replaceChildren(...lines.map((cells) => {
       const row = document.createElement("tr");
-      for (const [text, style] of cells) {
+      for (const [text, style, link] of cells) {
         const cell = row.insertCell();
-        cell.textContent = text;
+        if (link) cell.append(Object.assign(document.createElement("a"), { href: link, textContent: text }));
+        else cell.textContent = text;
         if (style) cell.className = style;
       }
       return row;
     }));
   };
+
+  const reason = (table, text) => // the rows that were rejected for it
+    table.dataset.rejected && `${table.dataset.rejected}&where=${encodeURIComponent(`reason = '${text.replaceAll("'", "''")}'`)}`;
 
   const draw = (place, text) => {
     const found = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
@@ -95,7 +99,7 @@
       } else if (table.dataset.table === "events") {
         rows(table, (found.events ?? []).map((e) => [[moment(e.time)], [e.event]]));
       } else rows(table, table.dataset.table === "rejects"
-        ? Object.entries(found.rejects ?? {}).sort().map(([r, n]) => [[r], [count(n), "number"]])
+        ? Object.entries(found.rejects ?? {}).sort().map(([r, n]) => [[r, "", reason(table, r)], [count(n), "number"]])
         : (found.synopses ?? []).map((s) => [[s.synopsis], [count(s.rows), "number"],
           [count(s.bound_rows), "number"], [s.bound, "soft"]]));
     }
@@ -144,6 +148,8 @@
     shown.querySelector("[data-count]").textContent = count(found.met) + all;
     const figure = shown.querySelector("[data-rowchart]");
     if (figure && found.chart) draw(figure, found.chart);
+    const map = shown.querySelector("[data-rowmap]");
+    if (map && found.map) draw(map, found.map);
   };
   if (shown && window.EventSource) {
     const events = new EventSource(shown.dataset.events);

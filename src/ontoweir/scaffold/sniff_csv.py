@@ -1,0 +1,205 @@
+"""Find out how a file of CSV is written: encoding, separator, quotes, header, decimal comma."""
+
+import codecs
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ontoweir.errors import DataError, Source
+from ontoweir.mappings.model.catalog import DataSource
+from ontoweir.runtime.text.csv_dialect import CsvDialect, name_columns, read_dialect
+from ontoweir.runtime.text.open_packed import open_packed
+
+_HEAD = 1 << 20
+"""So many bytes say how cells are written."""
+_BLOCK = 4 << 20
+_SEPARATORS = (",", ";", "\t", "|")
+_ROWS = 50_000
+_NULLS = {"na", "n/a", "#n/a", "null", "none", "nan", "nil", "-", "?"}
+"""Texts that stand for what is missing, in any case."""
+_NUMBER = re.compile(r"[+-]?[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?")
+_WITH_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+_DAY = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.*")
+_YEARS = (1900, 2100)
+"""Whole numbers between these are names of columns, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sniffed:
+    """The options of a source that say how a file is written, the dialect that they make, and the
+    names of its columns."""
+
+    options: tuple[tuple[str, str], ...]
+    dialect: CsvDialect
+    names: tuple[str, ...]
+
+
+def sniff_csv(file: Path) -> Sniffed:
+    """How a file of CSV seems to be written: quotes and the encoding by all of it, the rest by its
+    beginning.
+
+    Raises:
+        DataError: it is empty, or in an encoding that is not read.
+        OSError: it cannot be read.
+        NotPlain: it is packed in a way that is not read here.
+    """
+    seen = _scan(file)
+    head = seen.head.decode(seen.codec, "replace")
+    escape = "\\" if seen.slashed else '"'
+    separator = _find_separator(head, escape)
+    quote = _find_quote(head, separator) if seen.quoted and not seen.slashed else '"'
+    rows = list(_read(head, separator, escape, quote))
+    if not rows:
+        raise DataError(
+            f"{file} has no rows",
+            why="what its columns are is seen in its rows",
+            fix="name a file with some",
+            source=Source(str(file)),
+        )
+    header = not any(_is_value(cell) for cell in rows[0])
+    body = rows[1:] if header else rows
+    columns = [[row[n] for row in body if n < len(row)] for n in range(len(rows[0]))]
+    null = _find_null(columns)
+    comma = separator != "," and _has_commas(columns)
+    said = {
+        "header": "true" if header else None,
+        "sep": None if separator == "," else separator,
+        "quote": None if quote == '"' else quote,
+        "escape": '"' if quote == '"' and seen.quoted and not seen.slashed else None,
+        "multiLine": "true" if seen.broken and quote == '"' else None,
+        "encoding": None if seen.codec == "utf-8" else "windows-1252",
+        "decimal": "," if comma else None,
+        "nullValue": null,
+    }
+    options = tuple((name, text) for name, text in said.items() if text is not None)
+    dialect = read_dialect(DataSource("csv", str(file), options))
+    names = rows[0] if header else [""] * len(rows[0])
+    return Sniffed(options, dialect, name_columns(names, dialect))
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """`head`: whole lines; `quoted`: there are quotes; `slashed`: some after a backslash; `broken`:
+    a line ends inside of quotes."""
+
+    head: bytes
+    codec: str
+    quoted: bool
+    slashed: bool
+    broken: bool
+
+
+def _scan(file: Path) -> _Seen:
+    """
+    Raises:
+        DataError: it is UTF-16.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    codec, quoted, slashed, broken, head, rest = "utf-8", False, False, False, b"", b""
+    with open_packed(str(file)) as opened:
+        while block := opened.read(_BLOCK):
+            if not head and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise DataError(
+                    f"{file} is UTF-16",
+                    why="CSV is read as UTF-8, ISO-8859-1 or windows-1252",
+                    fix=f"iconv -f UTF-16 -t UTF-8 {file.name} > {file.stem}-utf8{file.suffix}",
+                    source=Source(str(file)),
+                )
+            head = head or block[:_HEAD].removeprefix(codecs.BOM_UTF8)
+            if codec == "utf-8":
+                try:
+                    decoder.decode(block)
+                except UnicodeDecodeError:
+                    codec = "cp1252"
+            if b'"' in block:
+                quoted = True
+                slashed = slashed or b'\\"' in block
+            lines = (rest + block).split(b"\n")
+            rest = lines.pop()
+            if quoted and not broken:
+                broken = any(line.count(b'"') % 2 for line in lines)
+    if len(head) >= _HEAD:
+        head = head[: head.rfind(b"\n") + 1] or head
+    return _Seen(head, codec, quoted, slashed, broken and not slashed)
+
+
+def _find_quote(head: str, separator: str) -> str:
+    """The mark around cells: `"`, or, where these are in the midst of cells, as in `5" pipe`, one
+    that there is none of, as then nothing is quoted."""
+    cell = rf'(?:"(?:[^"]|"")*"|[^"\r\n{re.escape(separator)}]*)'
+    row = re.compile(rf"{cell}(?:{re.escape(separator)}{cell})*(?:\r?\n|\Z)")
+    place = 0
+    while place < len(head):
+        found = row.match(head, place)
+        if found is None or found.end() == place:
+            return next((mark for mark in "~^`" if mark not in head), '"')
+        place = found.end()
+    return '"'
+
+
+def _read(head: str, separator: str, escape: str, quote: str = '"') -> Iterator[list[str]]:
+    lines = head.splitlines(keepends=True)
+    reader = csv.reader(
+        lines,
+        delimiter=separator,
+        quotechar=quote,
+        doublequote=escape == '"',
+        escapechar=None if escape == '"' else escape,
+    )
+    for count, row in enumerate(row for row in reader if row):
+        if count == _ROWS:
+            return
+        yield row
+
+
+def _find_separator(head: str, escape: str) -> str:
+    """The one by which most rows have as many cells as the first, which has several."""
+
+    def judge(separator: str) -> tuple[float, int]:
+        widths = [len(row) for row in _read(head[: _HEAD // 8], separator, escape)][:-1] or [
+            len(row) for row in _read(head, separator, escape)
+        ]
+        if not widths or widths[0] < 2:
+            return 0.0, 0
+        return sum(w == widths[0] for w in widths) / len(widths), widths[0]
+
+    return max(_SEPARATORS, key=judge)  # of several alike the first
+
+
+def _is_value(cell: str) -> bool:
+    """Whether a cell is a number or a day, not the name of a column."""
+    text = cell.strip()
+    if text.isdigit() and _YEARS[0] <= int(text) <= _YEARS[1]:
+        return False
+    return any(p.fullmatch(text) for p in (_NUMBER, _WITH_COMMA, _DAY))
+
+
+def _find_null(columns: Sequence[Sequence[str]]) -> str | None:
+    """The text that stands for what is missing, beside the empty one (None: there is none): of
+    columns of numbers and times, if they have one."""
+    plain: Counter[str] = Counter()
+    everywhere: Counter[str] = Counter()
+    for cells in columns:
+        counts = Counter(cell for cell in cells if cell.strip().lower() in _NULLS)
+        everywhere.update(counts)
+        if counts and all(_is_value(c) for c in cells if c.strip() and c not in counts):
+            plain.update(counts)
+    found = plain or everywhere
+    null = max(found, key=lambda text: found[text]) if found else None
+    return None if null is None or null != null.strip() else null
+
+
+def _has_commas(columns: Sequence[Sequence[str]]) -> bool:
+    """Whether numbers have a comma before their fraction: in some column, and a point in none."""
+    commas = points = False
+    for cells in columns:
+        there = [c.strip() for c in cells if c.strip() and c.strip().lower() not in _NULLS]
+        if not there:
+            continue
+        if all(_WITH_COMMA.fullmatch(c) or _NUMBER.fullmatch(c) for c in there):
+            commas = commas or any("," in c for c in there)
+            points = points or any("." in c for c in there)
+    return commas and not points
