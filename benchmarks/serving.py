@@ -44,8 +44,7 @@ KINDS = (
 
 TEXT_KINDS = (
     "SELECT S.a FROM S WHERE S.a = 'k{0}'",
-    "SELECT T.b, T.c FROM S, T WHERE S.ts < T.ts AND S.a = T.b AND T.c BETWEEN {0} AND {1} "
-    "AND S.a IN ('k{0}', 'k{1}', 'k7', 'k8')",
+    "SELECT T.b, T.c FROM S, T WHERE S.ts < T.ts AND S.a = T.b AND S.a IN ('k{0}', 'k{1}', 'k7')",
     "SELECT T.b, U.e FROM S, T, U WHERE S.ts < T.ts AND T.ts < U.ts AND T.b = U.d AND T.b = 'k{1}'",
     "SELECT T.b, COUNT(*) AS n FROM T WHERE T.c > {0} AND T.b <> 'k{0}' GROUP BY T.b",
     "SELECT DISTINCT U.d FROM T, U WHERE T.ts < U.ts AND T.b = U.d AND U.e > {0}",

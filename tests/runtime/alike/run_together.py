@@ -69,7 +69,10 @@ def list_kept(query: RunningQuery, state: QueryState) -> Any:
             ]
             tables.append((sorted(members), Counter(zip(*columns, strict=True))))
     groups = {name: table.to_pydict() for name, table in from_groups(state.groups).items()}
-    return tables, repr(groups), state.groups.changed.tolist()
+    whole = groups.pop(".arrow", {})
+    whole.pop("place", None)  # groups of one time come in the order of their codes
+    rows = Counter(zip(*whole.values(), state.groups.changed.tolist(), strict=True))
+    return tables, sorted(whole), rows, repr(groups)
 
 
 def _listed(column: tuple[Any, Any]) -> list[Any]:
