@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,13 @@ def write_texts(folder: Path) -> None:
             place = table.column_names.index(name)
             table = table.set_column(place, name, pa.array([f"k{n}" for n in numbers]))
         pq.write_table(table, file)
+
+
+def column_types(columns: Sequence[str], *, texts: bool) -> str:
+    """The declarations of columns."""
+    number = '{ type = "int", min = 0, max = 199 }'
+    named = f'{{ type = "string", enum = {[f"k{n}" for n in range(200)]} }}'
+    return "".join(f"{c} = {named if texts and c in TEXTS else number}\n" for c in columns)
 
 
 def prepare(folder: Path, count: int, markers: int, *, texts: bool = False) -> None:
