@@ -43,6 +43,8 @@ from ontoweir.runtime.sources.read_chunk import Chunk
 
 _MOST_ROWS = 1 << 13
 """What queries keep together in a table has less rows: more are looked up, not looked through."""
+_MOST_TEXTS = 1 << 12
+"""Of more rows of texts each query looks up those that it wants, not all."""
 _MOST_PAIRS = 1 << 20
 """Pairs of a query and a row that are looked at at once."""
 
@@ -96,6 +98,8 @@ def advance_alike(
             assert state is not None
             before.append(state)
         rows = max((len(admitted[name].steps) for name in alike.united.streams), default=0)
+        if rows > _MOST_TEXTS and alike.united.has_texts:
+            continue
         for part in _divide(before, rows):
             try:
                 done = _advance(alike, part, [before[n] for n in part], admitted, chunk)

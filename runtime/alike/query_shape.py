@@ -71,6 +71,11 @@ class UnitedQuery:
     texts: TextTable = field(default_factory=TextTable)
 
     @property
+    def has_texts(self) -> bool:
+        """Whether they look at texts."""
+        return any(kind is Kind.STRING for p in self.plans for kind in p.form.kinds.values())
+
+    @property
     def streams(self) -> set[str]:
         """What they read."""
         return {m.stream for p in self.plans for m in p.form.members}
