@@ -8,7 +8,8 @@ join of three, count by key, DISTINCT), with different constants, are registered
 `ontoweir run`. A timestamp is finished when the next has arrived in all streams: that rename is the
 marker's arrival. A result is there when its Parquet file is in the sink (the file's time). For each
 N, after a warm-up: milliseconds from arrival to result, CPU (of a core, Python and Java), their
-memory, threads. Then `--idle` seconds without input: CPU. Prints the figures as JSON.
+memory, threads, and the stages of steps (medians, ms). Then `--idle` seconds without input: CPU.
+`--texts`: the columns a, b and d are texts. Prints the figures as JSON.
 """
 
 import argparse
@@ -20,9 +21,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from live_latency import STREAM, STREAMS, make_files, produce
 
@@ -40,19 +43,52 @@ KINDS = (
 )
 
 
-def prepare(folder: Path, count: int, markers: int) -> None:
+TEXT_KINDS = (
+    "SELECT S.a FROM S WHERE S.a = 'k{0}'",
+    "SELECT T.b, T.c FROM S, T WHERE S.ts < T.ts AND S.a = T.b AND S.a IN ('k{0}', 'k{1}', 'k7')",
+    "SELECT T.b, U.e FROM S, T, U WHERE S.ts < T.ts AND T.ts < U.ts AND T.b = U.d AND T.b = 'k{1}'",
+    "SELECT T.b, COUNT(*) AS n FROM T WHERE T.c > {0} AND T.b <> 'k{0}' GROUP BY T.b",
+    "SELECT DISTINCT U.d FROM T, U WHERE T.ts < U.ts AND T.b = U.d AND U.e > {0}",
+)
+TEXTS = ("a", "b", "d")
+
+
+def write_texts(folder: Path) -> None:
+    """Make texts of some columns of the files that will arrive."""
+    for file in folder.glob("*.staged/*.parquet"):
+        table = pq.read_table(file)
+        for name in set(TEXTS) & set(table.column_names):
+            numbers = table.column(name).cast("string").to_pylist()
+            place = table.column_names.index(name)
+            table = table.set_column(place, name, pa.array([f"k{n}" for n in numbers]))
+        pq.write_table(table, file)
+
+
+def column_types(columns: Sequence[str], *, texts: bool) -> str:
+    """The declarations of columns."""
+    number = '{ type = "int", min = 0, max = 199 }'
+    named = f'{{ type = "string", enum = {[f"k{n}" for n in range(200)]} }}'
+    return "".join(f"{c} = {named if texts and c in TEXTS else number}\n" for c in columns)
+
+
+def prepare(folder: Path, count: int, markers: int, *, texts: bool = False) -> None:
     """A project with so many registered queries, and files that will arrive."""
     folder.mkdir(parents=True)
     make_files(folder, markers)
+    number = '{ type = "int", min = 0, max = 199 }'
+    named = f'{{ type = "string", enum = {[f"k{n}" for n in range(200)]} }}'
     text = ""
     for name, columns in STREAMS.items():
         text += STREAM.format(name, folder, "")
-        text += "".join(f'{c} = {{ type = "int", min = 0, max = 199 }}\n' for c in columns)
+        for c in columns:
+            text += f"{c} = {named if texts and c in TEXTS else number}\n"
+    if texts:
+        write_texts(folder)
     (folder / "ontoweir.toml").write_text(text)
     workspace = Workspace(load_project(folder, environ={}))
     for number in range(count):
         low = 3 * (number // len(KINDS)) % 100
-        sql = KINDS[number % len(KINDS)].format(low, low + 20)
+        sql = (TEXT_KINDS if texts else KINDS)[number % len(KINDS)].format(low, low + 20)
         query = QueryText(f"q{number:03d}", "sql", sql, f"q{number:03d}.sql")
         register_query(workspace, folder / "registry", query)
 
@@ -84,10 +120,11 @@ def look(root: int) -> dict[str, float]:
     }
 
 
-def measure(folder: Path, count: int, rate: float, seconds: float, idle: float) -> dict[str, Any]:
+def measure(folder: Path, count: int, given: argparse.Namespace) -> dict[str, Any]:
     """Serve so many queries."""
+    rate, seconds, idle = given.rate, given.seconds, given.idle
     markers = int((seconds + WARM_UP) * rate) + 2
-    prepare(folder, count, markers)
+    prepare(folder, count, markers, texts=given.texts)
     produce(folder, 0, 1, rate)
     command = [sys.executable, "-m", "ontoweir", "run", str(folder), "--output", f"{folder}/out"]
     command += ["--registry", f"{folder}/registry"]
@@ -124,6 +161,7 @@ def measure(folder: Path, count: int, rate: float, seconds: float, idle: float) 
         "cpu_ms_per_marker": round(1000 * (last["cpu"] - first["cpu"]) / (seconds * rate), 1),
         "mb": round(last["mb"]),
         "threads": int(last["threads"]),
+        "stages": stages(folder),
         "idle_cores": round((after["cpu"] - quiet["cpu"]) / idle, 3) if idle else None,
     }
 
@@ -138,6 +176,13 @@ def all_running(folder: Path, count: int) -> bool:
             return False
         there += held["state"] == "running" and held["tuples"] > 0
     return there == count
+
+
+def stages(folder: Path) -> dict[str, float]:
+    """Milliseconds of each stage of steps, medians."""
+    file = next((folder / "registry").glob("*/metrics.jsonl"))
+    held = [json.loads(line)["stages"] for line in file.read_text().splitlines()]
+    return {n: round(1000 * statistics.median(h[n] for h in held), 1) for n in held[0]}
 
 
 def latencies(output: Path, arrived: dict[int, float], since: float) -> list[float]:
@@ -158,6 +203,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=3.0)
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--idle", type=float, default=10.0)
+    parser.add_argument("--texts", action="store_true")
     parser.add_argument("--produce", nargs=3, metavar=("FOLDER", "MARKERS", "RATE"))
     given = parser.parse_args()
     if given.produce:
@@ -168,7 +214,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="ontoweir-serving-") as name:
         for count in given.queries:
             place = Path(name) / str(count)
-            shown.append(measure(place, count, given.rate, given.seconds, given.idle))
+            shown.append(measure(place, count, given))
             print(json.dumps(shown[-1]), file=sys.stderr)
     machine = {"cores": os.cpu_count(), "load": os.getloadavg()[0]}
     print(json.dumps({"machine": machine, "served": shown}, indent=1))

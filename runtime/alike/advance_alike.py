@@ -13,7 +13,6 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from ontoweir.errors import OntoweirError
-from ontoweir.runtime.alike.plan_shape import MemberLimits
 from ontoweir.runtime.alike.query_shape import (
     AlikeQuery,
     QueryShape,
@@ -22,7 +21,7 @@ from ontoweir.runtime.alike.query_shape import (
     shape_query,
     unite_queries,
 )
-from ontoweir.runtime.alike.select_rows import Unlike, collect_rows
+from ontoweir.runtime.alike.select_rows import UnitedLimits, Unlike, collect_rows
 from ontoweir.runtime.alike.unite_states import (
     divide_answers,
     divide_groups,
@@ -30,18 +29,22 @@ from ontoweir.runtime.alike.unite_states import (
     unite_groups,
     unite_kernels,
 )
+from ontoweir.runtime.alike.unite_texts import keep_codes, unite_codes
 from ontoweir.runtime.columnar.frame import Frame
 from ontoweir.runtime.engine.advance_rows import advance_rows, share_steps
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
-from ontoweir.runtime.kept.kernel_state import KernelState
+from ontoweir.runtime.kept.kernel_state import CodedTexts, KernelState
 from ontoweir.runtime.kernel.kernel import advance_kernel
-from ontoweir.runtime.pool.string_pool import no_texts
+from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.sources.read_chunk import Chunk
 
 _MOST_ROWS = 1 << 13
 """What queries keep together in a table has less rows: more are looked up, not looked through."""
+_MOST_TEXTS = 1 << 12
+"""Of more rows of texts each query looks up those that it wants, not all."""
 _MOST_PAIRS = 1 << 20
 """Pairs of a query and a row that are looked at at once."""
 
@@ -51,11 +54,11 @@ Advanced: TypeAlias = Mapping[int, tuple[ExecutionState, pa.Table]]
 
 @dataclass(frozen=True, slots=True)
 class _Alike:
-    """Queries of one shape: their `places`, and the limits of each."""
+    """Queries of one shape, and their `places`."""
 
     united: UnitedQuery
+    queries: tuple[AlikeQuery, ...]
     places: tuple[int, ...]
-    limits: tuple[tuple[tuple[MemberLimits, ...], ...], ...]
 
 
 class _Known:
@@ -95,10 +98,11 @@ def advance_alike(
             assert state is not None
             before.append(state)
         rows = max((len(admitted[name].steps) for name in alike.united.streams), default=0)
+        if rows > _MOST_TEXTS and alike.united.has_texts:
+            continue
         for part in _divide(before, rows):
-            limits = [alike.limits[n] for n in part]
             try:
-                done = _advance(alike.united, limits, [before[n] for n in part], admitted, chunk)
+                done = _advance(alike, part, [before[n] for n in part], admitted, chunk)
             except (OntoweirError, Unlike):  # each by itself says which it is
                 continue
             made |= dict(zip((alike.places[n] for n in part), done, strict=True))
@@ -121,8 +125,12 @@ def _find_alike(known: _Known) -> tuple[_Alike, ...]:
         else:
             groups.append((query, shape, [place], [shape]))
     return tuple(
-        _Alike(unite_queries(query, first), tuple(places), tuple(s.limits for s in shapes))
-        for query, first, places, shapes in groups
+        _Alike(
+            unite_queries(query, shapes),
+            tuple(held for n in places if (held := known.queries[n]) is not None),
+            tuple(places),
+        )
+        for query, _, places, shapes in groups
         if len(places) > 1
     )
 
@@ -145,59 +153,78 @@ def _divide(states: Sequence[ExecutionState], rows: int) -> list[list[int]]:
 
 
 def _advance(
-    united: UnitedQuery,
-    limits: Sequence[tuple[tuple[MemberLimits, ...], ...]],
+    alike: _Alike,
+    part: Sequence[int],
     before: Sequence[ExecutionState],
     admitted: Mapping[str, Admitted],
     chunk: Chunk,
 ) -> list[tuple[ExecutionState, pa.Table]]:
-    """Advance queries together: state and answers of each.
+    """Advance some of the queries together: state and answers of each.
 
     Raises:
         Unlike: they cannot be.
         OntoweirError: one of them cannot go on.
     """
-    count = len(before)
-    mine = share_steps(admitted, united.catalog)
-    encoder = MemberEncoder(united.catalog, mine)
-    kernels = [
-        unite_kernels(plan, [state.kernels[number] for state in before])
-        for number, plan in enumerate(united.plans)
-    ]
-    done = {
-        number: _run(plan, kernels[number], encoder, [held[number] for held in limits], chunk)
-        for number, plan in enumerate(united.plans)
-    }
-    strings = tuple(no_texts() for _ in united.plans)
-    groups = unite_groups([state.groups for state in before])
+    united, count = alike.united, len(before)
+    groups = unite_groups([state.groups for state in before], united.texts)
+    encoder = MemberEncoder(united.catalog, share_steps(admitted, united.catalog))
+    pools, kernels, strings, done = [], [], [], {}
+    for number, plan in enumerate(united.plans):
+        memory = plan.prepared.memory
+        memory.begin_chunk(groups.count)
+        pool = StringPool(plan.prepared.texts, memory.table)
+        kept = [
+            unite_codes(plan, pool, alike.queries[n].plans[number].texts, state, number)
+            for n, state in zip(part, before, strict=True)
+        ]
+        kernel, texts = unite_kernels(plan, pool, kept)
+        limits = [held.take(part) for held in plan.limits]
+        done[number] = _run(united, plan, pool, kernel, encoder, limits, chunk)
+        pools.append(pool)
+        kernels.append(kernel)
+        strings.append(texts)
     plans = tuple(plan.prepared for plan in united.plans)
-    whole = ExecutionState(chunk.before, tuple(kernels), strings, groups)
+    whole = ExecutionState(chunk.before, tuple(kernels), tuple(strings), groups)
     after, answers = advance_rows(united.work, plans, admitted, chunk, whole, done)
-    divided = [
-        divide_kernel(plan, kernel, count)
-        for plan, kernel in zip(united.plans, after.kernels, strict=True)
-    ]
+    divided = []
+    for number, plan in enumerate(united.plans):
+        parts = divide_kernel(plan, after.kernels[number], count)
+        plain = not isinstance(after.strings[number], CodedTexts)
+        owns = [alike.queries[n].plans[number].texts for n in part]
+        divided.append(
+            [
+                keep_codes(plan, pools[number], own, tables, plain=plain)
+                for own, tables in zip(owns, parts, strict=True)
+            ]
+        )
     grouped = divide_groups(after.groups, [state.groups for state in before])
     states = [
-        replace(after, kernels=tuple(parts[n] for parts in divided), groups=grouped[n])
+        replace(
+            after,
+            kernels=tuple(held[n][0] for held in divided),
+            strings=tuple(held[n][1] for held in divided),
+            groups=grouped[n],
+        )
         for n in range(count)
     ]
     return list(zip(states, divide_answers(answers, count), strict=True))
 
 
 def _run(
+    united: UnitedQuery,
     plan: UnitedPlan,
+    pool: StringPool,
     state: KernelState,
     encoder: MemberEncoder,
-    limits: Sequence[tuple[MemberLimits, ...]],
+    limits: Sequence[UnitedLimits],
     chunk: Chunk,
 ) -> tuple[Frame, KernelState]:
     """Run the kernel over a chunk: results and state of all queries."""
-    builder, prepared = plan.builder, plan.prepared
+    builder = MemberBuilder(plan.form, united.catalog, {}, pool)
     batches = []
-    for member in builder.form.members:
-        arrival = encoder.arrival(member, builder.form, builder.pool, ())
-        mine = [held[member.index] for held in limits]
-        batches.append(collect_rows(builder, member, arrival, mine, plan.tag))
+    for member, held in zip(plan.form.members, limits, strict=True):
+        arrival = encoder.arrival(member, plan.form, pool, ())
+        batches.append(collect_rows(builder, member, arrival, held, plan.tag))
     assert chunk.now_us is not None
+    prepared = plan.prepared
     return advance_kernel(prepared.plan, state, batches, chunk.now_us // prepared.step_us)

@@ -1,13 +1,11 @@
-"""What is the same of plans that differ only in the constants that numbers are compared with.
+"""What is the same of plans that differ only in the constants that values are compared with.
 
 A row belongs to a member of such a plan where it keeps what all of them ask for, and each of some
-numbers lies within limits that are the plan's own.
+numbers and texts keeps limits that are the plan's own.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from math import ceil, floor
 from typing import Any, TypeAlias
 
 from ontoweir.checker.model.normal_form import (
@@ -18,18 +16,14 @@ from ontoweir.checker.model.normal_form import (
     ValueClass,
 )
 from ontoweir.checker.model.plan import Bound, SynopsisPlan
-from ontoweir.checker.model.units import Units
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.model.spj import Attribute, Compare, Condition, Constant, Op
+from ontoweir.rewriter.model.spj import Attribute
+from ontoweir.runtime.alike.value_limit import ValueLimit, limit_of, limit_of_domain
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.ingest.list_references import compare_within
 
-LEAST, GREATEST = -(1 << 63), (1 << 63) - 1
-"""The numbers of 64 bits."""
-
-MemberLimits: TypeAlias = dict[Attribute, tuple[int, int]]
-"""The least and the greatest value (units) that a plan wants of a member's attributes; where it
-wants none, the least is greater than the greatest."""
+MemberLimits: TypeAlias = dict[Attribute, ValueLimit]
+"""What a plan wants of a member's attributes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +42,11 @@ class PlanShape:
 def find_shape(prepared: PreparedPlan, catalog: Catalog) -> PlanShape | None:
     """The shape of a plan (None: it is to be advanced by itself).
 
-    Of plans over static relations, views or strings, or with breakpoints, or where NULL is a value,
-    more than limits may differ: their codes are their own.
+    Of plans over static relations or views, or with breakpoints, or where NULL is a value, more
+    than limits may differ: their codes are their own.
     """
     plan, form = prepared.plan, prepared.plan.form
     if prepared.statics or prepared.views or not form.members or not form.satisfiable:
-        return None
-    if any(kind is Kind.STRING for kind in form.kinds.values()):
         return None
     if any(group.optional for group in form.classes):
         return None
@@ -66,7 +58,7 @@ def find_shape(prepared: PreparedPlan, catalog: Catalog) -> PlanShape | None:
         return None
     members, limits = [], []
     for member in form.members:
-        kept = tuple(_plain(c) for c in member.local if _limit(c, form) is None)
+        kept = tuple(_plain(c) for c in member.local if limit_of(c, form) is None)
         members.append(replace(member, local=kept, total=None))
         limits.append(_find_limits(member, form))
     classes = tuple(_without_limits(group, form) for group in form.classes)
@@ -82,7 +74,7 @@ def find_shape(prepared: PreparedPlan, catalog: Catalog) -> PlanShape | None:
 def _same_of_form(form: NormalForm, catalog: Catalog) -> tuple[Any, ...]:
     """What of a form without limits the run looks at."""
     query = form.query
-    kept = tuple(_plain(c) for c in query.conditions if _limit(c, form) is None)
+    kept = tuple(_plain(c) for c in query.conditions if limit_of(c, form) is None)
     return (
         query.occurrences,
         kept,
@@ -107,74 +99,40 @@ def _find_limits(member: Member, form: NormalForm) -> MemberLimits:
     """A plan's own limits of a member: by its conditions, and by the domains of its values."""
     limits: MemberLimits = {}
 
-    def narrow(attribute: Attribute, low: int, high: int) -> None:
-        least, most = limits.get(attribute, (LEAST, GREATEST))
-        limits[attribute] = max(least, low), min(most, high)
+    def narrow(attribute: Attribute, limit: ValueLimit) -> None:
+        limits[attribute] = limits.get(attribute, ValueLimit()).both(limit)
 
     for condition in member.local:
-        limit = _limit(condition, form)
-        if limit is not None:
-            narrow(*limit)
+        found = limit_of(condition, form)
+        if found is not None:
+            narrow(*found)
     for group in form.classes:
         if not _has_own_limits(group, form):
             continue
-        low, high = group.domain.low, group.domain.high
         for attribute, shift in group.attributes:
-            if attribute.alias == member.alias:
-                least = LEAST if low is None else ceil(low + shift)
-                most = GREATEST if high is None else floor(high + shift)
-                narrow(attribute, least, most)
-    return {a: _fit(low, high) for a, (low, high) in limits.items()}
-
-
-def _fit(low: int, high: int) -> tuple[int, int]:
-    """Limits as numbers of 64 bits."""
-    if low > min(high, GREATEST) or high < LEAST:
-        return 1, 0
-    return max(low, LEAST), min(high, GREATEST)
-
-
-def _limit(condition: Condition, form: NormalForm) -> tuple[Attribute, int, int] | None:
-    """The numbers that a condition lets through, where it compares one with a constant."""
-    if not isinstance(condition, Compare) or not isinstance(condition.right, Constant):
-        return None
-    if form.kinds.get(condition.left) is not Kind.NUMBER:
-        return None
-    try:
-        number = Units(form.unit, {}, form.floats).value(condition.right.value, Kind.NUMBER)
-    except (ValueError, OverflowError):  # no finite number
-        return None
-    low, high = _between(condition.op, number)
-    return None if low is None or high is None else (condition.left, low, high)
-
-
-def _between(op: Op, number: int | Fraction) -> tuple[int | None, int | None]:
-    """The whole numbers that are in an order with a number (None: they have a gap)."""
-    match op:
-        case Op.LT:
-            return LEAST, ceil(number) - 1
-        case Op.LE:
-            return LEAST, floor(number)
-        case Op.GT:
-            return floor(number) + 1, GREATEST
-        case Op.GE:
-            return ceil(number), GREATEST
-        case Op.EQ:
-            return ceil(number), floor(number)
-        case Op.NE:
-            return None, None
+            limit = limit_of_domain(group.domain, group.kind, shift, form)
+            if attribute.alias == member.alias and limit is not None:
+                narrow(attribute, limit)
+    return {a: limit.fit() for a, limit in limits.items()}
 
 
 def _has_own_limits(group: ValueClass, form: NormalForm) -> bool:
-    """Whether the domain of a class is looked at as limits of whole numbers."""
+    """Whether the domain of a class is looked at as limits of texts, or of whole numbers."""
+    if group.kind is Kind.STRING:
+        return True
     whole = group.kind is Kind.NUMBER and group.grain > 0
-    return whole and all(form.kinds.get(a) is Kind.NUMBER for a, _ in group.attributes)
+    if not whole or not all(form.kinds.get(a) is Kind.NUMBER for a, _ in group.attributes):
+        return False
+    return limit_of_domain(group.domain, group.kind, 0, form) is not None
 
 
 def _without_limits(group: ValueClass, form: NormalForm) -> ValueClass:
     domain = group.domain
-    low, high = (None, None) if _has_own_limits(group, form) else (domain.low, domain.high)
-    kept = Domain(True, None, "", low, high, domain.values, domain.within)
+    if _has_own_limits(group, form):
+        kept = Domain(True, None, "", within=domain.within)
+    else:
+        low, high, values = domain.low, domain.high, domain.values
+        kept = Domain(True, None, "", low, high, values, domain.within)
     return replace(group, domain=kept)
 
 

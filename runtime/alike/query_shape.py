@@ -1,24 +1,24 @@
 """A query that stands for several which differ in limits alone: it says whose an answer is."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
 
-from ontoweir.checker.model.normal_form import Domain, Kind, ValueClass
+from ontoweir.checker.model.normal_form import Domain, Kind, NormalForm, ValueClass
 from ontoweir.checker.model.plan import Key, SynopsisPlan
 from ontoweir.mappings.model.catalog import Catalog, Column, IntType
 from ontoweir.rewriter.model.aggregation import Aggregate
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput
-from ontoweir.runtime.alike.plan_shape import MemberLimits, PlanShape, find_shape
+from ontoweir.runtime.alike.plan_shape import PlanShape, find_shape
+from ontoweir.runtime.alike.select_rows import UnitedLimits, unite_limits
 from ontoweir.runtime.columnar.columns import value
 from ontoweir.runtime.columnar.frame import Name
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.execution import ExecutionContext
-from ontoweir.runtime.engine.prepare_plan import PreparedPlan
-from ontoweir.runtime.ingest.build_members import MemberBuilder
-from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.engine.prepare_plan import PreparedPlan, TextMemory
+from ontoweir.runtime.pool.text_table import TEXT, TextTable
 
 TAG = "__query"
 """The variable that says whose an answer is: the place of a query among those that are alike."""
@@ -34,45 +34,51 @@ class AlikeQuery:
 
 @dataclass(frozen=True, slots=True)
 class QueryShape:
-    """`same`: what is equal of all queries of the shape; `limits`: the query's own, by plan and
-    member; `plans`: the shapes of its plans."""
+    """`same`: what is equal of all queries of the shape; `plans`: the shapes of its plans."""
 
     same: tuple[Any, ...]
-    limits: tuple[tuple[MemberLimits, ...], ...]
     plans: tuple[PlanShape, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class UnitedPlan:
     """A plan of several queries: `prepared` has the class that tells them apart, in every key;
-    `builder` makes the members of the plan without that and without limits."""
+    `form` neither has that, nor limits; `limits`: of all queries, by member."""
 
     prepared: PreparedPlan
-    builder: MemberBuilder
+    form: NormalForm
+    limits: tuple[UnitedLimits, ...]
 
     @property
     def tag(self) -> Name:
         """The column that tells the queries apart."""
-        return value(len(self.builder.form.classes))
+        return value(len(self.form.classes))
 
     @property
     def unit(self) -> int:
         """The column has a query's place times this."""
-        return self.builder.form.unit
+        return self.form.unit
 
 
 @dataclass(frozen=True, slots=True)
 class UnitedQuery:
-    """What advances several queries at once. `catalog`: without what tells them apart."""
+    """What advances several queries at once. `catalog`: without what tells them apart; `texts`:
+    those of the groups of all of them."""
 
     work: ExecutionContext
     plans: tuple[UnitedPlan, ...]
     catalog: Catalog
+    texts: TextTable = field(default_factory=TextTable)
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether they look at texts."""
+        return any(kind is Kind.STRING for p in self.plans for kind in p.form.kinds.values())
 
     @property
     def streams(self) -> set[str]:
         """What they read."""
-        return {m.stream for p in self.plans for m in p.builder.form.members}
+        return {m.stream for p in self.plans for m in p.form.members}
 
 
 def shape_query(query: AlikeQuery) -> QueryShape | None:
@@ -99,19 +105,17 @@ def shape_query(query: AlikeQuery) -> QueryShape | None:
         (work.watched, work.watch),
         None if groups is None else _same_of_groups(groups),
     )
-    return QueryShape(same, tuple(shape.limits for shape in shapes), tuple(shapes))
+    return QueryShape(same, tuple(shapes))
 
 
 def _can_unite(groups: AggregateWork) -> bool:
     """Whether groups of several queries can be kept as one: those that only come and grow, of exact
-    numbers, without texts."""
+    numbers."""
     if groups.final or groups.closing is not None or groups.sliding or groups.begins:
         return False
     if any(a.function.ranks for a in groups.functions.values()):
         return False
-    if any(scale.scale is None for scale in groups.scales.values()):
-        return False
-    return not any(pa.types.is_string(f.type) for s in groups.schemas for f in s)
+    return all(scale.scale is not None for scale in groups.scales.values())
 
 
 def _same_of_groups(groups: AggregateWork) -> tuple[Any, ...]:
@@ -132,24 +136,36 @@ def _same_of_groups(groups: AggregateWork) -> tuple[Any, ...]:
     return asked, parts, dict(groups.scales), groups.schemas, groups.schema, groups.answers
 
 
-def unite_queries(first: AlikeQuery, shape: QueryShape) -> UnitedQuery:
+def unite_queries(first: AlikeQuery, shapes: Sequence[QueryShape]) -> UnitedQuery:
     """What advances all queries of a shape at once; `first`: one of them."""
     work = first.work
     plans = []
-    for prepared, mine in zip(first.plans, shape.plans, strict=True):
-        builder = MemberBuilder(mine.plan.form, work.catalog, {}, StringPool())
-        plans.append(UnitedPlan(replace(prepared, plan=_tell_apart(mine.plan)), builder))
+    for number, prepared in enumerate(first.plans):
+        mine = [shape.plans[number] for shape in shapes]
+        texts = _list_texts(mine)
+        members = zip(*(plan.limits for plan in mine), strict=True)
+        form = mine[0].plan.form
+        told = replace(prepared, plan=_tell_apart(mine[0].plan), texts=texts, memory=TextMemory())
+        limits = tuple(unite_limits(held, form.kinds, texts) for held in members)
+        plans.append(UnitedPlan(told, form, limits))
     groups = None if work.aggregates is None else _tell_groups_apart(work.aggregates)
     united = replace(
         work,
         plans=tuple(p.prepared.plan for p in plans),
-        catalog=_with_column(
-            work.catalog, {m.stream for p in plans for m in p.builder.form.members}
-        ),
+        catalog=_with_column(work.catalog, {m.stream for p in plans for m in p.form.members}),
         schema=_with_field(work.schema),
         aggregates=groups,
     )
     return UnitedQuery(united, tuple(plans), work.catalog)
+
+
+def _list_texts(plans: Sequence[PlanShape]) -> TextTable:
+    """The texts that plans name."""
+    limits = [limit for plan in plans for held in plan.limits for limit in held.values()]
+    names = {name for limit in limits for name in (*(limit.among or ()), *limit.but)}
+    texts = TextTable()
+    texts.add(pa.array(sorted(name for name in names if isinstance(name, str)), TEXT))
+    return texts
 
 
 def _tell_apart(plan: SynopsisPlan) -> SynopsisPlan:

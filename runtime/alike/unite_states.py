@@ -9,30 +9,42 @@ import pyarrow as pa
 
 from ontoweir.runtime.alike.query_shape import TAG, UnitedPlan
 from ontoweir.runtime.alike.select_rows import Unlike
+from ontoweir.runtime.alike.unite_texts import Frames
 from ontoweir.runtime.columnar.frame import Array, Frame, Name, concat
-from ontoweir.runtime.kept.kernel_state import KernelState
+from ontoweir.runtime.engine.pool_texts import text_classes
+from ontoweir.runtime.kept.kernel_state import CodedTexts, KernelState, frame_of
+from ontoweir.runtime.pool.string_pool import StringPool, no_texts
+from ontoweir.runtime.pool.text_columns import code_columns, show_columns
+from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.group_state import GroupColumn, GroupState
 
 
-def unite_kernels(plan: UnitedPlan, kernels: Sequence[KernelState]) -> KernelState:
-    """What a plan keeps of several queries, as one.
+def unite_kernels(
+    plan: UnitedPlan, pool: StringPool, kept: Sequence[Frames]
+) -> "tuple[KernelState, pa.LargeStringArray | CodedTexts]":
+    """What a plan keeps of several queries, with the codes of a pool, as one; and its strings.
 
     Raises:
         Unlike: their columns are not the same.
     """
     before = {}
     for table in plan.prepared.plan.tables:
-        frames = [_as_frame(kernel, table.members) for kernel in kernels]
+        frames = [tables.get(table.members) for tables in kept]
         whole = _put_together(frames, plan.tag, plan.unit)
         if table.stored and whole is not None:
             before[table.members] = whole
-    return KernelState(before)
+    classes = text_classes(plan.prepared.plan)
+    if not classes:
+        return KernelState(before), no_texts()
+    texts = CodedTexts(before, pool.others, len(pool.permanent), classes)
+    return KernelState(before, texts), texts
 
 
-def divide_kernel(plan: UnitedPlan, state: KernelState, count: int) -> list[KernelState]:
+def divide_kernel(plan: UnitedPlan, state: KernelState, count: int) -> list[Frames]:
     """What a plan keeps of each of so many queries."""
-    tables = {z: divide_frame(plan, state.tables[z], count) for z in state.tables}
-    return [KernelState({z: parts[n] for z, parts in tables.items()}) for n in range(count)]
+    stored = state.stored
+    tables = {z: divide_frame(plan, frame_of(stored[z]), count) for z in stored}
+    return [{z: parts[n] for z, parts in tables.items()} for n in range(count)]
 
 
 def divide_frame(plan: UnitedPlan, frame: Frame, count: int) -> list[Frame]:
@@ -57,17 +69,17 @@ def divide_answers(answers: pa.Table, count: int) -> list[pa.Table]:
     return [mine.slice(first, last - first) for first, last in itertools.pairwise(ends)]
 
 
-def unite_groups(states: Sequence[GroupState]) -> GroupState:
-    """The groups of several queries as those of one.
+def unite_groups(states: Sequence[GroupState], texts: TextTable) -> GroupState:
+    """The groups of several queries as those of one, with codes of `texts`.
 
     Raises:
-        Unlike: what is kept of them is not the same, or is more than numbers.
+        Unlike: what is kept of them is not the same, or is more than a row for each.
     """
     there = [state for state in states if state.count]
-    if any(s.histograms or s.seen or s.open is not None or len(s.texts) for s in states):
-        raise Unlike("groups with more than numbers")
+    if any(s.histograms or s.seen or s.open is not None for s in states):
+        raise Unlike("groups with more than their rows")
     if not there:
-        return GroupState()
+        return GroupState(texts=texts)
     first = there[0]
     if any(s.measures.keys() != first.measures.keys() for s in there[1:]):
         raise Unlike("groups of different measures")
@@ -75,8 +87,11 @@ def unite_groups(states: Sequence[GroupState]) -> GroupState:
     for place, state in enumerate(states):
         if state.count:
             assert state.keys is not None
-            columns = [pa.array(np.full(state.count, place)), *state.keys.columns]
-            tables.append(pa.table(columns, names=[TAG, *state.keys.column_names]))
+            keys = state.keys
+            if state.texts is not texts:
+                keys = code_columns(show_columns(keys, state.texts), texts)
+            columns = [pa.array(np.full(state.count, place)), *keys.columns]
+            tables.append(pa.table(columns, names=[TAG, *keys.column_names]))
     measures = {}
     for name in first.measures:
         held = [state.measures[name] for state in there]
@@ -87,6 +102,7 @@ def unite_groups(states: Sequence[GroupState]) -> GroupState:
         pa.concat_tables(tables).combine_chunks(),
         measures,
         changed=np.concatenate([state.changed for state in there]),
+        texts=texts,
     )
 
 
@@ -113,7 +129,7 @@ def divide_groups(groups: GroupState, before: Sequence[GroupState]) -> list[Grou
                 keys.slice(first, last - first),
                 mine,
                 changed=changed[first:last],
-                texts=known.texts,
+                texts=groups.texts,
             )
             if last > first
             else replace(known)
@@ -129,11 +145,6 @@ def _find_parts(tags: Array, count: int) -> tuple[Array | None, list[int]]:
         order = np.argsort(tags, kind="stable")
         tags = tags[order]
     return order, np.searchsorted(tags, np.arange(count + 1)).tolist()
-
-
-def _as_frame(kernel: KernelState, members: frozenset[int]) -> Frame | None:
-    held = kernel.stored.get(members)
-    return held if held is None or isinstance(held, Frame) else held.frame()
 
 
 def _put_together(frames: Sequence[Frame | None], tag: Name, unit: int) -> Frame | None:

@@ -49,14 +49,18 @@ class _Frames(Mapping[Members, Frame]):
         self._stored = stored
 
     def __getitem__(self, members: Members) -> Frame:
-        held = self._stored[members]
-        return held if isinstance(held, Frame) else held.frame()
+        return frame_of(self._stored[members])
 
     def __iter__(self) -> Iterator[Members]:
         return iter(self._stored)
 
     def __len__(self) -> int:
         return len(self._stored)
+
+
+def frame_of(held: Frame | KeptRows) -> Frame:
+    """The rows of a stored table as a frame."""
+    return held if isinstance(held, Frame) else held.frame()
 
 
 class CodedTexts:

@@ -49,7 +49,7 @@ max_per_timestamp = 50
 [streams.{0}.columns]
 k = {{ type = "int", min = 0, max = 4 }}
 a = "int"
-note = "string"
+note = {{ type = "string", enum = ["xxx", "yyy", "zzz"] }}
 """
 RELATION = """
 [relations.p]
@@ -77,8 +77,14 @@ QUERIES = {
     "counted": "SELECT s.k, COUNT(*) AS n FROM s WHERE s.a > 60 GROUP BY s.k",
     "seen": "SELECT DISTINCT s.k FROM s, u WHERE s.ts < u.ts AND s.k = u.k AND s.a < 30",
     "watched": "SELECT DISTINCT s.k FROM s, u WHERE s.ts < u.ts AND s.k = u.k AND s.a < 9",
+    "notes": "SELECT s.note, COUNT(*) AS n FROM s WHERE s.note <> 'xxx' GROUP BY s.note",
+    "noted": "SELECT s.note, COUNT(*) AS n FROM s WHERE s.note <> 'yyy' GROUP BY s.note",
+    "same": "SELECT s.k, s.note FROM s, u WHERE s.ts < u.ts AND s.note = u.note "
+    "AND u.ts <= s.ts + INTERVAL '2' MINUTE AND s.note IN ('xxx', 'zzz')",
+    "equal": "SELECT s.k, s.note FROM s, u WHERE s.ts < u.ts AND s.note = u.note "
+    "AND u.ts <= s.ts + INTERVAL '2' MINUTE AND s.note IN ('yyy', 'zzz')",
 }
-CHANGES = ("sums", "counts", "counted")
+CHANGES = ("sums", "counts", "counted", "notes", "noted")
 """Those that tell a group again with each micro-batch that changes it."""
 END = 8 * 3600 + 700
 
@@ -403,9 +409,10 @@ def _last(rows: list[Any]) -> list[Any]:
     latest: dict[Any, Any] = {}
     for row in rows:
         held = dict(row)
-        known = latest.get(held["k"])
+        group = held.get("k", held.get("note"))
+        known = latest.get(group)
         if known is None or known["at"] < held["at"]:
-            latest[held["k"]] = held
+            latest[group] = held
     return sorted(map(str, latest.values()))
 
 

@@ -9,13 +9,18 @@ class Stopped(RunError):
     """A micro-batch is not taken in, or not to its end, because the run is to stop."""
 
 
-def bad_file(history: History, file: str, error: DataError) -> DataError:
-    """The error of a file that ends a run."""
+def bad_file(
+    history: History, file: str, error: DataError, *, committed: bool = False
+) -> DataError:
+    """The error of a file that ends a run; `committed`: a commit has it among the files that are to
+    be taken in, so that it is missed where it is moved away."""
+    fix = "" if committed else "or move it away, "
+    does = "passes it over" if committed else "does so"
     return DataError(
         f"the file {file} of {history.stream.name} cannot be taken in: {error.what}",
         why=error.why,
-        fix=f'{error.fix}; or move it away, or declare on_bad_file = "quarantine" for '
-        f"{history.stream.name}, which does so, and start again",
+        fix=f'{error.fix}; {fix}or declare on_bad_file = "quarantine" for '
+        f"{history.stream.name}, which {does}, and start again",
         source=Source(file),
     )
 

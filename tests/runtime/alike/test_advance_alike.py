@@ -1,46 +1,51 @@
 """Queries that differ in constants give together what each gives alone: answers and state."""
 
-import json
 from collections import Counter
 from dataclasses import replace
 from decimal import Decimal
 from random import Random
-from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from ontoweir.checker.decide.check_query import check_query
-from ontoweir.rewriter.model.spj import Compare, Condition, Constant, Op, SpjUnion
-from ontoweir.runtime.alike import advance_alike as module
-from ontoweir.runtime.engine.execution import ExecutionState
-from ontoweir.runtime.live import advance_live as live
-from ontoweir.runtime.live.advance_live import advance_live, begin_live
-from ontoweir.runtime.live.checkpoint.save_groups import from_groups
-from ontoweir.runtime.live.checkpoint.state_tables import (
-    assemble_state,
-    decode_table,
-    describe_state,
-    encode_table,
-    list_tables,
+from ontoweir.mappings.model.catalog import DecimalType, IntType, Scalar, StringType
+from ontoweir.rewriter.model.spj import (
+    Compare,
+    Condition,
+    Constant,
+    LiteralOutput,
+    OneOf,
+    Op,
+    SpjUnion,
 )
 from ontoweir.runtime.live.make_live_job import make_live_job
-from ontoweir.runtime.live.model.live_job import LiveJob, LiveState, QueryState
-from tests.oracle.random_queries import STYLES, Case, make_case
-from tests.oracle.run_kernel import few_touched
+from ontoweir.runtime.live.model.live_job import LiveJob
+from tests.oracle.random_queries import NAMES, STYLES, Case, make_case
 from tests.oracle.test_aggregates_against_oracle import make_aggregates
-from tests.runtime.live_cases import cut_arrivals, make_query, make_table
+from tests.runtime.alike.run_together import compare
+from tests.runtime.live_cases import make_query, make_table
 
-Found = list[list[Any]]
+TEXTS = (*NAMES, "none")
+
+
+def _choose(value: Scalar, random: Random) -> tuple[Scalar, ...]:
+    """Values of the type of one."""
+    if isinstance(value, str):
+        return tuple(sorted(random.sample(TEXTS, random.randint(2, 4))))
+    return tuple(sorted(random.sample(range(7), random.randint(2, 5))))
 
 
 def _vary(union: SpjUnion, random: Random) -> SpjUnion:
     """The query with other constants."""
 
     def other(c: Condition) -> Condition:
-        if not isinstance(c, Compare) or not isinstance(c.right, Constant) or c.op is Op.NE:
+        if isinstance(c, OneOf):
+            return replace(c, values=_choose(c.values[0], random))
+        if not isinstance(c, Compare) or not isinstance(c.right, Constant):
             return c
         number = c.right.value
+        if number in TEXTS and c.op in (Op.EQ, Op.NE):
+            return replace(c, right=Constant(random.choice(TEXTS)))
         if isinstance(number, bool | str | float) or c.left.column == "ts":
             return c
         step = random.choice([-1, 0, 1, 2])
@@ -61,13 +66,24 @@ def _limit(union: SpjUnion, case: Case, random: Random) -> SpjUnion:
     disjuncts = []
     for query in union.disjuncts:
         conditions = list(query.conditions)
-        for attribute in [c.left for c in query.conditions if isinstance(c, Compare)][:2]:
+        listed = {c.attribute for c in conditions if isinstance(c, OneOf)}
+        mentioned = [c.left for c in query.conditions if isinstance(c, Compare)]
+        mentioned += [o.value for _, o in query.outputs if isinstance(o, LiteralOutput)]
+        for attribute in list(dict.fromkeys(mentioned))[:3]:
             occurrence = next(o for o in query.occurrences if o.alias == attribute.alias)
             column = case.catalog.table(occurrence.table).column(attribute.column)
-            if column is None or type(column.type).__name__ not in ("IntType", "DecimalType"):
+            kind = None if column is None else type(column.type)
+            value: Scalar = "" if kind is StringType else 0
+            if kind is None or kind not in (IntType, DecimalType, StringType):
                 continue
-            op = random.choice([Op.LT, Op.LE, Op.GT, Op.GE])
-            conditions.append(Compare(attribute, op, Constant(random.randint(0, 6))))
+            if random.random() < 0.3 and attribute not in listed:
+                conditions.append(OneOf(attribute, _choose(value, random)))
+            elif kind is StringType:
+                op = random.choice([Op.EQ, Op.NE, Op.NE])
+                conditions.append(Compare(attribute, op, Constant(random.choice(TEXTS))))
+            else:
+                op = random.choice([Op.LT, Op.LE, Op.GT, Op.GE, Op.NE])
+                conditions.append(Compare(attribute, op, Constant(random.randint(0, 6))))
         disjuncts.append(replace(query, conditions=tuple(conditions)))
     return replace(union, disjuncts=tuple(disjuncts))
 
@@ -94,75 +110,13 @@ def _find(style: str, seed: int, *, grouped: bool) -> tuple[Case, list[LiveJob],
         return case, alone, make_live_job(queries, case.catalog, statics, {})
 
 
-def _restart(job: LiveJob, state: LiveState) -> LiveState:
-    """A state as a commit has it."""
-    described = json.loads(json.dumps(describe_state(state)))
-    tables = {n: decode_table(encode_table(t)) for n, t in list_tables(state).items()}
-    streams = [h.stream.name for h in job.histories]
-    return assemble_state(described, tables, streams, state.batch)
-
-
-def _run(job: LiveJob, batches: list[dict[str, pa.Table]], *, restarts: bool = False) -> Found:
-    """By query, what each batch gives: answers in their order, and what is kept; `restarts`: each
-    goes on from what is on the disk."""
-    state = begin_live(job)
-    found: Found = [[] for _ in job.queries]
-    for batch in batches:
-        outcome = advance_live(job, state, batch, 0.0)
-        state = _restart(job, outcome.state) if restarts else outcome.state
-        for mine, answers, kept in zip(found, outcome.answers, state.queries, strict=True):
-            mine.append((answers.to_pylist(), _kept(kept)))
-    return found
-
-
-def _kept(state: QueryState) -> Any:
-    assert isinstance(state, ExecutionState)
-    tables = [
-        (sorted(members), Counter(zip(*map(_listed, sorted(frame.columns.items())), strict=True)))
-        for kernel in state.kernels
-        for members, frame in sorted(kernel.tables.items(), key=lambda entry: sorted(entry[0]))
-    ]
-    groups = {name: table.to_pydict() for name, table in from_groups(state.groups).items()}
-    return tables, repr(groups), state.groups.changed.tolist()
-
-
-def _listed(column: tuple[Any, Any]) -> list[Any]:
-    return [(column[0], str(column[1].dtype), x) for x in column[1].tolist()]
-
-
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("style", sorted(STYLES))
 def test_together_is_alone(
     style: str, grouped: bool, monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
 ) -> None:
     together: Counter[str] = Counter()
-
-    def count(*args: Any) -> module.Advanced:
-        made = module.advance_alike(*args)
-        together["queries"] += len(made)
-        together["rows"] += sum(answers.num_rows for _, answers in made.values())
-        return made
-
-    monkeypatch.setattr(live, "advance_alike", count)
-    for seed in range(300 if pytestconfig.getoption("--long") else 8):
+    for seed in range(300 if pytestconfig.getoption("--long") else 6):
         case, alone, whole = _find(style, seed, grouped=grouped)
-        batches = cut_arrivals(case, Random(seed), {h.stream.name for h in whole.histories})
-        before = together["queries"]
-        found = _run(whole, batches)
-        shared = together["queries"] - before
-        for number, job in enumerate(alone):
-            streams = {h.stream.name for h in job.histories}
-            mine = [{n: t for n, t in batch.items() if n in streams} for batch in batches]
-            assert _run(job, mine) == [found[number]], (seed, number)
-        with few_touched():
-            again = _run(whole, batches)
-        answers = [[a for a, _ in held] for held in found]
-        assert [[a for a, _ in held] for held in again] == answers
-        before = together["queries"]
-        again = _run(whole, batches, restarts=True)
-        assert [[a for a, _ in held] for held in again] == answers
-        assert together["queries"] - before == shared
-        with monkeypatch.context() as fewer:  # only some go together
-            fewer.setattr(module, "_MOST_ROWS", 6)
-            assert _run(whole, batches) == found
+        together += compare(case, (alone, whole), seed, monkeypatch)
     assert together["queries"] if style == "keyed" else together["rows"], together

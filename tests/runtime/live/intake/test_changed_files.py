@@ -1,6 +1,7 @@
 """Files that change, and sources that go, while queries of an intake are on the way."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -12,6 +13,8 @@ import pytest
 
 from ontoweir.errors import DataError, OntoweirError, UsageError
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.open_batch import OpenBatch
 from ontoweir.runtime.live.arrivals.read_arrivals import BadFile
@@ -178,3 +181,48 @@ def test_a_file_that_cannot_be_read_is_not_one_that_was_begun(tmp_path: Path) ->
     assert [f[0] for f in json.loads(span.files()["s"])] == [str(broken), str(good)]
     held.bad["s"] = [BadFile(str(broken), DataError("it is broken", why="-", fix="-"))]
     assert [f[0] for f in json.loads(span.files()["s"])] == [str(good)]
+
+
+@pytest.mark.parametrize("what", ["away", "mended", "passed over"])
+def test_a_bad_file_is_mended_or_passed_over(what: str, tmp_path: Path) -> None:
+    """Not moved away: a commit has it as listed, so that it would be missed; the error says so."""
+    files = write_files(tmp_path, Random(5))
+    bad = tmp_path / "s" / files["s"][-1].name
+    content, times = files["s"][-1].read_bytes(), files["s"][-1].stat()
+    for file in [*files["s"][:-1], *files["u"], *files["v"]]:
+        file.rename(tmp_path / file.parent.name.removesuffix(".staged") / file.name)
+    workspace = open_project(tmp_path)
+    intake, failed = _open(tmp_path)
+    lister = Lister(tmp_path, intake, 20)
+    intake.join(make_member(tmp_path, workspace, "filter"))
+    while lister.list() or intake.catch_up(all_listed=True):
+        pass
+    intake.close()
+    assert not failed
+    bad.write_bytes(b"no Parquet")
+    os.utime(bad, ns=(times.st_atime_ns, times.st_mtime_ns))
+    for turn in range(2):
+        if turn and what == "mended":
+            bad.write_bytes(content)
+            os.utime(bad, ns=(times.st_atime_ns, times.st_mtime_ns))
+        elif turn:
+            bad.unlink()
+        if turn and what == "passed over":
+            declared = (tmp_path / "ontoweir.toml").read_text()
+            declared = declared.replace("[streams.s]", '[streams.s]\non_bad_file = "quarantine"')
+            (tmp_path / "ontoweir.toml").write_text(declared)
+            workspace = Workspace(load_project(tmp_path, environ={}))
+        intake, failed = _open(tmp_path)
+        lister = Lister(tmp_path, intake, 20)
+        intake.join(make_member(tmp_path, workspace, "filter"))
+        while lister.list() or intake.catch_up(all_listed=True):
+            pass
+        intake.close()
+        if turn and what != "away":
+            assert not failed
+        else:
+            assert bad.name in str(failed["filter"])
+            assert "move it away" not in str(failed["filter"])
+            assert "quarantine" in str(failed["filter"])
+    if what == "mended":
+        assert read_answers(tmp_path, "filter") == replay(tmp_path, workspace, "filter")
