@@ -1,6 +1,6 @@
 """A slice of the exhaustive family: every query has a plan or a witness, and each is right.
 
-The whole: `PYTHONPATH=. python benchmarks/exhaustive_family.py --long`.
+The whole: `PYTHONPATH=. python benchmarks/decide/exhaustive_family.py --long`.
 """
 
 from itertools import permutations, product

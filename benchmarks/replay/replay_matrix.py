@@ -1,0 +1,312 @@
+"""Replay over data of many shapes, beside DuckDB, polars and Spark SQL: what finds the next hole.
+
+    .venv/bin/python benchmarks/replay/replay_matrix.py [--rows 100000,2000000] [--formats …]
+        [--shapes …]
+        [--queries …] [--ways ours,duckdb,polars,spark] [--repeat 2] [--limit 120] [--home FOLDER]
+        [--by seconds]
+
+Formats, shapes and queries are those of matrix_data.py; all of them if not named. A way answers a
+query in a process of its own, REPEAT times; the best counts. What ours verified of the files in
+the first replay is known in the next ones, as `ontoweir replay` has it; so is the order of what was
+unordered (`keep = true`). Imports, and the start of
+Spark, are not counted; the memory is the peak above what the process has after its imports. A way
+that takes longer than LIMIT seconds is stopped, and shown so. Answers are compared, by count and
+hash. Prints a line for each case (in brackets CPU seconds), and the ratios (others' seconds ÷ ours:
+above 1 ours is faster; `--by cpu`: of CPU seconds, which other work on the machine changes less);
+writes replay_matrix.json, and a heat map of the ratios to DuckDB,
+replay-matrix.svg, to --out. Exits with 1 if answers differ.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from draw_matrix import draw_matrix
+from matrix_data import ASKED, BY_HAND, FORMATS, MAPPED, SHAPES, Case, make_case
+
+WAYS = ("ours", "duckdb", "polars", "spark")
+GROUPED = ("join", "three", "aggregate", "iri_count")
+Run = Callable[[Path], dict[str, float]]
+
+
+# -- ways, each in a process of its own -----------------------------------------------------------
+
+
+def ours(folder: Path, query: str) -> Run:
+    """`ontoweir replay` as a library."""
+    from ontoweir.cache.open_cache import open_cache
+    from ontoweir.pipeline.pipeline import Workspace
+    from ontoweir.project.project import load_project
+    from ontoweir.run.replay_query import ReplayOptions, replay_query
+
+    import_module("ontoweir.runtime.replay.replay")  # what replay_query imports when it runs
+
+    def run(output: Path) -> dict[str, float]:
+        workspace = Workspace(
+            load_project(folder), partial=True, cache=open_cache(str(folder / "cache"))
+        )
+        file = folder / f"{query}.{'rq' if query in MAPPED else 'sql'}"
+        compiled = workspace.recall(file, sql=query not in MAPPED)
+        if compiled is None and query in MAPPED:
+            compiled = workspace.compile(query)
+        elif compiled is None:
+            compiled = workspace.compile_sql(file)
+        options = ReplayOptions(output=output, progress=False, final=query in GROUPED)
+        summary = replay_query(workspace, compiled, options)
+        return {"spark": summary["spark_start_seconds"]}
+
+    return run
+
+
+def by_duckdb(folder: Path, query: str) -> Run:
+    """SQL by somebody who knows that the whole history is there."""
+
+    def run(output: Path) -> dict[str, float]:
+        connection = duckdb.connect()
+        connection.execute(f"CREATE VIEW readings AS FROM '{_find(folder)}'")
+        connection.execute(f"COPY ({BY_HAND[query]}) TO '{output}' (FORMAT parquet)")
+        return {}
+
+    return run
+
+
+def by_polars(folder: Path, query: str) -> Run:
+    """The same by polars, as lazy expressions."""
+    import polars as pl
+
+    file = _find(folder)
+    scan = {".parquet": pl.scan_parquet, ".csv": pl.scan_csv, ".jsonl": pl.scan_ndjson}[file.suffix]
+
+    def run(output: Path) -> dict[str, float]:
+        rows = scan(file)  # type: ignore[operator]
+        named = rows.filter(pl.col("level") == 99, pl.col("device").is_not_null())
+        iri = pl.concat_str(pl.lit("http://example.org/device/"), pl.col("device")).alias("d")
+        if query == "aggregate":
+            made = rows.group_by("device").agg(n=pl.len(), most=pl.col("value").max())
+        elif query == "filter":
+            made = named.select("device", "level")
+        elif query == "distinct":
+            made = named.select("device").unique()
+        elif query == "iris":
+            made = named.select(iri)
+        elif query == "iri_count":
+            made = named.group_by("device").agg(n=pl.len()).select(iri, "n")
+        else:
+            made = _count_by_polars(rows.filter(pl.col("level").is_in([1, 99])), query)
+        made.collect().write_parquet(output)
+        return {}
+
+    return run
+
+
+def _count_by_polars(rows: Any, query: str) -> Any:
+    """The matches of the join in time, or of the three-way one, counted."""
+    import polars as pl
+
+    def before(rows: Any, number: Any, name: str) -> Any:
+        """With the sum of a number over earlier rows of the device."""
+        each = rows.group_by("device", "ts").agg(number.sum().alias("m")).sort("ts")
+        each = each.with_columns((pl.col("m").cum_sum() - pl.col("m")).over("device").alias(name))
+        return rows.join(each.drop("m"), on=["device", "ts"])
+
+    rows = rows.drop_nulls("device")
+    rows = before(rows, (pl.col("level") == 99).cast(pl.Int64), "n")
+    if query == "three":
+        ones = pl.when(pl.col("level") == 1).then(pl.col("n")).otherwise(0)
+        rows = before(rows, ones, "m3").filter(pl.col("level") == 99)
+        return rows.select(n=pl.col("m3").sum())
+    return rows.filter(pl.col("level") == 1).select(pl.col("n").sum())
+
+
+def by_spark(folder: Path, query: str) -> Run:
+    """The same SQL in Spark, two cores."""
+    from ontoweir.runtime.spark.start_session import start_session
+
+    spark = start_session({"spark.master": "local[2]"})
+    file = _find(folder)
+    form = "json" if file.suffix == ".jsonl" else file.suffix[1:]
+    schema = "ts TIMESTAMP, device STRING, level INT, value DOUBLE"
+    sql = BY_HAND[query]
+    if "EXCLUDE" in sql:  # Spark has no such frames
+        sql = sql.replace(" EXCLUDE GROUP", "")
+        sql = sql.replace("AND CURRENT ROW", "AND INTERVAL 1 MICROSECOND PRECEDING")
+
+    def run(output: Path) -> dict[str, float]:
+        reader = spark.read.option("header", "true")
+        if form != "parquet":
+            reader = reader.schema(schema)
+        reader.format(form).load(str(file)).createOrReplaceTempView("readings")
+        spark.sql(sql).toPandas().to_parquet(output)
+        return {}
+
+    return run
+
+
+def _find(folder: Path) -> Path:
+    return next(folder.glob("readings.*"))
+
+
+STARTS: dict[str, Callable[[Path, str], Run]] = {
+    "ours": ours,
+    "duckdb": by_duckdb,
+    "polars": by_polars,
+    "spark": by_spark,
+}
+
+
+def measure(way: str, folder: Path, query: str, output: Path, repeat: int) -> None:
+    """In a process of its own: prints the seconds and CPU seconds of each run, and MB at most."""
+    run = STARTS[way](folder, query)
+    _forget_peak()
+    idle = _peak()
+    seconds, work = [], []
+    for _ in range(repeat):
+        begun, used = time.perf_counter(), time.process_time()
+        said = run(output)
+        seconds.append(time.perf_counter() - begun - said.get("spark", 0.0))
+        work.append(time.process_time() - used)
+    print(json.dumps({"seconds": seconds, "cpu": work, "peak_mb": (_peak() - idle) / 1024}))
+
+
+def _forget_peak() -> None:
+    """The most memory so far, of which a process inherits its parent's, counts from now on."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def _peak() -> int:
+    """The most memory of this process, in kB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith("VmHWM:")))
+
+
+# -- all of them ----------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Run what was asked for, or, as a process of its own, one way."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", default="100000,2000000")
+    for name, known in (("formats", FORMATS), ("shapes", SHAPES), ("queries", ASKED)):
+        parser.add_argument(f"--{name}", default=",".join(known))
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--repeat", type=int, default=2)
+    parser.add_argument("--by", choices=("seconds", "cpu"), default="seconds")
+    parser.add_argument("--limit", type=float, default=120.0)
+    parser.add_argument("--home", type=Path, default=Path(tempfile.gettempdir()) / "replay-matrix")
+    parser.add_argument("--out", type=Path, default=Path(__file__).resolve().parents[1] / "out")
+    parser.add_argument("--child", nargs=4, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.child is not None:
+        way, folder, query, output = given.child
+        measure(way, Path(folder), query, Path(output), given.repeat)
+        return
+    results: list[dict[str, Any]] = []
+    for rows in map(int, given.rows.split(",")):
+        for form in given.formats.split(","):
+            for shape in given.shapes.split(","):
+                if shape == "wide" and (rows > 2_000_000 or form == "jsonl"):
+                    continue
+                if rows > 2_000_000 and form != "parquet":
+                    continue
+                folder = make_case(Case(form, shape, rows), given.home)
+                for query in given.queries.split(","):
+                    results.append(run_cell(given, folder, query))
+    given.out.mkdir(exist_ok=True)
+    (given.out / "replay_matrix.json").write_text(json.dumps(results, indent=1))
+    draw_matrix(results, given.out / "replay-matrix.svg", by=given.by)
+    summarise(results, given.by)
+    sys.exit(any(r["differs"] for r in results))
+
+
+def run_cell(given: argparse.Namespace, folder: Path, query: str) -> dict[str, Any]:
+    """All ways for one query over one case."""
+    cell: dict[str, Any] = {"case": folder.name, "query": query, "ways": {}}
+    answers: dict[str, object] = {}
+    for way in given.ways.split(","):
+        output = folder / f"{way}-{query}.parquet"
+        output.unlink(missing_ok=True)
+        command = [sys.executable, __file__, "--repeat", str(given.repeat)]
+        command += ["--child", way, str(folder), query, str(output)]
+        try:
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=given.limit)
+        except subprocess.TimeoutExpired:
+            cell["ways"][way] = {"problem": f"stopped after {given.limit:g} s"}
+            continue
+        if ran.returncode != 0:
+            cell["ways"][way] = {"problem": ran.stderr.strip().splitlines()[-1][:200]}
+            continue
+        cell["ways"][way] = json.loads(ran.stdout.splitlines()[-1])
+        answers[way] = read_answer(output, query)
+    cell["differs"] = len(set(answers.values())) > 1
+    print(show(cell), answers if cell["differs"] else "", flush=True)
+    return cell
+
+
+def read_answer(output: Path, query: str) -> object:
+    """How many answers there are, and a hash of all."""
+    names = {
+        "filter": "device, level",
+        "aggregate": "device, n, most::DOUBLE",
+        "distinct": "device",
+        "iris": "d",
+        "iri_count": "d, n",
+    }
+    columns = names.get(query, "n::BIGINT")
+    there = [row[0] for row in duckdb.execute(f"DESCRIBE FROM '{output}'").fetchall()]
+    count = "multiplicity" if "multiplicity" in there else "1"
+    texts = ", ".join(f"coalesce({c.strip()}::VARCHAR, '')" for c in columns.split(","))
+    count_alone = query not in names  # where there is no match, ours has no row
+    if count_alone and not duckdb.execute(f"FROM '{output}' WHERE n > 0").fetchall():
+        return 0
+    return duckdb.execute(
+        f"SELECT sum({count})::HUGEINT, sum(({count}) * (hash({texts}) >> 20))::HUGEINT "
+        f"FROM '{output}'"
+    ).fetchone()
+
+
+def show(cell: dict[str, Any]) -> str:
+    """A line."""
+    parts = [f"{cell['case']:26} {cell['query']:10}"]
+    for way, made in cell["ways"].items():
+        if "problem" in made:
+            parts.append(f"{way}: {made['problem']}")
+        else:
+            best, work = min(made["seconds"]), min(made["cpu"])
+            parts.append(f"{way} {best:7.3f} s ({work:.2f}) {made['peak_mb']:4.0f} MB")
+    return "  ".join(parts) + ("  ANSWERS DIFFER" if cell["differs"] else "")
+
+
+def ratio(cell: dict[str, Any], other: str, by: str) -> float | None:
+    """Another's seconds ÷ ours."""
+    mine, theirs = cell["ways"].get("ours", {}), cell["ways"].get(other, {})
+    if by not in mine or by not in theirs:
+        return None
+    return float(min(theirs[by]) / min(mine[by]))
+
+
+def summarise(results: list[dict[str, Any]], by: str) -> None:
+    """The worst, and the median, against each peer."""
+    for other in WAYS[1:]:
+        ratios = sorted(
+            (found, f"{r['case']} {r['query']}")
+            for r in results
+            if (found := ratio(r, other, by)) is not None
+        )
+        if not ratios:
+            continue
+        print(f"\n{other} ÷ ours: median {statistics.median(r for r, _ in ratios):.2f}; the worst:")
+        for found, name in ratios[:8]:
+            print(f"  {found:6.2f}  {name}")
+
+
+if __name__ == "__main__":
+    main()
