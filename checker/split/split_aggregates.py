@@ -113,7 +113,9 @@ def split_aggregates(
                 key = (AggregateFunction.SUM, aggregate.argument)
             case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
                 key = over
-            case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE:
+            case (
+                AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE
+            ):
                 key = (AggregateFunction.QUANTILE, aggregate.argument)
             case _:
                 key = (aggregate.function, aggregate.argument)

@@ -59,7 +59,7 @@ def _bound_begun(
             return bound(valued, distinct=True)
         case AggregateFunction.MIN | AggregateFunction.MAX:
             return least_bound((bound(part.group, distinct=False), bound(valued, distinct=True)))
-        case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE:
+        case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE:
             return bound(valued, distinct=False)
         case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
             return bound(part.group, distinct=False)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 from typing import Any, TypeAlias, assert_never
 
 from ontoweir.mappings.model.catalog import Stream
@@ -196,6 +196,12 @@ def _aggregate(
             assert aggregate.fraction is not None
             number = max(ceil(aggregate.fraction * values.total()), 1)
             return sorted(values.elements())[number - 1]
+        case AggregateFunction.PERCENTILE:
+            assert aggregate.fraction is not None
+            every = sorted(Fraction(v) for v in values.elements())
+            above = aggregate.fraction * (len(every) - 1)
+            low, high = every[floor(above)], every[ceil(above)]
+            return low + (high - low) * (above - floor(above))
         case AggregateFunction.MEDIAN:
             ordered = sorted(Fraction(v) for v in values.elements())
             return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2

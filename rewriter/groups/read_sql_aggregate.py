@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 Tree = TypeVar("Tree", bound="exp.Expr")
 
 WHY = (
-    "an aggregate query is SELECT columns, COUNT, SUM, AVG, MIN, MAX, COUNT(DISTINCT …), MEDIAN or "
-    "QUANTILE of columns … GROUP BY those columns"
+    "an aggregate query is SELECT columns, COUNT, SUM, AVG, MIN, MAX, COUNT(DISTINCT …), MEDIAN, "
+    "QUANTILE or PERCENTILE_CONT of columns … GROUP BY those columns"
 )
 _DISC = ("QUANTILE_DISC", "PERCENTILE_DISC")
 _BETWEEN = ("QUANTILE_CONT", "PERCENTILE_CONT", "PERCENTILE")
@@ -24,7 +24,7 @@ _SKETCHES = ("APPROX_QUANTILE", "APPROX_PERCENTILE", "PERCENTILE_APPROX", "APPRO
 
 
 class SqlAggregate(NamedTuple):
-    """A call: its function, its column (None: COUNT of all matches), and of QUANTILE the fraction
+    """A call: its function, its column (None: COUNT of all matches), and of quantiles the fraction
     of values."""
 
     function: AggregateFunction
@@ -34,11 +34,12 @@ class SqlAggregate(NamedTuple):
 
 def name_aggregates(tree: Tree) -> Tree:
     """The query with QUANTILE(x, p) in the place of QUANTILE_DISC(x, p), and of PERCENTILE_DISC(p)
-    WITHIN GROUP (ORDER BY x); QUANTILE(ROUND_RELATIVE(x), p) in that of APPROX_QUANTILE(x, p); and
-    CASE in that of FILTER.
+    WITHIN GROUP (ORDER BY x); PERCENTILE_CONT(x, p), in the same way, in that of QUANTILE_CONT and
+    PERCENTILE; QUANTILE(ROUND_RELATIVE(x), p) in that of APPROX_QUANTILE(x, p); and CASE in that of
+    FILTER.
 
     Raises:
-        SqlRefusal: it has a quantile that lies between values.
+        SqlRefusal: an aggregate is not read so.
     """
     from sqlglot import exp
 
@@ -46,18 +47,13 @@ def name_aggregates(tree: Tree) -> Tree:
         tree.find_all(exp.WithinGroup, exp.Anonymous, exp.Quantile, exp.ApproxQuantile)
     ):
         name = _name(node)
-        if name in _BETWEEN:
-            raise SqlRefusal(
-                f"{node.sql('spark')}, which lies between two values,",
-                why="quantiles are values of the data: the least that a fraction of all is not "
-                "greater than",
-                fix="write QUANTILE(x, p), or PERCENTILE_DISC(p) WITHIN GROUP (ORDER BY x); for "
-                "the middle there is MEDIAN(x), which lies between",
-                line=line_of(node),
-            )
-        if name not in (*_DISC, *_SKETCHES):
+        if name not in (*_DISC, *_BETWEEN, *_SKETCHES):
             continue
-        made = _quantile(node) if name in _DISC else _approximate(node, name)
+        made: exp.Expr | None
+        if name in _SKETCHES:
+            made = _approximate(node, name)
+        else:
+            made = _quantile(node, between=name in _BETWEEN)
         if made is None:
             raise _beyond(node, node.sql("spark"), "write QUANTILE(x, 0.9) of a column")
         node.replace(made)
@@ -100,7 +96,8 @@ def _choose_matches(node: "exp.Filter") -> "exp.Expr":
     from sqlglot import exp
 
     call, condition = node.this, node.expression.this
-    kinds = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Median, exp.Quantile, exp.Count)
+    ranks = (exp.Median, exp.Quantile, exp.PercentileCont)
+    kinds = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count, *ranks)
     if not isinstance(call, kinds) or call.args.get("expressions"):
         raise _beyond(call, node.sql("spark"), "aggregate CASE WHEN … THEN x END")
     argument = call.this
@@ -128,6 +125,7 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
         exp.Max: AggregateFunction.MAX,
         exp.Median: AggregateFunction.MEDIAN,
         exp.Quantile: AggregateFunction.QUANTILE,
+        exp.PercentileCont: AggregateFunction.PERCENTILE,
         exp.Count: AggregateFunction.COUNT,
     }
     function = kinds.get(type(call))
@@ -144,9 +142,9 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
         return SqlAggregate(function, None)
     if not isinstance(argument, exp.Column) or call.args.get("expressions"):
         raise _beyond(call, call.sql("spark"), "aggregate one column itself")
-    if function is not AggregateFunction.QUANTILE:
+    if not function.takes_fraction:
         return SqlAggregate(function, argument)
-    given = call.args.get("quantile")
+    given = call.args.get("quantile" if isinstance(call, exp.Quantile) else "expression")
     fraction = read_fraction(given.name) if isinstance(given, exp.Literal) else None
     if fraction is None:
         raise _beyond(
@@ -173,10 +171,13 @@ def _name(node: "exp.Expr") -> str:
     return ""
 
 
-def _quantile(node: "exp.Expr") -> "exp.Quantile | None":
+def _quantile(node: "exp.Expr", *, between: bool) -> "exp.Expr | None":
+    """QUANTILE(x, p), or PERCENTILE_CONT(x, p); None: it is written in no such way."""
     from sqlglot import exp
 
-    if isinstance(node, exp.Anonymous):
+    if isinstance(node, exp.Quantile):
+        value, fraction = node.this, node.args.get("quantile")
+    elif isinstance(node, exp.Anonymous):
         value, fraction = node.expressions if len(node.expressions) == 2 else (None, None)
     else:
         fraction = node.this.this
@@ -185,7 +186,11 @@ def _quantile(node: "exp.Expr") -> "exp.Quantile | None":
         value = None if order is None or order.args.get("desc") else order.this
     if value is None or fraction is None:
         return None
-    made = exp.Quantile(this=value, quantile=fraction)
+    made: exp.Expr
+    if between:
+        made = exp.PercentileCont(this=value, expression=fraction)
+    else:
+        made = exp.Quantile(this=value, quantile=fraction)
     made.meta["line"] = line_of(node) or 1
     return made
 

@@ -85,7 +85,7 @@ def _type_aggregate(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> 
     match aggregate.function:
         case AggregateFunction.COUNT | AggregateFunction.COUNT_DISTINCT:
             return IntType()
-        case AggregateFunction.AVG | AggregateFunction.MEDIAN:
+        case AggregateFunction.AVG | AggregateFunction.MEDIAN | AggregateFunction.PERCENTILE:
             return FloatType()
         case (
             AggregateFunction.SUM

@@ -13,7 +13,7 @@ from ontoweir.mappings.model.sliding_buckets import SlidingBuckets
 
 class AggregateFunction(StrEnum):
     """The aggregates. QUANTILE is the least value that a fraction of all values is not greater than
-    (PERCENTILE_DISC); the others are as in SQL."""
+    (PERCENTILE_DISC), PERCENTILE lies between values (PERCENTILE_CONT); others are as in SQL."""
 
     COUNT = "COUNT"
     SUM = "SUM"
@@ -23,6 +23,7 @@ class AggregateFunction(StrEnum):
     COUNT_DISTINCT = "COUNT DISTINCT"
     MEDIAN = "MEDIAN"
     QUANTILE = "QUANTILE"
+    PERCENTILE = "PERCENTILE"
 
     @property
     def duplicate_sensitive(self) -> bool:
@@ -41,18 +42,23 @@ class AggregateFunction(StrEnum):
     @property
     def ranks(self) -> bool:
         """Whether it is found by a value's place among all values in order."""
-        return self in (AggregateFunction.MEDIAN, AggregateFunction.QUANTILE)
+        return self is AggregateFunction.MEDIAN or self.takes_fraction
+
+    @property
+    def takes_fraction(self) -> bool:
+        """Whether it is asked for with a fraction of the values."""
+        return self in (AggregateFunction.QUANTILE, AggregateFunction.PERCENTILE)
 
 
 AggregateKey: TypeAlias = tuple[AggregateFunction, str | None, Fraction | None]
-"""A function, its argument, and of QUANTILE the fraction."""
+"""A function, its argument, and of QUANTILE and PERCENTILE the fraction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """`function(argument)` as the column `name`; `argument` is a variable of the matches, None
     for COUNT of all matches. It is of the matches where the argument has a value: in SQL there
-    may be others. `fraction`: of QUANTILE, from 0 to 1."""
+    may be others. `fraction`: of QUANTILE and PERCENTILE, from 0 to 1."""
 
     name: str
     function: AggregateFunction

@@ -12,7 +12,7 @@ from ontoweir.rewriter.expressions.read_computation import ComputationReader
 from ontoweir.rewriter.expressions.read_expression import CASTS, NotReadError, read_expression
 from ontoweir.rewriter.expressions.type_call import USER
 from ontoweir.rewriter.groups.lift_aggregates import lift_aggregates, list_aggregates
-from ontoweir.rewriter.groups.name_quantiles import QUANTILE
+from ontoweir.rewriter.groups.name_quantiles import PERCENTILE, QUANTILE
 from ontoweir.rewriter.groups.read_fraction import read_fraction
 from ontoweir.rewriter.model.aggregation import (
     Aggregate,
@@ -44,6 +44,7 @@ _NAMES = {
     "Aggregate_Max": AggregateFunction.MAX,
     "Aggregate_Sample": AggregateFunction.MEDIAN,  # parse_sparql writes SAMPLE for MEDIAN
     QUANTILE: AggregateFunction.QUANTILE,
+    PERCENTILE: AggregateFunction.PERCENTILE,
 }
 
 
@@ -277,6 +278,7 @@ class _Reader:
             AggregateFunction.AVG,
             AggregateFunction.MEDIAN,
             AggregateFunction.QUANTILE,
+            AggregateFunction.PERCENTILE,
         ):
             raise self.refuse(
                 f"{function} of DISTINCT values, {place}",
@@ -295,7 +297,7 @@ class _Reader:
         assert argument is not None
         self.show_time(argument)
         fraction = None
-        if function is AggregateFunction.QUANTILE:
+        if function.takes_fraction:
             fraction = self.read_fraction(call.get("arguments", []), place, line)
         return Aggregate(name, function, argument.name, source, fraction)
 

@@ -161,14 +161,15 @@ def _call(aggregate: Aggregate, value_of: Callable[[str], exp.Expr], dialect: st
             return exp.Max(this=value)
         case AggregateFunction.MEDIAN:
             return exp.Median(this=value)
-        case AggregateFunction.QUANTILE:
+        case AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE:
             assert aggregate.fraction is not None
+            kind = "DISC" if aggregate.function is AggregateFunction.QUANTILE else "CONT"
             shown = Decimal(aggregate.fraction.numerator) / aggregate.fraction.denominator
             fraction = exp.Literal.number(write_value(shown))
             order = exp.Order(expressions=[exp.Ordered(this=value, nulls_first=False)])
             if dialect == "duckdb":
-                return exp.Anonymous(this="QUANTILE_DISC", expressions=[value, fraction])
-            call = exp.Anonymous(this="PERCENTILE_DISC", expressions=[fraction])
+                return exp.Anonymous(this=f"QUANTILE_{kind}", expressions=[value, fraction])
+            call = exp.Anonymous(this=f"PERCENTILE_{kind}", expressions=[fraction])
             return exp.WithinGroup(this=call, expression=order)
         case _ as unreachable:
             assert_never(unreachable)

@@ -24,9 +24,9 @@ _ORDERED = (AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.QUAN
 def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
     """Nothing, if every aggregate can be computed in every disjunct.
 
-    SUM, AVG and MEDIAN take numbers, MIN, MAX and QUANTILE numbers, dates or times, the same in
-    all disjuncts. COUNT and COUNT DISTINCT take any term. Of sets that are written as changes,
-    texts tell the answers.
+    SUM, AVG, MEDIAN and PERCENTILE take numbers, MIN, MAX and QUANTILE numbers, dates or times, the
+    same in all disjuncts. COUNT and COUNT DISTINCT take any term. Of sets that are written as
+    changes, texts tell the answers.
 
     Raises:
         QueryError: a value cannot be aggregated.

@@ -84,7 +84,7 @@ def _fold(
             better = fresh.copy()
             better[1:] |= values[1:] < running_least(values, fresh)[:-1]
             return _once(rows.take(pa.array(np.sort(order[better]))))
-        case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE:
+        case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE:
             values = numbers_of(rows, name_measure((MeasureKind.HISTOGRAM, first.argument)))
             return _add(rows, *group_codes([groups, begun, ends, values], size))
         case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:

@@ -4,13 +4,12 @@ The moments of a group follow each other, and a row holds at the moments [begin,
 """
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.columnar.runs import running_greatest
-from ontoweir.runtime.results.running_medians import find_ranked
+from ontoweir.runtime.results.running_medians import Rank, Ranked, find_ranked
 
 
 def sum_spans(begin: Array, end: Array, values: Array, moments: int) -> Array:
@@ -78,16 +77,16 @@ def rank_spans(
     end: Array,
     counted: tuple[Array, Array],
     first: Array,
-    fractions: Sequence[Fraction | None],
-) -> tuple[list[tuple[Array, Array]], Array]:
-    """For several fractions (None: the middle) the values there among those of the rows that hold,
-    at each moment, and at which moments there are any (find_ranked).
+    ranks: Sequence[Rank],
+) -> tuple[list[Ranked], Array]:
+    """For several places the values there among those of the rows that hold, at each moment, and at
+    which moments there are any (find_ranked).
 
     Args:
         begin, end: where rows hold.
         counted: values (int64 or float64), and how often each counts.
         first: a mask of the moments: where groups begin.
-        fractions: from 0 to 1.
+        ranks: the places.
     """
     values, weights = counted
     moments = len(first)
@@ -100,4 +99,4 @@ def rank_spans(
     counts = np.concatenate([weights, -weights[left]])[order]
     group = np.flatnonzero(first)[np.cumsum(first) - 1]
     until = np.searchsorted(at, np.arange(moments), side="right")
-    return find_ranked(held, counts, np.searchsorted(at, group), until, fractions)
+    return find_ranked(held, counts, np.searchsorted(at, group), until, ranks)

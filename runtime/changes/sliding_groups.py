@@ -156,14 +156,16 @@ class _Sliding:
                 greatest = first.function is AggregateFunction.MAX
                 best = best_of_spans(begin, end, numbers, size, greatest=greatest)
                 return {measure: GroupColumn(best, held > 0)}
-            case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE:
+            case (
+                AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE
+            ):
                 measure = (MeasureKind.HISTOGRAM, first.argument)
                 counted = numbers_of(rows, name_measure(measure)), rows.column(WEIGHT).to_numpy()
                 ranked = shown_groups(self.work).ranked(measure)
-                fractions = list(ranked.values())
-                found, there = rank_spans(begin, end, counted, self.moments.first, fractions)
+                places = list(ranked.values())
+                found, there = rank_spans(begin, end, counted, self.moments.first, places)
                 sides = zip(ranked, found, strict=True)
-                return {rank: GroupColumn(low, there, high) for rank, (low, high) in sides}
+                return {rank: GroupColumn(r.low, there, r.high, r.share) for rank, r in sides}
             case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
                 made = {weight_of(part): GroupColumn(held, always)}
                 nothing = GroupColumn(np.zeros(size, dtype=np.int64), always)

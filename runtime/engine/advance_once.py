@@ -78,7 +78,7 @@ def advance_once(work: AggregateWork, tables: PartRows) -> pa.Table:
                     for digit, values in split_doubles(column, valid.astype(np.int64)).items():
                         running[(*name, digit)] = GroupColumn(values, always)
                     continue
-                running[name] = GroupColumn(column, valid, column)
+                running[name] = GroupColumn(column, valid, column, np.zeros(rows, np.int64))
     return _render(work, filled[0], running, weights)
 
 

@@ -356,7 +356,9 @@ def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[M
                 numbers[(MeasureKind.MAX, argument)] = empty
             case AggregateFunction.COUNT_DISTINCT:
                 numbers[(MeasureKind.DISTINCT, argument)] = none
-            case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE:
+            case (
+                AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE
+            ):
                 numbers[ALL_MATCHES] = none
                 numbers[(MeasureKind.HISTOGRAM, argument)] = empty
             case _:

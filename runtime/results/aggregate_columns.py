@@ -91,7 +91,7 @@ def _type(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> pa.DataTyp
     match aggregate.function:
         case AggregateFunction.COUNT | AggregateFunction.COUNT_DISTINCT:
             return pa.int64()
-        case AggregateFunction.AVG | AggregateFunction.MEDIAN:
+        case AggregateFunction.AVG | AggregateFunction.MEDIAN | AggregateFunction.PERCENTILE:
             return pa.float64()
         case (
             AggregateFunction.SUM

@@ -24,6 +24,32 @@ def halve(low: Array, high: Array, unit: int) -> Array:
     return quotient
 
 
+def interpolate(low: Array, high: Array, share: Array, whole: int, unit: int) -> Array:
+    """low + (high - low) · share / whole, in units of which `unit` are 1, as the nearest doubles;
+    of doubles, what doubles make of it.
+
+    Args:
+        low, high: int64 or float64.
+        share: int64, from 0 to `whole` - 1.
+        whole: more than 0.
+        unit: of whole numbers; 1 of doubles.
+    """
+    if low.dtype == np.float64:
+        part = share / whole
+        with np.errstate(over="ignore", invalid="ignore"):
+            between: Array = low + (high - low) * part
+            far = np.isinf(high - low)  # the difference is too great, or infinite
+            between = np.where(far, low * (1 - part) + high * part, between)
+        return np.where((share == 0) | (low == high), low, between)
+    top = max(np.abs(side.astype(np.float64)).max(initial=0.0) for side in (low, high))
+    if whole > _FAR or top * whole > _FAR:  # quotients of Python's whole numbers are the nearest
+        exact = low.astype(object) * (whole - share) + high.astype(object) * share
+        quotient: Array = (exact / (whole * unit)).astype(np.float64)
+        return quotient
+    one = np.ones(len(low), dtype=np.int64)
+    return divide(low * (whole - share) + high * share, one, whole * unit)
+
+
 def divide(above: Array, below: Array, unit: int) -> Array:
     """above / (below · unit) as the nearest doubles."""
     exact = 1 << 53

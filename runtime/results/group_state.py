@@ -24,11 +24,13 @@ _SPARE_TEXTS = 1 << 16
 @dataclass(frozen=True, slots=True)
 class GroupColumn:
     """A measure of groups: its values, and where it has any (`valid`). Of a histogram, the values
-    on both sides of the middle (`upper`: the greater one)."""
+    on both sides of a place (`upper`: the greater one), and how far it is from the lower one
+    (`share`, of the fraction's denominator)."""
 
     values: Array
     valid: Array
     upper: Array | None = None
+    share: Array | None = None
 
     @property
     def greatest(self) -> float:
@@ -38,7 +40,8 @@ class GroupColumn:
     def take(self, index: Array) -> "GroupColumn":
         """The rows at (or under a mask of) `index`."""
         upper = None if self.upper is None else self.upper[index]
-        return GroupColumn(self.values[index], self.valid[index], upper)
+        share = None if self.share is None else self.share[index]
+        return GroupColumn(self.values[index], self.valid[index], upper, share)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ def rank_of(aggregate: Aggregate) -> Measure:
     """The measure that a median, or another quantile, is read from."""
     if aggregate.fraction is None:
         return (MeasureKind.HISTOGRAM, aggregate.argument)
-    return (MeasureKind.HISTOGRAM, aggregate.argument, str(aggregate.fraction))
+    return (MeasureKind.HISTOGRAM, aggregate.argument, aggregate.function, str(aggregate.fraction))
 
 
 ALL_MATCHES: Measure = (MeasureKind.WEIGHT,)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,64 +12,81 @@ from ontoweir.runtime.columnar.runs import number_runs
 _MAX_INT64 = (1 << 63) - 1
 
 
+class Rank(NamedTuple):
+    """A place among values in order: where so many are below, a fraction from 0 to 1 of all (p),
+    of n values the least that p · n of them are not greater than; or `between` values, at
+    p · (n - 1), counted from 0."""
+
+    fraction: Fraction
+    between: bool = False
+
+
+class Ranked(NamedTuple):
+    """The values at a place of every span: the lower and the upper one, and how far the place is
+    from the lower one, of the fraction's denominator."""
+
+    low: Array
+    high: Array
+    share: Array
+
+
 def find_ranked(
-    values: Array,
-    weights: Array,
-    starts: Array,
-    stops: Array,
-    fractions: Sequence[Fraction | None],
-) -> tuple[list[tuple[Array, Array]], Array]:
-    """Of every span of rows, for each fraction the least value that this fraction of all its values
-    is not greater than; of None the lower and the upper value in the middle.
+    values: Array, weights: Array, starts: Array, stops: Array, ranks: Sequence[Rank]
+) -> tuple[list[Ranked], Array]:
+    """The values at some places of every span of rows.
 
     Args:
         values: int64 or float64.
         weights: how often each value counts: whole numbers, which in no span add up to less than 0
             for any value.
         starts, stops: spans [start, stop) of rows.
-        fractions: from 0 to 1.
+        ranks: the places.
 
     Returns:
-        of each fraction the values, twice, or the lower and the upper ones; and which spans have
-        rows: of others, they are any values.
+        for each place its values, and which spans have rows: of others, they are any values.
 
     >>> values, weights = np.array([1, 4, 7]), np.array([1, 1, 1])
-    >>> find_ranked(values, weights, np.array([0]), np.array([3]), [Fraction(1, 3), Fraction(2, 5)])
-    ([(array([1]), array([1])), (array([4]), array([4]))], array([ True]))
+    >>> ranks = [Rank(Fraction(2, 5)), Rank(Fraction(2, 5), True)]
+    >>> found, there = find_ranked(values, weights, np.array([0]), np.array([3]), ranks)
+    >>> [(int(f.low[0]), int(f.high[0]), int(f.share[0])) for f in found], there
+    ([(4, 4, 0), (1, 4, 4)], array([ True]))
     """
     total = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(weights)])
     count = total[stops] - total[starts]
-    if len(values) == 0 or not fractions:
+    if len(values) == 0 or not ranks:
         nothing = np.zeros(len(starts), dtype=values.dtype)
-        return [(nothing, nothing)] * len(fractions), count > 0
+        return [Ranked(nothing, nothing, np.zeros(len(starts), np.int64))] * len(ranks), count > 0
     order = np.argsort(values)
     ordered = values[order]
     fresh = starts_of_runs(ordered)
-    ranks = np.empty(len(values), dtype=np.int64)
-    ranks[order] = number_runs(fresh)
+    numbers = np.empty(len(values), dtype=np.int64)
+    numbers[order] = number_runs(fresh)
     distinct = ordered[fresh]
-    places = [p for fraction in fractions for p in _places(count, fraction)]
+    found = [_place(count, rank) for rank in ranks]
+    places = [p for low, high, _ in found for p in ([low] if high is low else [low, high])]
     # all places at once
     low, high = (np.concatenate([side] * len(places)) for side in (starts, stops))
-    chosen = _select(ranks, weights, low, high, np.concatenate(places))
+    chosen = _select(numbers, weights, low, high, np.concatenate(places))
     chosen = np.minimum(chosen, len(distinct) - 1)  # of empty spans, any
-    found = iter(np.split(distinct[chosen], len(places)))
+    there = iter(np.split(distinct[chosen], len(places)))
     made = []
-    for fraction in fractions:
-        first = next(found)
-        made.append((first, next(found) if fraction is None else first))
+    for lower, upper, share in found:
+        first = next(there)
+        made.append(Ranked(first, first if upper is lower else next(there), share))
     return made, count > 0
 
 
-def _places(count: Array, fraction: Fraction | None) -> list[Array]:
-    """The places of a fraction of so many values, from 0; of the middle both, which may be one."""
-    if fraction is None:
-        return [np.maximum(count - 1, 0) // 2, count // 2]
-    above, below = fraction.numerator, fraction.denominator
+def _place(count: Array, rank: Rank) -> Ranked:
+    """The places from 0 among so many values, and how far it is from the lower one to the place."""
+    above, below = rank.fraction.numerator, rank.fraction.denominator
     most = int(count.max(initial=0))
     wide = count.astype(object) if most * above + below > _MAX_INT64 else count
-    place = np.maximum(-((-above * wide) // below), 1) - 1
-    return [place.astype(np.int64)]
+    if not rank.between:
+        place = (np.maximum(-((-above * wide) // below), 1) - 1).astype(np.int64)
+        return Ranked(place, place, np.zeros(len(count), dtype=np.int64))
+    exact = above * np.maximum(wide - 1, 0)
+    low, share = (exact // below).astype(np.int64), (exact % below).astype(np.int64)
+    return Ranked(low, low + (share > 0), share)
 
 
 def _select(ranks: Array, weights: Array, low: Array, high: Array, places: Array) -> Array:

@@ -22,7 +22,7 @@ from ontoweir.runtime.columnar.runs import (
     running_least,
     running_sums,
 )
-from ontoweir.runtime.results.divide_exactly import divide, halve
+from ontoweir.runtime.results.divide_exactly import divide, halve, interpolate
 from ontoweir.runtime.results.exact_sums import round_digits
 from ontoweir.runtime.results.group_state import (
     ADDED,
@@ -31,7 +31,7 @@ from ontoweir.runtime.results.group_state import (
     Histogram,
 )
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind, rank_of
-from ontoweir.runtime.results.running_medians import find_ranked
+from ontoweir.runtime.results.running_medians import Rank, find_ranked
 
 FAR = float(1 << 61)
 """Sums of so much are looked at once more: whether each fits."""
@@ -106,10 +106,16 @@ class Shown:
     weights: Mapping[str, Measure]
     late: bool = False
 
-    def ranked(self, counted: Measure) -> dict[Measure, Fraction | None]:
+    def ranked(self, counted: Measure) -> dict[Measure, Rank]:
         """The medians and other quantiles of what is counted."""
         mine = (a for a in self.aggregates if a.function.ranks and a.argument == counted[1])
-        return {rank_of(a): a.fraction for a in mine}
+        return {
+            rank_of(a): Rank(
+                Fraction(1, 2) if a.fraction is None else a.fraction,
+                between=a.function is not AggregateFunction.QUANTILE,
+            )
+            for a in mine
+        }
 
     def show(self, columns: Mapping[Measure, GroupColumn]) -> dict[str, AggregateValues]:
         """All aggregates, by name."""
@@ -187,8 +193,8 @@ def show_groups(shown: Shown, state: GroupState, places: Array) -> dict[str, Agg
         values, counts = counted.values[order], counted.counts[order]
         ranked = shown.ranked(name)
         found, valid = find_ranked(values, counts, starts, stops, list(ranked.values()))
-        for rank, (low, high) in zip(ranked, found, strict=True):
-            columns[rank] = GroupColumn(low, valid, high)
+        for rank, (low, high, share) in zip(ranked, found, strict=True):
+            columns[rank] = GroupColumn(low, valid, high, share)
     return shown.show(columns)
 
 
@@ -288,7 +294,7 @@ def _rank(
     part: Deltas,
     held: Histogram,
     touched: Array,
-    ranked: Mapping[Measure, Fraction | None],
+    ranked: Mapping[Measure, Rank],
 ) -> Iterator[tuple[Measure, GroupColumn, GroupColumn]]:
     """The values of several fractions (None: on both sides of the middle) after every moment, and
     those before the first moment of every group. `held`: what was counted before; `touched`: the
@@ -317,9 +323,9 @@ def _rank(
         list(ranked.values()),
     )
     cut = len(moments.code)
-    for rank, (low, high) in zip(ranked, found, strict=True):
-        now = GroupColumn(low[:cut], valid[:cut], high[:cut])
-        yield rank, now, GroupColumn(low[cut:], valid[cut:], high[cut:])
+    for rank, (low, high, share) in zip(ranked, found, strict=True):
+        made = GroupColumn(low, valid, high, share)
+        yield rank, made.take(np.arange(cut)), made.take(np.arange(cut, len(low)))
 
 
 def show_aggregate(
@@ -371,5 +377,12 @@ def show_aggregate(
             return AggregateValues(
                 halve(middle.values, middle.upper, 10 ** (scales[argument] or 0)), middle.valid
             )
+        case AggregateFunction.PERCENTILE:
+            assert argument is not None and aggregate.fraction is not None  # noqa: PT018
+            place = running[rank_of(aggregate)]
+            assert place.upper is not None and place.share is not None  # noqa: PT018
+            unit, whole = 10 ** (scales[argument] or 0), aggregate.fraction.denominator
+            made = interpolate(place.values, place.upper, place.share, whole, unit)
+            return AggregateValues(made, place.valid)
         case _:
             assert_never(aggregate.function)

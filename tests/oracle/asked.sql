@@ -80,5 +80,4 @@ SELECT date_trunc('hour', ts) AS h, LIST(level ORDER BY ts) AS n FROM reading GR
 SELECT date_trunc('hour', ts) AS h, MODE(note) AS n FROM reading GROUP BY h
 -- refused: write ARG_MIN(x, ts)
 SELECT date_trunc('hour', ts) AS h, FIRST(note ORDER BY ts) AS n FROM reading GROUP BY h
--- refused: QUANTILE(x, p)
-SELECT date_trunc('hour', ts) AS h, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY value) AS q FROM reading GROUP BY h
+SELECT date_trunc('hour', ts) AS h, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY value) AS q, QUANTILE_CONT(level, 0.35) AS p FROM reading WHERE EARLY GROUP BY h

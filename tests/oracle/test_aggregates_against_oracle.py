@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
-from math import ceil
+from math import ceil, floor
 from random import Random
 from typing import Any
 
@@ -63,7 +63,7 @@ def make_aggregates(random: Random, case: Case) -> SpjUnion:
             f"a{i}",
             f,
             v,
-            fraction=tenth if f is AggregateFunction.QUANTILE else None,
+            fraction=tenth if f.takes_fraction else None,
         )
         for i, (f, v) in enumerate(aggregates)
     )
@@ -117,6 +117,12 @@ def _compute(aggregate: Aggregate, rows: Sequence[tuple[dict[str, Any], int]]) -
             assert aggregate.fraction is not None
             every = sorted(v for v, count in values for _ in range(count))
             return every[max(ceil(aggregate.fraction * len(every)), 1) - 1]
+        case AggregateFunction.PERCENTILE:
+            assert aggregate.fraction is not None
+            row = sorted(Fraction(v) for v, count in values for _ in range(count))
+            place = aggregate.fraction * (len(row) - 1)
+            low, high = row[floor(place)], row[ceil(place)]
+            return float(low + (high - low) * (place - floor(place)))
         case AggregateFunction.MEDIAN:
             flat = sorted(Fraction(v) for v, count in values for _ in range(count))
             middle = (flat[(len(flat) - 1) // 2], flat[len(flat) // 2])

@@ -42,7 +42,9 @@ def confirm_aggregates(union: SpjUnion, catalog: Catalog, witness: Witness) -> b
                 confirmed = _confirms_average(work, aggregate)
             case AggregateFunction.COUNT_DISTINCT:
                 confirmed = _confirms_count(work, aggregate)
-            case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE:
+            case (
+                AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE
+            ):
                 confirmed = False
         if confirmed:
             return True

@@ -69,6 +69,23 @@ def test_phrasings(call: str) -> None:
 @pytest.mark.parametrize(
     "call",
     [
+        "QUANTILE_CONT(x, 0.95)",
+        "percentile(x, 0.95)",
+        "PERCENTILE_CONT(x, 0.95)",
+        "PERCENTILE_CONT(0.95) WITHIN GROUP (ORDER BY x)",
+        "percentile_cont(0.95) WITHIN GROUP (ORDER BY x ASC)",
+    ],
+)
+def test_phrasings_of_what_lies_between(call: str) -> None:
+    made = read(call)
+    assert (made.function, made.fraction) == (AggregateFunction.PERCENTILE, Fraction(19, 20))
+    union = parse_sql(f"SELECT {call} AS q FROM s", CATALOG, name="q", file="q.sql")
+    assert "PERCENTILE_CONT(0.95) WITHIN GROUP (ORDER BY" in print_sql(union, CATALOG)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
         "APPROX_QUANTILE(x, 0.5)",
         "approx_percentile(x, 0.5)",
         "PERCENTILE_APPROX(x, 0.5)",
@@ -130,8 +147,9 @@ def test_quantiles_of_one_column_are_told_apart() -> None:
         ("QUANTILE(g, 0.5)", "takes numbers, dates and times"),
         ("quantile_disc(x)", "QUANTILE(x, 0.9) of a column"),
         ("PERCENTILE_DISC(0.5) WITHIN GROUP (ORDER BY x DESC)", "QUANTILE(x, 0.9) of a column"),
-        ("PERCENTILE(x, 0.5)", "which lies between two values"),
-        ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)", "which lies between two values"),
+        ("PERCENTILE(x, 2)", "write a number from 0 to 1"),
+        ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x DESC)", "QUANTILE(x, 0.9) of a column"),
+        ("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY d)", "PERCENTILE"),
         ("PERCENTILE_APPROX(x, 0.5, 100)", "QUANTILE(x, 0.9) of a column"),
         ("approx_quantile(g, 0.5)", "mixes types"),
         ("approx_quantile(x, 2)", "write a number from 0 to 1"),
@@ -160,7 +178,7 @@ def test_it_is_printed_as_what_lies_in_the_data(dialect: str, call: str) -> None
 
 def test_sparql() -> None:
     text = f"{HEAD}SELECT ?k (ow:quantile(?v, 0.9) AS ?q) (ow:quantile(?v + 1, 1) AS ?r) "
-    text += "(ow:approxQuantile(?v, 0.5) AS ?s) {"
+    text += "(ow:approxQuantile(?v, 0.5) AS ?s) (ow:percentile(?v, 0.9) AS ?p) {"
     text += "\nGRAPH ?t { ?x :v ?v ; :k ?k } } GROUP BY ?k HAVING(ow:quantile(?v, 0.9) > 3)"
     query = parse_query(text, name="q", file="q.rq")[0]
     assert query.aggregation is not None
@@ -169,6 +187,7 @@ def test_sparql() -> None:
         ("q", "QUANTILE", Fraction(9, 10)),
         ("r", "QUANTILE", Fraction(1)),
         ("s", "QUANTILE", Fraction(1, 2)),
+        ("p", "PERCENTILE", Fraction(9, 10)),
     ]
     assert query.computation is not None
     assert "urn:ontoweir:roundRelative" in str(query.computation)
@@ -181,6 +200,7 @@ def test_sparql() -> None:
         ("ow:quantile(?v)", "ow:quantile without a fraction"),
         ("ow:quantile(?v, ?w)", "ow:quantile without a fraction"),
         ("ow:quantile(DISTINCT ?v, 0.5)", "QUANTILE of DISTINCT values"),
+        ("ow:percentile(DISTINCT ?v, 0.5)", "PERCENTILE of DISTINCT values"),
     ],
 )
 def test_sparql_that_is_refused(call: str, says: str) -> None:

@@ -174,7 +174,7 @@ def test_the_trace_of_a_query_names_its_passes() -> None:
 
 
 # Without a pass: joins, disjuncts and conditions of all the example's queries, and how many of
-# their verdicts change (benchmarks/compile/rewrite_passes.py prints the table with names and times).
+# their verdicts change (benchmarks/compile/rewrite_passes.py prints the table).
 WORTH = {
     "": (149, 52, 548, 0),
     "disjointness axioms": (149, 52, 548, 0),  # contradictory filters find the same one

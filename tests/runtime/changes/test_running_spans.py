@@ -13,6 +13,7 @@ from ontoweir.runtime.changes.running_spans import (
     sum_spans,
 )
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.results.running_medians import Rank
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -34,8 +35,14 @@ def test_spans_are_what_holds_at_every_moment(seed: int) -> None:
     least = best_of_spans(begin, end, values, 20, greatest=False)
     most = best_of_spans(begin, end, values.astype(np.float64), 20, greatest=True)
     kinds = count_distinct(begin, end, values + 5 + 11 * (np.cumsum(first)[begin] - 1), 20)
-    middle = rank_spans(begin, end, (values, weights), first, [None, Fraction(9, 10)])
-    ((lower, upper), (most_of, _)), there = middle
+    middle = rank_spans(
+        begin,
+        end,
+        (values, weights),
+        first,
+        [Rank(Fraction(1, 2), between=True), Rank(Fraction(9, 10))],
+    )
+    ((lower, upper, _), (most_of, _, _)), there = middle
     for moment in range(20):
         held = sorted(v for b, e, v, w in spans if b <= moment < e for _ in range(w))
         assert sums[moment] == sum(held)

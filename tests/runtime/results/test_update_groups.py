@@ -3,6 +3,7 @@
 import pickle
 from collections import defaultdict
 from fractions import Fraction
+from math import ceil, floor
 from typing import Any
 
 import numpy as np
@@ -164,7 +165,7 @@ NAMED = tuple(
         f.name,
         f,
         None if f is F.COUNT else "v",
-        fraction=Fraction(3, 4) if f is F.QUANTILE else None,
+        fraction=Fraction(3, 4) if f.takes_fraction else None,
     )
     for f in F
 )
@@ -186,6 +187,8 @@ def expect(aggregate: Aggregate, rows: list[Row]) -> Any:
     """An aggregate of some matches."""
     values = sorted(v for _, _, v, weight in rows for _ in range(weight))
     middle = Fraction(values[(len(values) - 1) // 2] + values[len(values) // 2], 2)
+    place = Fraction(3, 4) * (len(values) - 1)
+    low, high = values[floor(place)], values[ceil(place)]
     return {
         F.COUNT: len(values),
         F.COUNT_DISTINCT: len(set(values)),
@@ -194,6 +197,7 @@ def expect(aggregate: Aggregate, rows: list[Row]) -> Any:
         F.MIN: values[0],
         F.MAX: values[-1],
         F.MEDIAN: float(middle),
+        F.PERCENTILE: float(low + (high - low) * (place - floor(place))),
         F.QUANTILE: values[max(-(-3 * len(values) // 4), 1) - 1],
     }[aggregate.function]
 
