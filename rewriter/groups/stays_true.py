@@ -110,6 +110,8 @@ def _direction(expression: Expression, directions: Mapping[str, int | None]) -> 
             return _times(_direction(left, directions), _sign(right))
         case Call(function=Function.DIVIDE, arguments=(left, right)):
             return _times(_direction(left, directions), _sign(right) or None)
+        case Call(function=Function.EPOCH_US, arguments=(inner,)):
+            return _direction(inner, directions)
         case Call(function=function, arguments=(inner, *_)) if function in _MONOTONE:
             numbers = type_family(inner.type) == type_family(expression.type) == "number"
             return _direction(inner, directions) if numbers else None

@@ -1,4 +1,4 @@
-"""Times of rows in SQL: `SELECT ts`, `GROUP BY ts`, `MAX(ts)`."""
+"""Times of rows in SQL: `SELECT ts`, `GROUP BY ts`, `MAX(ts)`, `MAX(ts) - MIN(ts)`."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -81,21 +81,24 @@ def _replace(place: "exp.Expr", column: "exp.Column") -> None:
 
 
 def _places(select: "exp.Select") -> "list[exp.Expr]":
-    """What SELECT shows or aggregates, and what GROUP BY has."""
+    """What SELECT shows, what it and HAVING aggregate, and what GROUP BY has."""
     from sqlglot import exp
 
-    group = select.args.get("group")
+    group, having = select.args.get("group"), select.args.get("having")
     places = [*(() if group is None else group.expressions)]
     for item in select.expressions:
         inner = item.unalias()
-        if isinstance(inner, (exp.Min, exp.Max, exp.Count)):
-            argument = inner.this
+        if not isinstance(inner, (exp.Min, exp.Max, exp.Count)):
+            places.append(inner)
+    for item in (*select.expressions, *(() if having is None else (having,))):
+        for call in item.find_all(exp.Min, exp.Max, exp.Count):
+            argument = call.this
+            if call.find_ancestor(exp.Select, exp.Window) is not select:
+                continue
             if isinstance(argument, exp.Distinct):
                 places += argument.expressions
-            elif not isinstance(inner, exp.Count):
+            elif not isinstance(call, exp.Count):
                 places.append(argument)
-        else:
-            places.append(inner)
     return places
 
 

@@ -81,3 +81,6 @@ SELECT date_trunc('hour', ts) AS h, MODE(note) AS n FROM reading GROUP BY h
 -- refused: write ARG_MIN(x, ts)
 SELECT date_trunc('hour', ts) AS h, FIRST(note ORDER BY ts) AS n FROM reading GROUP BY h
 SELECT date_trunc('hour', ts) AS h, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY value) AS q, QUANTILE_CONT(level, 0.35) AS p FROM reading WHERE EARLY GROUP BY h
+SELECT sensor, date_trunc('hour', ts) AS h, EXTRACT(EPOCH FROM MAX(ts) - MIN(ts)) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2
+SELECT sensor, date_trunc('hour', ts) AS h, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2 HAVING MAX(ts) - MIN(ts) > INTERVAL '10' MINUTE
+SELECT sensor, date_trunc('hour', ts) AS h, MAX(ts) + INTERVAL '5' MINUTE AS u FROM reading WHERE EARLY GROUP BY 1, 2

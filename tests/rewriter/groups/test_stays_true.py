@@ -57,6 +57,7 @@ def read(having: str, more: str = "") -> SpjUnion:
         "k = 3",
         "k IS NULL OR COUNT(*) >= k",
         "FLOOR(MAX(f)) > 3",
+        "MAX(ts) - MIN(ts) > INTERVAL '1' HOUR",
     ],
 )
 def test_what_stays_true_is_read(having: str) -> None:
@@ -78,6 +79,8 @@ LEAVES = [
     "MAX(v) IS NULL",
     "MAX(v) > COUNT(*)",
     "MAX(v) * MIN(v) > 3",
+    "MAX(ts) - MIN(ts) < INTERVAL '1' HOUR",
+    "MIN(ts) - MAX(ts) > INTERVAL '1' HOUR",
     "MAX(v) / COUNT(*) > 3",
     "MAX(v) * -1 > -3",
     "COUNT(*) % 2 >= 1",
