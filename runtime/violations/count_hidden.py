@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, NullOutput, SpjUnion
+from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
 from ontoweir.runtime.sources.list_pieces import find_leaf
 from ontoweir.runtime.sources.read_source import locate_source
 
@@ -58,10 +58,12 @@ def _trace(name: str, column: str, union: SpjUnion) -> Iterator[tuple[str, str]]
         for shown, output in disjunct.outputs:
             if shown != column or not isinstance(output, LiteralOutput | NullOutput):
                 continue
-            if isinstance(value := output.value, Attribute):
-                inner = replace(block.union, blocks=(*union.blocks, *block.union.blocks))
-                if tables[value.alias] != name:
-                    yield from _trace(tables[value.alias], value.column, inner)
+            if isinstance(output, LiteralOutput) and not output.optional:
+                continue  # where it is NULL, there is no row of the answers
+            table, inner = tables[output.value.alias], block.union
+            if table != name:
+                inner = replace(inner, blocks=(*union.blocks, *inner.blocks))
+                yield from _trace(table, output.value.column, inner)
 
 
 def _count(file: str, column: str) -> int:
