@@ -122,7 +122,7 @@ def _aggregate(random: Random, column: str) -> tuple[str, str]:
         case "f":
             functions += ["SUM", "AVG", "MIN", "MAX"]
         case "a" | "b" | "h":
-            functions += ["SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE"]
+            functions += ["SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE", "BETWEEN"]
         case "d":
             functions += ["MIN", "MAX", "QUANTILE"]
         case _:
@@ -134,6 +134,11 @@ def _aggregate(random: Random, column: str) -> tuple[str, str]:
             return (f"COUNT(DISTINCT {column})",) * 2
         case "MEDIAN":
             return f"MEDIAN({column})", f"MEDIAN(CAST({column} AS DOUBLE))"
+        case "BETWEEN":
+            fraction = random.choice(["0", "0.25", "0.5", "0.875", "1"])  # which doubles have
+            ordered = f"PERCENTILE_CONT({fraction}) WITHIN GROUP (ORDER BY {column})"
+            ours = random.choice([ordered, f"QUANTILE_CONT({column}, {fraction})"])
+            return ours, f"QUANTILE_CONT(CAST({column} AS DOUBLE), {fraction})"
         case "QUANTILE":
             fraction = random.choice(["0", "0.1", "0.25", "0.5", "0.9", "1"])
             ordered = f"PERCENTILE_DISC({fraction}) WITHIN GROUP (ORDER BY {column})"
