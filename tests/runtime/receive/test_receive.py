@@ -111,7 +111,7 @@ def test_messages_are_lines_in_their_order(broker: Broker, tmp_path: Path) -> No
             broker.publish(f"sensors/d{number % 3}/temp", _message(number), qos=number % 2)
             broker.publish(f"sensors/d{number % 3}/humidity", _message(number))
         wait_until(lambda: len(_lines(tmp_path)) == 200, one.thread.is_alive)
-        assert broker.done
+        wait_until(lambda: broker.done, one.thread.is_alive)
         found = one.end()
     assert (found.messages, found.objects) == (200, 200)
     assert found.files == len(list((tmp_path / "arrivals").glob("*.jsonl")))
