@@ -3,6 +3,6 @@
 Rooms, from the ground up: `spark`, `pool`, `columnar`, `kept`, `rdf`, `times`, `sources`, `packed`,
 `text`; `statics`, `staging`, `ingest`, `lateness`; `views`, `verified`, `kernel`; `results`,
 `spill`, `groups`, `engine`; `preceding`; `blocks`, `changes`; `measure`; and above them, side by
-side, `replay` and `live`. Doors: `replay.replay`, `live.run_live`, `live.await_live`,
+side, `replay`, `live` and `receive`. Doors: `replay.replay`, `live.run_live`, `live.await_live`,
 `measure.measure_stream`, `statics.load_statics`, `spark.start_session`.
 """

@@ -6,7 +6,7 @@ from decimal import Decimal
 from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_closing import read_closing
 from ontoweir.mappings.catalog.read_columns import read_columns
-from ontoweir.mappings.catalog.read_envelope import check_envelope, read_envelope
+from ontoweir.mappings.catalog.read_envelope import check_envelope, read_envelope, read_mqtt
 from ontoweir.mappings.catalog.read_rules import check_columns, read_rules
 from ontoweir.mappings.catalog.read_timestamp import read_timestamp
 from ontoweir.mappings.catalog.read_versions import read_versions
@@ -184,7 +184,7 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
             fix="remove the options" if options else 'write path = "NAME"',
         )
     sort, keep = table.flag("sort"), not static and table.flag("keep")
-    if keep and not (kind in ("csv", "json") or (kind == "parquet" and sort)):
+    if keep and not (kind in ("csv", "json", "mqtt") or (kind == "parquet" and sort)):
         raise table.error(
             "keep",
             f"[{table.name()}] has keep = true",
@@ -192,6 +192,10 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
             "to be sorted",
             fix="remove keep",
         )
+    mqtt: tuple[tuple[str, str], ...] = ()
+    if kind == "mqtt":
+        options, mqtt = read_mqtt(table, options, static=static)
+        kind = "json"  # as which messages are written
     unnest = table.text("unnest")
     if unnest is not None and (kind != "json" or not all(unnest.split("."))):
         raise table.error(
@@ -203,7 +207,7 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
             else 'write it as "values", or "reading.values"',
         )
     envelope = None if static else read_envelope(table)
-    return DataSource(kind or "view", path, options, view, sort, keep, unnest, envelope)
+    return DataSource(kind or "view", path, options, view, sort, keep, unnest, envelope, mqtt)
 
 
 def _check_paths(table: TomlTable, data: DataSource, columns: Sequence[Column]) -> None:

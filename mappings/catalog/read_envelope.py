@@ -1,4 +1,5 @@
-"""Read what is declared of messages that say how a table changes: change data capture."""
+"""Read what is declared of messages: those that say how a table changes, change data capture; and
+where those of MQTT come from."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -7,8 +8,13 @@ from ontoweir.mappings.model.catalog import BooleanType, Column, Envelope
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
-_FORMATS = ("json", "kafka")
+_FORMATS = ("json", "kafka", "mqtt")
 _FORMS = ("debezium", "upsert")
+_MQTT = ("host", "port", "topic", "qos", "client_id", "username", "password")
+_CONNECTION = ("tls", "ca_file", "keepalive")
+_FILES = ("maxFilesPerTrigger", "maxFileAge")
+"""Options of the files that messages are written to."""
+_Options = tuple[tuple[str, str], ...]
 
 
 def read_envelope(source: TomlTable) -> Envelope | None:
@@ -109,3 +115,66 @@ def check_envelope(table: TomlTable, envelope: Envelope | None, columns: Sequenc
             fix='write from = ["timestamp"], of the message, and format = "epoch_ms"; or a path '
             "that begins with key",
         )
+
+
+def read_mqtt(source: TomlTable, options: _Options, *, static: bool) -> tuple[_Options, _Options]:
+    """The options of a source of MQTT: of its files, and of the connection.
+
+    Raises:
+        CatalogError: one is missing, or is none; with its line.
+    """
+    if static:
+        raise source.error(
+            "format",
+            f"[{source.name()}] has format = 'mqtt'",
+            why="messages come for ever, and a relation does not change",
+            fix="declare a stream, and a relation with versions of it",
+        )
+    source.need("path", '"arrivals", the folder that `ontoweir receive` writes messages to')
+    given, table = dict(options), source.table("options")
+    table.need("host", '"broker.example"')
+    table.need("topic", '"sensors/{device}/temp"')
+    known = (*_MQTT, *_CONNECTION)
+    for name, text in options:
+        if name not in (*known, *_FILES):
+            raise table.error(
+                name,
+                f"the option {name!r} of MQTT is not known",
+                why=f"there are {', '.join(known)}",
+                fix=did_you_mean(name, known),
+            )
+        numeric = name in ("port", "keepalive") and not text.startswith("env:")
+        if numeric and not (text.isascii() and text.isdigit() and 0 < int(text) < 65_536):
+            raise table.wrong(name, "a number from 1 to 65535")
+    if given.get("tls", "false") not in ("true", "false"):
+        raise table.wrong("tls", '"true" or "false"')
+    if given.get("qos", "1") not in ("0", "1"):
+        raise table.error(
+            "qos",
+            f"qos = {given['qos']!r}",
+            why="with 1 each message is acknowledged once it is on the disk; with 2 one could be "
+            "lost by a receiver that is killed before",
+            fix='write qos = "1"; a row that comes twice is told by the keys of the stream',
+        )
+    _check_topic(table, given["topic"])
+    files = tuple((n, text) for n, text in options if n in _FILES)
+    return files, tuple((n, text) for n, text in options if n in known)
+
+
+def _check_topic(table: TomlTable, topic: str) -> None:
+    """Raise CatalogError for what is no topic of levels, wildcards and names in braces."""
+    levels = topic.split("/")
+    names = [x[1:-1] for x in levels if x.startswith("{") and x.endswith("}")]
+    plain = [x for x in levels if x != "+" and not (x.startswith("{") and x.endswith("}"))]
+    if levels[-1] == "#":
+        plain.pop()
+    wrong = any(c in x for x in (*plain, *names) for c in "+#{}\0") or "" in names
+    if topic and not wrong and len(set(names)) == len(names) and levels[0] != "$share":
+        return
+    raise table.error(
+        "topic",
+        f"the topic {topic!r} is none that can be received",
+        why="a level is text, + for any, or a name in braces for any whose text is a column, and "
+        "the last may be # for all below; a subscription is not shared",
+        fix='write it as "sensors/{device}/temp"',
+    )

@@ -104,6 +104,8 @@ class DataSource:
     """In JSON lines, the names that lead to an array, with dots: each of its elements is a row."""
     envelope: Envelope | None = None
     """What a message is, beside its row (None: it is the row)."""
+    mqtt: tuple[tuple[str, str], ...] = ()
+    """Where messages of MQTT come from, which `receive` writes to the path (none: no others do)."""
 
 
 ANSWERS = DataSource("answers", None)

@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import DataSource
 from ontoweir.runtime.packed.packed_file import PackedFile
+from ontoweir.runtime.sources.data_files import LIVE_OPTIONS
 from ontoweir.runtime.sources.list_pieces import folder_constants
 from ontoweir.runtime.sources.read_source import Located, drop_empty
 
@@ -21,7 +22,8 @@ def is_packed(data: DataSource, located: Located) -> bool:
     package = PACKAGES.get(data.format)
     if package is None or located.files is None or find_spec(package) is None:
         return False
-    return all(name.lower() in _OPTIONS[data.format] for name, _ in data.options)
+    known = LIVE_OPTIONS.union(_OPTIONS[data.format])
+    return all(name.lower() in known for name, _ in data.options)
 
 
 def read_packed(data: DataSource, located: Located, names: Collection[str]) -> Iterator[PackedFile]:

@@ -46,10 +46,9 @@ def unpack_stream(
     try:
         folder.mkdir(parents=True)
         for number, found in enumerate(read_packed(stream.data, located, wanted)):
-            check_packed(stream, found, wanted, spare)
             part = str(folder / f"{number:06d}.parquet")
             shown[part] = found.shown
-            _write(found, wanted, part)
+            unpack_file(stream, found, (wanted, spare), part)
     except OSError as error:
         raise RunError(
             f"{folder} cannot be written: {error}",
@@ -81,7 +80,23 @@ def check_packed(
     check_columns(found.schema, table, wanted, found.shown, spare)
 
 
-def _write(found: PackedFile, wanted: Collection[str], part: str) -> None:
+def unpack_file(
+    stream: Stream, found: PackedFile, columns: tuple[Collection[str], Set[str]], part: str
+) -> None:
+    """Write one file's columns in use, as they are, as Parquet: a row group for each portion read.
+
+    Args:
+        stream: whose file it is.
+        found: the file.
+        columns: those in use, and those of them that are NULL where it lacks them.
+        part: the file that is written.
+
+    Raises:
+        DataError: it cannot be read, or lacks a column.
+        OSError: the disk does not take it.
+    """
+    wanted, spare = columns
+    check_packed(stream, found, wanted, spare)
     fields = [field for field in found.schema if field.name in wanted]
     schema = found.schema.empty_table().select([f.name for f in fields]).schema
     with pq.ParquetWriter(part, schema, compression="none") as writer:

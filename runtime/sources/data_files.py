@@ -1,8 +1,8 @@
 """Which files of a folder are data: one rule, for replays and live runs.
 
 Hidden names (`_…`, `.…`) and names that say that a file is not finished (`x.parquet.tmp`) are none.
-Beside files that end in .parquet, Parquet's others are none. A file that a source itself names is
-data, whatever it is called.
+Beside files that end in .parquet, Parquet's others are none; beside .avro, Avro's. A file that a
+source itself names is data, whatever it is called.
 """
 
 import os
@@ -15,7 +15,11 @@ _UNFINISHED = (
     *(".tmp", ".temp", ".part", ".partial", ".inprogress", ".incomplete", ".filepart"),
     *(".crdownload", ".swp", "~", "._copying_"),
 )
-_PARQUET = (".parquet", ".parq", ".pq")
+_ENDINGS = {"parquet": (".parquet", ".parq", ".pq"), "avro": (".avro",)}
+LIVE_OPTIONS = frozenset(
+    ("maxfilespertrigger", "maxbytespertrigger", "maxcachedfiles", "maxfileage", "filenameonly")
+) | {"cleansource", "sourcearchivedir"}
+"""Options of sources that say when a live run takes files, not what these are."""
 
 
 def is_finished(name: str) -> bool:
@@ -27,14 +31,17 @@ def is_finished(name: str) -> bool:
     return not name.startswith(("_", ".")) and not name.lower().endswith(_UNFINISHED)
 
 
-def name_parquet(files: Sequence[str]) -> list[str]:
-    """Those that end in .parquet, in folders where any does, and all of other folders.
+def name_data(data_format: str, files: Sequence[str]) -> list[str]:
+    """Those that end as their format does, in folders where any does, and all of other folders.
 
-    >>> name_parquet(["a/1.parquet", "a/note.txt", "b/1.dat"])
+    >>> name_data("parquet", ["a/1.parquet", "a/note.txt", "b/1.dat"])
     ['a/1.parquet', 'b/1.dat']
     """
-    marked = {os.path.dirname(f) for f in files if f.lower().endswith(_PARQUET)}
-    return [f for f in files if f.lower().endswith(_PARQUET) or os.path.dirname(f) not in marked]
+    endings = _ENDINGS.get(data_format)
+    if endings is None:
+        return list(files)
+    marked = {os.path.dirname(f) for f in files if f.lower().endswith(endings)}
+    return [f for f in files if f.lower().endswith(endings) or os.path.dirname(f) not in marked]
 
 
 def is_data(data: DataSource, file: str) -> bool:
@@ -45,13 +52,14 @@ def is_data(data: DataSource, file: str) -> bool:
     inner = file[len(base) :] if file.startswith(f"{base}/") else os.path.basename(file)
     if not all(map(is_finished, inner.strip("/").split("/"))):
         return False
-    if data.format != "parquet" or file.lower().endswith(_PARQUET):
+    endings = _ENDINGS.get(data.format)
+    if endings is None or file.lower().endswith(endings):
         return True
     try:
         beside = os.listdir(os.path.dirname(file))
     except OSError:
         return True
-    return not any(is_finished(n) and n.lower().endswith(_PARQUET) for n in beside)
+    return not any(is_finished(n) and n.lower().endswith(endings) for n in beside)
 
 
 def local_path(uri: str) -> str:

@@ -29,7 +29,7 @@ from ontoweir.runtime.columnar.convert_column import (
     holds_type,
     wrong_type,
 )
-from ontoweir.runtime.sources.data_files import is_finished, name_parquet
+from ontoweir.runtime.sources.data_files import is_finished, name_data
 from ontoweir.runtime.spark.explain_java import describe_cause, java_errors, suggest_package
 from ontoweir.runtime.spark.read_view import VIEW, read_view
 
@@ -95,11 +95,7 @@ def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
             for f in Path(path).rglob("*")
             if f.is_file() and all(map(is_finished, f.relative_to(path).parts))
         )
-        if data.format == "parquet":
-            files = name_parquet(files)
-        elif data.format == "avro":
-            files = [file for file in files if file.lower().endswith(".avro")] or files
-        return Located(path, tuple(files))
+        return Located(path, tuple(name_data(data.format, files)))
     matches = (
         [path]
         if os.path.exists(path)

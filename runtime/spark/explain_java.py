@@ -56,7 +56,8 @@ def suggest_package(path: str, error: BaseException) -> str | None:
     'add --spark spark.jars.packages=com.google.c'
     """
     if (format := _NO_FORMAT.search(str(error))) is not None:
-        extra = f"pip install 'ontoweir[{format[1]}]', for replays of local files, or "
+        for_what = "local files" if format[1] == "avro" else "replays of local tables"
+        extra = f"pip install 'ontoweir[{format[1]}]', for {for_what}, or "
         return f"{extra}add --spark spark.jars.packages={_FORMATS[format[1]]}"
     scheme = path.partition("://")[0]
     if _MISSING.search(str(error)) is None or scheme == path:

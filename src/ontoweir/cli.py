@@ -32,6 +32,7 @@ GROUPS = {
     "replay history": ("operate.replay", "operate.show", "operate.diff"),
     "run live": (
         *("operate.run", "operate.register", "operate.list", "operate.status", "operate.drop"),
+        "operate.receive",
         "operate.ui",
     ),
 }

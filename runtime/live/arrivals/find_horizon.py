@@ -1,6 +1,7 @@
 """Find how far time may go while files are there that a live run has not read yet."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import cast
 
@@ -9,9 +10,12 @@ import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 
+from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.column_types import epoch_us
+from ontoweir.runtime.packed.read_packed import is_packed, read_packed
 from ontoweir.runtime.sources.list_pieces import find_leaf, folder_constants, read_time_span
+from ontoweir.runtime.sources.read_source import Located
 from ontoweir.runtime.times.align_times import align_time
 from ontoweir.runtime.times.read_times import read_times
 
@@ -47,9 +51,11 @@ def _read_first(stream: Stream, file: str) -> int | None:
                 return align_time(_first_of_parquet(file, stream), stream)
             case "csv":
                 return align_time(_first_of_csv(file, stream), stream)
+            case "avro":
+                return align_time(_first_of_avro(file, stream), stream)
             case _:
                 return None
-    except (OSError, ValueError, KeyError, pa.ArrowException):
+    except (OSError, ValueError, KeyError, pa.ArrowException, DataError):
         return None  # whoever reads it says what is wrong
 
 
@@ -75,6 +81,20 @@ def _first_of_parquet(file: str, stream: Stream) -> int | None:
         if None not in lows:
             return min((low for low in lows if low is not None), default=None)
         return _least(opened.read(columns=[time]).column(time))
+
+
+def _first_of_avro(file: str, stream: Stream) -> int | None:
+    located = Located(file, (file,))
+    if not is_packed(replace(stream.data, options=()), located):
+        return None
+    (found,) = read_packed(stream.data, located, stream.time_columns)
+    firsts = [
+        _least(rows.column(stream.timestamp))
+        if stream.written is None
+        else _least_written(rows, stream)
+        for rows in found.rows
+    ]
+    return min((first for first in firsts if first is not None), default=None)
 
 
 def _first_of_csv(file: str, stream: Stream) -> int | None:

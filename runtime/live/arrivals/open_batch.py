@@ -18,8 +18,9 @@ import pyarrow as pa
 from ontoweir.errors import DataError, RunError, Source
 from ontoweir.runtime.live.arrivals.ingest import align_rows
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile, list_arrivals
+from ontoweir.runtime.live.arrivals.open_columnar import Portion
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
-from ontoweir.runtime.live.arrivals.read_arrivals import BadFile, Portion, cut_rows, open_arrivals
+from ontoweir.runtime.live.arrivals.read_arrivals import BadFile, cut_rows, open_arrivals
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.sources.data_files import is_data
 from ontoweir.runtime.sources.history import History
@@ -66,7 +67,9 @@ class OpenBatch:
                     continue
                 try:
                     rows = align_rows(portion.load(), history.stream)
-                    parts.append(cut_rows(rows, time, low, high))
+                    # rows without a time come with the step in which their portion begins
+                    begins = low is None or (portion.low is not None and portion.low >= low)
+                    parts.append(cut_rows(rows, time, low, high, untimed=begins))
                 except DataError as error:
                     self.bad[name].append(BadFile(portion.file, error))
             whole = [p for p in parts if p.num_rows]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ontoweir.runtime.live.arrivals.open_columnar import stream_is_packed
 from ontoweir.runtime.live.arrivals.plan_sources import (
     folder_of,
     plan_sources,
@@ -103,7 +104,7 @@ def _open_source(
     stream = held[0].stream
     if len(held) > 1:
         return stream_names(session, stream, shared_path(held), shared_options(held))
-    if is_listed(stream) and not observed:
+    if is_listed(stream) and (not observed or stream_is_packed(stream)):
         return stream_names(session, stream, watched_path(stream.data.path), source_options(stream))
     return read_stream(session, held[0], home)
 

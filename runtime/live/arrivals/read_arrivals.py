@@ -1,11 +1,11 @@
 """Open the files that a stream brings in a micro-batch: the rows of each, by the reader of replays.
 
-Local Parquet, CSV and JSON lines are read in this process, row group by row group. Everything else
-is read by Spark, with its columns found by their names, and staged. A file that cannot be read is
-named.
+Local Parquet, CSV and JSON lines, and Avro where fastavro is installed, are read in this process,
+row group by row group. Everything else is read by Spark, with its columns found by their names, and
+staged. A file that cannot be read is named.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,15 +18,20 @@ from ontoweir.errors import DataError, OntoweirError, RunError
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.ingest import FAULT, FILE, MODIFIED
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
-from ontoweir.runtime.live.arrivals.read_stream import LISTING
-from ontoweir.runtime.sources.conform_rows import RAW, conform_rows
+from ontoweir.runtime.live.arrivals.open_columnar import (
+    Portion,
+    not_kept,
+    open_packed,
+    open_parquet,
+    reading_options,
+    stream_is_packed,
+)
+from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.convert_table import list_faults
 from ontoweir.runtime.sources.data_files import local_path
-from ontoweir.runtime.sources.history import History, Piece
+from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.list_pieces import (
-    add_absent,
     find_leaf,
-    list_pieces,
     read_size,
     read_time_span,
 )
@@ -38,7 +43,7 @@ from ontoweir.runtime.sources.read_source import (
     refuse_written,
     unreadable,
 )
-from ontoweir.runtime.spark.redact_secrets import resolve_options
+from ontoweir.runtime.spark.explain_java import suggest_package
 from ontoweir.runtime.spark.write_parquet import write_parquet
 from ontoweir.runtime.staging.spool_stream import write_rows
 from ontoweir.runtime.staging.stage_stream import list_alike, with_folders
@@ -55,23 +60,6 @@ _COLLECTED = 4 << 20
 _HELD = 64 << 20
 """Bytes of rows of text files that are held at once; the files after those are written, too."""
 _NO_OBJECT = "is not a JSON object"
-_NOT_READING = LISTING - {"recursivefilelookup"}
-
-
-@dataclass(frozen=True, slots=True)
-class Portion:
-    """Rows of a file (or some), to be read at once.
-
-    `file`: its path; `low`, `high`: their first and last timestamp (µs), where that is known;
-    `rows`, `size`: how many they are, and about how many bytes; `load` reads them.
-    """
-
-    file: str
-    low: int | None
-    high: int | None
-    rows: int
-    size: int
-    load: Callable[[], pa.Table]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +89,18 @@ def open_arrivals(
     if history.stream.data.format == "parquet" and not any("://" in f.path for f in files):
         for file in files:
             try:
-                portions += _open_parquet(history, file)
+                portions += open_parquet(history, file)
             except DataError as error:
                 bad.append(BadFile(file.path, error))
         return portions, bad
     left: list[ArrivedFile] = []
     held = 0
+    packed = stream_is_packed(history.stream)
     for number, file in enumerate(files):
         try:
+            if packed and "://" not in file.path:
+                portions += open_packed(history, file, folder / f"packed-{number}.parquet")
+                continue
             spool = folder / f"text-{number}.parquet"
             opened = _open_text(history, file, spool, _HELD - held)
             held += sum(portion.size for portion in opened if not spool.exists())
@@ -133,24 +125,6 @@ def open_arrivals(
     return portions, bad
 
 
-def _open_parquet(history: History, file: ArrivedFile) -> Iterator[Portion]:
-    stream = history.stream
-    if Path(file.path).exists():
-        drop_empty(stream.data, [file.path])
-    wanted = (*history.columns, *stream.time_columns)
-    spare = history.spare
-    pieces = list_pieces([file.path], stream, wanted, start_us=None, stop_us=None, spare=spare)
-    for piece in pieces:
-        yield Portion(
-            file.path,
-            piece.low,
-            piece.high,
-            piece.rows,
-            piece.size,
-            lambda piece=piece: _read_piece(history, file, piece),  # type: ignore[misc]
-        )
-
-
 def _open_text(history: History, file: ArrivedFile, spool: Path, most: int) -> list[Portion]:
     """The rows of a local text file: of a large one, or one of more than `most` bytes, row groups
     of what is written to `spool`.
@@ -162,7 +136,7 @@ def _open_text(history: History, file: ArrivedFile, spool: Path, most: int) -> l
     stream = history.stream
     if "://" in file.path or stream.data.format not in ("csv", "json"):
         raise NotPlain
-    data = replace(stream.data, options=_reading_options(stream))
+    data = replace(stream.data, options=reading_options(stream))
     try:
         if not drop_empty(data, [file.path]):
             return []
@@ -183,11 +157,7 @@ def _open_text(history: History, file: ArrivedFile, spool: Path, most: int) -> l
         marks = (FAULT, RAW) if data.format == "json" else ()
         write_rows(stream, wanted, tables, spool, marks=marks)
     except OSError as error:
-        raise RunError(
-            f"{spool} cannot be written: {error.strerror or error}",
-            why="the rows of a large file of text are kept beside the checkpoint meanwhile",
-            fix="make room there, and start again: what was committed is intact",
-        ) from error
+        raise not_kept(spool, "text", error) from error
     return list(_portions(history, [spool], file.path, times))
 
 
@@ -211,36 +181,6 @@ def _name_file(rows: pa.Table, path: str) -> pa.Table:
     if FILE in rows.column_names:
         return rows
     return rows.append_column(FILE, pa.repeat(pa.scalar(path), rows.num_rows))
-
-
-def _reading_options(stream: Stream) -> tuple[tuple[str, str], ...]:
-    """The options that say how files are read, not which there are."""
-    options = resolve_options(dict(stream.data.options), stream.source)
-    return tuple((n, text) for n, text in options.items() if n.lower() not in _NOT_READING)
-
-
-def _read_piece(history: History, file: ArrivedFile, piece: Piece) -> pa.Table:
-    """A row group in the declared types.
-
-    Raises:
-        DataError: it cannot be read.
-    """
-    wanted = [*history.columns, *history.stream.time_columns]
-    try:
-        with pq.ParquetFile(piece.file) as opened:
-            names = opened.schema_arrow.names
-            there = set(names)
-            twice = next((n for n in wanted if names.count(n) > 1), None)
-            if twice is not None:
-                raise unreadable(piece.file, ValueError(f"it has the column {twice} twice"))
-            rows = opened.read_row_group(piece.group, columns=[n for n in wanted if n in there])
-    except (OSError, pa.ArrowException) as error:
-        raise unreadable(piece.file, error) from error
-    rows = add_absent(rows, wanted, piece, history.stream)
-    rows = conform_rows(history, rows, piece.file)
-    rows = rows.append_column(FILE, pa.repeat(pa.scalar(file.path), rows.num_rows))
-    modified = pa.repeat(pa.scalar(file.modified, pa.int64()), rows.num_rows)
-    return rows.append_column(MODIFIED, modified)
 
 
 def _group(
@@ -275,7 +215,14 @@ def _stage(
     from pyspark.errors import AnalysisException
 
     path = files[0].path
-    frame = _frame(history, [f.path for f in files], spark)
+    try:
+        frame = _frame(history, [f.path for f in files], spark)
+    except DataError as error:
+        if error.__cause__ is None or suggest_package(path, error.__cause__) is None:
+            raise
+        raise RunError(  # of no fault of the file's
+            f"{history.stream.name} cannot be read: {error.what}", why=error.why, fix=error.fix
+        ) from error
     times = {f.path: f.modified for f in files}
     local = [f.path for f in files if "://" not in f.path]
     size = sum(Path(p).stat().st_size for p in local)
@@ -304,7 +251,7 @@ def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "Da
     stream = history.stream
     refuse_written(stream)
     data = with_folders(stream.data, files[0])
-    data = replace(data, options=_reading_options(replace(stream, data=data)))
+    data = replace(data, options=reading_options(replace(stream, data=data)))
     wanted = [c for c in stream.columns if c.name in history.columns]
     marks = [fn.col("_metadata.file_path").alias(FILE)]
     if data.format == "json":
@@ -358,14 +305,16 @@ def _first_cause(error: Exception) -> Exception:
     return ValueError((causes or lines or [type(error).__name__])[-1 if causes else 0][:300])
 
 
-def cut_rows(rows: pa.Table, time: str, low: int | None, high: int | None) -> pa.Table:
-    """The rows from a time on and before another (µs); with the first come those without any."""
+def cut_rows(
+    rows: pa.Table, time: str, low: int | None, high: int | None, *, untimed: bool
+) -> pa.Table:
+    """The rows from a time on and before another (µs); and, if asked for, those without any."""
     if low is None and high is None:
         return rows
     times = rows.column(time)
-    keep = pc.is_null(times) if low is None else pc.fill_null(pc.greater_equal(times, low), False)
-    if low is None:
-        keep = pc.or_(keep, pc.fill_null(pc.less(times, high), False))
-    elif high is not None:
+    keep = pc.is_valid(times)
+    if low is not None:
+        keep = pc.and_(keep, pc.fill_null(pc.greater_equal(times, low), False))
+    if high is not None:
         keep = pc.and_(keep, pc.fill_null(pc.less(times, high), False))
-    return rows.filter(keep)
+    return rows.filter(pc.or_(keep, pc.is_null(times)) if untimed else keep)

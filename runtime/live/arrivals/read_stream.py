@@ -8,7 +8,7 @@ from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.ingest import FAULT, FILE, MODIFIED, OFFSET, PARTITION
 from ontoweir.runtime.live.arrivals.open_changes import KEY, SENT, VALUE
 from ontoweir.runtime.sources.conform_rows import RAW
-from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.sources.data_files import LIVE_OPTIONS, local_path
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import (
     BAD,
@@ -36,10 +36,7 @@ KAFKA_DEFAULTS = {
     "startingOffsets": "earliest",  # Spark's default drops what is there when a run begins
     "maxOffsetsPerTrigger": "100000",
 }
-LISTING = {
-    *("maxfilespertrigger", "maxbytespertrigger", "maxcachedfiles", "maxfileage", "filenameonly"),
-    *("pathglobfilter", "recursivefilelookup", "cleansource", "sourcearchivedir"),
-}
+LISTING = LIVE_OPTIONS | {"pathglobfilter", "recursivefilelookup"}
 """Options that say which files there are, not how they are read."""
 _FORMATS = ("parquet", "csv", "json", "orc", "avro", "xml", "text")
 _REFUSED = {

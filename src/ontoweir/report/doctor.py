@@ -20,9 +20,12 @@ _EXTRAS = {
     "waitress": "only the dashboard needs",
     "fastavro": "sources of Avro need where Spark does not read them",
     "deltalake": "sources of Delta need where Spark does not read them",
+    "paho-mqtt": "only `receive`, of MQTT, needs",
     "psycopg": "only the sink postgres needs",
 }
 """Packages of extras."""
+_MODULES = {"paho-mqtt": "paho"}
+"""What is imported of packages that are called otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ def examine() -> list[Requirement]:
             mend = f"{sys.executable} -m pip install {name}"
             parts.append(Requirement("optional", f"{name}, which {what}, is not installed", mend))
     for name, why in _EXTRAS.items():
-        if find_spec(name) is None:
+        if find_spec(_MODULES.get(name, name)) is None:
             what = f"{name}, which {why}, is not installed"
             parts.append(Requirement("optional", what, f"{sys.executable} -m pip install {name}"))
     java = find_java()
