@@ -115,9 +115,13 @@ def make_clause(random: Random, number: int, time: str, *, inside: bool) -> Clau
 
 
 def make_text(
-    random: Random, make: Callable[..., Clause] = make_clause, start: str = "?x :n ?n ."
+    random: Random,
+    make: Callable[..., Clause] = make_clause,
+    start: str = "?x :n ?n .",
+    head: str | None = None,
 ) -> tuple[str, str]:
-    """A query, and the same of what is final at a time, @; with clauses that `make` makes."""
+    """A query, and the same of what is final at a time, @; with clauses that `make` makes, and
+    with some `head`."""
     clauses = [
         make(random, n, "t", inside=random.random() < 0.4) for n in range(random.choice([1, 1, 2]))
     ]
@@ -154,7 +158,8 @@ def make_text(
         late = [random.choice(["BIND(?n * 2 AS ?b)", "FILTER(ABS(?n - 2) < 2)", "FILTER(?n > 0)"])]
     if any("AS ?b" in line for line in late):
         binds.append("b")
-    head, group = _make_head(random, binds, buckets=not united)
+    made, group = _make_head(random, binds, buckets=not united)
+    head, group = (made, group) if head is None else (head, "")
     lines = "\n  ".join((pattern, *late))
     text = f"{PREFIXES}SELECT {head}\nWHERE {{\n  {lines}\n}}\n{group}"
     finals = [c.final_of(distinct=head.startswith("DISTINCT")) for c in clauses]
