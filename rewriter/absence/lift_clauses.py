@@ -6,7 +6,8 @@ What is moved stays on its line, so that places in the texts are places in the t
   is evaluated in one graph (SPARQL 1.1, 18.5), so each of its patterns is.
 - `{ A OPTIONAL { B } } C` is `A OPTIONAL { B } C`, where B shares no variable with C that A lacks.
 - A UNION of such groups is several queries.
-- `FILTER(a && NOT EXISTS { B })` is `FILTER(a) FILTER NOT EXISTS { B }`.
+- `FILTER(a && NOT EXISTS { B })` is `FILTER(a) FILTER NOT EXISTS { B }`; with || it is several
+  queries (split_choices).
 """
 
 import re
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.absence.edit_text import Edit
 from ontoweir.rewriter.absence.list_items import (
     CLAUSES,
     Item,
@@ -25,6 +27,7 @@ from ontoweir.rewriter.absence.list_items import (
     list_items,
     list_variables,
 )
+from ontoweir.rewriter.absence.split_choices import drop_choices, split_choices
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 MAX_TEXTS = 64
@@ -54,7 +57,8 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     if start is None or next(list_clauses(tokens, start), None) is None:
         return None
     text = _push_graphs(text)
-    texts = tuple(islice(_split_unions(text, file), MAX_TEXTS + 1))
+    every = (c for t in _split_unions(text, file) for c in split_choices(t, file))
+    texts = tuple(islice(every, MAX_TEXTS + 1))
     if len(texts) > MAX_TEXTS:
         raise QueryError(
             f"UNION makes more than {MAX_TEXTS} queries of groups with NOT EXISTS, EXISTS, MINUS "
@@ -63,7 +67,7 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
             fix="register several queries",
             source=Source(file, tokens[start].line),
         )
-    return Lifted(texts, _join_unions(text))
+    return Lifted(texts, drop_choices(_join_unions(text)))
 
 
 def _find_start(tokens: Sequence[SparqlToken]) -> int | None:
@@ -78,41 +82,9 @@ def _blank_comments(text: str) -> str:
     return "".join((*made, re.sub(r"[^\n]", " ", text[end:])))
 
 
-class _Edit:
-    """Changes of a text at tokens of it, that leave its lines."""
-
-    def __init__(self, text: str) -> None:
-        self.text, self.tokens = text, Tokens(text).tokens
-        self.made = list(text)
-
-    def put(self, n: int, text: str) -> None:
-        """Another text in the place of a token."""
-        token = self.tokens[n]
-        for place in range(token.offset, token.offset + len(token.text)):
-            self.made[place] = "" if self.made[place] != "\n" else "\n"
-        self.made[token.offset] = text
-
-    def before(self, n: int, text: str) -> None:
-        """A text before a token."""
-        self.made[self.tokens[n].offset] = text + self.made[self.tokens[n].offset]
-
-    def after(self, n: int, text: str) -> None:
-        """A text after a token."""
-        last = self.tokens[n].offset + len(self.tokens[n].text) - 1
-        self.made[last] += text
-
-    def blank(self, first: int, last: int) -> None:
-        """Nothing in the place of some tokens."""
-        for n in range(first, last + 1):
-            self.put(n, re.sub(r"[^\n]", "", self.tokens[n].text))
-
-    def finish(self) -> str:
-        return "".join(self.made)
-
-
 def _open_filters(text: str) -> str:
     """FILTER(… && NOT EXISTS { … }) as FILTERs of their own; !EXISTS as NOT EXISTS."""
-    edit = _Edit(text)
+    edit = Edit(text)
     tokens = edit.tokens
     for n, token in enumerate(tokens[:-1]):
         if token.text.upper() != "FILTER" or token.kind != "word":
@@ -193,7 +165,7 @@ def _exists_end(tokens: Sequence[SparqlToken], n: int) -> int:
 def _push_graphs(text: str) -> str:
     """GRAPH around patterns alone."""
     while True:
-        edit = _Edit(text)
+        edit = Edit(text)
         start = _find_start(edit.tokens)
         assert start is not None
         item = next(_list_graphs(edit.tokens, start), None)
@@ -220,7 +192,7 @@ def _list_graphs(tokens: Sequence[SparqlToken], opens: int) -> Iterator[Item]:
                 yield from _list_graphs(tokens, inner)
 
 
-def _push(edit: _Edit, opens: int, name: str) -> None:
+def _push(edit: Edit, opens: int, name: str) -> None:
     """GRAPH around the patterns of a group."""
     tokens = edit.tokens
     if is_select(tokens, opens):
@@ -240,7 +212,10 @@ def _push(edit: _Edit, opens: int, name: str) -> None:
                     _push(edit, inner, name)
             case ItemKind.OPTIONAL:
                 _push(edit, item.braces[0][0], name)
-            case ItemKind.FILTER | ItemKind.BIND | ItemKind.VALUES | ItemKind.GRAPH:
+            case ItemKind.FILTER:
+                for inner, _ in item.braces:
+                    _push(edit, inner, name)
+            case ItemKind.BIND | ItemKind.VALUES | ItemKind.GRAPH:
                 pass
 
 
@@ -274,7 +249,7 @@ def _split_unions(text: str, file: str) -> Iterator[str]:
     for opens, closes in group.braces:
         if not is_select(tokens, opens):
             _check_scope(tokens, opens, around, len(group.braces) > 1, file)
-        edit = _Edit(text)
+        edit = Edit(text)
         for first, last in ((group.first, opens - 1), (closes + 1, group.last)):
             if first <= last:
                 edit.blank(first, last)
@@ -309,7 +284,9 @@ def _check_scope(
     for item in items:
         if item.kind in CLAUSES or item.kind is ItemKind.FILTER:
             used = set(list_variables(tokens, item.places)) - bound
-            wrong = used if item.kind is ItemKind.FILTER else used & around
+            braced = (n for b in item.braces for n in range(b[0], b[1]))
+            inner = set(list_variables(tokens, braced)) - around
+            wrong = used - inner if item.kind is ItemKind.FILTER else used & around
             if wrong:
                 raise _refuse_scope(tokens[item.first], item.kind, min(wrong), file)
         if item.kind is ItemKind.BIND and is_union:
@@ -334,7 +311,7 @@ def _refuse_scope(token: SparqlToken, kind: ItemKind, name: str, file: str) -> Q
 def _join_unions(text: str) -> str:
     """All branches together, without their FILTERs."""
     while True:
-        edit = _Edit(text)
+        edit = Edit(text)
         group = _find_group(edit.tokens)
         if group is None:
             return text

@@ -37,7 +37,7 @@ _WORDS = {*_BRACED, "FILTER", "BIND", "UNION"}
 @dataclass(frozen=True, slots=True)
 class Item:
     """The places of its first and its last token; `braces`: the places of those that hold groups,
-    several if it is a UNION."""
+    several if it is a UNION, or a FILTER with EXISTS in its expression."""
 
     kind: ItemKind
     first: int
@@ -81,11 +81,12 @@ def is_select(tokens: Sequence[SparqlToken], opens: int) -> bool:
 
 
 def list_clauses(tokens: Sequence[SparqlToken], opens: int) -> Iterator[Item]:
-    """The clauses anywhere in a group, but for those of subqueries."""
+    """The clauses anywhere in a group, and FILTERs with EXISTS in their expressions; but for those
+    of subqueries."""
     if is_select(tokens, opens):
         return
     for item in list_items(tokens, opens):
-        if item.kind in CLAUSES:
+        if item.kind in CLAUSES or (item.kind is ItemKind.FILTER and item.braces):
             yield item
         if item.kind is not ItemKind.VALUES:
             for inner, _ in item.braces:
@@ -129,7 +130,13 @@ def _read_filter(tokens: Sequence[SparqlToken], n: int, end: int) -> Item:
         if words[: len(before) + 1] == [*before, "{"]:
             opens = n + len(before) + 1
             return Item(kind, n, close_of(tokens, opens), ((opens, close_of(tokens, opens)),))
-    return Item(ItemKind.FILTER, n, _close_next(tokens, n, end, "("))
+    last = _close_next(tokens, n, end, "(")
+    braces = []
+    opens = n
+    while (opens := next((k for k in range(opens, last) if tokens[k].text == "{"), last)) < last:
+        braces.append((opens, close_of(tokens, opens)))
+        opens = braces[-1][1]
+    return Item(ItemKind.FILTER, n, last, tuple(braces))
 
 
 def _read_union(tokens: Sequence[SparqlToken], n: int, end: int) -> Item:

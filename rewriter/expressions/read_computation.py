@@ -7,6 +7,7 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.expressions.read_expression import (
     NotReadError,
+    list_conditions,
     list_variables,
     read_expression,
     uses_functions,
@@ -74,7 +75,11 @@ class ComputationReader:
         """Whether a FILTER is more than comparisons of what patterns bind."""
         used = list_variables(node)
         made = not self.names.isdisjoint(map(Variable, used))
-        return made or uses_functions(node) or not self.late.isdisjoint(used)
+        return (
+            made
+            or any(map(uses_functions, list_conditions(node)))
+            or not self.late.isdisjoint(used)
+        )
 
     def open_group(self) -> None:
         """A group begins."""

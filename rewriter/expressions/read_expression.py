@@ -1,6 +1,6 @@
 """Read an expression of SPARQL from rdflib's tree."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import rdflib
 
@@ -27,6 +27,7 @@ _LEVELS = (
     "AdditiveExpression",
     "MultiplicativeExpression",
 )
+_CONNECTIVES = ("ConditionalOrExpression", "ConditionalAndExpression", "UnaryNot")
 
 
 class NotReadError(Exception):
@@ -136,6 +137,43 @@ def split_conjuncts(node: object) -> list[object]:
     if isinstance(inner, Node) and inner.name == "ConditionalAndExpression" and "other" in inner:
         return [inner["expr"], *inner["other"]]
     return [node]
+
+
+def list_conditions(node: object) -> Iterator[object]:
+    """What &&, ||, ! and COALESCE(…, false) connect."""
+    node = _open_layers(node)
+    condition = coalesced_condition(node)
+    if condition is not None:
+        yield from list_conditions(condition)
+    elif isinstance(node, Node) and node.name in _CONNECTIVES:
+        for part in (node["expr"], *node.get("other", ())):
+            yield from list_conditions(part)
+    else:
+        yield node
+
+
+def coalesced_condition(node: object) -> object | None:
+    """The condition of COALESCE(…, false), which is false where that is an error (None: it is
+    something else)."""
+    node = _open_layers(node)
+    if not isinstance(node, Node) or node.name != "Builtin_COALESCE":
+        return None
+    given = [_open_layers(part) for part in _listed(node["arg"])]
+    if len(given) != 2 or given[1] != rdflib.Literal(False):
+        return None
+    condition = given[0]
+    known = isinstance(condition, Node) and condition.name in (
+        *_CONNECTIVES,
+        "RelationalExpression",
+    )
+    return condition if known else None
+
+
+def _open_layers(node: object) -> object:
+    """Without the layers of the grammar that hold a single expression."""
+    while isinstance(node, Node) and node.name in _LEVELS and not ("other" in node or "op" in node):
+        node = node["expr"]
+    return node
 
 
 def list_variables(node: object) -> set[str]:

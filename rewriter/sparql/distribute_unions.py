@@ -35,6 +35,7 @@ from ontoweir.rewriter.sparql.patterns import (
     Pattern,
     Single,
     Union,
+    Untrue,
     Values,
     pattern_atoms,
     pattern_values,
@@ -193,6 +194,8 @@ def _close(formula: Formula, bound: set[Variable]) -> Formula:
             return formula
         case Negation(part=part):
             return Negation(_close(part, bound))
+        case Untrue(part=part):
+            return Untrue(_close(part, bound))
         case AllOf(parts=parts):
             return AllOf(tuple(_close(p, bound) for p in parts))
         case AnyOf(parts=parts):

@@ -11,6 +11,7 @@ import rdflib
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.column_types import XSD, parse_instant
+from ontoweir.rewriter.expressions.read_expression import coalesced_condition
 from ontoweir.rewriter.model.query import (
     Filter,
     Iri,
@@ -21,7 +22,7 @@ from ontoweir.rewriter.model.query import (
     Variable,
 )
 from ontoweir.rewriter.model.spj import Op
-from ontoweir.rewriter.sparql.patterns import AllOf, AnyOf, Comparison, Formula, Negation
+from ontoweir.rewriter.sparql.patterns import AllOf, AnyOf, Comparison, Formula, Negation, Untrue
 from ontoweir.rewriter.sparql.read_sparql_buckets import NAMESPACE, read_grid
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.windows.read_sparql_windows import NOW, Now, now_on
@@ -123,6 +124,8 @@ class _Reader:
                 return AnyOf(tuple(self.formula(p) for p in (node["expr"], *node["other"])))
             case "UnaryNot":
                 return Negation(self.formula(node["expr"]))
+            case "Builtin_COALESCE" if (condition := coalesced_condition(node)) is not None:
+                return Negation(Untrue(self.formula(condition)))
             case "RelationalExpression":
                 self.source = self.locate()
                 op = str(node["op"])

@@ -47,7 +47,14 @@ class Negation:
     part: "Formula"
 
 
-Formula: TypeAlias = Comparison | Never | AllOf | AnyOf | Negation
+@dataclass(frozen=True, slots=True)
+class Untrue:
+    """The part is false, or an error: COALESCE(part, false) is false."""
+
+    part: "Formula"
+
+
+Formula: TypeAlias = Comparison | Never | AllOf | AnyOf | Negation | Untrue
 """What a FILTER says."""
 
 
@@ -145,7 +152,7 @@ def formula_filters(formula: Formula) -> tuple[Filter, ...]:
             return (filter_,)
         case Never():
             return ()
-        case Negation(part=part):
+        case Negation(part=part) | Untrue(part=part):
             return formula_filters(part)
         case AllOf(parts=parts) | AnyOf(parts=parts):
             return tuple(f for part in parts for f in formula_filters(part))

@@ -10,7 +10,15 @@ from ontoweir.rewriter.algebra.compare_filters import (
     negate_filter,
 )
 from ontoweir.rewriter.model.query import Filter
-from ontoweir.rewriter.sparql.patterns import AllOf, AnyOf, Comparison, Formula, Negation, Never
+from ontoweir.rewriter.sparql.patterns import (
+    AllOf,
+    AnyOf,
+    Comparison,
+    Formula,
+    Negation,
+    Never,
+    Untrue,
+)
 
 Case: TypeAlias = tuple[Filter, ...]
 """A conjunction of comparisons."""
@@ -28,7 +36,8 @@ def split_cases(
     Negations are moved inwards first: !(a < b) is a >= b, for a comparison holds or its opposite
     does where both sides have a value. Where a side has none (or values do not compare) SPARQL
     calls it an error: neither holds, so `a || b` is b there. `fix` says so: it is asked after the
-    negation is inside, and gives False for a comparison that is an error.
+    negation is inside, and gives False for a comparison that is an error. What is untrue holds
+    there, too.
 
     Under bag semantics a match counts once, however many alternatives hold. So the parts must be
     made `disjoint`: `a || b` is a, or b without a; and b without a1 && a2 is b && !a1, or
@@ -53,28 +62,38 @@ class _Splitter:
     def __init__(self, fix: Callable[[Filter], Filter | bool], disjoint: bool, limit: int) -> None:
         self.fix, self.disjoint, self.limit = fix, disjoint, limit
 
-    def split(self, formula: Formula, positive: bool) -> tuple[Case, ...]:
+    def split(self, formula: Formula, positive: bool, true: bool = True) -> tuple[Case, ...]:
+        """The cases where a formula has a truth value, `positive`; not `true`: where it has
+        another one, or is an error."""
         match formula:
             case Comparison(filter=f):
                 fixed = self.fix(f if positive else negate_filter(f))
                 if isinstance(fixed, bool):
-                    return ((),) if fixed else ()
-                return ((fixed,),)
+                    return ((),) if fixed is true else ()
+                return ((fixed if true else negate_filter(fixed),),)
             case Never():
-                return ()
+                return () if true else ((),)
             case Negation(part=part):
-                return self.split(part, not positive)
+                return self.split(part, not positive, true)
+            case Untrue(part=part):
+                return self.split(part, True, positive is not true)
             case AllOf(parts=parts):
-                return self._meet(parts, True) if positive else self._join(parts, False)
+                return self._connect(parts, positive, true, positive is true)
             case AnyOf(parts=parts):
-                return self._join(parts, True) if positive else self._meet(parts, False)
+                return self._connect(parts, positive, true, positive is not true)
             case _ as unreachable:
                 assert_never(unreachable)
 
-    def _meet(self, parts: tuple[Formula, ...], positive: bool) -> tuple[Case, ...]:
+    def _connect(
+        self, parts: tuple[Formula, ...], positive: bool, true: bool, every: bool
+    ) -> tuple[Case, ...]:
+        """The cases where every part has a truth value, or any."""
+        made = [self.split(part, positive, true) for part in parts]
+        return self._meet(made) if every else self._join(made)
+
+    def _meet(self, parts: list[tuple[Case, ...]]) -> tuple[Case, ...]:
         met: tuple[Case, ...] = ((),)
-        for part in parts:
-            cases = self.split(part, positive)
+        for cases in parts:
             self._check(len(met) * len(cases))
             met = tuple(
                 merged
@@ -83,8 +102,8 @@ class _Splitter:
             ) or tuple(_merge(a, b) for a, b in list(product(met, cases))[:1])
         return met
 
-    def _join(self, parts: tuple[Formula, ...], positive: bool) -> tuple[Case, ...]:
-        cases = [case for part in parts for case in self.split(part, positive)]
+    def _join(self, parts: list[tuple[Case, ...]]) -> tuple[Case, ...]:
+        cases = [case for part in parts for case in part]
         self._check(len(cases))
         kept: list[Case] = []
         for case in cases:

@@ -2,6 +2,7 @@
 GRAPH, in UNION, in each other: the answers are rdflib's, of the same text, at every time."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -65,11 +66,16 @@ def _make_rows(random: Random, table: Table) -> tuple[Row, ...]:
 @dataclass
 class Clause:
     """A clause; the variables that it alone binds, and when an answer beside it is final (with @
-    for a time)."""
+    for a time), and under DISTINCT if that is otherwise."""
 
     text: str
     binds: tuple[str, ...] = ()
     final: str = ""
+    final_set: str | None = None
+
+    def final_of(self, *, distinct: bool) -> str:
+        """When an answer is final."""
+        return self.final if self.final_set is None or not distinct else self.final_set
 
 
 def make_clause(random: Random, number: int, time: str, *, inside: bool) -> Clause:
@@ -108,16 +114,20 @@ def make_clause(random: Random, number: int, time: str, *, inside: bool) -> Clau
     return Clause(f"{kind} {{ {body} }}", (p,) if kind == "OPTIONAL" else ())
 
 
-def make_text(random: Random) -> tuple[str, str]:
-    """A query, and the same of what is final at a time, @."""
+def make_text(
+    random: Random,
+    make: Callable[..., Clause] = make_clause,
+    start: str = "?x :n ?n .",
+    head: str | None = None,
+) -> tuple[str, str]:
+    """A query, and the same of what is final at a time, @; with clauses that `make` makes, and
+    with some `head`."""
     clauses = [
-        make_clause(random, n, "t", inside=random.random() < 0.4)
-        for n in range(random.choice([1, 1, 2]))
+        make(random, n, "t", inside=random.random() < 0.4) for n in range(random.choice([1, 1, 2]))
     ]
     binds = [v for c in clauses for v in c.binds]
-    body = "?x :n ?n ."
+    body = start
     outer = ""
-    finals = "".join(f" FILTER({c.final})" for c in clauses if c.final)
     for clause in clauses:
         inside = "GRAPH" not in clause.text and ":f" not in clause.text
         body, outer = (
@@ -127,7 +137,7 @@ def make_text(random: Random) -> tuple[str, str]:
     united = random.random() < 0.25
     if united:
         more = random.choice(["GRAPH ?w { ?x :m ?n }", "GRAPH ?w { ?x :n ?n MINUS { ?x :m 1 } }"])
-        pattern, finals = f"{{ {pattern} @F }} UNION {{ {more} }}", finals
+        pattern = f"{{ {pattern} @F }} UNION {{ {more} }}"
     else:
         pattern += " @F"
     late = []
@@ -148,10 +158,13 @@ def make_text(random: Random) -> tuple[str, str]:
         late = [random.choice(["BIND(?n * 2 AS ?b)", "FILTER(ABS(?n - 2) < 2)", "FILTER(?n > 0)"])]
     if any("AS ?b" in line for line in late):
         binds.append("b")
-    head, group = _make_head(random, binds, buckets=not united)
+    made, group = _make_head(random, binds, buckets=not united)
+    head, group = (made, group) if head is None else (head, "")
     lines = "\n  ".join((pattern, *late))
     text = f"{PREFIXES}SELECT {head}\nWHERE {{\n  {lines}\n}}\n{group}"
-    return text.replace("@F", ""), text.replace("@F", finals)
+    finals = [c.final_of(distinct=head.startswith("DISTINCT")) for c in clauses]
+    told = "".join(f" FILTER({final})" for final in finals if final)
+    return text.replace("@F", ""), text.replace("@F", told)
 
 
 def _make_head(random: Random, binds: list[str], *, buckets: bool) -> tuple[str, str]:
@@ -177,11 +190,13 @@ def _make_head(random: Random, binds: list[str], *, buckets: bool) -> tuple[str,
     return f"{by} {aggregates}", f"GROUP BY {by}{having}\n"
 
 
-def run_seed(seed: int, folder: Path) -> Counter[str]:
+def run_seed(
+    seed: int, folder: Path, make: Callable[[Random], tuple[str, str]] = make_text
+) -> Counter[str]:
     """Compare the query of a seed, over three contents of its tables."""
     random = Random(seed)
     case = make_case(random)
-    text, final = make_text(random)
+    text, final = make(random)
     folder.mkdir(exist_ok=True)
     write_case(case, folder)
     (folder / "q.rq").write_text(text, encoding="utf-8")

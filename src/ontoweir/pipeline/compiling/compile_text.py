@@ -17,6 +17,7 @@ from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sparql.parse_query import parse_query
+from ontoweir.rewriter.syntax.open_ask import open_ask
 
 
 def compile_text(
@@ -33,7 +34,7 @@ def compile_text(
         quiet = silent or catalog is not None
         return workspace.compile_branches(branches, catalog=catalog, quiet=quiet)
 
-    text = name_absence(text)
+    text = name_absence(open_ask(text))
     split = split_text(text, file)
     if split is None:
         branches = parse_query(text, name=name, file=file)
