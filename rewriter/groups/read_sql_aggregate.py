@@ -86,7 +86,8 @@ def _instead_of(call: "exp.Expr") -> str | None:
         case exp.First() | exp.Last() if not call.find_ancestor(exp.Window):
             return (
                 "write ARG_MIN(x, ts), or ARG_MAX(x, ts), for the first and the last one: beside "
-                "other aggregates of decimals, and of whole numbers with min and max, by a key"
+                "other aggregates of decimals, and of whole numbers with min and max, by a key; "
+                "they pass over NULL, which FIRST and LAST do not"
             )
     return None
 

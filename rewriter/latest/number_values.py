@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.expressions.may_be_null import may_be_null
 from ontoweir.mappings.model.catalog import Catalog, DecimalType, IntType, Stream
+from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 from ontoweir.rewriter.joins.list_tables import list_tables
@@ -79,7 +81,8 @@ def _read(call: "exp.Expr", stream: Stream, scope: Scope) -> "exp.Expr | None":
     from sqlglot import exp
 
     value, time, late = call.this, call.args.get("expression"), isinstance(call, exp.ArgMax)
-    if isinstance(call, (exp.First, exp.Last)):
+    passes = not isinstance(call, (exp.First, exp.Last))
+    if not passes:
         if not isinstance(value, exp.Order) or len(value.expressions) != 1:
             return None
         (order,), value = value.expressions, value.this
@@ -93,6 +96,9 @@ def _read(call: "exp.Expr", stream: Stream, scope: Scope) -> "exp.Expr | None":
         typed = read_row_expression(value.copy(), scope)
     except SqlRefusal:
         return None  # said where it is read
+    present = never_null(stream) | {c.name for c in stream.columns if not c.nullable}
+    if not passes and may_be_null(typed, present):
+        return None  # of FIRST and LAST, NULL is a value, which has no number
     scale, least, most = 0, 0, 0
     match typed.type:
         case DecimalType(precision=precision, scale=scale):

@@ -138,5 +138,11 @@ def _constant_output(value: Scalar) -> ConstantOutput:
     if isinstance(value, str):
         return ConstantOutput(value, False)
     text = write_value(value)
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+        raise SqlRefusal(
+            f"the constant {text} in SELECT",
+            why="a whole number has 64 bits",
+            fix=f"write the text, '{text}'",
+        )
     kind = XSD + ("boolean" if isinstance(value, bool) else "decimal" if "." in text else "integer")
     return ConstantOutput(text, False, kind=type_constant(text, kind))

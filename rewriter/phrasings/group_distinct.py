@@ -3,6 +3,9 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.phrasings.group_parts import group_parts
 from ontoweir.rewriter.windows.read_sql_grid import is_grid
 
@@ -41,8 +44,10 @@ def group_distinct(select: "exp.Select", catalog: Catalog) -> None:
     if any(e.find(exp.AggFunc) for e in select.expressions):
         return
     shown = [e.unalias() for e in select.expressions]
-    meant = [_meant(item, select) for item in group.expressions]
-    if all(m in shown for m in meant) and not any(_is_final(m, catalog) for m in meant):
+    scope = list_tables(select, catalog)
+    shown = [_name_plainly(item, scope) for item in shown]
+    meant = [_name_plainly(mean_group(item, select, scope), scope) for item in group.expressions]
+    if all(m in shown for m in meant) and not any(_is_final(m, catalog, scope) for m in meant):
         select.set("group", None)
         select.set("distinct", exp.Distinct())
 
@@ -61,19 +66,32 @@ def _group(select: "exp.Select", catalog: Catalog) -> None:
     keys = [e.copy() for e in plain if e.find(exp.Column)]
     made.set("group", exp.Group(expressions=keys))
     group_parts(made, catalog)
-    if not any(_is_bucket(key) for key in made.args["group"].expressions):
+    scope = list_tables(select, catalog)
+    if not any(_is_bucket(key, scope) for key in made.args["group"].expressions):
         return
     for name in ("distinct", "group", "expressions"):
         select.set(name, made.args.get(name))
 
 
-def _is_bucket(key: "exp.Expr") -> bool:
+def _is_bucket(key: "exp.Expr", scope: Scope) -> bool:
+    """Whether it is a bucket, of a time that may be a stream's timestamp."""
     from sqlglot import exp
 
-    return is_grid(key) or (isinstance(key, exp.Anonymous) and key.name.upper() in _SLIDING)
+    sliding = isinstance(key, exp.Anonymous) and key.name.upper() in _SLIDING
+    return (sliding or is_grid(key)) and not all(
+        _is_value(c, scope) for c in key.find_all(exp.Column)
+    )
 
 
-def _is_final(key: "exp.Expr", catalog: Catalog) -> bool:
+def _is_value(column: "exp.Column", scope: Scope) -> bool:
+    """Whether it is of a declared table, and no stream's timestamp."""
+    try:
+        return scope.step_of(scope.resolve(column.table or None, column.name)) is None
+    except SqlRefusal:
+        return False  # of a subquery, or it is refused where it is read
+
+
+def _is_final(key: "exp.Expr", catalog: Catalog, scope: Scope) -> bool:
     """Whether groups may be final by it: a bucket, a stream's timestamp, or a name that a subquery
     or a table of windows may give to one."""
     from sqlglot import exp
@@ -82,24 +100,23 @@ def _is_final(key: "exp.Expr", catalog: Catalog) -> bool:
     names |= {"window_start", "window_end"}
     known = {c.name.lower() for t in catalog.streams.values() for c in t.columns}
     known |= {c.name.lower() for t in catalog.relations.values() for c in t.columns}
-    if _is_bucket(key):
+    if _is_bucket(key, scope):
         return True
     columns = {c.name.lower() for c in key.find_all(exp.Column)}
     return bool(columns & names) or not columns <= known
 
 
-def _meant(item: "exp.Expr", select: "exp.Select") -> "exp.Expr":
-    """What a position in SELECT, or a name that it gives, stands for."""
+def _name_plainly(item: "exp.Expr", scope: Scope) -> "exp.Expr":
+    """An expression with its columns as the catalog calls them, each of its table; what is of no
+    declared table stays."""
     from sqlglot import exp
 
-    if isinstance(item, exp.Literal) and not item.is_string and item.this.isdigit():
-        place = int(item.this) - 1
-        if 0 <= place < len(select.expressions):
-            inner: exp.Expr = select.expressions[place].unalias()
-            return inner
-    if isinstance(item, exp.Column) and not item.table:
-        given = [e for e in select.expressions if e.alias.lower() == item.name.lower()]
-        if len(given) == 1:
-            named: exp.Expr = given[0].unalias()
-            return named
+    item = item.copy()
+    for column in [c for c in item.find_all(exp.Column) if isinstance(c.this, exp.Identifier)]:
+        try:
+            found = scope.resolve(column.table or None, column.name)
+        except SqlRefusal:
+            continue
+        column.set("this", exp.to_identifier(found.column, quoted=True))
+        column.set("table", exp.to_identifier(found.alias, quoted=True))
     return item

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.windows.read_sql_grid import is_grid
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def group_parts(select: "exp.Select", catalog: Catalog) -> None:
         return
     scope = list_tables(select, catalog)
     names = {stream.timestamp.lower() for stream in catalog.streams.values()}
-    meant = [_meant(item, select) for item in group.expressions]
+    meant = [_mean(item, select, scope) for item in group.expressions]
     read = [(item, *found) for item in meant if (found := _read_parts(item)) is not None]
     for time in dict.fromkeys(time for _, time, _ in read):
         if time.name.lower() not in names or _is_value(time, scope):
@@ -132,18 +133,9 @@ def _read_format(text: "exp.Expr | None") -> str:
     return parts if not any(c.isalpha() or c == "%" for c in written) else ""
 
 
-def _meant(item: "exp.Expr", select: "exp.Select") -> "exp.Expr":
-    """What a position in SELECT, or a name that it gives, stands for."""
+def _mean(item: "exp.Expr", select: "exp.Select", scope: Scope) -> "exp.Expr":
+    """What is grouped by; a name that is given to a column stays."""
     from sqlglot import exp
 
-    if isinstance(item, exp.Literal) and not item.is_string and item.this.isdigit():
-        place = int(item.this) - 1
-        if 0 <= place < len(select.expressions):
-            inner: exp.Expr = select.expressions[place].unalias()
-            return inner
-    if isinstance(item, exp.Column) and not item.table:
-        given = [e for e in select.expressions if e.alias.lower() == item.name.lower()]
-        if len(given) == 1 and not isinstance(given[0].unalias(), exp.Column):
-            named: exp.Expr = given[0].unalias()
-            return named
-    return item
+    meant = mean_group(item, select, scope)
+    return item if isinstance(item, exp.Column) and isinstance(meant, exp.Column) else meant

@@ -46,6 +46,7 @@ def read_statics(
         scope = _find_scope(select, catalog)
         if scope is None or not _can_stand(select):
             continue
+        _refuse_changing(select)
         reader = _Reader(select, scope)
         items = [reader.read_item(item) for item in select.expressions]
         view = reader.make_view()
@@ -119,6 +120,21 @@ def _find_scope(select: "exp.Select", catalog: Catalog) -> Scope | None:
     return scope
 
 
+def _refuse_changing(select: "exp.Select") -> None:
+    """Refuse what has another value whenever it is computed: a replay would not be as the run."""
+    from sqlglot import exp
+
+    changing = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.Rand, exp.Uuid)
+    for call in select.find_all(*changing, exp.Anonymous):
+        if isinstance(call, changing) or call.name.upper() in ("NOW", "CURDATE"):
+            raise SqlRefusal(
+                f"{call.sql('spark')} in a subquery over static relations",
+                why="it is computed once, before a run, and a replay is as a run whenever it is",
+                fix="write a constant, or compare with the time of the stream's rows outside",
+                line=line_of(select),
+            )
+
+
 def _can_stand(select: "exp.Select") -> bool:
     """Whether it is in FROM, or is one value of one row, where such a row can be joined."""
     from sqlglot import exp
@@ -132,6 +148,8 @@ def _can_stand(select: "exp.Select") -> bool:
         return False
     outer = around.find_ancestor(exp.Select, exp.Join)
     if not isinstance(outer, exp.Select) or select.args.get("group"):
+        return False
+    if outer.args.get("from_") is None:
         return False
     if len(select.expressions) != 1:
         return False
@@ -150,7 +168,7 @@ def _put_value(around: "exp.Expr", value: "exp.Expr", name: str) -> None:
     grouped = outer.args.get("group") is not None
     place: exp.Expr | None = around
     while place is not None and place.parent is not outer:
-        grouped = grouped and not isinstance(place, exp.AggFunc)
+        grouped = grouped and not isinstance(place, (exp.AggFunc, exp.Filter))
         place = place.parent
     if grouped and place is not None and place.arg_key in ("expressions", "having"):
         for column in list(value.find_all(exp.Column)):
@@ -158,17 +176,42 @@ def _put_value(around: "exp.Expr", value: "exp.Expr", name: str) -> None:
         value = exp.Min(this=value) if isinstance(value, exp.Column) else value
     if place is around and outer.args.get("expressions") and place in outer.expressions:
         value = exp.alias_(value, around.alias or around.sql("spark"), quoted=True)
-    start = outer.args["from_"].this
-    shown = [start, *(join.this for join in outer.args.get("joins") or ())]
-    for star in [e for e in outer.expressions if isinstance(e, exp.Star)]:
-        each = [
-            exp.Column(this=exp.Star(), table=exp.to_identifier(t.alias_or_name)) for t in shown
-        ]
-        items = [e for e in outer.expressions if e is not star]
-        outer.set("expressions", [*each, *items])
+    joins = outer.args.get("joins") or ()
+    inside = [outer.args["from_"].this, *(j.this for j in joins)]
+    seen = [t for t, j in zip(inside, (None, *joins), strict=True) if j is None or not _tests(j)]
+    _name_stars(outer, seen)
     around.replace(exp.paren(value) if not isinstance(value, (exp.Column, exp.Alias)) else value)
-    if name not in [t.alias_or_name for t in shown]:
+    if name not in [t.alias_or_name for t in inside]:
         outer.append("joins", exp.Join(this=exp.to_table(name), kind="CROSS"))
+
+
+def _tests(join: "exp.Expr") -> bool:
+    """Whether a join shows no columns of its table."""
+    return str(join.args.get("kind") or "").upper() in ("SEMI", "ANTI")
+
+
+def _name_stars(outer: "exp.Select", seen: "list[exp.Expr]") -> None:
+    """`*` as `t.*` of each table that it is of, before there are more."""
+    from sqlglot import exp
+
+    items: list[exp.Expr] = []
+    for item in outer.expressions:
+        if not isinstance(item, exp.Star):
+            items.append(item)
+            continue
+        using = any(join.args.get("using") for join in outer.args.get("joins") or ())
+        if using or any(item.args.values()):
+            what = "* with JOIN … USING" if using else item.sql("spark")
+            raise SqlRefusal(
+                f"{what} beside a value of static relations",
+                why="the value is of one more table, which `*` would show",
+                fix="select columns by name",
+                line=line_of(outer),
+            )
+        items += [
+            exp.Column(this=exp.Star(), table=exp.to_identifier(t.alias_or_name)) for t in seen
+        ]
+    outer.set("expressions", items)
 
 
 class _Reader:
@@ -188,9 +231,10 @@ class _Reader:
         from sqlglot import exp
 
         def replaced(node: "exp.Expr") -> "exp.Expr":
-            if isinstance(node, exp.Avg):
+            called = node.this if isinstance(node, exp.Filter) else node
+            if isinstance(called, exp.Avg):
                 return self._divide(node)
-            if isinstance(node, exp.AggFunc):
+            if isinstance(called, exp.AggFunc):
                 return self._column(self._add(node))
             if isinstance(node, exp.Column):
                 name = self._add(node, key=True)
@@ -281,32 +325,37 @@ class _Reader:
     def _type(self, made: "exp.Expr", name: str) -> Column:
         from sqlglot import exp
 
+        whole, made = made, made.this if isinstance(made, exp.Filter) else made
         if isinstance(made, exp.Count):
             return Column(name, IntType(), minimum=0)
         inner = made if isinstance(made, exp.Column) else made.this
         if not isinstance(inner, exp.Column) or not isinstance(
             made, (exp.Column, exp.Min, exp.Max, exp.Sum)
         ):
-            raise self._refuse(made, "only columns, COUNT, SUM, AVG, MIN and MAX of columns are")
+            raise self._refuse(
+                whole, "only columns, COUNT, SUM, AVG, MIN and MAX of columns are read"
+            )
         table = self.scope.tables[inner.table]
         of = table.column(inner.name)
         assert of is not None
         if not isinstance(made, exp.Sum):
             null = of.nullable or not isinstance(made, exp.Column)
             return Column(name, of.type, of.minimum, of.maximum, of.enum, nullable=null)
-        return Column(
-            name, _sum_type(of.type, self._refuse(made, "numbers are added up;")), nullable=True
-        )
+        why = "the sum of doubles depends on the order of addition, and other values have none,"
+        return Column(name, _sum_type(of.type, self._refuse(whole, why)), nullable=True)
 
-    def _divide(self, call: "exp.Avg") -> "exp.Expr":
-        """AVG: the exact sum, divided once."""
+    def _divide(self, call: "exp.Expr") -> "exp.Expr":
+        """AVG, of all rows or those of a FILTER: the exact sum, divided once."""
         from sqlglot import exp
 
         def double(inner: "exp.AggFunc") -> "exp.Expr":
-            column = self._column(self._add(inner))
+            made: exp.Expr = inner
+            if isinstance(call, exp.Filter):
+                made = exp.Filter(this=inner, expression=call.expression.copy())
+            column = self._column(self._add(made))
             return exp.Cast(this=column, to=exp.DataType.build("DOUBLE"))
 
-        of = call.this
+        of = call.this.this if isinstance(call, exp.Filter) else call.this
         made = exp.Div(
             this=double(exp.Sum(this=of.copy())), expression=double(exp.Count(this=of.copy()))
         )
@@ -315,7 +364,7 @@ class _Reader:
     def _refuse(self, made: "exp.Expr", why: str) -> SqlRefusal:
         return SqlRefusal(
             f"{made.sql('spark')} in a subquery over static relations",
-            why=f"{why} read there: the sum of doubles depends on the order of addition",
+            why=f"{why} there",
             fix="declare a relation with this SQL as its view, [relations.NAME] source = { view = "
             '"SELECT …" }, and join it; of doubles, CAST to DECIMAL in it',
             line=line_of(made),

@@ -24,7 +24,15 @@ class KeyFinder:
 
     def add(self, table: pa.Table, times: Array) -> None:
         """More rows, whole timestamps in order."""
-        self.open = [key for key in self.open if self._holds(key, table, times)]
+        there = {name for name in table.column_names if not table.column(name).null_count}
+        held: dict[tuple[str, ...], None] = {}
+        for key in self.open:  # those with fewer columns first
+            if not there.issuperset(key):
+                continue
+            narrower = any(less in held for less in combinations(key, len(key) - 1))
+            if narrower or not find_repeated_keys(times, [table.column(n) for n in key]).any():
+                held[key] = None
+        self.open = list(held)
 
     def finish(self) -> tuple[tuple[str, ...], ...]:
         """The keys of which no column can be left out, those with few columns first."""
@@ -33,12 +41,3 @@ class KeyFinder:
             if not any(set(less) <= set(key) for less in found):
                 found.append(key)
         return tuple(found)
-
-    def _holds(self, key: Sequence[str], table: pa.Table, times: Array) -> bool:
-        columns = [table.column(name) for name in key]
-        if any(column.null_count for column in columns):
-            return False
-        for narrower in combinations(key, len(key) - 1):
-            if narrower and narrower in self.open:
-                return True  # a key with a column more is one, and not looked at
-        return not bool(find_repeated_keys(times, columns).any())

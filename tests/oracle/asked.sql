@@ -53,6 +53,15 @@ SELECT date_trunc('hour', ts) AS h, sensor, FIRST(amount ORDER BY ts) AS o, LAST
 SELECT CAST(ts AS DATE) AS h, sensor, ARG_MAX(level, ts) AS o, COUNT(*) AS c FROM reading WHERE EARLY GROUP BY h, sensor
 SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(level, ts) - ARG_MIN(level, ts) AS o FROM reading WHERE EARLY GROUP BY h, sensor HAVING ARG_MAX(level, ts) > 3
 SELECT date_trunc('hour', ts) AS h, note, COUNT(*) AS n FROM reading WHERE EARLY AND note IS NOT NULL GROUP BY h, note QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) ORDER BY COUNT(*) DESC) = 1
+SELECT r.sensor FROM reading r GROUP BY SENSOR
+SELECT Sensor FROM reading r GROUP BY r.sensor
+SELECT (SELECT MAX(high) FROM sensor) AS m, * FROM alarm
+SELECT (SELECT MAX(high) FROM sensor) AS m, * FROM alarm WHERE grade = 1 UNION ALL SELECT level, ts, 'x', 1 FROM reading
+SELECT 1 AS c, *, (SELECT MIN(high) FROM sensor) AS m FROM alarm
+SELECT r.*, a.grade FROM reading r JOIN alarm a USING (sensor, ts) WHERE r.level > (SELECT MIN(high) FROM sensor)
+SELECT sensor, (SELECT COUNT(*) FILTER (WHERE city = 'Kiel') FROM sensor) AS n, (SELECT AVG(high) FILTER (WHERE id <> 'a') FROM sensor) AS m FROM alarm
+SELECT date_trunc('hour', ts) AS h, COUNT(*) FILTER (WHERE level > (SELECT MIN(high) FROM sensor)) AS n FROM reading WHERE EARLY GROUP BY h
+SELECT date_trunc('hour', ts) AS h, sensor, FIRST(grade ORDER BY ts) AS o, LAST(grade ORDER BY ts) AS c, COUNT(*) AS n FROM alarm WHERE EARLY GROUP BY h, sensor
 
 -- refused: SELECT DISTINCT
 SELECT HOUR(ts) AS h FROM reading GROUP BY h
@@ -84,3 +93,26 @@ SELECT date_trunc('hour', ts) AS h, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY 
 SELECT sensor, date_trunc('hour', ts) AS h, EXTRACT(EPOCH FROM MAX(ts) - MIN(ts)) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2
 SELECT sensor, date_trunc('hour', ts) AS h, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2 HAVING MAX(ts) - MIN(ts) > INTERVAL '10' MINUTE
 SELECT sensor, date_trunc('hour', ts) AS h, MAX(ts) + INTERVAL '5' MINUTE AS u FROM reading WHERE EARLY GROUP BY 1, 2
+-- refused: QUANTILE(x, p)
+SELECT date_trunc('hour', ts) AS h, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY value) AS q FROM reading GROUP BY h
+
+-- refused: neither grouped nor aggregated
+SELECT level % 2 AS level FROM reading GROUP BY level
+-- refused: neither grouped nor aggregated
+SELECT CAST(ts AS DATE) AS ts, COUNT(*) AS n FROM reading GROUP BY ts
+-- refused: they pass over NULL, which FIRST and LAST do not
+SELECT date_trunc('hour', ts) AS h, sensor, FIRST(level ORDER BY ts) AS o, COUNT(*) AS n FROM reading GROUP BY h, sensor
+-- refused: they pass over NULL, which FIRST and LAST do not
+SELECT date_trunc('hour', ts) AS h, sensor, LAST(NULLIF(amount, 1) ORDER BY ts) AS o, COUNT(*) AS n FROM reading GROUP BY h, sensor
+-- refused: * with JOIN … USING beside a value of static relations
+SELECT * FROM reading JOIN alarm USING (sensor, ts) WHERE level > (SELECT MIN(high) FROM sensor)
+-- refused: * EXCEPT (level) beside a value of static relations
+SELECT * EXCEPT (level) FROM reading WHERE level > (SELECT MIN(high) FROM sensor)
+-- refused: a replay is as a run whenever it is
+SELECT sensor FROM reading WHERE level > (SELECT COUNT(*) FROM sensor WHERE CURRENT_DATE > DATE '2026-01-01')
+-- refused: a subquery as a value
+SELECT (SELECT MAX(high) FROM sensor) AS m
+-- refused: only columns, COUNT, SUM, AVG, MIN and MAX of columns are read there
+SELECT sensor, (SELECT SUM(CAST(high AS DOUBLE)) FROM sensor) AS m FROM reading
+-- refused: a whole number has 64 bits
+SELECT 9223372036854775808 AS c, sensor FROM reading

@@ -30,6 +30,7 @@ def test_distinct_with_a_bucket_groups() -> None:
 
 def test_groups_of_values_are_distinct() -> None:
     assert _settle("SELECT k FROM s GROUP BY k") == "SELECT DISTINCT k FROM s"
+    assert _settle("SELECT t.k FROM s AS t GROUP BY K") == "SELECT DISTINCT t.k FROM s AS t"
 
 
 @pytest.mark.parametrize(
@@ -39,6 +40,8 @@ def test_groups_of_values_are_distinct() -> None:
         "SELECT DISTINCT HOUR(ts) AS h FROM s",
         "SELECT k FROM s GROUP BY k, ts",  # rows of several times, which are not shown
         "SELECT k, ts FROM s GROUP BY k, ts",  # final by its time
+        "SELECT k + 1 AS k FROM s GROUP BY k",  # by the column, not by what is called so
+        "SELECT DISTINCT TUMBLE(k, INTERVAL '1' HOUR) AS h FROM s",  # never final by a value
         "SELECT k FROM s GROUP BY k HAVING COUNT(*) > 3",
         "SELECT k, COUNT(*) AS n FROM s GROUP BY k",
         "SELECT h FROM (SELECT ts AS h FROM s) AS x GROUP BY h",  # it may be a bucket
