@@ -93,9 +93,6 @@ SELECT date_trunc('hour', ts) AS h, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY 
 SELECT sensor, date_trunc('hour', ts) AS h, EXTRACT(EPOCH FROM MAX(ts) - MIN(ts)) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2
 SELECT sensor, date_trunc('hour', ts) AS h, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2 HAVING MAX(ts) - MIN(ts) > INTERVAL '10' MINUTE
 SELECT sensor, date_trunc('hour', ts) AS h, MAX(ts) + INTERVAL '5' MINUTE AS u FROM reading WHERE EARLY GROUP BY 1, 2
--- refused: QUANTILE(x, p)
-SELECT date_trunc('hour', ts) AS h, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY value) AS q FROM reading GROUP BY h
-
 -- refused: neither grouped nor aggregated
 SELECT level % 2 AS level FROM reading GROUP BY level
 -- refused: neither grouped nor aggregated
