@@ -1,6 +1,7 @@
 """Aggregates by buckets of time: each group once, when it is final, replayed and live, as DuckDB
 answers over the prefix."""
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -165,7 +166,7 @@ def compare(random: Random, query: Query) -> None:
         final(query, buckets, oracle.groups(query, write(query, buckets, 2), m), m)
         for m in range(last + 1)
     ]
-    if "MEDIAN" not in sql:  # DuckDB rounds those of decimals
+    if not re.search("MEDIAN|_CONT", sql):  # DuckDB rounds those of decimals
         printed = print_sql(union, case.catalog, dialect="duckdb", comments=False)
         written = oracle.groups(query, write(query, buckets, 2), MARKERS)
         assert same(by_start(query, oracle.groups(query, printed, MARKERS)), written), printed

@@ -1,6 +1,7 @@
 """Aggregates of SQL over tables with NULLs: every update, replayed and live, as DuckDB answers the
 same SQL over the prefix."""
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -274,7 +275,7 @@ def compare(random: Random, query: Query, catalog: Catalog, data: Tables) -> Ver
         for marker in range(MARKERS):
             found = split_groups(query, upto(whole, marker))
             assert same(found, expected[marker]), (query.text(1), marker)
-        if "MEDIAN" not in printed:  # DuckDB rounds those of decimals
+        if not re.search("MEDIAN|QUANTILE_CONT", printed):  # DuckDB rounds those of decimals
             assert same(expected[-1], oracle.groups(query, printed, MARKERS)), printed
         ranges = random.choice([2, 3, 5])
         rows, _ = replay_here(patch, job, Path(folder, "n.parquet"), **options, ranges=ranges)

@@ -116,7 +116,7 @@ def complete(words: list[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        (["ontoweir", "re"], ["rewrite", "report", "replay", "register"]),
+        (["ontoweir", "re"], ["rewrite", "report", "replay", "register", "receive"]),
         (["ontoweir", "check", "--fo"], ["--format"]),
         (["ontoweir", "check", "--format", ""], ["text", "json", "sarif", "github", "html"]),
         (["ontoweir", "replay", "--summary", "j"], ["json"]),
@@ -218,7 +218,7 @@ def test_the_page_has_every_variable(root: Path) -> None:
 
 PROJECT = (
     *("check", "rewrite", "measure", "replay", "show", "register", "run", "ui", "report", "plot"),
-    "ontology",
+    *("ontology", "receive"),
 )
 TOLD = (
     *("check", "rewrite", "measure", "show", "diff", "ontology", "register", "list"),

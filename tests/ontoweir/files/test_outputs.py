@@ -436,6 +436,7 @@ REPLACES = {
     "replace_file.py": "files of our own: of checkpoints, the registry, parts, metrics",
     "quarantine_files.py": "a free name is chosen",
     "plan_sources.py": "a file of the checkpoint",
+    "journal.py": "messages that were received, under a name of our own that no file has",
     "open_cache.py": "an entry of the cache, under a name of our own",
 }
 """What may put a file into another's place, and why that destroys nothing of the user's."""
