@@ -98,7 +98,8 @@ def read(project: Path, cache: Cache | None, *, strict: bool = False) -> object:
     except OntoweirError as error:
         return str(error)
     below = tbox.subconcepts(NamedClass("http://e/B"))
-    return tbox, repr((tbox.axioms, tbox.facts, below)), mappings, repr(mappings), said
+    shown = repr((tbox.axioms, tbox.facts, sorted(below, key=repr)))
+    return tbox, shown, mappings, repr(mappings), said
 
 
 def test_the_second_time_nothing_is_read_and_all_is_the_same(
@@ -183,10 +184,14 @@ def test_errors_are_not_kept(project: Path, cache: Cache) -> None:
         with pytest.raises(OntologyError, match="no file for the import"):
             read_ontology_cached([project / "o.ttl"], {}, strict=True, cache=cache)
     (project / "m.ttl").write_text(MAPPING.replace('"v"', '"w"'))
-    first, second, plain = (str(read(project, c)) for c in (cache, cache, None))
+    first, second, plain = (read(project, c) for c in (cache, cache, None))
     assert recall(project, cache) is None
-    assert first == second == plain
-    assert "MappingError" in plain
+    told = []
+    for one in (first, second, plain):  # errors are compared by what they say, sets as sets
+        assert isinstance(one, tuple)
+        told.append((*one[:2], *one[3:]))
+    assert told[0] == told[1] == told[2]
+    assert "MappingError" in str(plain)
 
 
 def test_another_program_reads_again(
