@@ -24,19 +24,12 @@ from random import Random
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests" / "runtime"
-STAGES = (
-    "after-read",
-    "in-kernel",
-    "before-state-commit",
-    "in-state-commit",
-    "after-state-commit",
-    "before-output-commit",
-    "after-output-commit",
-    "after-batch",
-    "at-the-disk",
-    "at-the-disk",
-    "at-the-disk",
-)
+sys.path.insert(0, str(ROOT))
+
+from tests.runtime.kill_at import STAGES  # noqa: E402
+
+CHOSEN = (*STAGES, "at-the-disk", "at-the-disk")
+"""At the disk there are the most places."""
 SERVERS = {"intake": ["kill"], "power": ["cut"], "kept": ["cut", "keep"]}
 SINGLE = {
     "driver": [],
@@ -53,7 +46,7 @@ def make_command(engine: str, folder: str, random: Random) -> list[str]:
     seed = str(random.randrange(1_000_000))
     if engine in SERVERS:
         return [str(TESTS / "intake_cycles.py"), folder, seed, "6", *SERVERS[engine]]
-    stage = "renewed-logs" if engine == "renewed" else random.choice(STAGES)
+    stage = "renewed-logs" if engine == "renewed" else random.choice(CHOSEN)
     return [str(TESTS / "fork_cycles.py"), folder, stage, seed, "6", *SINGLE[engine]]
 
 

@@ -34,4 +34,5 @@ class Edit:
             self.put(n, re.sub(r"[^\n]", "", self.tokens[n].text))
 
     def finish(self) -> str:
+        """The changed text."""
         return "".join(self.made)

@@ -8,6 +8,7 @@ from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.mean_group import mean_group
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -39,17 +40,8 @@ def number_values(select: "exp.Select", catalog: Catalog) -> None:
     streams = [t for t in scope.tables.values() if isinstance(t, Stream)]
     if len(scope.tables) != 1 or not streams:
         return
-    plain = {e.alias.lower(): e.unalias() for e in select.expressions if e.alias}
-    keys = set[str]()
-    for item in group.expressions:
-        meant = item
-        if isinstance(item, exp.Literal) and item.name.isdigit():
-            place = int(item.name) - 1
-            meant = select.expressions[place].unalias() if place < len(select.expressions) else item
-        elif isinstance(item, exp.Column) and not item.table:
-            meant = plain.get(item.name.lower(), item)
-        if isinstance(meant, exp.Column):
-            keys.add(meant.name.lower())
+    meant = [mean_group(item, select, scope) for item in group.expressions]
+    keys = {m.name.lower() for m in meant if isinstance(m, exp.Column)}
     (stream,) = streams
     if len(keys) == len(group.expressions) and _is_latest(select, stream):
         return

@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 from ontoweir.errors import RunError, Source
 from ontoweir.files.hold_lock import Lock, hold_lock
+from ontoweir.files.sync_file import sync_file
 
 _HIDDEN = ".receive"
 """The folder, which readers pass over, of the lock and of the file that is being written."""
@@ -49,7 +50,7 @@ class Journal:
         try:
             if self._open is None:
                 self._open = self._part.open("ab")
-                _sync_folder(self._part.parent)
+                sync_file(self._part.parent)
             self._open.write(data)
             self._open.flush()
             os.fsync(self._open.fileno())
@@ -72,7 +73,7 @@ class Journal:
             self._last = max(time.time_ns() // 1_000_000, self._last + 1)
             os.utime(self._part, ns=(self._last * 1_000_000, self._last * 1_000_000))
             os.rename(self._part, self.folder / f"{self._last:015d}.jsonl")
-            _sync_folder(self.folder)
+            sync_file(self.folder)
         except OSError as error:
             raise _not_written(self.folder, error) from error
         self.files, self.size = self.files + 1, 0
@@ -145,14 +146,6 @@ def _end_of_lines(part: BinaryIO) -> int:
             return part.seek(start + place + 1)
         end = start
     return part.seek(0)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _not_written(folder: Path, error: OSError) -> RunError:

@@ -324,8 +324,8 @@ def _rank(
     )
     cut = len(moments.code)
     for rank, (low, high, share) in zip(ranked, found, strict=True):
-        made = GroupColumn(low, valid, high, share)
-        yield rank, made.take(np.arange(cut)), made.take(np.arange(cut, len(low)))
+        now = GroupColumn(low[:cut], valid[:cut], high[:cut], share[:cut])
+        yield rank, now, GroupColumn(low[cut:], valid[cut:], high[cut:], share[cut:])
 
 
 def show_aggregate(

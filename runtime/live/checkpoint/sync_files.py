@@ -1,11 +1,12 @@
 """Wait until files are on the disk, together, not in turn."""
 
 import contextlib
-import os
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
+
+from ontoweir.files.sync_file import sync_file as sync_file
 
 _SIDE_BY_SIDE = 8
 
@@ -17,15 +18,6 @@ def sync_files(places: Iterable[Path]) -> None:
         OSError: one is not there, or the disk does not take it.
     """
     list(disk_threads().map(sync_file, places))
-
-
-def sync_file(place: Path) -> None:
-    """Wait until a file, or a folder, is on the disk."""
-    handle = os.open(place, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @cache

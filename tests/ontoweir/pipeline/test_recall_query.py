@@ -167,6 +167,26 @@ def test_what_is_warned_of_is_warned_of_again(
     assert said[0] == said[1] != []
 
 
+def test_the_path_of_its_file_may_be_another(
+    project: Path, opened: Callable[[], Workspace]
+) -> None:
+    """As of a text that is given on the command line, which is in a file of the process."""
+    first, before = opened(), project / "pairs.sql"
+    compiled = first.compile_sql(before)
+    first.keep(compiled, first.check(compiled))
+    after = project / "elsewhere" / "pairs.sql"
+    after.parent.mkdir()
+    before.rename(after)
+    again = opened()
+    recalled = again.recall(after, sql=True)
+    assert recalled is not None
+    assert write(recalled.union, again.check(recalled)) == write(
+        compiled.union, first.check(compiled)
+    ).replace(str(before), str(after))
+    after.rename(after.with_name("others.sql"))
+    assert opened().recall(after.with_name("others.sql"), sql=True) is None
+
+
 def test_all_that_bounded_queries_are_made_of_is_kept(tmp_path: Path) -> None:
     names = [made.__name__ for made in list_classes()]
     assert len(set(names)) == len(names)
@@ -190,11 +210,13 @@ def test_all_that_bounded_queries_are_made_of_is_kept(tmp_path: Path) -> None:
         file = Path(compiled.union.source.file)
         recalled = workspace.recall(file, sql=file.suffix == ".sql")
         assert recalled is not None, compiled.name
+        kept = [f for f in (tmp_path / "cache").iterdir() if str(file) in f.read_text()]
+        assert not [f.name for f in kept if f.name.startswith("query-")], compiled.name
         assert write(recalled.union, workspace.check(recalled)) == write(compiled.union, verdict)
     assert bounded > 60
 
 
-@pytest.mark.parametrize("asked", ["--query=heard", "--sql=sites.sql"])
+@pytest.mark.parametrize("asked", ["--query=heard", "--sql=sites.sql", "--sql=SELECT k FROM s"])
 def test_a_replay_of_what_is_known_brings_no_parser(
     asked: str, project: Path, tmp_path: Path
 ) -> None:

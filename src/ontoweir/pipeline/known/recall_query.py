@@ -1,6 +1,7 @@
 """Compiled queries and their bounded verdicts, as they were found before."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -14,6 +15,7 @@ from ontoweir.checker.model.difference_bounds import DifferenceBounds
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.verdict.list_classes import list_classes
 from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.errors import Source
 from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.pipeline.known.known_inputs import KnownInputs, recall_inputs
 from ontoweir.project.project import Project
@@ -29,8 +31,8 @@ def _classes() -> tuple[type, ...]:
 class KeptQueries:
     """Queries of a project in the cache: what they compile to, and their verdicts.
 
-    Each depends on its text, the project, the ontology and mappings, all by content, and the
-    program. Kept are those that are bounded, of which nothing is left out, in projects without
+    Each depends on its text and name, the project, the ontology and mappings, all by content, and
+    the program. Kept are those that are bounded, of which nothing is left out, in projects without
     functions of the user's: what more time, or other modules, could change is not.
     """
 
@@ -61,10 +63,9 @@ class KeptQueries:
 
         def take(entry: Any) -> Recalled:
             said, encoded = entry
-            union, verdict = _decode(encoded)
-            compiled = CompiledQuery(
-                file.stem, (), (), union, tuple(map(str, said)), kept_as=repr(key)
-            )
+            union, verdict = _decode(encoded, str(file))
+            told = tuple(str(text).replace(_HERE, str(file)) for text in said)
+            compiled = CompiledQuery(file.stem, (), (), union, told, kept_as=repr(key))
             return Recalled(compiled, verdict, (*warnings, *compiled.warnings))
 
         return self.cache.read("query", key, take)
@@ -86,27 +87,39 @@ class KeptQueries:
             return compiled
         if inputs is not None and not inputs.are_same():
             return compiled
-        encoded = _encode((compiled.union, verdict))
+        encoded = _encode((compiled.union, verdict), source.file)
         if encoded is None:
             return compiled
         key = self._key(source.file, text, inputs)
-        self.cache.write("query", key, [list(compiled.warnings), encoded])
+        said = [text.replace(source.file, _HERE) for text in compiled.warnings]
+        self.cache.write("query", key, [said, encoded])
         return replace(compiled, kept_as=repr(key))
 
     def recall_refined(self, compiled: CompiledQuery, known: Statistics) -> Verdict | None:
         """The verdict on a query that is kept, refined by what the static data says."""
-        if compiled.kept_as is None:
+        source = compiled.union.source
+        if compiled.kept_as is None or source is None:
             return None
-        return self.cache.read("refined", _key_refined(compiled.kept_as, known), _decode_verdict)
+
+        def take(entry: Any) -> Verdict:
+            made = _decode(entry, source.file)
+            if not isinstance(made, Verdict):
+                raise TypeError("it is no verdict")
+            return made
+
+        return self.cache.read("refined", _key_refined(compiled.kept_as, known), take)
 
     def keep_refined(self, compiled: CompiledQuery, known: Statistics, verdict: Verdict) -> None:
         """Keep it, if the query is kept."""
-        if compiled.kept_as is not None and (encoded := _encode(verdict)) is not None:
+        source = compiled.union.source
+        if compiled.kept_as is None or source is None:
+            return
+        if (encoded := _encode(verdict, source.file)) is not None:
             self.cache.write("refined", _key_refined(compiled.kept_as, known), encoded)
 
     def _key(self, file: str, text: str, inputs: KnownInputs | None) -> list[object]:
         return [
-            file,
+            Path(file).name,
             sha256(text.encode()).hexdigest(),
             digest_file(self.project.file),
             sha256(repr(self.project).encode()).hexdigest(),
@@ -119,23 +132,35 @@ def _key_refined(kept_as: str, known: Statistics) -> list[object]:
     return [kept_as, repr(sorted(known.rows.items())), repr(sorted(known.columns.items()))]
 
 
-def _encode(value: object) -> Encoded | None:
-    """As JSON; None where it is made of other classes than JSON is: it is found each time."""
+_HERE = "\0"
+"""Stands for the path of the query's file, which may be another the next time: the text of a query
+on the command line is in a file of the process."""
+
+
+def _encode(value: object, file: str) -> Encoded | None:
+    """As JSON, whatever the path of the query's file; None where it is made of other classes than
+    JSON is: it is found each time."""
+
+    def open_source(source: Source) -> tuple[object, ...]:
+        place = _HERE if source.file == file else source.file
+        return place, source.line, source.column, source.end_column
+
+    opened = {DifferenceBounds: lambda bounds: bounds.parts, Source: open_source}
     try:
-        return encode_values(value, {DifferenceBounds: lambda bounds: bounds.parts})
+        return encode_values(value, opened)
     except TypeError:
         return None
 
 
-def _decode(encoded: Any) -> Any:
-    return decode_values(encoded, _classes(), {DifferenceBounds: DifferenceBounds.restore})
+def _decode(encoded: Any, file: str) -> Any:
+    def make_source(place: str, *more: int | None) -> Source:
+        return Source(file if place == _HERE else place, *more)
 
-
-def _decode_verdict(encoded: Any) -> Verdict:
-    made = _decode(encoded)
-    if not isinstance(made, Verdict):
-        raise TypeError("it is no verdict")
-    return made
+    opened: dict[type, Callable[..., Any]] = {
+        DifferenceBounds: DifferenceBounds.restore,
+        Source: make_source,
+    }
+    return decode_values(encoded, _classes(), opened)
 
 
 @dataclass(frozen=True, slots=True)
