@@ -7,6 +7,7 @@ import socket
 import struct
 import threading
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 
@@ -102,7 +103,8 @@ class Broker:
 
     def _cut(self, session: Session) -> None:
         if session.link is not None:
-            session.link.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):  # its client has just gone by itself
+                session.link.shutdown(socket.SHUT_RDWR)
             session.link = None
 
     def _accept(self) -> None:
