@@ -1,5 +1,6 @@
-"""The verdict on a query of which the latest answers hold."""
+"""The verdict on a query whose answers hold until later rows end them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from ontoweir.checker.model.normal_form import Statistics
@@ -9,11 +10,20 @@ from ontoweir.checker.verdict.refuse_keys import refuse_keys
 from ontoweir.checker.verdict.verdict import Bounded, Tier, Verdict
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.spj import SpjQuery, output_attributes
+from ontoweir.rewriter.model.spj import (
+    LiteralOutput,
+    NullOutput,
+    Output,
+    SpjQuery,
+    output_attributes,
+)
+from ontoweir.rewriter.model.standing import Standing
+from ontoweir.rewriter.standing.answers_of import answers_of
 
 
 def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdict:
-    """The verdict with what is kept to say what ends: for each key the answers of its latest time.
+    """The verdict with what is kept to say what ends: for each key the answers of its latest time;
+    where only other rows end answers, all that are told apart by what they show, or by their key.
 
     Args:
         verdict: on the answers; their disjuncts are those of one SELECT.
@@ -23,25 +33,38 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
     union = verdict.union
     wide = extend_catalog(catalog, union)
     queries = [d.query for d in verdict.disjuncts if isinstance(d, Bounded)]
-    if not union.latest or verdict.bound is None or not queries:
+    standing = union.standing
+    if standing is None or verdict.bound is None or not queries:
         return verdict
     kept = []
-    for query in queries:
+    for query in answers_of(queries, standing):
         outputs = dict(query.outputs)
-        keys = [a for name in union.latest for a in output_attributes(outputs[name])]
-        one = bound_by_domains(query, keys, wide, known)
+        replaced = standing.replaced and not _may_be_null(standing, outputs)
+        apart = standing.key if replaced else union.variables
+        keys = [a for name in apart for a in output_attributes(outputs[name])]
+        one = bound_by_domains(query, list(dict.fromkeys(keys)), wide, known)
         columns = {a.column for a in keys}
-        kept.append(one if one.bound is None else _count_rows(one, query, columns, wide))
+        whole = one.bound is None or not replaced
+        kept.append(one if whole else _count_rows(one, query, columns, wide))
     verdict = refuse_keys(verdict, kept)
     if verdict.bound is None:
         return verdict
-    largest = max((k.bound for k in kept if k.bound is not None), key=_size)
+    bounds = [k.bound for k in kept if k.bound is not None]
+    largest = max(bounds, key=_size) if standing.ender is None else total_bound(bounds)
     conditions = dict.fromkeys((*verdict.conditions, *(c for k in kept for c in k.conditions)))
     tier = verdict.tier
     if conditions and tier.rank < Tier.CONDITIONALLY_BOUNDED.rank:
         tier = Tier.CONDITIONALLY_BOUNDED
     bound = total_bound([verdict.bound, largest])
     return replace(verdict, tier=tier, bound=bound, conditions=tuple(conditions))
+
+
+def _may_be_null(standing: Standing, outputs: Mapping[str, Output]) -> bool:
+    """Whether rows are of no key, so that none takes their place."""
+    of = [outputs[name] for name in standing.key]
+    return standing.ender is not None and any(
+        isinstance(o, NullOutput) or (isinstance(o, LiteralOutput) and o.optional) for o in of
+    )
 
 
 def _size(bound: Bound) -> tuple[bool, int]:

@@ -73,7 +73,7 @@ def check_query(
         known = statistics or Statistics()
         verdict = _check_blocks(union, catalog, known, timed, disprove, size)
         verdict = add_partition(verdict, catalog)
-    if union.latest:
+    if union.standing is not None:
         verdict = bound_latest(verdict, catalog, known)
     waiting = bound_open_steps(union, catalog) if timed else ()
     remembered = bound_remembered(union, catalog) if timed else ()

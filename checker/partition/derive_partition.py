@@ -47,7 +47,7 @@ def derive_partition(
     if union.blocks:
         names = " and ".join(block.stream.name for block in union.blocks)
         return NotDivided(f"the answers of {names}, which it reads, are made in one")
-    if union.latest:
+    if union.standing is not None:
         return NotDivided("which answer of a key is the latest is found where all come together")
     if not plans or not all(plan.form.members for plan in plans):
         return NotDivided("it reads no stream")

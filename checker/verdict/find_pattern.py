@@ -60,7 +60,7 @@ def find_pattern(union: SpjUnion, catalog: Catalog, *, closed: bool = False) -> 
             return UpdatePattern.MON
         closing = find_closing(union, catalog)
         return UpdatePattern.STR if closing is None else UpdatePattern.MON
-    if union.latest:
+    if union.standing is not None:
         return UpdatePattern.STR
     if not union.ends:
         return UpdatePattern.MON

@@ -24,6 +24,7 @@ from ontoweir.rewriter.model.spj import (
     TemplateLiteralOutput,
     output_attributes,
 )
+from ontoweir.rewriter.model.standing import Standing
 
 
 def find_latest(
@@ -80,7 +81,7 @@ def find_latest(
     if {a.column for n in names for a in output_attributes(outputs[n])} != key:
         return None
     query = replace(mine, outputs=tuple((n, outputs[n]) for n in head))
-    return replace(one.found, variables=tuple(head), disjuncts=(query,), latest=names)
+    return replace(one.found, variables=tuple(head), disjuncts=(query,), standing=Standing(names))
 
 
 def _as_of(condition: object, later: str) -> tuple[Op, str, str] | None:

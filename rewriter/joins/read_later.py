@@ -7,7 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import find_name
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
-from ontoweir.rewriter.joins.latest_rows import LatestRows, replaced
+from ontoweir.rewriter.joins.latest_rows import LatestRows, replaced, resolve
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -58,6 +58,9 @@ def read_later(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
     if not later or not key or renamed != own:
         return None
     scope, _, _ = read_from(rows.copy(), catalog)
+    shown = {resolve(scope, e.unalias()) for e in rows.expressions}
+    if not {(one, n) for n in key} <= shown and not rows.find(exp.Star):
+        return None
     for name in key:
         rows.where(
             exp.Not(this=exp.Is(this=exp.column(name, one, quoted=True), expression=exp.Null())),

@@ -12,6 +12,7 @@ from ontoweir.mappings.model.catalog import Column, ColumnType, Meeting, Relatio
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.aggregation import Aggregation, ClosedValues
+from ontoweir.rewriter.model.standing import Standing
 
 
 class Op(StrEnum):
@@ -383,8 +384,8 @@ class SpjUnion:
     """The steps of time of a query over streams of different units (None: their unit)."""
     blocks: tuple[Block, ...] = ()
     """The streams that are made of answers of other queries."""
-    latest: tuple[str, ...] = ()
-    """The key, where of answers with one key those with the latest time hold (none: all hold)."""
+    standing: Standing | None = None
+    """How rows end, where answers hold until later rows end them (None: they do not)."""
     hidden: tuple[tuple[str, str], ...] = ()
     """Tables and columns that are selected, where only rows with a value there are results."""
 

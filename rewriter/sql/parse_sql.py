@@ -35,12 +35,15 @@ from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import Block, SpjQuery, SpjUnion
+from ontoweir.rewriter.model.standing import Standing
 from ontoweir.rewriter.nulls.list_hidden import list_hidden
 from ontoweir.rewriter.nulls.list_nullable import list_nullable
 from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
+from ontoweir.rewriter.standing.make_standing import make_standing
+from ontoweir.rewriter.standing.read_standing import StandingRows, read_standing
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
@@ -91,13 +94,17 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         written = settle_phrasings(read_as_of(written), catalog)
         written, catalog = read_earlier(written, catalog)
         latest = read_latest(written, catalog)
+        if latest.key is None and (ended := read_standing(latest.tree, catalog)) is not None:
+            made = reader.read_standing(ended, catalog, name)
+            if made is not None:
+                return made
         tree = name_aggregates(latest.tree)
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
         if latest.key is None:
             return reader.read(trees, catalog, name)
         shown = range(len(latest.tree.selects))
         made = reader.read(trees, catalog, name, nullable=frozenset(shown) - set(latest.key))
-        return replace(made, latest=tuple(made.variables[place] for place in latest.key))
+        return replace(made, standing=Standing(tuple(made.variables[n] for n in latest.key)))
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
@@ -132,6 +139,24 @@ class _Reader:
         answers, block = make_answers(self.read(trees, catalog, name, keyed=keyed), name, catalog)
         self.blocks.append(block)
         return answers
+
+    def read_standing(self, ended: StandingRows, catalog: Catalog, name: str) -> SpjUnion | None:
+        """Rows that hold until others end them (None: which these are cannot be told)."""
+        shown = len(ended.rows.selects) - ended.size
+        keys = frozenset(range(shown, shown + ended.size))
+        rows = self.read((ended.rows,), catalog, name, nullable=keys)
+        enders = self.read((ended.enders,), catalog, name)
+        key = rows.variables[shown:]
+        if rows.ends or rows.begins or enders.ends or enders.begins:
+            return None
+        how = Standing(
+            key,
+            inclusive=ended.inclusive,
+            replaced=ended.replaced,
+            hidden=key,
+            distinct=ended.distinct,
+        )
+        return make_standing(rows, enders, how, extend_catalog(catalog, rows))
 
     def read_absence(
         self, trees: AbsenceTrees, catalog: Catalog, name: str

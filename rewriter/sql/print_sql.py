@@ -68,10 +68,10 @@ def print_sql(
         short: short aliases; else those of explanations, for where no comment tells them.
     """
     catalog = extend_catalog(catalog, union)
-    if union.latest:
+    if union.standing is not None:
         raise QueryError(
-            f"{union.name}, of which the latest rows hold, is not printed as SQL",
-            why="its plan is that of all rows, of which later ones take the place of earlier ones",
+            f"{union.name}, whose rows hold until later ones end them, is not printed as SQL",
+            why="its plan is that of all rows, of which later ones end earlier ones",
             fix="look at it with --show plan",
             source=union.source,
         )

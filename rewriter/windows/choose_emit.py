@@ -35,7 +35,7 @@ def choose_emit(union: SpjUnion, wanted: str | None = None) -> Emit:
 
 def default_emit(union: SpjUnion) -> Emit:
     """What fits a query."""
-    if union.latest:
+    if union.standing is not None:
         return Emit.CHANGES
     if not union.ends:
         return Emit.ANSWERS
@@ -47,10 +47,10 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
     if wanted is None:
         return default_emit(union)
     emit = Emit(wanted)
-    if union.latest and emit not in CHANGING:
+    if union.standing is not None and emit not in CHANGING:
         raise _refuse(
             union,
-            "the latest row of a key holds until a later one comes, and that is never known",
+            "an answer holds until a later row ends it, and that is never known before",
             "leave --emit out: changes are written; or ask for the latest of each bucket of time, "
             "which is final: PARTITION BY key, date_trunc('hour', ts)",
         )
@@ -91,7 +91,7 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
 
 def _has_updates(union: SpjUnion) -> bool:
     """Whether rows take the place of others: of groups, no bucket of time makes them final."""
-    if union.latest:
+    if union.standing is not None:
         return True
     if union.aggregation is None:
         return False
@@ -111,7 +111,8 @@ def _refuse_names(union: SpjUnion, emit: Emit) -> None:
     plain = union.aggregation is None and emit is not Emit.SNAPSHOTS
     own += ["until"] if union.ends and plain else []
     own += ["op"] if emit is Emit.CHANGES else []
-    own += ["multiplicity"] if not union.distinct and union.aggregation is None else []
+    counted = not union.distinct and not (union.standing and union.standing.distinct)
+    own += ["multiplicity"] if counted and union.aggregation is None else []
     aggregation = union.aggregation
     names = union.variables if aggregation is None else aggregation.columns
     for name in own:

@@ -8,6 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
+from ontoweir.rewriter.model.standing import Standing
+from ontoweir.runtime.changes.end_rows import end_rows
 from ontoweir.runtime.changes.keep_latest import keep_latest
 from ontoweir.runtime.changes.sliding_groups import OP, change_schema, slide_groups
 from ontoweir.runtime.columnar.frame import Array
@@ -31,7 +33,8 @@ class ChangeFeed:
     (None: there are no updates); `schema`: of the changes; `snapshots`: whenever something changes,
     all that holds is written instead; `sliding`: answers are the matches of which groups of sliding
     windows are made, and changes those of the groups' rows; `delay_us`: how much later than it is
-    found an answer may begin; `latest`: the key of which the latest answers hold (none: all do).
+    found an answer may begin; `latest`: the key of which the latest answers hold (none: all do);
+    `ending`: which rows end others, which are no answers, and `rows`: the columns of all of these.
     """
 
     variables: tuple[str, ...]
@@ -43,6 +46,8 @@ class ChangeFeed:
     sliding: AggregateWork | None = None
     delay_us: int = 0
     latest: tuple[str, ...] = ()
+    ending: Standing | None = None
+    rows: "pa.Schema | None" = None
 
     @property
     def written(self) -> pa.Schema:
@@ -79,9 +84,11 @@ def make_feed(
     """
     ends = has_end(answers)
     own = (AT, UNTIL, MULTIPLICITY) if ends else (AT, MULTIPLICITY)
-    fields = [f for f in answers if f.name not in own]
+    standing = union.standing or Standing(())
+    fields = [f for f in answers if f.name not in (*own, *standing.hidden)]
     named = (*fields, pa.field(OP, pa.string()), pa.field(AT, INSTANT))
-    counted = () if MULTIPLICITY not in answers.names else (answers.field(MULTIPLICITY),)
+    told = MULTIPLICITY in answers.names and not standing.distinct
+    counted = (answers.field(MULTIPLICITY),) if told else ()
     group = union.aggregation.group if updates and union.aggregation is not None else None
     variables = tuple(f.name for f in fields)
     schema = pa.schema([*named, *counted])
@@ -93,7 +100,9 @@ def make_feed(
         schema,
         snapshots,
         delay_us=_find_delay(union),
-        latest=union.latest,
+        latest=standing.key if standing.ender is None else (),
+        ending=None if standing.ender is None else standing,
+        rows=answers,
     )
 
 
@@ -114,6 +123,8 @@ def no_answers(feed: ChangeFeed) -> pa.Table:
     """Answers, none of them."""
     if feed.sliding is not None:
         return pa.table({})
+    if feed.ending is not None and feed.rows is not None:
+        return feed.rows.empty_table()
     fields = [feed.schema.field(n) for n in (*feed.variables, AT)]
     fields += [pa.field(UNTIL, INSTANT)] if feed.ends else []
     fields += [] if feed.distinct else [feed.schema.field(MULTIPLICITY)]
@@ -136,6 +147,10 @@ def advance_changes(
         return slide_groups(feed.sliding, held, answers, now)
     if feed.group is not None:
         return _replace_rows(feed, held, answers)
+    if feed.ending is not None:
+        told, at, deltas, left = end_rows(feed.ending, feed.variables, held, answers, now)
+        times = pa.array(at).cast(INSTANT)
+        return _show(feed, told.append_column(TIME, times), deltas), left
     if feed.latest:
         return _replace_latest(feed, held, answers)
     events = _make_events(feed, answers)

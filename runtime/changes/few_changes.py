@@ -14,7 +14,8 @@ def advance_few_changes(
 ) -> "tuple[pa.Table, pa.Table | KeptTable | None]":
     """As advance_changes: of what is held only that is looked at which answers replace, or add to,
     or which is to come by now."""
-    if held is None or feed.sliding is not None or not are_few(answers.num_rows, held.num_rows):
+    whole = feed.sliding is not None or feed.ending is not None
+    if held is None or whole or not are_few(answers.num_rows, held.num_rows):
         return advance_changes(feed, None if held is None else whole_table(held), answers, now)
     timed = feed.group is None and not feed.latest
     if not isinstance(held, KeptTable):

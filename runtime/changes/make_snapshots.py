@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.runtime.changes.change_feed import DELTA, ChangeFeed, advance_changes
+from ontoweir.runtime.changes.end_rows import count_standing
 from ontoweir.runtime.changes.few_changes import advance_few_changes
 from ontoweir.runtime.changes.sliding_groups import OP, standing_groups
 from ontoweir.runtime.columnar.frame import Array
@@ -33,6 +34,8 @@ def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
     if held is None:
         fields = [feed.schema.field(n) for n in feed.variables]
         return pa.schema([*fields, pa.field(MULTIPLICITY, pa.int64())]).empty_table()
+    if feed.ending is not None:
+        return count_standing(feed.ending, feed.variables, held).select(names)
     if feed.sliding is not None:
         held = standing_groups(feed.sliding, held)
     rows = held.select(feed.variables)

@@ -30,7 +30,7 @@ def test_the_latest_by_sensor(sql: str) -> None:
     keyed = replace(catalog.streams["traffic"], keys=(("report_id", "ts"),))
     catalog = replace(catalog, streams={**catalog.streams, "traffic": keyed})
     union = parse_sql(sql, catalog, name="q", file="q.sql")
-    assert union.latest == ("report_id",)
+    assert union.standing == Standing(("report_id",))
     assert choose_emit(union) is Emit.CHANGES
     verdict = check_query(union, catalog)
     assert verdict.name == "conditionally-bounded"

@@ -3,6 +3,7 @@ as DuckDB answers the same text over every prefix; and the first one, and the la
 time, which are final."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -181,10 +182,15 @@ def fold(rows: list[dict[str, Any]], names: tuple[str, ...]) -> Counter[Any]:
 
 
 def run_live(
-    case: Case, verdict: Any, emit: Emit, random: Random, folder: Path
+    case: Case,
+    verdict: Any,
+    emit: Emit,
+    random: Random,
+    folder: Path,
+    statics: Mapping[str, Any] | None = None,
 ) -> tuple[list[dict[str, Any]], int]:
     query = replace(make_job(verdict, case.query, case.catalog), emit=emit)
-    job = make_live_job([query], case.catalog, {}, {})
+    job = make_live_job([query], case.catalog, statics or {}, {})
     state, rows = begin_live(job), []
     with few_touched():
         for number, batch in enumerate(
@@ -211,7 +217,7 @@ def check(seed: int) -> None:
     query, replaced = make_query(random, key)
     data = make_rows(random, key)
     union = parse_sql(query.ours, catalog, name="q", file="q.sql")
-    assert bool(union.latest) == replaced
+    assert (union.standing is not None) == replaced
     verdict = check_query(union, catalog)
     event(str(verdict.tier))
     if verdict.plans is None or verdict.tier is Tier.UNSATISFIABLE:

@@ -163,7 +163,8 @@ class Answers:
         aggregation = self.union.aggregation
         if aggregation is not None:
             return aggregation.columns
-        return tuple(v for v in self.union.variables if v not in self.union.ends)
+        hidden = (*self.union.ends, *(self.union.standing.hidden if self.union.standing else ()))
+        return tuple(v for v in self.union.variables if v not in hidden)
 
     def _terms(self) -> Iterator[dict[str, Any]]:
         makers = {name: _maker(self.union, name) for name in self._variables()}

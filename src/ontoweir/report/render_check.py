@@ -70,7 +70,7 @@ def render_verdict(
     console.print(line, soft_wrap=True)
     for condition in verdict.conditions:
         console.print(Text(f"  rests on {condition.text}", style="cyan"), soft_wrap=True)
-    if verdict.union.ends or verdict.union.latest:
+    if verdict.union.ends or verdict.union.standing is not None:
         pattern, emit = (
             find_pattern(verdict.union, catalog, closed=verdict.closes_values),
             default_emit(verdict.union),

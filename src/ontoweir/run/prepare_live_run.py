@@ -92,7 +92,7 @@ def prepare_run(
 def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     """A query as unfolded, with the functions that it calls, its plans, and those of the queries
     whose answers it reads."""
-    alone = replace(job.union, blocks=(), latest=())
+    alone = replace(job.union, blocks=(), standing=None)
     catalog = extend_catalog(job.catalog, job.union)
     printed = print_sql(alone, catalog, comments=False)
     parts: list[str | bytes] = [name, printed]
@@ -100,7 +100,7 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
         if f"{called}(".lower() in printed.lower():
             parts.append(f"{called} {function.digest}")
     parts += [line for plan in job.plans for line in describe_plan(plan)]
-    parts += [f"the latest by {name}" for name in job.union.latest]
+    parts += [] if job.union.standing is None else [repr(job.union.standing)]
     for block in job.blocks:
         for other in block.queries:
             parts += _describe_job(block.stream.name, other)

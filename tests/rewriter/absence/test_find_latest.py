@@ -62,5 +62,5 @@ def test_the_query_of_the_page() -> None:
     workspace = Workspace(load_project(ROOT / "examples" / "traffic", environ={}))
     prefixed = f"PREFIX : <http://traffic.example/ns#>\n{text}"
     union = compile_text(workspace, prefixed, "q", "q.rq").union
-    assert union.latest == ("s",)
+    assert union.standing == Standing(("s",))
     assert workspace.check(compile_text(workspace, prefixed, "q", "q.rq")).bound is not None

@@ -1,0 +1,207 @@
+"""Rows beside which there is no later one of another stream, in SQL."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.rewriter.joins.find_absence import PartKind, find_absence, split_conjuncts
+from ontoweir.rewriter.joins.is_set import aggregates
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+KEY = "key of what ends"
+"""How the columns of the key are called, with a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingRows:
+    """`rows`: the answers, with the key after their columns; `enders`: the key of the rows that end
+    them; `size`: of how many columns it is; `inclusive`: those of their own time too; `replaced`:
+    each answer is among the rows that end others; `distinct`: it holds once, however often."""
+
+    rows: "exp.Select"
+    enders: "exp.Select"
+    size: int
+    inclusive: bool
+    replaced: bool
+    distinct: bool
+
+
+def read_standing(tree: "exp.Query", catalog: Catalog) -> StandingRows | None:
+    """SELECT … FROM s WHERE NOT EXISTS (SELECT 1 FROM t WHERE t.k = s.k AND t.ts > s.ts), where
+    nothing says how much later; or the same as an ANTI JOIN.
+
+    None: it is something else.
+
+    Args:
+        tree: the query, without windows of rows.
+        catalog: the tables.
+    """
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Select) or aggregates(tree) or tree.args.get("with_"):
+        return None
+    try:
+        flat, parts = find_absence(tree)
+    except SqlRefusal:
+        return None
+    if len(parts) != 1 or parts[0].kind is not PartKind.ABSENT or parts[0].compared is not None:
+        return None
+    if len(parts[0].rows) != 1 or flat.find(exp.Subquery, exp.Exists) is not None:
+        return None
+    outer, inner = _scope(flat, catalog), _scope(parts[0].rows[0], catalog)
+    if outer is None or inner is None:
+        return None
+    mine, theirs = _only_stream(outer), _only_stream(inner)
+    if mine is None or theirs is None or len(inner.tables) != 1:
+        return None
+    made = _Reader(outer, inner, mine, theirs)
+    where = parts[0].rows[0].args.get("where")
+    for condition in split_conjuncts(where.this) if where is not None else ():
+        if not made.read(condition):
+            return None
+    if not made.later or not made.key:
+        return None
+    return _make(flat, parts[0].rows[0], made, distinct=tree.args.get("distinct") is not None)
+
+
+def _scope(select: "exp.Select", catalog: Catalog) -> Scope | None:
+    """The tables of a SELECT over tables alone."""
+    from sqlglot import exp
+
+    start = select.args.get("from_")
+    joins = select.args.get("joins") or ()
+    items = [start.this if start is not None else None, *(j.this for j in joins)]
+    if not all(isinstance(i, exp.Table) for i in items):
+        return None
+    if any(j.args.get("side") or j.args.get("method") for j in joins):
+        return None
+    try:
+        return read_from(select.copy(), catalog)[0]
+    except SqlRefusal:
+        return None
+
+
+def _only_stream(scope: Scope) -> tuple[str, Stream] | None:
+    streams = [(a, t) for a, t in scope.tables.items() if isinstance(t, Stream)]
+    return streams[0] if len(streams) == 1 and not streams[0][1].versions else None
+
+
+class _Reader:
+    """Conditions of the rows that end others, read one after the other."""
+
+    def __init__(
+        self, outer: Scope, inner: Scope, mine: tuple[str, Stream], theirs: tuple[str, Stream]
+    ) -> None:
+        self.outer, self.inner, self.mine, self.theirs = outer, inner, mine, theirs
+        self.key: list[tuple[exp.Expr, exp.Expr]] = []
+        self.local: list[exp.Expr] = []
+        self.later = self.inclusive = False
+
+    def read(self, condition: "exp.Expr") -> bool:
+        """Whether it is of the rows alone, equates the key, or compares the times."""
+        from sqlglot import exp
+
+        where = self._place(condition)
+        if where == {"inner"}:
+            self.local.append(condition)
+            return True
+        if not isinstance(condition, (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)):
+            return False
+        left, right = condition.this, condition.expression
+        kind: type[exp.Expr] = type(condition)
+        if self._place(left) == {"outer"}:
+            left, right = right, left
+            turned: dict[type[exp.Expr], type[exp.Expr]] = {exp.LT: exp.GT, exp.LTE: exp.GTE}
+            turned |= {b: a for a, b in turned.items()}
+            kind = turned.get(kind, kind)
+        if self._place(left) != {"inner"} or self._place(right) != {"outer"}:
+            return False
+        if kind is exp.EQ:
+            self.key.append((left, right))
+            columns = [*left.find_all(exp.Column), *right.find_all(exp.Column)]
+            return not any(map(self._is_time, columns))
+        if kind not in (exp.GT, exp.GTE) or self.later:
+            return False
+        self.later, self.inclusive = True, kind is exp.GTE
+        return self._is_time(left) and self._is_time(right)
+
+    def are_among(self, rows: "exp.Select") -> bool:
+        """Whether each answer is a row that ends the earlier ones of its key: both are of one
+        stream and key, and what is said of these rows is said of the answers too."""
+        from sqlglot import exp
+
+        if self.mine[1].name != self.theirs[1].name:
+            return False
+        for other, own in self.key:
+            if not isinstance(other, exp.Column) or not isinstance(own, exp.Column):
+                return False
+            if self._side(own)[1:] != (self.mine[0], self._side(other)[2]):
+                return False
+        where = rows.args.get("where")
+        said = {self._plain(c) for c in split_conjuncts(where.this)} if where is not None else set()
+        return {self._plain(c) for c in self.local} <= said
+
+    def _plain(self, condition: "exp.Expr") -> str:
+        """A condition of one stream's row, without the name of the stream."""
+        from sqlglot import exp
+
+        made = condition.copy()
+        for column in [made] if isinstance(made, exp.Column) else list(made.find_all(exp.Column)):
+            side, alias, name = self._side(column)
+            if alias in (self.mine[0], self.theirs[0]) and (side, alias) != ("outer", ""):
+                of = self.theirs if side == "inner" else self.mine
+                table = None if alias == of[0] else exp.to_identifier(alias, quoted=True)
+                column.set("table", table)
+                column.set("this", exp.to_identifier(name, quoted=True))
+        return str(made.sql("spark"))
+
+    def _place(self, tree: "exp.Expr") -> set[str]:
+        """Of which of the two its columns are."""
+        from sqlglot import exp
+
+        if tree.find(exp.Subquery, exp.Exists, exp.Window, exp.CurrentTimestamp, exp.Select):
+            return {"beyond"}
+        return {self._side(c)[0] for c in tree.find_all(exp.Column)} or {"none"}
+
+    def _side(self, column: "exp.Column") -> tuple[str, str, str]:
+        """inner or outer, its alias and column."""
+        for side, scope in (("inner", self.inner), ("outer", self.outer)):
+            try:
+                found = scope.resolve(column.table or None, column.name)
+            except SqlRefusal:
+                continue
+            return side, found.alias, found.column
+        return "beyond", "", ""
+
+    def _is_time(self, tree: "exp.Expr") -> bool:
+        from sqlglot import exp
+
+        if not isinstance(tree, exp.Column):
+            return False
+        side, alias, name = self._side(tree)
+        of = self.theirs if side == "inner" else self.mine
+        return (alias, name) == (of[0], of[1].timestamp)
+
+
+def _make(
+    flat: "exp.Select", inner: "exp.Select", read: _Reader, *, distinct: bool
+) -> StandingRows:
+    from sqlglot import exp
+
+    rows = flat.copy()
+    rows.set("distinct", None)
+    for n, (_, own) in enumerate(read.key):
+        rows.select(exp.alias_(own.copy(), f"{KEY} {n + 1}", quoted=True), copy=False)
+    enders = exp.Select(from_=inner.args["from_"].copy())
+    for n, (other, _) in enumerate(read.key):
+        enders.select(exp.alias_(other.copy(), f"{KEY} {n + 1}", quoted=True), copy=False)
+    present = [
+        exp.Not(this=exp.Is(this=other.copy(), expression=exp.Null())) for other, _ in read.key
+    ]
+    enders.where(*(c.copy() for c in read.local), *present, copy=False)
+    replaced = not read.inclusive and read.are_among(flat)
+    return StandingRows(rows, enders, len(read.key), read.inclusive, replaced, distinct)

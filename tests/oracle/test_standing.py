@@ -1,0 +1,120 @@
+"""What holds until a later row of its key ends it: changes and snapshots, replayed and live, as
+DuckDB answers the same text over every prefix."""
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import event, given
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.windows.choose_emit import Emit
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import Case, Tables
+from tests.oracle.test_latest import All, fold, run_live
+from tests.oracle.test_sql_nulls import CATALOG, MARKERS, make_data, upto
+from tests.oracle.test_stacked_queries import Stacked, make_job
+from tests.runtime.in_process import replay_here, store
+
+HELD = "abgh"
+
+
+def make_rows(random: Random) -> Tables:
+    """Many rows of few keys, some of them at one time."""
+    data: Tables = make_data(random)
+    few = {"h": [0, 1, None], "g": ["x", "y", None], "a": [-1, 0, None]}
+    for name in ("s", "t"):
+        columns, rows = data[name]
+        kept = []
+        for row in [row for row in rows * 4 if random.random() < 0.6][:20]:
+            cells = dict(zip(columns, row, strict=True))
+            cells |= {c: random.choices(few[c], [6, 6, 1])[0] for c in few}
+            cells["ts"] = random.randrange(MARKERS)
+            kept.append(tuple(cells[c] for c in columns))
+        data[name] = columns, sorted(kept, key=lambda row: row[-1])
+    return data
+
+
+def make_query(random: Random) -> tuple[Stacked, list[str]]:
+    """A query, and its key."""
+    other = random.choice(["t", "t", "t", "s"])
+    key = random.sample("hga", k=random.choice([1, 1, 2]))
+    shown = random.sample(HELD, k=random.randint(1, 3))
+    names = tuple(f"c{n}" for n in range(len(shown)))
+    listed = ", ".join(f"x.{c} AS {n}" for c, n in zip(shown, names, strict=True))
+    later = random.choice(["y.ts > x.ts", "y.ts > x.ts", "y.ts >= x.ts", "x.ts < y.ts"])
+    conditions = [*(random.choice([f"y.{c} = x.{c}", f"x.{c} = y.{c}"]) for c in key), later]
+    if random.random() < 0.4:
+        conditions.append(random.choice(["y.a > -1", "y.h IN (0, 1)", "y.g IS NOT NULL"]))
+    random.shuffle(conditions)
+    mine = random.choice([None, None, "x.a > -2", "x.h IN (0, 1)", "x.g IS NOT NULL"])
+    word = random.choice(["", "", "DISTINCT "])
+    tables = "s AS x"
+    if random.random() < 0.2:
+        tables += " JOIN r ON r.h = x.h"
+    if random.random() < 0.2:
+        ours = f"SELECT {word}{listed} FROM {tables} ANTI JOIN {other} AS y ON "
+        ours += " AND ".join(conditions) + (f" WHERE {mine}" if mine else "")
+    else:
+        inner = f"SELECT 1 FROM {other} AS y WHERE {' AND '.join(conditions)}"
+        where = [f"NOT EXISTS ({inner})", *([mine] if mine else [])]
+        ours = f"SELECT {word}{listed} FROM {tables} WHERE {' AND '.join(where)}"
+    # of what is selected and is no key, rows with NULL are none, as everywhere
+    apart = [n for n, c in zip(names, shown, strict=True) if c not in key]
+    rest = f" WHERE {' AND '.join(f'{n} IS NOT NULL' for n in apart)}" if apart else ""
+    return Stacked(ours, f"SELECT * FROM ({ours}) AS told{rest}", names), key
+
+
+def check(seed: int) -> None:
+    random = Random(seed)
+    (query, key), data = make_query(random), make_rows(random)
+    catalog: Catalog = CATALOG
+    union = parse_sql(query.ours, catalog, name="q", file="q.sql")
+    assert union.standing is not None
+    if union.standing.ender is None:  # of the latest rows of a key, those of none are not told
+        shown = query.ours.split(" FROM ")[0]
+        known = [n for n in query.names if any(f"x.{c} AS {n}" in shown for c in key)]
+        there = " AND ".join(f"{n} IS NOT NULL" for n in known)
+        query = replace(query, duck=f"SELECT * FROM ({query.ours}) AS told WHERE {there}")
+    verdict = check_query(union, catalog)
+    event(str(verdict.tier))
+    assert verdict.bound is not None
+    if verdict.tier is Tier.UNSATISFIABLE:
+        return
+    case = Case(catalog, union, data, MARKERS)
+    oracle = All(case)
+    expected = [oracle.rows(query, m) for m in range(MARKERS)]
+    last = max((row[-1] for name in ("s", "t") for row in data[name][1]), default=-1)
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        stored, statics = store(case, random, Path(folder))
+        job = replace(make_job(verdict, union, stored), emit=Emit.CHANGES)
+        options = {
+            "statics": statics,
+            "rows_per_range": 1,
+            "ranges": random.choice([1, 1, 3]),
+        }
+        whole, _ = replay_here(patch, job, Path(folder, "1.parquet"), **options)
+        for marker in range(last + 1):
+            found = fold(upto(whole, marker), query.names)
+            assert found == expected[marker], (query.ours, marker, found, expected[marker])
+        live, done = run_live(case, verdict, Emit.CHANGES, random, Path(folder), statics)
+        for marker in range(done + 1):
+            found = fold(upto(live, marker), query.names)
+            assert found == expected[marker], ("live", query.ours, marker)
+        snapshots = replace(job, emit=Emit.SNAPSHOTS)
+        told, _ = replay_here(patch, snapshots, Path(folder, "2.parquet"), **options)
+        for moment in {row["at"] for row in told}:
+            rows = [row for row in told if row["at"] == moment]
+            marker = next(m for m in range(MARKERS) if upto(rows, m))
+            assert fold(rows, query.names) == expected[marker], (query.ours, marker)
+
+
+@budget(0.15)
+@given(seed=SEEDS)
+def test_what_stands_is_duckdbs(seed: int) -> None:
+    check(seed)
