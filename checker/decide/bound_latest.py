@@ -36,21 +36,26 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
     standing = union.standing
     if standing is None or verdict.bound is None or not queries:
         return verdict
-    kept = []
+    kept: list[KeptVersions] = []
+    patterns: dict[tuple[bool, ...], list[Bound]] = {}
     for query in answers_of(queries, standing):
         outputs = dict(query.outputs)
-        replaced = standing.replaced and not _may_be_null(standing, outputs)
+        replaced = standing.replaced and not _is_of_none(standing, outputs)
         apart = standing.key if replaced else union.variables
         keys = [a for name in apart for a in output_attributes(outputs[name])]
         one = bound_by_domains(query, list(dict.fromkeys(keys)), wide, known)
         columns = {a.column for a in keys}
         whole = one.bound is None or not replaced
         kept.append(one if whole else _count_rows(one, query, columns, wide))
+        bound = kept[-1].bound
+        if bound is not None:  # rows of one key are of one time, whatever else they show
+            null = tuple(isinstance(outputs[n], NullOutput) for n in standing.key)
+            several = patterns.setdefault(null, [])
+            several[:] = [max(*several, bound, key=_size)] if replaced and several else [*several, bound]
     verdict = refuse_keys(verdict, kept)
     if verdict.bound is None:
         return verdict
-    bounds = [k.bound for k in kept if k.bound is not None]
-    largest = max(bounds, key=_size) if standing.ender is None else total_bound(bounds)
+    largest = total_bound([bound for several in patterns.values() for bound in several])
     conditions = dict.fromkeys((*verdict.conditions, *(c for k in kept for c in k.conditions)))
     tier = verdict.tier
     if conditions and tier.rank < Tier.CONDITIONALLY_BOUNDED.rank:
@@ -59,10 +64,11 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
     return replace(verdict, tier=tier, bound=bound, conditions=tuple(conditions))
 
 
-def _may_be_null(standing: Standing, outputs: Mapping[str, Output]) -> bool:
+def _is_of_none(standing: Standing, outputs: Mapping[str, Output]) -> bool:
     """Whether rows are of no key, so that none takes their place."""
     of = [outputs[name] for name in standing.key]
-    return standing.ender is not None and any(
+    apart = standing.ender is not None and not standing.nulls
+    return apart and any(
         isinstance(o, NullOutput) or (isinstance(o, LiteralOutput) and o.optional) for o in of
     )
 

@@ -100,14 +100,14 @@ def _find_ranked(tree: "exp.Select", catalog: Catalog) -> "tuple[exp.Select, exp
     from sqlglot import exp
 
     qualify = tree.args.get("qualify")
-    if qualify is not None and not _has_rank(qualify, _named_windows(tree)):
+    if qualify is not None and not _has_rank(qualify, named_windows(tree)):
         return None
     if qualify is not None:
         if not _is_over_table(tree, catalog):
             return None
         flat = tree.copy()
         flat.set("qualify", None)
-        window = _equals_one(qualify.this, _named_windows(tree))
+        window = equals_one(qualify.this, named_windows(tree))
         if window is None:
             raise refuse(
                 qualify,
@@ -122,12 +122,12 @@ def _find_ranked(tree: "exp.Select", catalog: Catalog) -> "tuple[exp.Select, exp
         return None
     if not _is_over_table(inner.this, catalog):
         return None
-    windows = _named_windows(inner.this)
+    windows = named_windows(inner.this)
     where = tree.args.get("where")
     if not windows or where is None:
         return None
-    rest = [c for c in split_conjuncts(where.this) if _equals_one(c, windows) is None]
-    chosen = [w for c in split_conjuncts(where.this) if (w := _equals_one(c, windows))]
+    rest = [c for c in split_conjuncts(where.this) if equals_one(c, windows) is None]
+    chosen = [w for c in split_conjuncts(where.this) if (w := equals_one(c, windows))]
     others = [k for k in ("group", "having", "distinct", "joins") if tree.args.get(k)]
     if rest or len(chosen) != 1 or others:
         raise refuse(
@@ -161,7 +161,7 @@ def _is_window(item: "exp.Expr") -> bool:
     return isinstance(item.unalias(), exp.Window)
 
 
-def _named_windows(select: "exp.Select") -> "dict[str, exp.Window]":
+def named_windows(select: "exp.Select") -> "dict[str, exp.Window]":
     from sqlglot import exp
 
     return {
@@ -171,7 +171,7 @@ def _named_windows(select: "exp.Select") -> "dict[str, exp.Window]":
     }
 
 
-def _equals_one(condition: "exp.Expr", named: "dict[str, exp.Window]") -> "exp.Window | None":
+def equals_one(condition: "exp.Expr", named: "dict[str, exp.Window]") -> "exp.Window | None":
     """The window whose number a condition says to be 1."""
     from sqlglot import exp
 

@@ -43,7 +43,9 @@ from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
 from ontoweir.rewriter.standing.make_standing import make_standing
-from ontoweir.rewriter.standing.read_standing import StandingRows, read_standing
+from ontoweir.rewriter.standing.read_over_latest import read_over_latest
+from ontoweir.rewriter.standing.read_standing import read_standing
+from ontoweir.rewriter.standing.standing_rows import StandingRows
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
@@ -93,11 +95,12 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         written, catalog, reader.statics = read_statics(parse_sql_text(text), catalog)
         written = settle_phrasings(read_as_of(written), catalog)
         written, catalog = read_earlier(written, catalog)
-        latest = read_latest(written, catalog)
-        if latest.key is None and (ended := read_standing(latest.tree, catalog)) is not None:
-            made = reader.read_standing(ended, catalog, name)
-            if made is not None:
-                return made
+        ended = read_over_latest(written, catalog)
+        latest = read_latest(written if ended is None else ended.rows, catalog)
+        if ended is None and latest.key is None:
+            ended = read_standing(latest.tree, catalog)
+        if ended is not None and (made := reader.read_standing(ended, catalog, name)) is not None:
+            return made
         tree = name_aggregates(latest.tree)
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
         if latest.key is None:
@@ -143,9 +146,10 @@ class _Reader:
     def read_standing(self, ended: StandingRows, catalog: Catalog, name: str) -> SpjUnion | None:
         """Rows that hold until others end them (None: which these are cannot be told)."""
         shown = len(ended.rows.selects) - ended.size
-        keys = frozenset(range(shown, shown + ended.size))
-        rows = self.read((ended.rows,), catalog, name, nullable=keys)
-        enders = self.read((ended.enders,), catalog, name)
+        free = frozenset((*(range(shown) if ended.nulls else ()), *(shown + n for n in ended.free)))
+        rows = self.read((ended.rows,), catalog, name, nullable=free)
+        keys = frozenset(range(ended.size))
+        enders = self.read((ended.enders,), catalog, name, nullable=keys)
         key = rows.variables[shown:]
         if rows.ends or rows.begins or enders.ends or enders.begins:
             return None
@@ -153,6 +157,7 @@ class _Reader:
             key,
             inclusive=ended.inclusive,
             replaced=ended.replaced,
+            nulls=ended.nulls,
             hidden=key,
             distinct=ended.distinct,
         )

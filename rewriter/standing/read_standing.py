@@ -1,6 +1,5 @@
 """Rows beside which there is no later one of another stream, in SQL."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
@@ -8,27 +7,10 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.joins.find_absence import PartKind, find_absence, split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
+from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
-KEY = "key of what ends"
-"""How the columns of the key are called, with a number."""
-
-
-@dataclass(frozen=True, slots=True)
-class StandingRows:
-    """`rows`: the answers, with the key after their columns; `enders`: the key of the rows that end
-    them; `size`: of how many columns it is; `inclusive`: those of their own time too; `replaced`:
-    each answer is among the rows that end others; `distinct`: it holds once, however often."""
-
-    rows: "exp.Select"
-    enders: "exp.Select"
-    size: int
-    inclusive: bool
-    replaced: bool
-    distinct: bool
-
 
 def read_standing(tree: "exp.Query", catalog: Catalog) -> StandingRows | None:
     """SELECT … FROM s WHERE NOT EXISTS (SELECT 1 FROM t WHERE t.k = s.k AND t.ts > s.ts), where
@@ -142,22 +124,25 @@ class _Reader:
             if self._side(own)[1:] != (self.mine[0], self._side(other)[2]):
                 return False
         where = rows.args.get("where")
-        said = {self._plain(c) for c in split_conjuncts(where.this)} if where is not None else set()
-        return {self._plain(c) for c in self.local} <= said
+        conjuncts = split_conjuncts(where.this) if where is not None else ()
+        said = {self._plain(c, self.mine[0], inside=False) for c in conjuncts}
+        return {self._plain(c, self.theirs[0], inside=True) for c in self.local} <= said
 
-    def _plain(self, condition: "exp.Expr") -> str:
-        """A condition of one stream's row, without the name of the stream."""
+    def name(self, tree: "exp.Expr") -> str:
+        """An expression of the answers, the same however its columns are named."""
+        return self._plain(tree, "", inside=False)
+
+    def _plain(self, condition: "exp.Expr", alias: str, *, inside: bool) -> str:
+        """A condition in which the columns of the stream have no table."""
         from sqlglot import exp
 
-        made = condition.copy()
-        for column in [made] if isinstance(made, exp.Column) else list(made.find_all(exp.Column)):
-            side, alias, name = self._side(column)
-            if alias in (self.mine[0], self.theirs[0]) and (side, alias) != ("outer", ""):
-                of = self.theirs if side == "inner" else self.mine
-                table = None if alias == of[0] else exp.to_identifier(alias, quoted=True)
-                column.set("table", table)
-                column.set("this", exp.to_identifier(name, quoted=True))
-        return str(made.sql("spark"))
+        def named(node: "exp.Expr") -> "exp.Expr":
+            if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+                return node
+            _, of, name = self._side(node, inside=inside)
+            return exp.column(name, None if of == alias else of, quoted=True)
+
+        return str(condition.copy().transform(named).sql("spark"))
 
     def _place(self, tree: "exp.Expr") -> set[str]:
         """Of which of the two its columns are."""
@@ -167,9 +152,9 @@ class _Reader:
             return {"beyond"}
         return {self._side(c)[0] for c in tree.find_all(exp.Column)} or {"none"}
 
-    def _side(self, column: "exp.Column") -> tuple[str, str, str]:
-        """inner or outer, its alias and column."""
-        for side, scope in (("inner", self.inner), ("outer", self.outer)):
+    def _side(self, column: "exp.Column", *, inside: bool = True) -> tuple[str, str, str]:
+        """inner or outer, its alias and column; `inside`: it is read in the subquery."""
+        for side, scope in (("inner", self.inner), ("outer", self.outer))[not inside :]:
             try:
                 found = scope.resolve(column.table or None, column.name)
             except SqlRefusal:
@@ -194,6 +179,8 @@ def _make(
 
     rows = flat.copy()
     rows.set("distinct", None)
+    shown = {read.name(e.unalias()) for e in flat.expressions}
+    free = tuple(n for n, (_, own) in enumerate(read.key) if read.name(own) not in shown)
     for n, (_, own) in enumerate(read.key):
         rows.select(exp.alias_(own.copy(), f"{KEY} {n + 1}", quoted=True), copy=False)
     enders = exp.Select(from_=inner.args["from_"].copy())
@@ -204,4 +191,4 @@ def _make(
     ]
     enders.where(*(c.copy() for c in read.local), *present, copy=False)
     replaced = not read.inclusive and read.are_among(flat)
-    return StandingRows(rows, enders, len(read.key), read.inclusive, replaced, distinct)
+    return StandingRows(rows, enders, len(read.key), free, read.inclusive, replaced, distinct)

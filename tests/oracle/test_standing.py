@@ -64,10 +64,9 @@ def make_query(random: Random) -> tuple[Stacked, list[str]]:
         inner = f"SELECT 1 FROM {other} AS y WHERE {' AND '.join(conditions)}"
         where = [f"NOT EXISTS ({inner})", *([mine] if mine else [])]
         ours = f"SELECT {word}{listed} FROM {tables} WHERE {' AND '.join(where)}"
-    # of what is selected and is no key, rows with NULL are none, as everywhere
-    apart = [n for n, c in zip(names, shown, strict=True) if c not in key]
-    rest = f" WHERE {' AND '.join(f'{n} IS NOT NULL' for n in apart)}" if apart else ""
-    return Stacked(ours, f"SELECT * FROM ({ours}) AS told{rest}", names), key
+    # of what is selected, rows with NULL are none, as everywhere
+    apart = " AND ".join(f"{n} IS NOT NULL" for n in names)
+    return Stacked(ours, f"SELECT * FROM ({ours}) AS told WHERE {apart}", names), key
 
 
 def check(seed: int) -> None:

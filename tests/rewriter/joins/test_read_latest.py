@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ontoweir.errors import QueryError
+from ontoweir.rewriter.model.standing import Standing
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.windows.choose_emit import choose_emit
 from tests.oracle.test_sql_nulls import CATALOG
@@ -36,7 +37,7 @@ DESC = "(PARTITION BY h ORDER BY ts DESC)"
     ],
 )
 def test_read(text: str, latest: tuple[str, ...]) -> None:
-    assert parse_sql(text, WORLD, name="q", file="q.sql").latest == latest
+    assert parse_sql(text, WORLD, name="q", file="q.sql").standing == Standing(latest)
 
 
 @pytest.mark.parametrize(

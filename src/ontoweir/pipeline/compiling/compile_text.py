@@ -10,6 +10,7 @@ from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import compute_solutions, list_needed
 from ontoweir.rewriter.absence.find_latest import find_latest
+from ontoweir.rewriter.standing.find_standing import find_standing
 from ontoweir.rewriter.absence.name_absence import name_absence
 from ontoweir.rewriter.absence.split_text import SolutionTexts, split_text
 from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
@@ -69,7 +70,10 @@ def compile_text(
         head, distinct = list_needed(around), around.distinct
     texts = split.write_solutions(head, distinct=distinct)
     solutions = [_compile(text, compile_one) for text in texts]
-    union = None if around is not None else find_latest(solutions, head, known)
+    union = None
+    if around is None:
+        union = find_latest(solutions, head, known)
+        union = union or find_standing(solutions, head, known, distinct=distinct)
 
     def unite(plain: bool) -> SpjUnion:
         return unite_solutions(

@@ -1,0 +1,28 @@
+"""Rows that hold until others end them, as SQL reads them."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+KEY = "key of what ends"
+"""How the columns of the key are called, with a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class StandingRows:
+    """`rows`: the answers, with the key after their columns; `enders`: the key of the rows that end
+    them; `size`: of how many columns it is; `free`: which of them may be NULL, as they are not
+    shown; `inclusive`: those of their own time too; `replaced`:
+    each answer is among the rows that end others; `distinct`: it holds once, however often;
+    `nulls`: rows may have NULL in all columns, and NULL is a value of the key."""
+
+    rows: "exp.Select"
+    enders: "exp.Select"
+    size: int
+    free: tuple[int, ...]
+    inclusive: bool = False
+    replaced: bool = True
+    distinct: bool = False
+    nulls: bool = False
