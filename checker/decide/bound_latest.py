@@ -1,6 +1,5 @@
 """The verdict on a query whose answers hold until later rows end them."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from ontoweir.checker.model.normal_form import Statistics
@@ -9,15 +8,14 @@ from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
 from ontoweir.checker.verdict.refuse_keys import refuse_keys
 from ontoweir.checker.verdict.verdict import Bounded, Tier, Verdict
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.equality_classes import optional_attributes
 from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import (
-    LiteralOutput,
     NullOutput,
-    Output,
     SpjQuery,
     output_attributes,
 )
-from ontoweir.rewriter.model.standing import Standing
 from ontoweir.rewriter.standing.answers_of import answers_of
 
 
@@ -40,7 +38,7 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
     patterns: dict[tuple[bool, ...], list[Bound]] = {}
     for query in answers_of(queries, standing):
         outputs = dict(query.outputs)
-        replaced = standing.replaced and not _is_of_none(standing, outputs)
+        replaced = standing.replaced and not _is_of_none(standing, query)
         apart = standing.key if replaced else union.variables
         keys = [a for name in apart for a in output_attributes(outputs[name])]
         one = bound_by_domains(query, list(dict.fromkeys(keys)), wide, known)
@@ -51,10 +49,14 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
         if bound is not None:  # rows of one key are of one time, whatever else they show
             null = tuple(isinstance(outputs[n], NullOutput) for n in standing.key)
             several = patterns.setdefault(null, [])
-            several[:] = [max(*several, bound, key=_size)] if replaced and several else [*several, bound]
+            several[:] = (
+                [max(*several, bound, key=_size)] if replaced and several else [*several, bound]
+            )
     verdict = refuse_keys(verdict, kept)
     if verdict.bound is None:
         return verdict
+    if standing.groups is not None and not standing.groups.group:
+        patterns.setdefault((), []).append(Bound(1, "1"))  # that there is a row
     largest = total_bound([bound for several in patterns.values() for bound in several])
     conditions = dict.fromkeys((*verdict.conditions, *(c for k in kept for c in k.conditions)))
     tier = verdict.tier
@@ -64,13 +66,14 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
     return replace(verdict, tier=tier, bound=bound, conditions=tuple(conditions))
 
 
-def _is_of_none(standing: Standing, outputs: Mapping[str, Output]) -> bool:
-    """Whether rows are of no key, so that none takes their place."""
+def _is_of_none(standing: Standing, query: SpjQuery) -> bool:
+    """Whether rows may be of no key, so that none takes their place."""
+    if standing.ender is None or standing.nulls:
+        return False
+    optional, outputs = optional_attributes(query), dict(query.outputs)
     of = [outputs[name] for name in standing.key]
-    apart = standing.ender is not None and not standing.nulls
-    return apart and any(
-        isinstance(o, NullOutput) or (isinstance(o, LiteralOutput) and o.optional) for o in of
-    )
+    null = any(isinstance(o, NullOutput) for o in of)
+    return null or any(a in optional for o in of for a in output_attributes(o))
 
 
 def _size(bound: Bound) -> tuple[bool, int]:

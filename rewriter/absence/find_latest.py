@@ -12,6 +12,7 @@ from ontoweir.rewriter.algebra.equality_classes import (
 )
 from ontoweir.rewriter.buckets.make_column import is_bucket
 from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -24,7 +25,6 @@ from ontoweir.rewriter.model.spj import (
     TemplateLiteralOutput,
     output_attributes,
 )
-from ontoweir.rewriter.model.standing import Standing
 
 
 def find_latest(

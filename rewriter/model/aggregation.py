@@ -1,4 +1,4 @@
-"""Grouping and aggregates over the matches of a query ([A] section 8.2)."""
+"""Grouping and aggregates over the matches of a query ([A] section 8.2), and which rows hold."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -152,3 +152,26 @@ class ClosedValues:
     rule: ClosingRule
     alias: str
     kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Which rows of a query hold. Rows of one key belong together.
+
+    `key`: the variables that tell keys apart. `ender`: the variable that is 1 for rows that are no
+    answers, but end those of their key with an earlier timestamp, and 0 for answers (None: every
+    answer ends the earlier ones). `inclusive`: they end those of their own timestamp too.
+    `replaced`: wherever there is an answer, there is a row that ends the earlier ones; `nulls`: of
+    those without a value in the key too, which are one key. `hidden`: the variables that are not
+    shown. `distinct`: what is shown holds once, however many rows say so; the rows themselves are
+    counted all the same. `groups`: what is shown are groups of the rows that hold.
+    """
+
+    key: tuple[str, ...]
+    ender: str | None = None
+    inclusive: bool = False
+    replaced: bool = True
+    nulls: bool = False
+    hidden: tuple[str, ...] = ()
+    distinct: bool = False
+    groups: Aggregation | None = None

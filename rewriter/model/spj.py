@@ -11,8 +11,7 @@ from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Column, ColumnType, Meeting, Relation, Scalar, Stream
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.preceding import Preceding
-from ontoweir.rewriter.model.aggregation import Aggregation, ClosedValues
-from ontoweir.rewriter.model.standing import Standing
+from ontoweir.rewriter.model.aggregation import Aggregation, ClosedValues, Standing
 
 
 class Op(StrEnum):

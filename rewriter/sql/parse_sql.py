@@ -32,23 +32,23 @@ from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
 from ontoweir.rewriter.joins.read_latest import read_latest
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.aggregation import Aggregation, Standing
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import Block, SpjQuery, SpjUnion
-from ontoweir.rewriter.model.standing import Standing
 from ontoweir.rewriter.nulls.list_hidden import list_hidden
 from ontoweir.rewriter.nulls.list_nullable import list_nullable
 from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
-from ontoweir.rewriter.standing.make_standing import make_standing
-from ontoweir.rewriter.standing.read_over_latest import read_over_latest
-from ontoweir.rewriter.standing.read_standing import read_standing
-from ontoweir.rewriter.standing.standing_rows import StandingRows
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
+from ontoweir.rewriter.standing.make_standing import make_standing
+from ontoweir.rewriter.standing.read_over_latest import read_over_latest
+from ontoweir.rewriter.standing.read_standing import read_standing
+from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
+from ontoweir.rewriter.standing.take_groups import take_groups
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.subqueries.stack_rows import stack_rows
@@ -147,10 +147,14 @@ class _Reader:
         """Rows that hold until others end them (None: which these are cannot be told)."""
         shown = len(ended.rows.selects) - ended.size
         free = frozenset((*(range(shown) if ended.nulls else ()), *(shown + n for n in ended.free)))
-        rows = self.read((ended.rows,), catalog, name, nullable=free)
+        if ended.groups:
+            rows = self.read((ended.rows,), catalog, name)
+            rows, key, groups = take_groups(rows, KEY)
+        else:
+            rows, groups = self.read((ended.rows,), catalog, name, nullable=free), None
+            key = rows.variables[shown:]
         keys = frozenset(range(ended.size))
         enders = self.read((ended.enders,), catalog, name, nullable=keys)
-        key = rows.variables[shown:]
         if rows.ends or rows.begins or enders.ends or enders.begins:
             return None
         how = Standing(
@@ -160,6 +164,7 @@ class _Reader:
             nulls=ended.nulls,
             hidden=key,
             distinct=ended.distinct,
+            groups=groups,
         )
         return make_standing(rows, enders, how, extend_catalog(catalog, rows))
 

@@ -3,17 +3,15 @@
 from collections.abc import Iterable
 
 from ontoweir.mappings.model.catalog import IntType
+from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import ConstantOutput, SpjQuery
-from ontoweir.rewriter.model.standing import Standing
 
 ANSWER = ConstantOutput("0", is_iri=False, kind=IntType())
 ENDER = ConstantOutput("1", is_iri=False, kind=IntType())
 """What rows have as `Standing.ender`."""
 
 
-def answers_of(
-    disjuncts: Iterable[SpjQuery], standing: Standing | None
-) -> tuple[SpjQuery, ...]:
+def answers_of(disjuncts: Iterable[SpjQuery], standing: Standing | None) -> tuple[SpjQuery, ...]:
     """The disjuncts whose rows are answers; all of them where none only ends others."""
     if standing is None or standing.ender is None:
         return tuple(disjuncts)

@@ -11,6 +11,7 @@ from ontoweir.rewriter.algebra.equality_classes import (
     valued_attributes,
 )
 from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -24,7 +25,6 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     output_attributes,
 )
-from ontoweir.rewriter.model.standing import Standing
 from ontoweir.rewriter.standing.make_standing import make_standing
 from ontoweir.rewriter.standing.standing_rows import KEY
 
@@ -76,9 +76,7 @@ def find_standing(
         outputs = tuple((n, dict(query.outputs)[n]) for n in head)
         rows.append(replace(query, outputs=(*outputs, *_key(own, alias))))
     names = tuple(f"{KEY} {n + 1}" for n in range(size))
-    enders = replace(
-        hits, variables=names, disjuncts=tuple(every[0]), distinct=False, hidden=()
-    )
+    enders = replace(hits, variables=names, disjuncts=tuple(every[0]), distinct=False, hidden=())
     union = replace(found, variables=(*head, *names), disjuncts=tuple(rows), distinct=False)
     replaced = all(h.replaced for of in every for h in of.values()) and inclusive == {False}
     how = Standing(

@@ -1,5 +1,6 @@
 """Make one query of rows that hold, and of those that end them."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 
@@ -16,6 +17,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import (
     ConstantOutput,
     LiteralOutput,
@@ -24,7 +26,6 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     SpjUnion,
 )
-from ontoweir.rewriter.model.standing import Standing
 from ontoweir.rewriter.standing.answers_of import ANSWER, ENDER
 
 
@@ -35,7 +36,7 @@ def make_standing(
 
     Args:
         rows: the answers, as a bag; `standing.key` are among its variables.
-        enders: the rows that end those with the same key: its variables are the key.
+        enders: the rows that end those with the same key, which are its variables in that order.
         standing: how; its `ender` is to be named.
         catalog: the tables.
 
@@ -43,13 +44,15 @@ def make_standing(
         None where a variable of the key is not of one type in both, so that equal values could
         not be told.
     """
+    named = zip(standing.key, enders.variables, strict=True)
+    enders = _rename(enders, dict(named))
     mine, theirs = (
         {name: _types(one, name, catalog) for name in one.variables} for one in (rows, enders)
     )
     if any(len(mine[n] | theirs[n]) > 1 for n in standing.key):
         return None
-    named = (f"ends {k}" if k else "ends" for k in count())
-    name = next(n for n in named if n not in rows.variables)
+    names = (f"ends {k}" if k else "ends" for k in count())
+    name = next(n for n in names if n not in rows.variables)
     answers = [replace(q, outputs=(*q.outputs, (name, ANSWER))) for q in rows.disjuncts]
     others = []
     for query in enders.disjuncts:
@@ -71,6 +74,13 @@ def make_standing(
         blocks=tuple({b.stream.name: b for b in (*rows.blocks, *enders.blocks)}.values()),
         hidden=tuple(dict.fromkeys((*rows.hidden, *enders.hidden))),
     )
+
+
+def _rename(union: SpjUnion, of: Mapping[str, str]) -> SpjUnion:
+    """A query with other variables; `of`: what each was before."""
+    outputs = [tuple((n, dict(q.outputs)[old]) for n, old in of.items()) for q in union.disjuncts]
+    disjuncts = [replace(q, outputs=o) for q, o in zip(union.disjuncts, outputs, strict=True)]
+    return replace(union, variables=tuple(of), disjuncts=tuple(disjuncts))
 
 
 def _types(union: SpjUnion, name: str, catalog: Catalog) -> set[ColumnType | None]:

@@ -30,7 +30,7 @@ def read_over_latest(tree: "exp.Query", catalog: Catalog) -> StandingRows | None
     """
     from sqlglot import exp
 
-    if not isinstance(tree, exp.Select) or aggregates(tree):
+    if not isinstance(tree, exp.Select):
         return None
     tree = nest_latest(tree)
     start = tree.args.get("from_")
@@ -53,22 +53,7 @@ def read_over_latest(tree: "exp.Query", catalog: Catalog) -> StandingRows | None
     own = inside.alias_or_name.lower()
     key = [rows.expressions[place].unalias() for place in latest.key]
 
-    def put(item: "exp.Expr") -> "exp.Expr":
-        def replace(node: "exp.Expr") -> "exp.Expr":
-            if not isinstance(node, exp.Column):
-                return node
-            of = named.get(node.name.lower())
-            if of is None or node.table.lower() not in ("", own):
-                raise SqlRefusal(
-                    f"the column {node.sql('spark')} is none of the subquery",
-                    why="what is told of the latest rows are columns that it selects",
-                    fix="select it there",
-                    line=line_of(node),
-                )
-            return of.copy() if isinstance(of, exp.Column) else exp.Paren(this=of.copy())
-
-        return item.copy().transform(replace)
-
+    put = _Put(named, own)
     told = rows.copy()
     if where is not None:
         told.where(*(put(c) for c in split_conjuncts(where.this)), copy=False)
@@ -80,10 +65,50 @@ def read_over_latest(tree: "exp.Query", catalog: Catalog) -> StandingRows | None
             name = item.alias_or_name or item.sql("spark")
             items.append(exp.alias_(put(item.unalias()), name, quoted=True))
     keyed = [exp.alias_(e.copy(), f"{KEY} {n + 1}", quoted=True) for n, e in enumerate(key)]
-    told.set("expressions", [*items, *keyed])
+    groups = aggregates(tree)
+    if groups:
+        for part in ("group", "having"):
+            told.set(part, put(of) if (of := tree.args.get(part)) is not None else None)
+    counted = [
+        exp.alias_(exp.Count(this=e.copy()), f"{KEY} {n + 1}", quoted=True)
+        for n, e in enumerate(key)
+    ]
+    told.set("expressions", [*items, *(counted if groups else keyed)])
     enders = rows.copy()
     enders.set("expressions", [e.copy() for e in keyed])
     distinct = tree.args.get("distinct") is not None
     return StandingRows(
-        told, enders, len(key), tuple(range(len(key))), distinct=distinct, nulls=True
+        told,
+        enders,
+        len(key),
+        tuple(range(len(key))),
+        distinct=distinct,
+        nulls=True,
+        groups=groups,
     )
+
+
+class _Put:
+    """What a subquery shows in the place of its columns; `own`: how it is called."""
+
+    def __init__(self, named: "dict[str, exp.Expr]", own: str) -> None:
+        self.named, self.own = named, own
+
+    def __call__(self, item: "exp.Expr") -> "exp.Expr":
+        made: exp.Expr = item.copy().transform(self._replace)
+        return made
+
+    def _replace(self, node: "exp.Expr") -> "exp.Expr":
+        from sqlglot import exp
+
+        if not isinstance(node, exp.Column):
+            return node
+        of = self.named.get(node.name.lower())
+        if of is None or node.table.lower() not in ("", self.own):
+            raise SqlRefusal(
+                f"the column {node.sql('spark')} is none of the subquery",
+                why="what is told of the latest rows are columns that it selects",
+                fix="select it there",
+                line=line_of(node),
+            )
+        return of.copy() if isinstance(of, exp.Column) else exp.Paren(this=of.copy())

@@ -12,6 +12,7 @@ from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
 if TYPE_CHECKING:
     from sqlglot import exp
 
+
 def read_standing(tree: "exp.Query", catalog: Catalog) -> StandingRows | None:
     """SELECT … FROM s WHERE NOT EXISTS (SELECT 1 FROM t WHERE t.k = s.k AND t.ts > s.ts), where
     nothing says how much later; or the same as an ANTI JOIN.
@@ -24,7 +25,7 @@ def read_standing(tree: "exp.Query", catalog: Catalog) -> StandingRows | None:
     """
     from sqlglot import exp
 
-    if not isinstance(tree, exp.Select) or aggregates(tree) or tree.args.get("with_"):
+    if not isinstance(tree, exp.Select) or tree.args.get("with_"):
         return None
     try:
         flat, parts = find_absence(tree)
@@ -181,8 +182,10 @@ def _make(
     rows.set("distinct", None)
     shown = {read.name(e.unalias()) for e in flat.expressions}
     free = tuple(n for n, (_, own) in enumerate(read.key) if read.name(own) not in shown)
+    groups = aggregates(flat)
     for n, (_, own) in enumerate(read.key):
-        rows.select(exp.alias_(own.copy(), f"{KEY} {n + 1}", quoted=True), copy=False)
+        shows = exp.Count(this=own.copy()) if groups else own.copy()
+        rows.select(exp.alias_(shows, f"{KEY} {n + 1}", quoted=True), copy=False)
     enders = exp.Select(from_=inner.args["from_"].copy())
     for n, (other, _) in enumerate(read.key):
         enders.select(exp.alias_(other.copy(), f"{KEY} {n + 1}", quoted=True), copy=False)
@@ -191,4 +194,6 @@ def _make(
     ]
     enders.where(*(c.copy() for c in read.local), *present, copy=False)
     replaced = not read.inclusive and read.are_among(flat)
-    return StandingRows(rows, enders, len(read.key), free, read.inclusive, replaced, distinct)
+    return StandingRows(
+        rows, enders, len(read.key), free, read.inclusive, replaced, distinct, groups=groups
+    )

@@ -16,7 +16,8 @@ class StandingRows:
     them; `size`: of how many columns it is; `free`: which of them may be NULL, as they are not
     shown; `inclusive`: those of their own time too; `replaced`:
     each answer is among the rows that end others; `distinct`: it holds once, however often;
-    `nulls`: rows may have NULL in all columns, and NULL is a value of the key."""
+    `groups`: what is shown are groups of the rows that hold, and the key is counted after their
+    columns; `nulls`: rows may have NULL in all columns, and NULL is a value of the key."""
 
     rows: "exp.Select"
     enders: "exp.Select"
@@ -26,3 +27,4 @@ class StandingRows:
     replaced: bool = True
     distinct: bool = False
     nulls: bool = False
+    groups: bool = False

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from ontoweir.errors import QueryError
+from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 
 
@@ -111,9 +112,11 @@ def _refuse_names(union: SpjUnion, emit: Emit) -> None:
     plain = union.aggregation is None and emit is not Emit.SNAPSHOTS
     own += ["until"] if union.ends and plain else []
     own += ["op"] if emit is Emit.CHANGES else []
-    counted = not union.distinct and not (union.standing and union.standing.distinct)
+    standing = union.standing or Standing(())
+    counted = not (union.distinct or standing.distinct or standing.groups)
     own += ["multiplicity"] if counted and union.aggregation is None else []
     aggregation = union.aggregation
+    aggregation = aggregation or standing.groups
     names = union.variables if aggregation is None else aggregation.columns
     for name in own:
         if name in names:

@@ -7,11 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
-from ontoweir.rewriter.model.standing import Standing
-from ontoweir.runtime.changes.end_rows import end_rows
+from ontoweir.runtime.changes.end_rows import end_rows, tell_changes
 from ontoweir.runtime.changes.keep_latest import keep_latest
 from ontoweir.runtime.changes.sliding_groups import OP, change_schema, slide_groups
+from ontoweir.runtime.changes.standing_groups import group_standing
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.groups.code_rows import code_rows
@@ -34,7 +35,8 @@ class ChangeFeed:
     all that holds is written instead; `sliding`: answers are the matches of which groups of sliding
     windows are made, and changes those of the groups' rows; `delay_us`: how much later than it is
     found an answer may begin; `latest`: the key of which the latest answers hold (none: all do);
-    `ending`: which rows end others, which are no answers, and `rows`: the columns of all of these.
+    `ending`: which rows end others, which are no answers, and `rows`: the columns of all of these;
+    `groups`: what makes the groups of them that are told (None: they are told themselves).
     """
 
     variables: tuple[str, ...]
@@ -48,6 +50,7 @@ class ChangeFeed:
     latest: tuple[str, ...] = ()
     ending: Standing | None = None
     rows: "pa.Schema | None" = None
+    groups: AggregateWork | None = None
 
     @property
     def written(self) -> pa.Schema:
@@ -72,7 +75,12 @@ def make_sliding_feed(
 
 
 def make_feed(
-    union: SpjUnion, answers: pa.Schema, *, updates: bool, snapshots: bool = False
+    union: SpjUnion,
+    answers: pa.Schema,
+    *,
+    updates: bool,
+    snapshots: bool = False,
+    groups: AggregateWork | None = None,
 ) -> ChangeFeed:
     """The feed of a query.
 
@@ -81,17 +89,20 @@ def make_feed(
         answers: the columns of its answers.
         updates: they are updates of groups.
         snapshots: all that holds is written, whenever it changes.
+        groups: of rows that hold until others end them, what makes the groups that are told.
     """
     ends = has_end(answers)
     own = (AT, UNTIL, MULTIPLICITY) if ends else (AT, MULTIPLICITY)
     standing = union.standing or Standing(())
     fields = [f for f in answers if f.name not in (*own, *standing.hidden)]
     named = (*fields, pa.field(OP, pa.string()), pa.field(AT, INSTANT))
-    told = MULTIPLICITY in answers.names and not standing.distinct
+    told = MULTIPLICITY in answers.names and not standing.distinct and groups is None
     counted = (answers.field(MULTIPLICITY),) if told else ()
     group = union.aggregation.group if updates and union.aggregation is not None else None
     variables = tuple(f.name for f in fields)
     schema = pa.schema([*named, *counted])
+    if groups is not None:
+        variables, schema = groups.aggregation.columns, change_schema(groups)
     return ChangeFeed(
         variables,
         not counted,
@@ -103,6 +114,7 @@ def make_feed(
         latest=standing.key if standing.ender is None else (),
         ending=None if standing.ender is None else standing,
         rows=answers,
+        groups=groups,
     )
 
 
@@ -148,7 +160,10 @@ def advance_changes(
     if feed.group is not None:
         return _replace_rows(feed, held, answers)
     if feed.ending is not None:
-        told, at, deltas, left = end_rows(feed.ending, feed.variables, held, answers, now)
+        spans, begun, left = end_rows(feed.ending, held, answers, now)
+        if feed.groups is not None:
+            return group_standing(feed.groups, spans, begun, now), left
+        told, at, deltas = tell_changes(feed.ending, feed.variables, spans)
         times = pa.array(at).cast(INSTANT)
         return _show(feed, told.append_column(TIME, times), deltas), left
     if feed.latest:

@@ -1,67 +1,109 @@
 """Rows that hold until later ones of their key end them, as changes."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.rewriter.model.standing import Standing
+from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
 
-_NEVER = np.iinfo(np.int64).max
+_BEGUN = 2
+"""As `Standing.ender`: the row is held to say that there was one."""
+NEVER = np.iinfo(np.int64).max
+"""As an end: there is none so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """Rows that hold, or held since the last time. `rows`: with all columns; `begins`, `ends`:
+    from when on and until when (µs; LONG_AGO: since before, NEVER: nothing has ended it);
+    `weights`: how often."""
+
+    rows: pa.Table
+    begins: Array
+    ends: Array
+    weights: Array
+
+    def take(self, index: Array) -> "Spans":
+        """Some of them."""
+        rows = self.rows.take(pa.array(index))
+        return Spans(rows, self.begins[index], self.ends[index], self.weights[index])
 
 
 def end_rows(
-    standing: Standing, shown: Sequence[str], held: "pa.Table | None", answers: pa.Table, now: int
-) -> tuple[pa.Table, Array, Array, "pa.Table | None"]:
-    """What begins and ends up to a time, and what is held for later.
+    standing: Standing, held: "pa.Table | None", answers: pa.Table, now: int
+) -> "tuple[Spans, int | None, pa.Table | None]":
+    """Which rows hold, up to a time; since when there is a group of all of them, if they are one
+    group (µs; None: it is not asked, or nothing came yet); and what is held for later.
 
     Rows that hold are held as of long ago, and equal ones together: whatever ends one of them from
     now on ends all.
 
     Args:
         standing: which rows end others.
-        shown: the columns of an answer.
         held: what was held; rows later than `now` then are still to be told.
         answers: new rows, those that end others among them; all up to `now`, and perhaps later.
         now: µs since 1970.
-
-    Returns:
-        rows with the columns of an answer, distinct together with a time (µs), which is beside
-        them, and how often more, or (below 0) less, each holds from then on; and what is held.
     """
     assert standing.ender is not None
     whole = answers if held is None else pa.concat_tables([held, answers])
     times = _times(whole)
-    ends = whole.column(standing.ender).to_numpy() == 1
+    kind = whole.column(standing.ender).to_numpy()
     due = times <= now
-    rows, enders = np.flatnonzero(due & ~ends), np.flatnonzero(due & ends)
+    rows, enders = np.flatnonzero(due & (kind == 0)), np.flatnonzero(due & (kind == 1))
     codes, _ = code_rows(whole, standing.key)
     until = _find_ends(codes, times, rows, enders, inclusive=standing.inclusive)
-    told = times[rows] == LONG_AGO
-    seen = told | (until > times[rows])
-    gone = rows[seen & (until < _NEVER)]
-    came = rows[seen & ~told]
+    seen = until > times[rows]
     weights = whole.column(MULTIPLICITY).to_numpy()
-    index = np.concatenate([came, gone])
-    at = np.concatenate([times[came], until[seen & (until < _NEVER)]])
-    deltas = np.concatenate([weights[came], -weights[gone]])
-    table, at, deltas = _add_up(whole.select(shown), index, at, deltas)
-    if standing.distinct:
-        deltas = _as_set(whole.select(shown), rows[told], weights, (table, at, deltas))
-    changed = deltas != 0
-    after = _merge(whole, rows[until == _NEVER], [*shown, *standing.hidden])
+    mine = rows[seen]
+    spans = Spans(whole.take(pa.array(mine)), times[mine], until[seen], weights[mine])
+    left = _merge(whole, rows[until == NEVER])
     waiting = whole.filter(pa.array(~due))
-    left = pa.concat_tables([after, waiting]) if waiting.num_rows else after
-    kept = left if left.num_rows else None
-    return table.filter(pa.array(changed)), at[changed], deltas[changed], kept
+    begun = None
+    if standing.groups is not None and not standing.groups.group and due.any():
+        first = int(np.argmin(np.where(due, times, NEVER)))
+        begun = LONG_AGO if (kind == _BEGUN).any() else int(times[first])
+        left = pa.concat_tables([left, _mark(whole.slice(first, 1), standing.ender)])
+    if waiting.num_rows:
+        left = pa.concat_tables([left, waiting])
+    return spans, begun, left if left.num_rows else None
+
+
+def _mark(row: pa.Table, ender: str) -> pa.Table:
+    """A row that says that there was one."""
+    for name, value in ((AT, LONG_AGO), (ender, _BEGUN), (MULTIPLICITY, 1)):
+        place, field = row.column_names.index(name), row.schema.field(name)
+        row = row.set_column(place, field, pa.array([value], pa.int64()).cast(field.type))
+    return row
+
+
+def tell_changes(
+    standing: Standing, shown: Sequence[str], spans: Spans
+) -> tuple[pa.Table, Array, Array]:
+    """What begins and ends of some rows: of the columns that are shown, each distinct together with
+    a time (µs), which is beside it, and how often more, or (below 0) less, it holds from then on.
+    """
+    came, gone = np.flatnonzero(spans.begins > LONG_AGO), np.flatnonzero(spans.ends < NEVER)
+    index = np.concatenate([came, gone])
+    at = np.concatenate([spans.begins[came], spans.ends[gone]])
+    deltas = np.concatenate([spans.weights[came], -spans.weights[gone]])
+    table, at, deltas = _add_up(spans.rows.select(shown), index, at, deltas)
+    if standing.distinct:
+        told = spans.take(np.flatnonzero(spans.begins == LONG_AGO))
+        deltas = _as_set(told, (table, at, deltas))
+    changed = deltas != 0
+    return table.filter(pa.array(changed)), at[changed], deltas[changed]
 
 
 def count_standing(standing: Standing, shown: Sequence[str], held: pa.Table) -> pa.Table:
     """The answers that hold, of what end_rows holds, with how often."""
-    rows = np.flatnonzero(_times(held) == LONG_AGO)
+    assert standing.ender is not None
+    answers = held.column(standing.ender).to_numpy() == 0
+    rows = np.flatnonzero((_times(held) == LONG_AGO) & answers)
     weights = held.column(MULTIPLICITY).to_numpy()[rows]
     table, _, often = _add_up(held.select(shown), rows, np.zeros_like(rows), weights)
     if standing.distinct:
@@ -74,11 +116,9 @@ def _times(table: pa.Table) -> Array:
     return times
 
 
-def _find_ends(
-    codes: Array, times: Array, rows: Array, enders: Array, *, inclusive: bool
-) -> Array:
+def _find_ends(codes: Array, times: Array, rows: Array, enders: Array, *, inclusive: bool) -> Array:
     """For each row, the time of the first one of its key that ends it."""
-    until = np.full(len(rows), _NEVER, dtype=np.int64)
+    until = np.full(len(rows), NEVER, dtype=np.int64)
     if not len(enders) or not len(rows):
         return until
     moments = np.unique(times[enders])
@@ -107,16 +147,14 @@ def _add_up(
     return table.take(pa.array(first)), at[first], total
 
 
-def _as_set(
-    shown: pa.Table, told: Array, weights: Array, events: tuple[pa.Table, Array, Array]
-) -> Array:
-    """Of changes in how often rows hold, those in whether they do."""
+def _as_set(told: Spans, events: tuple[pa.Table, Array, Array]) -> Array:
+    """Of changes in how often rows hold, those in whether they do; `told`: what held before."""
     table, at, deltas = events
-    held = shown.take(pa.array(told))
-    codes, count = code_rows(pa.concat_tables([held, table]), shown.column_names)
+    size, held = len(told.weights), told.rows.select(table.column_names)
+    codes, count = code_rows(pa.concat_tables([held, table]), table.column_names)
     base = np.zeros(count, dtype=np.int64)
-    np.add.at(base, codes[: len(told)], weights[told])
-    mine = codes[len(told) :]
+    np.add.at(base, codes[:size], told.weights)
+    mine = codes[size:]
     order = np.lexsort((at, mine))
     sums = np.cumsum(deltas[order])
     first = np.flatnonzero(np.append(True, np.diff(mine[order]) != 0)) if len(order) else order
@@ -127,11 +165,12 @@ def _as_set(
     return changed
 
 
-def _merge(whole: pa.Table, rows: Array, names: Sequence[str]) -> pa.Table:
+def _merge(whole: pa.Table, rows: Array) -> pa.Table:
     """The rows that hold, as of long ago, equal ones together."""
     table = whole.take(pa.array(rows))
     weights = table.column(MULTIPLICITY).to_numpy()
-    codes, count = code_rows(table, list(dict.fromkeys(names)))
+    names = [n for n in table.column_names if n not in (AT, MULTIPLICITY)]
+    codes, count = code_rows(table, names)
     total = np.zeros(count, dtype=np.int64)
     np.add.at(total, codes, weights)
     first = np.zeros(count, dtype=np.int64)

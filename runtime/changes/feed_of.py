@@ -1,7 +1,9 @@
 """How the answers of a query become changes."""
 
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit
 from ontoweir.runtime.changes.change_feed import ChangeFeed, make_feed, make_sliding_feed
+from ontoweir.runtime.changes.standing_groups import plan_standing_groups
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.configure_run import QueryConfig
 
@@ -14,11 +16,13 @@ def feed_of(query: QueryConfig) -> ChangeFeed | None:
         return make_sliding_feed(query.aggregates, union, snapshots=snapshots)
     if emit not in CHANGING:
         return None
+    union = query.job.union
     return make_feed(
-        query.job.union,
+        union,
         query.schema,
         updates=has_updates(query.aggregates),
         snapshots=emit is Emit.SNAPSHOTS,
+        groups=plan_standing_groups(union, extend_catalog(query.job.catalog, union)),
     )
 
 

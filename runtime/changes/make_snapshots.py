@@ -7,6 +7,7 @@ from ontoweir.runtime.changes.change_feed import DELTA, ChangeFeed, advance_chan
 from ontoweir.runtime.changes.end_rows import count_standing
 from ontoweir.runtime.changes.few_changes import advance_few_changes
 from ontoweir.runtime.changes.sliding_groups import OP, standing_groups
+from ontoweir.runtime.changes.standing_groups import hold_groups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
@@ -34,6 +35,9 @@ def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
     if held is None:
         fields = [feed.schema.field(n) for n in feed.variables]
         return pa.schema([*fields, pa.field(MULTIPLICITY, pa.int64())]).empty_table()
+    if feed.groups is not None and feed.ending is not None:
+        found = hold_groups(feed.groups, feed.ending, held)
+        return found.append_column(MULTIPLICITY, pa.array(np.ones(found.num_rows, dtype=np.int64)))
     if feed.ending is not None:
         return count_standing(feed.ending, feed.variables, held).select(names)
     if feed.sliding is not None:

@@ -20,6 +20,18 @@ def fit_decimal(number: Decimal, declared: DecimalType) -> Decimal | None:
         return exact if fits else None
 
 
+def encode_decimals(column: "pa.Array") -> Array:
+    """The units of 10^-scale that decode_decimals made decimals of, where there is a number.
+
+    >>> encode_decimals(decode_decimals(np.array([1250, -1]), pa.decimal128(19, 2))).tolist()
+    [1250, -1]
+    """
+    words = np.frombuffer(column.buffers()[1], dtype="<i8")
+    mine = words[2 * column.offset : 2 * (column.offset + len(column))]
+    low: Array = mine[::2].astype(np.int64)
+    return low
+
+
 def decode_decimals(
     units: Array, kind: "pa.Decimal128Type", valid: Array | None = None
 ) -> "pa.Array":

@@ -7,7 +7,7 @@ import pytest
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.project.project import load_project
-from ontoweir.rewriter.model.standing import Standing
+from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
 from tests.paths import ROOT

@@ -5,13 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import event, given
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.windows.choose_emit import Emit
 from tests.oracle.budget import SEEDS, budget
@@ -27,7 +28,7 @@ HELD = "abgh"
 def make_rows(random: Random) -> Tables:
     """Many rows of few keys, some of them at one time."""
     data: Tables = make_data(random)
-    few = {"h": [0, 1, None], "g": ["x", "y", None], "a": [-1, 0, None]}
+    few: dict[str, list[Any]] = {"h": [0, 1, None], "g": ["x", "y", None], "a": [-1, 0, None]}
     for name in ("s", "t"):
         columns, rows = data[name]
         kept = []
@@ -69,40 +70,79 @@ def make_query(random: Random) -> tuple[Stacked, list[str]]:
     return Stacked(ours, f"SELECT * FROM ({ours}) AS told WHERE {apart}", names), key
 
 
+def make_groups(random: Random) -> Stacked:
+    """Groups of what stands, or of the latest rows."""
+    key = random.sample("hga", k=random.choice([1, 1, 2]))
+    group = random.sample(list("hga"), k=random.choice([0, 1, 1, 2]))
+    calls = [
+        *("COUNT(*)", "COUNT(x.a)", "SUM(x.a)", "MIN(x.b)", "MAX(x.a)", "AVG(x.a)", "SUM(x.b)"),
+        *("COUNT(DISTINCT x.h)", "MEDIAN(x.a)", "SUM(x.a) + COUNT(*)", "MAX(x.h)"),
+    ]
+    shown = [f"x.{c}" for c in group] + random.sample(calls, k=random.randint(1, 3))
+    names = tuple(f"c{n}" for n in range(len(shown)))
+    listed = ", ".join(f"{c} AS {n}" for c, n in zip(shown, names, strict=True))
+    grouped = f" GROUP BY {', '.join(f'x.{c}' for c in group)}" if group else ""
+    mine = random.choice([None, None, "x.a > -1", "x.h IN (0, 1)", "x.g IS NOT NULL"])
+    equal = " AND ".join(f"y.{c} = x.{c}" for c in key)
+    if random.random() < 0.5:
+        other = random.choice(["t", "t", "s"])
+        inner = f"SELECT 1 FROM {other} AS y WHERE {equal} AND y.ts > x.ts"
+        where = [f"NOT EXISTS ({inner})", *([mine] if mine else [])]
+        ours = f"SELECT {listed} FROM s AS x WHERE {' AND '.join(where)}{grouped}"
+    else:
+        parts = ", ".join(key)
+        inner = f"SELECT * FROM s QUALIFY RANK() OVER (PARTITION BY {parts} ORDER BY ts DESC) = 1"
+        told = f" WHERE {mine}" if mine else ""
+        ours = f"SELECT {listed} FROM ({inner}) AS x{told}{grouped}"
+    return Stacked(ours, ours, names)
+
+
 def check(seed: int) -> None:
     random = Random(seed)
-    (query, key), data = make_query(random), make_rows(random)
-    catalog: Catalog = CATALOG
-    union = parse_sql(query.ours, catalog, name="q", file="q.sql")
+    query, key = make_query(random)
+    union = parse_sql(query.ours, CATALOG, name="q", file="q.sql")
     assert union.standing is not None
     if union.standing.ender is None:  # of the latest rows of a key, those of none are not told
         shown = query.ours.split(" FROM ")[0]
         known = [n for n in query.names if any(f"x.{c} AS {n}" in shown for c in key)]
         there = " AND ".join(f"{n} IS NOT NULL" for n in known)
         query = replace(query, duck=f"SELECT * FROM ({query.ours}) AS told WHERE {there}")
-    verdict = check_query(union, catalog)
+    compare(query, union, random)
+
+
+def check_groups(seed: int) -> None:
+    random = Random(seed)
+    query = make_groups(random)
+    union = parse_sql(query.ours, CATALOG, name="q", file="q.sql")
+    assert union.standing is not None
+    assert union.standing.groups is not None
+    compare(query, union, random)
+
+
+def compare(query: Stacked, union: SpjUnion, random: Random) -> None:
+    """Replayed, live and as snapshots; without GROUP BY from the first row that matters on."""
+    data = make_rows(random)
+    verdict = check_query(union, CATALOG)
     event(str(verdict.tier))
-    assert verdict.bound is not None
     if verdict.tier is Tier.UNSATISFIABLE:
         return
-    case = Case(catalog, union, data, MARKERS)
+    assert verdict.bound is not None, query.ours
+    case = Case(CATALOG, union, data, MARKERS)
     oracle = All(case)
     expected = [oracle.rows(query, m) for m in range(MARKERS)]
     last = max((row[-1] for name in ("s", "t") for row in data[name][1]), default=-1)
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         stored, statics = store(case, random, Path(folder))
         job = replace(make_job(verdict, union, stored), emit=Emit.CHANGES)
-        options = {
-            "statics": statics,
-            "rows_per_range": 1,
-            "ranges": random.choice([1, 1, 3]),
-        }
+        options = {"statics": statics, "rows_per_range": 1, "ranges": random.choice([1, 1, 3])}
         whole, _ = replay_here(patch, job, Path(folder, "1.parquet"), **options)
-        for marker in range(last + 1):
+        groups = union.standing.groups if union.standing else None
+        begun = 0 if groups is None or groups.group else first_marker(whole)
+        for marker in range(begun, last + 1):
             found = fold(upto(whole, marker), query.names)
             assert found == expected[marker], (query.ours, marker, found, expected[marker])
         live, done = run_live(case, verdict, Emit.CHANGES, random, Path(folder), statics)
-        for marker in range(done + 1):
+        for marker in range(begun, done + 1):
             found = fold(upto(live, marker), query.names)
             assert found == expected[marker], ("live", query.ours, marker)
         snapshots = replace(job, emit=Emit.SNAPSHOTS)
@@ -113,7 +153,18 @@ def check(seed: int) -> None:
             assert fold(rows, query.names) == expected[marker], (query.ours, marker)
 
 
+def first_marker(rows: list[dict[str, Any]]) -> int:
+    """When something was told first."""
+    return next((m for m in range(MARKERS) if upto(rows, m)), MARKERS)
+
+
 @budget(0.15)
 @given(seed=SEEDS)
 def test_what_stands_is_duckdbs(seed: int) -> None:
     check(seed)
+
+
+@budget(0.15)
+@given(seed=SEEDS)
+def test_groups_of_what_stands_are_duckdbs(seed: int) -> None:
+    check_groups(seed)

@@ -11,7 +11,7 @@ from ontoweir.errors import QueryError
 from ontoweir.pipeline.compiling.compile_text import compile_text
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
-from ontoweir.rewriter.model.standing import Standing
+from ontoweir.rewriter.model.aggregation import Standing
 from tests.paths import ROOT
 from tests.rewriter.versions.test_versions_in_sparql import write
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ontoweir.errors import QueryError
-from ontoweir.rewriter.model.standing import Standing
+from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.windows.choose_emit import choose_emit
 from tests.oracle.test_sql_nulls import CATALOG

@@ -10,7 +10,6 @@ from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import compute_solutions, list_needed
 from ontoweir.rewriter.absence.find_latest import find_latest
-from ontoweir.rewriter.standing.find_standing import find_standing
 from ontoweir.rewriter.absence.name_absence import name_absence
 from ontoweir.rewriter.absence.split_text import SolutionTexts, split_text
 from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
@@ -18,6 +17,7 @@ from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sparql.parse_query import parse_query
+from ontoweir.rewriter.standing.find_standing import find_standing
 from ontoweir.rewriter.syntax.open_ask import open_ask
 
 

@@ -1,0 +1,150 @@
+"""Groups of rows that hold until others end them, as changes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates
+from ontoweir.checker.split.split_by_keys import list_floats
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.aggregation import AggregateFunction, Standing
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.standing.answers_of import answers_of
+from ontoweir.runtime.changes.end_rows import Spans, end_rows
+from ontoweir.runtime.changes.sliding_groups import slide_groups
+from ontoweir.runtime.columnar.exact_decimals import encode_decimals
+from ontoweir.runtime.columnar.frame import LONG_AGO, Array, multiply
+from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
+from ontoweir.runtime.groups.list_matches import (
+    FOREVER,
+    NO_PART,
+    PART,
+    WEIGHT,
+    name_group,
+    name_measure,
+)
+from ontoweir.runtime.results.aggregate_columns import ArgumentScale
+from ontoweir.runtime.results.exact_sums import split_doubles
+from ontoweir.runtime.results.measures import MeasureKind
+from ontoweir.runtime.results.render_results import AT, INSTANT, UNTIL
+
+
+def plan_standing_groups(union: SpjUnion, catalog: Catalog) -> AggregateWork | None:
+    """What makes the groups of rows that hold (None: the query asks for the rows).
+
+    Args:
+        union: the query.
+        catalog: with its views, buckets and derived columns.
+    """
+    standing = union.standing
+    if standing is None or standing.groups is None:
+        return None
+    wanted = standing.groups.variables
+    queries = answers_of(union.disjuncts, standing)
+    rows = SpjUnion(
+        name=union.name,
+        variables=wanted,
+        disjuncts=tuple(
+            replace(q, outputs=tuple((n, dict(q.outputs)[n]) for n in wanted)) for q in queries
+        ),
+        distinct=False,
+        source=union.source,
+        aggregation=standing.groups,
+    )
+    parts = split_aggregates(rows, floats=list_floats(rows, catalog))
+    work = plan_aggregates(rows, [(part, 1) for part in parts], catalog)
+    return replace(work, sliding=True)
+
+
+def group_standing(work: AggregateWork, spans: Spans, begun: int | None, now: int) -> pa.Table:
+    """The changes of the groups' rows up to a time.
+
+    Args:
+        work: of plan_standing_groups.
+        spans: the rows that hold, or held since the last time: from when, and until when.
+        begun: of a query without GROUP BY, since when it has a row (µs; None: not yet).
+        now: µs since 1970.
+    """
+    tables = [
+        table
+        for number, (part, _) in enumerate(work.parts)
+        if (table := _list(work, number, part, spans)).num_rows
+    ]
+    if begun is not None and not work.aggregation.group:
+        named = {AT: pa.array([begun]).cast(INSTANT), UNTIL: pa.array([FOREVER]).cast(INSTANT)}
+        named |= {PART: pa.array([NO_PART], pa.int8()), WEIGHT: pa.array([1])}
+        tables.append(pa.table(named))
+    matches = pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
+    return slide_groups(work, None, matches, now)[0]
+
+
+def hold_groups(work: AggregateWork, standing: Standing, held: pa.Table) -> pa.Table:
+    """The groups' rows of what is held (end_rows)."""
+    now = LONG_AGO + 1
+    spans, begun, _ = end_rows(standing, None, held, LONG_AGO)
+    spans = replace(spans, begins=np.full(len(spans.begins), now, dtype=np.int64))
+    rows = group_standing(work, spans, None if begun is None else now, now)
+    return rows.select(list(work.aggregation.columns))
+
+
+def _list(work: AggregateWork, number: int, part: AggregatePart, spans: Spans) -> pa.Table:
+    """The rows of a part, as list_matches has them."""
+    if part.over is not None:
+        there = pc.is_valid(spans.rows.column(part.over)).to_numpy()
+        spans = spans.take(np.flatnonzero(there))
+    rows, group, size = spans.rows, work.aggregation.group, spans.rows.num_rows
+    columns = {
+        column: rows.column(name) for column, name in zip(name_group(group), group, strict=True)
+    }
+    columns[AT] = pa.array(spans.begins).cast(INSTANT)
+    columns[UNTIL] = pa.array(np.minimum(spans.ends, FOREVER)).cast(INSTANT)
+    columns[PART] = pa.array(np.full(size, number, dtype=np.int8))
+    columns[WEIGHT] = pa.array(spans.weights)
+    for aggregate in part.aggregates:
+        argument = aggregate.argument
+        if argument is None:
+            continue
+        if aggregate.function is AggregateFunction.COUNT_DISTINCT:
+            columns[name_measure((MeasureKind.VALUE, argument))] = rows.column(argument)
+            continue
+        kind = _MEASURES.get(aggregate.function)
+        if kind is None:
+            continue
+        scale = work.scales[argument]
+        values = _numbers(rows.column(argument), scale)
+        if kind is not MeasureKind.SUM:
+            columns[name_measure((kind, argument))] = pa.array(values)
+        elif scale.scale is None:
+            for place, digits in split_doubles(values, spans.weights).items():
+                columns[name_measure((kind, argument, place))] = pa.array(digits)
+        else:
+            columns[name_measure((kind, argument))] = pa.array(multiply(values, spans.weights))
+    return pa.table(columns)
+
+
+_MEASURES = {
+    AggregateFunction.SUM: MeasureKind.SUM,
+    AggregateFunction.AVG: MeasureKind.SUM,
+    AggregateFunction.MIN: MeasureKind.MIN,
+    AggregateFunction.MAX: MeasureKind.MAX,
+    AggregateFunction.MEDIAN: MeasureKind.HISTOGRAM,
+    AggregateFunction.QUANTILE: MeasureKind.HISTOGRAM,
+    AggregateFunction.PERCENTILE: MeasureKind.HISTOGRAM,
+}
+
+
+def _numbers(column: "pa.ChunkedArray", scale: ArgumentScale) -> Array:
+    """The values of an argument, in units of its scale; none is NULL."""
+    flat = column.combine_chunks()
+    if scale.scale is None:
+        floats: Array = flat.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        return floats
+    if pa.types.is_decimal(flat.type):
+        units, own = encode_decimals(flat), flat.type.scale
+    else:
+        whole = flat.cast(pa.int32()) if pa.types.is_date(flat.type) else flat
+        units, own = whole.cast(pa.int64()).to_numpy(zero_copy_only=False), 0
+    ten = np.full(len(units), 10 ** (scale.scale - own), dtype=np.int64)
+    return units if scale.scale == own else multiply(units, ten)
