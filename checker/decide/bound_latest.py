@@ -12,6 +12,8 @@ from ontoweir.rewriter.algebra.equality_classes import optional_attributes
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import (
+    Attribute,
+    NotNull,
     NullOutput,
     SpjQuery,
     output_attributes,
@@ -40,18 +42,17 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
         outputs = dict(query.outputs)
         replaced = standing.replaced and not _is_of_none(standing, query)
         apart = standing.key if replaced else union.variables
-        keys = [a for name in apart for a in output_attributes(outputs[name])]
-        one = bound_by_domains(query, list(dict.fromkeys(keys)), wide, known)
-        columns = {a.column for a in keys}
-        whole = one.bound is None or not replaced
-        kept.append(one if whole else _count_rows(one, query, columns, wide))
-        bound = kept[-1].bound
-        if bound is not None:  # rows of one key are of one time, whatever else they show
+        keys = list(dict.fromkeys(a for n in apart for a in output_attributes(outputs[n])))
+        mine = _bound_keys(query, keys, wide, known) if replaced else []
+        mine = mine or [bound_by_domains(query, keys, wide, known)]
+        kept += mine
+        bounds = [one.bound for one in mine if one.bound is not None]
+        if bounds:  # rows of one key are of one time, whatever else they show
             null = tuple(isinstance(outputs[n], NullOutput) for n in standing.key)
             several = patterns.setdefault(null, [])
-            several[:] = (
-                [max(*several, bound, key=_size)] if replaced and several else [*several, bound]
-            )
+            bounds = [total_bound(bounds)]
+            most = [max(*several, *bounds, key=_size)] if replaced and several else None
+            several[:] = most or [*several, *bounds]
     verdict = refuse_keys(verdict, kept)
     if verdict.bound is None:
         return verdict
@@ -64,6 +65,23 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
         tier = Tier.CONDITIONALLY_BOUNDED
     bound = total_bound([verdict.bound, largest])
     return replace(verdict, tier=tier, bound=bound, conditions=tuple(conditions))
+
+
+def _bound_keys(
+    query: SpjQuery, keys: list[Attribute], catalog: Catalog, known: Statistics
+) -> list[KeptVersions]:
+    """The rows of one time of each key: of those that have a value everywhere, one where they are
+    a key of the stream; of those with NULL somewhere, all."""
+    optional = [a for a in keys if a in optional_attributes(query)]
+    full = replace(query, conditions=(*query.conditions, *map(NotNull, optional)))
+    whole = bound_by_domains(full, keys, catalog, known)
+    columns = {a.column for a in keys}
+    found = [whole if whole.bound is None else _count_rows(whole, full, columns, catalog)]
+    for one in optional:
+        rest = [a for a in keys if a != one]
+        null = bound_by_domains(query, rest, catalog, known)
+        found.append(null if null.bound is None else _count_rows(null, query, set(), catalog))
+    return found
 
 
 def _is_of_none(standing: Standing, query: SpjQuery) -> bool:
