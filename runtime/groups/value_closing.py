@@ -117,8 +117,13 @@ def follow_values(
         mine = number == turn
         times[ends.places[mine]] = ends.times[mine]
         turns.append(times)
-    # by the other rules, matches of a row that breaks them may come when groups are final
+    # by the other rules, matches of a row that breaks them may come when groups are final, if they
+    # are waited for; and where rows say that they are the last, others are not looked at
+    whole = (
+        closing.span_us is not None or closing.slack is not None or closing.late_rows is not None
+    )
     once = closing.gap_us is not None or closing.rows is not None
+    once = once or (whole and not closing.wait_us)
     if once:
         periods = np.bincount(np.concatenate([ends.places, ends.left]))
         once = int(periods.max(initial=0)) < 2
