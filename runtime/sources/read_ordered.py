@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import Stream
@@ -121,7 +122,9 @@ class _Sorted:
 
     def take(self, first: int, stop: int) -> tuple[Array, pa.Table]:
         """Some of the rows, in their order."""
-        return self.times[first:stop], self.table.take(pa.array(self.places[first:stop]))
+        places = pa.array(self.places[first:stop])
+        cells = [pc.take(column, places, boundscheck=False) for column in self.table.columns]
+        return self.times[first:stop], pa.table(cells, schema=self.table.schema)
 
 
 def _sort(times: Array, wanted: Array, table: pa.Table) -> _Sorted:
