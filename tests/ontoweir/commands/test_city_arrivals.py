@@ -74,6 +74,7 @@ def _replay(run: Run, project: Path, sql: str) -> tuple[pa.Table, int]:
     return rows, json.loads(ran.out)["rejected"]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_city_loses_nothing_at_the_lateness_that_measure_finds(
     run: Run, arrivals: Path, tmp_path: Path
