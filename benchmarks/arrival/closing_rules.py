@@ -8,9 +8,11 @@ and S3, a tuple of S2 joins five of S1, one of S1 joins one, filters keep half, 
 50,000 tuples (all divided by `--scale`, as the ks are). Each query runs live, in this process, by
 batches; told are the rows of its synopses. `SWJ` is the query with its windows and no rule.
 
-- Figures 8, 14: RIDS(k), a lag of so many rows with `matches = "one"`, for k of 0 to 20,000.
-- Figure 9, 11, 13: k changes; the k that is observed, and the answers lost with the k in use.
+- Figure 8: RIDS(k), a lag of so many rows with `matches = "one"`, for k of 0 to 20,000.
+- Figure 9: k changes; the k that is observed, and the answers lost with the k in use.
 - Figures 10, 12: CA(k) and OAP(k), `clustered` and `ordered` by rows: the open groups of S1.
+- Figures 11, 13: the same with `adapt = true`, as k changes; the groups that are closed too early.
+- Figure 14: OAC(k), `ordered` of the child, which drops nothing here: the rows of SWJ.
 - Figures 15, 16: a lag of the child, one of the parent, and both: never more than the best alone.
 - Table I: microseconds of CPU for a tuple, with a rule and without it.
 """
@@ -83,12 +85,14 @@ Tables = dict[str, tuple[Array, dict[str, Array]]]
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Of a run: after each batch how many tuples have come and rows are kept; by batch the k that
-    is observed and the answers; CPU seconds."""
+    is observed, that in use, and the answers, counted and by their first column; CPU seconds."""
 
     tuples: list[int]
     rows: list[int]
     observed: list[float]
+    used: list[float]
     answers: list[int]
+    found: list[list[int]]
     seconds: float
 
 
@@ -136,7 +140,7 @@ def run(sql: str, rules: dict[str, str], tables: Tables, *, unbounded: bool = Fa
     query = QueryJob("q", verdict.union, verdict.plans, catalog, verdict.bound.rows, parts=parts)
     job = make_live_job([query], catalog, {}, {})
     read = {h.stream.name for h in job.histories}
-    made = Measured([], [], [], [], 0.0)
+    made = Measured([], [], [], [], [], [], 0.0)
     state, count = begin_live(job), 0
     begun = process_time()
     for batch in _cut({n: tables[n] for n in read}):
@@ -148,8 +152,10 @@ def run(sql: str, rules: dict[str, str], tables: Tables, *, unbounded: bool = Fa
         made.tuples.append(count)
         made.rows.append(sum(k.rows for k in held.kernels) + held.groups.rows)
         made.answers.append(_count(outcome.answers[0]))
-        limits = [limit["observed"] for limit in measure_limits(job, state)]
-        made.observed.append(max(limits, default=0.0))
+        made.found.append(outcome.answers[0].column(0).to_pylist())
+        limits = measure_limits(job, state)
+        made.observed.append(max((limit["observed"] for limit in limits), default=0.0))
+        made.used.append(max((limit["in_use"] for limit in limits), default=0.0))
     return replace(made, seconds=process_time() - begun)
 
 
@@ -285,6 +291,67 @@ class Experiments:
             name = "CA(k)" if rule == "clustered" else "OAP(k)"
             self._add(f"Figure {figure}: {name}, groups by S1.A", "rows kept", lines)
 
+    def follow_groups(self) -> None:
+        """Figures 11 and 13: CA(k) and OAP(k) whose k changes, and that adapt to it."""
+        draw = np.random.default_rng(4)
+        rows, most = 5 * self.rounds, 10_000 // self.scale
+        shape = np.interp(
+            np.linspace(0, 10, rows),
+            [0, 1.5, 3, 4.5, 6.5, 6.6, 8, 8.1, 10],
+            [0.4, 0.4, 0.9, 0.2, 0.2, 0.9, 0.9, 0.2, 0.2],
+        )
+        actual = (shape * most).astype(np.int64)
+        order = np.argsort(np.arange(rows) + _draw(draw, actual), kind="stable")
+        values = (np.arange(rows) // 5)[order]
+        tables: Tables = {"s1": (np.arange(rows), {"a": values, "b": values})}
+        for figure, rule, told in ((11, "clustered", "columns = ["), (13, "ordered", "column = ")):
+            named = f'{told}"a"{"]" if rule == "clustered" else ""}'
+            adapts = f"rows = {most + 5}, adapt = true, floor = 5"
+            found = run(GROUPS, {"s1": f"{rule} = [{{ {named}, {adapts} }}]"}, tables)
+            known: set[int] = set()
+            lost = []
+            for batch in found.found:
+                again = len(batch) - len(set(batch) - known)
+                known.update(batch)
+                lost.append(100 * again / max(len(batch), 1))
+            place = [float(n) for n in found.tuples]
+            lines = {
+                "actual": [(n, float(actual[min(int(n), rows) - 1])) for n in place],
+                "observed": list(zip(place, found.observed, strict=True)),
+                "in use": list(zip(place, found.used, strict=True)),
+            }
+            name = "CA(k)" if rule == "clustered" else "OAP(k)"
+            self._add(f"Figure {figure}: {name} that adapts to a k that changes", "k, rows", lines)
+            self._add(
+                f"Figure {figure}: groups closed too early",
+                "% of the groups of a batch",
+                {"closed too early": list(zip(place, lost, strict=True))},
+            )
+            early = sum(map(len, found.found)) - len(known)
+            print(
+                f"{rule} that adapts, k from {actual.min():,} to {actual.max():,} of {most:,}: "
+                f"{min(found.used):,.0f} to {max(found.used):,.0f} in use; {early:,} of "
+                f"{len(known):,} groups closed too early, at most {max(lost):.1f} % of a batch",
+                flush=True,
+            )
+
+    def order_children(self) -> None:
+        """Figure 14: OAC(k) on S2.A, `ordered` of the child of a join."""
+        lines = {}
+        for k in (k // self.scale for k in KS):
+            tables = make_streams(self.rounds, lambda of: np.full(len(of), 0))
+            times, columns = tables["s2"]
+            shift = np.random.default_rng(5).integers(0, k + 1, len(times))
+            order = np.argsort(np.arange(len(times)) + shift, kind="stable")
+            tables["s2"] = (times, {name: cells[order] for name, cells in columns.items()})
+            rules = {"s2": f'ordered = [{{ column = "a", rows = {k + 1} }}]'}
+            mine, plain = run(self.two, rules, tables), run(self.two, {}, tables)
+            if (mine.answers, mine.rows) != (plain.answers, plain.rows):
+                sys.exit(f"OAC({k:,}): not the answers and rows of the plain plan")
+            lines[f"OAC({k:,})"] = list(zip(map(float, mine.tuples), mine.rows, strict=True))
+            print(f"OAC({k:,}): {mine.rows[-1]:,} rows kept, as without it", flush=True)
+        self._add("Figure 14: OAC(k) on S2.A, as without it (SWJ)", "rows kept", lines)
+
     def combine(self) -> None:
         """Figures 15 and 16: rules together."""
         lines: dict[str, list[tuple[float, float]]] = {"child": [], "parent": [], "both": []}
@@ -317,6 +384,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     experiments.show_memory()
     experiments.follow_changes()
     experiments.show_groups()
+    experiments.follow_groups()
+    experiments.order_children()
     experiments.combine()
     if options.draw is not None:
         draw_lines(experiments.panels, options.draw)

@@ -170,7 +170,8 @@ def _never_final(form: NormalForm) -> list[Failure]:
 
 def _open_unbounded(form: NormalForm) -> list[Failure]:
     """G1 for groups that a rule closes: a value may stay open for ever, so that what is kept of it
-    must be bounded; but not where all its rows lie within a span."""
+    must be bounded; but not where all its rows lie within a span, nor what its own rows have, where
+    it is declared how many these are."""
     closed = form.query.closed
     if closed is None or closed.rule.span_us is not None:
         return []
@@ -178,18 +179,20 @@ def _open_unbounded(form: NormalForm) -> list[Failure]:
     kept = {form.class_of[a] for name in closed.kept for a in output_attributes(outputs[name])}
     told = {form.class_of[Attribute(closed.alias, c)] for c in closed.rule.columns}
     named = ", ".join(closed.rule.columns)
+    few, limited = form.of_alias(closed.alias), closed.rule.most_rows is not None
     return [
         Failure(
             "G1",
             f"{c.name} tells groups or counted values apart and is unbounded: while a value of "
             f"{named} is open, a number would have to be kept for every value of {c.name}",
             f"bound {c.name} (declare a range, an enumeration or a reference), or group by {named} "
-            "and something bounded",
+            "and something bounded"
+            + (f"; or declare max_rows_per_value of {named}" if c.index in few else ""),
             c.index,
             tuple(sorted(c.members)),
         )
         for c in form.classes
-        if c.index in kept - told and not c.domain.finite
+        if c.index in kept - (told | few if limited else told) and not c.domain.finite
     ]
 
 

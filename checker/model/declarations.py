@@ -151,6 +151,8 @@ def closing_declaration(stream: str, rule: ClosingRule) -> Declaration:
             f"the row of {stream} in which {rule.ends} is true is the last with its {named}, and "
             f"at most {rule.most_open} are open"
         )
+    if rule.most_rows is not None:
+        text += f"; at most {rule.most_rows} rows of {stream} have one {named}"
     return Declaration("closing", stream, rule.columns, text, rule.source)
 
 

@@ -256,6 +256,10 @@ class NormalForm:
         """How many units one is, of values of a kind."""
         return unit_of(kind, self.unit, self.floats)
 
+    def of_alias(self, alias: str) -> set[int]:
+        """The classes of which a row of an occurrence has a value itself."""
+        return {c.index for c in self.classes if any(a.alias == alias for a, _ in c.attributes)}
+
     def has_unbounded_lag(self, i: int, j: int) -> bool:
         """Whether a tuple of member i may have to wait for one of member j for ever (finitely
         many tuples may: a finite stream is kept whole)."""

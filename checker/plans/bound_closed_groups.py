@@ -34,8 +34,22 @@ def bound_closed_groups(
         given = {c.index for c in form.classes if near in c.members}
         one = form.rates[near]
         factor = _count_open(closed, wait, catalog, one)
+    elif closed.rule.most_rows is not None:  # or so few
+        rows = _count_rows(factor, closed.rule.most_rows)
+        choices = [(given, factor), (form.of_alias(closed.alias), rows)]
+        bounds = [
+            bound_keys(form, [Key(v) for v in distinct if v not in told], told, [one])
+            for told, one in choices
+        ]
+        return least_bound([*bounds, bound_groups(form, distinct)])
     keys = [Key(v) for v in distinct if v not in given]
     return least_bound([bound_keys(form, keys, given, [factor]), bound_groups(form, distinct)])
+
+
+def _count_rows(values: Factor, most: int) -> Factor:
+    """The rows of open values."""
+    size = None if values.size is None else values.size * most
+    return Factor(size, f"({values.formula}) · {most} rows")
 
 
 def bound_open_values(closed: ClosedValues, wait: int, catalog: Catalog) -> Bound:

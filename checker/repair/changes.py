@@ -31,6 +31,8 @@ VALUES = ("value 1", "value 2", "value 3")
 SCALE = 2
 GAP_US = 30 * 60 * 1_000_000
 """The gap of a session that is tried."""
+ROWS = 1000
+"""How many rows of a value are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,11 @@ class DeclareKey:
 @dataclass(frozen=True, slots=True)
 class DeclareGap:
     """Declare that consecutive rows of a stream with one value of a column are near each other, as
-    those of a session are."""
+    those of a session are; `few`: and that a value has few rows."""
 
     stream: str
     column: str
+    few: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +207,11 @@ def _declare(
         case DeclareKey(stream=name, columns=key):
             stream = catalog.streams[name]
             return _with(catalog, replace(stream, keys=(*stream.keys, key)))
-        case DeclareGap(stream=name, column=column):
+        case DeclareGap(stream=name, column=column, few=few):
             stream = catalog.streams[name]
             gap = -(-GAP_US // stream.grid_us) * stream.grid_us
-            rule = ClosingRule((column,), gap_us=gap, source=stream.source)
+            most = ROWS if few else None
+            rule = ClosingRule((column,), gap_us=gap, source=stream.source, most_rows=most)
             return _with(catalog, replace(stream, closing=(*stream.closing, rule)))
         case _:
             assert_never(change)

@@ -91,6 +91,9 @@ def _gaps(form: NormalForm, union: SpjUnion, catalog: Catalog) -> Iterator[Chang
     names = union.variables if union.aggregation is None else union.aggregation.group
     outputs = dict(form.query.outputs)
     tables = {o.alias: o.table for o in form.query.occurrences}
+    told = (*names, *_counted(union))
+    kept = {form.class_of[a] for n in told if n in outputs for a in output_attributes(outputs[n])}
+    open_ones = {value for value in kept if not form.classes[value].domain.finite}
     for attribute in (a for n in names if n in outputs for a in output_attributes(outputs[n])):
         stream = catalog.streams.get(tables[attribute.alias])
         column = None if stream is None else stream.column(attribute.column)
@@ -100,7 +103,16 @@ def _gaps(form: NormalForm, union: SpjUnion, catalog: Catalog) -> Iterator[Chang
         known = any(rule.columns == (column.name,) for rule in stream.closing)
         key = any(set(k) <= {column.name} for k in stream.keys)
         if plain and not known and not key and isinstance(column.type, StringType | IntType):
-            yield DeclareGap(stream.name, column.name)
+            # what its rows have else, which few rows bound
+            more = open_ones - {form.class_of[attribute]}
+            few = bool(more) and more <= form.of_alias(attribute.alias)
+            yield DeclareGap(stream.name, column.name, few)
+
+
+def _counted(union: SpjUnion) -> list[str]:
+    """The arguments whose values are counted one by one."""
+    aggregates = () if union.aggregation is None else union.aggregation.aggregates
+    return [a.argument for a in aggregates if a.function.holistic and a.argument is not None]
 
 
 def _start(form: NormalForm, group: ValueClass, attribute: Attribute) -> int:

@@ -34,6 +34,7 @@ def bound_aggregates(
     bounds: list[Bound] = []
     whole = next(p for p in parts if p.part.over is None)
     forms = [plan.form for decided in parts for plan in decided.plans]
+    wait = max((wait_for_matches(f) for f in forms if f.query.closing is not None), default=0)
     if union.ends and not aggregation.group:
         bounds.append(Bound(1, "1"))  # a row that there always is
     for decided in parts:
@@ -42,7 +43,7 @@ def bound_aggregates(
             return None
         bounds.append(bound)
         if decided.part.watches:
-            bounds.append(_bound_watched(whole, catalog))
+            bounds.append(_bound_watched(forms, wait, catalog))
             continue
         for plan in () if decided.part.once else decided.plans:
             if union.ends:
@@ -54,7 +55,6 @@ def bound_aggregates(
                 bounds += _bound_open(plan.form, decided, closing, catalog, group, forms)
                 continue
             if plan.form.query.closed is not None:
-                wait = max(wait_for_matches(f) for f in forms if f.query.closing is not None)
                 is_whole = decided is whole
                 bounds += _bound_closed(plan.form, decided, catalog, wait, is_whole=is_whole)
                 continue
@@ -107,10 +107,9 @@ def _bound_closed(
         yield bound_closed_groups(form, classes(decided.part.union.variables), wait, catalog)
 
 
-def _bound_watched(whole: PartVerdict, catalog: Catalog) -> Bound:
-    """The values that are open, of a query whose groups a rule closes."""
-    forms = [plan.form for plan in whole.plans]
-    wait = max((wait_for_matches(form) for form in forms), default=0)
+def _bound_watched(forms: Sequence[NormalForm], wait: int, catalog: Catalog) -> Bound:
+    """The values that are open, of a query whose groups a rule closes, as long as matches of any
+    of its disjuncts may come."""
     closed = next((form.query.closed for form in forms if form.query.closed is not None), None)
     return Bound(0, "0") if closed is None else bound_open_values(closed, wait, catalog)
 

@@ -11,7 +11,7 @@ _Value: TypeAlias = tuple[object, ...]
 
 def keeps_closing(stream: Stream, rows: Sequence[WitnessRow]) -> bool:
     """Whether rows keep every closing rule of their stream, with any subset of them, and whatever
-    gap, number of rows or of open values it allows.
+    gap, number of rows, of open values or of rows of a value it allows.
 
     A witness is of some size, and stands for one of every size. Of many optional tuples, values
     that are open would be more than a rule allows: so no value may be open after a step, or one
@@ -22,13 +22,17 @@ def keeps_closing(stream: Stream, rows: Sequence[WitnessRow]) -> bool:
 
 
 def _keeps(rule: ClosingRule, rows: Sequence[WitnessRow]) -> bool:
-    if rule.is_order:
+    if rule.is_order and rule.most_rows is None:
         return _is_ordered(rule, rows)
     of: dict[_Value, list[WitnessRow]] = {}
     for row in rows:
         value = tuple(dict(row.values)[c] for c in rule.columns)
         if None not in value:
             of.setdefault(value, []).append(row)
+    if rule.most_rows is not None and any(len(mine) > 1 for mine in of.values()):
+        return False  # of a size, as of any other
+    if rule.is_order:
+        return _is_ordered(rule, rows)
     if any(len({row.step for row in mine}) > 1 for mine in of.values()):
         return False
     if rule.ends is None:

@@ -2,11 +2,17 @@
 CA), `ordered` ([B] OA), and `closed_by` (punctuations)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from ontoweir.mappings.catalog.read_breach import BREACH_KEYS, read_breach, read_floor, read_rows
 from ontoweir.mappings.catalog.read_order import read_order
-from ontoweir.mappings.catalog.read_rules import check_columns, read_clustered, read_span
+from ontoweir.mappings.catalog.read_rules import (
+    ROWS_KEY,
+    check_columns,
+    read_clustered,
+    read_span,
+)
 from ontoweir.mappings.model.catalog import BooleanType, ClosingRule, Column
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.read_table import TomlTable
@@ -34,14 +40,16 @@ def read_closing(
             continue
         named, place = read_clustered(entry, known), table.lines.place(*table.path, "clustered")
         breach = read_breach(entry, [c for c in columns if c.name in named], step_us)
+        most = entry.count(ROWS_KEY, least=1)
         if "gap" in entry.values:
             gap = read_span(entry, "gap", step_us)
             floor = read_floor(entry, gap, partial(read_span, entry, "floor", step_us))
-            rules.append(ClosingRule(named, gap_us=gap, source=place, breach=breach, floor=floor))
+            rule = ClosingRule(named, gap_us=gap, source=place, breach=breach, floor=floor)
         else:
             rows = entry.count("rows", least=0) or 0
             floor = read_floor(entry, rows, partial(read_rows, entry))
-            rules.append(ClosingRule(named, rows=rows, source=place, breach=breach, floor=floor))
+            rule = ClosingRule(named, rows=rows, source=place, breach=breach, floor=floor)
+        rules.append(replace(rule, most_rows=most))
     one = table.values.get("closed_by")
     ends = [one] if isinstance(one, dict) else table.items("closed_by")
     rules += read_order(table, columns)
@@ -59,7 +67,7 @@ def _read_end(
     if not isinstance(item, dict):
         raise table.wrong("closed_by", "a list of tables { columns, column, max_open }")
     entry = TomlTable(item, (*table.path, "closed_by"), table.lines)
-    entry.refuse_unknown(("columns", "column", "max_open", *BREACH_KEYS))
+    entry.refuse_unknown(("columns", "column", "max_open", ROWS_KEY, *BREACH_KEYS))
     entry.need("columns", '["order"]')
     entry.need("column", '"is_last"')
     entry.need("max_open", "10000, the most values that are not closed at one time")
@@ -85,7 +93,8 @@ def _read_end(
     place = table.lines.place(*table.path, "closed_by")
     most = entry.count("max_open", least=1)
     breach = read_breach(entry, [c for c in columns if c.name in named], step_us)
-    return ClosingRule(named, ends=name, most_open=most, source=place, breach=breach)
+    rule = ClosingRule(named, ends=name, most_open=most, source=place, breach=breach)
+    return replace(rule, most_rows=entry.count(ROWS_KEY, least=1))
 
 
 def _check_keys(table: TomlTable, rule: ClosingRule) -> None:

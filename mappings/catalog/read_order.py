@@ -1,10 +1,11 @@
 """Read `ordered`: the values of a column come in their order, but for a slack ([B] OA)."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from ontoweir.mappings.catalog.read_breach import read_floor, read_order_breach, read_rows
-from ontoweir.mappings.catalog.read_rules import check_columns
+from ontoweir.mappings.catalog.read_rules import ROWS_KEY, check_columns
 from ontoweir.mappings.model.catalog import ClosingRule, Column, DateType, IntType
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.parse_duration import UNITS_US, parse_duration
@@ -28,7 +29,8 @@ def read_order(table: TomlTable, columns: Sequence[Column]) -> Iterator[ClosingR
 
 
 def _read(entry: TomlTable, table: TomlTable, columns: Sequence[Column]) -> ClosingRule:
-    entry.refuse_unknown(("column", "slack", "rows", "adapt", "floor", "on_violation"))
+    known = ("column", "slack", "rows", "adapt", "floor", ROWS_KEY, "on_violation")
+    entry.refuse_unknown(known)
     entry.need("column", '"seq"')
     name = entry.text("column") or ""
     check_columns(entry, "column", [name], [c.name for c in columns], table.path[-1])
@@ -50,14 +52,17 @@ def _read(entry: TomlTable, table: TomlTable, columns: Sequence[Column]) -> Clos
             fix="write slack = 0, or rows = 500",
         )
     place, breach = table.lines.place(*table.path, "ordered"), read_order_breach(entry)
+    most = entry.count(ROWS_KEY, least=1)
     if said == ["rows"]:
         rows = entry.count("rows", least=0) or 0
         floor = read_floor(entry, rows, partial(read_rows, entry))
-        return ClosingRule((name,), late_rows=rows, source=place, breach=breach, floor=floor)
+        rule = ClosingRule((name,), late_rows=rows, source=place, breach=breach, floor=floor)
+        return replace(rule, most_rows=most)
     read = partial(_read_slack, entry, is_date=isinstance(kind, DateType))
     slack = read("slack")
     floor = read_floor(entry, slack, partial(read, "floor"))
-    return ClosingRule((name,), slack=slack, source=place, breach=breach, floor=floor)
+    rule = ClosingRule((name,), slack=slack, source=place, breach=breach, floor=floor)
+    return replace(rule, most_rows=most)
 
 
 def _read_slack(entry: TomlTable, key: str, *, is_date: bool) -> int:

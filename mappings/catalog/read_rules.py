@@ -7,6 +7,9 @@ from ontoweir.mappings.model.catalog import Breach, Column, Lag
 from ontoweir.mappings.model.parse_duration import parse_duration
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
+ROWS_KEY = "max_rows_per_value"
+"""The key of a rule that closes values, which says how many rows a value has until it is closed."""
+
 
 def read_rules(table: TomlTable, columns: Sequence[Column], step_us: int) -> tuple[Lag, ...]:
     """What a stream's `lags` and `clustered` say. Rows of one value that lie within a span are a
@@ -136,6 +139,14 @@ def _read_clusters(table: TomlTable, mine: Sequence[Column], step_us: int) -> li
                     "closed; within is a condition of the query",
                     fix=f"leave out {key}, or write gap, or rows",
                 )
+        if ROWS_KEY in entry.values:
+            raise entry.error(
+                ROWS_KEY,
+                f"clustered by within has {ROWS_KEY}",
+                why="all rows of a value lie within that time, in which max_per_timestamp says how "
+                "many there are",
+                fix=f"leave out {ROWS_KEY}, or write gap, or rows",
+            )
         place = table.lines.place(*table.path, "clustered")
         within = read_span(entry, "within", step_us)
         agreed = [column for column in mine if column.name in columns]
@@ -152,7 +163,7 @@ def read_clustered(entry: TomlTable, known: list[str]) -> tuple[str, ...]:
             not exactly one that says how far such rows are apart.
     """
     how = ("within", "gap", "rows")
-    entry.refuse_unknown(("columns", *how, "adapt", "floor", *BREACH_KEYS))
+    entry.refuse_unknown(("columns", *how, "adapt", "floor", ROWS_KEY, *BREACH_KEYS))
     entry.need("columns", '["session"]')
     columns = entry.texts("columns")
     check_columns(entry, "columns", columns, known, entry.path[-2])

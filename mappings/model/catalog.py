@@ -170,7 +170,8 @@ class ClosingRule:
     bounds how many values are open at once, not how long one is.
 
     `floor`: live, less is used where rows show less, and at least so much (in µs, rows or values;
-    None: what is declared is used).
+    None: what is declared is used). `most_rows`: of a value, until it is closed, so many rows come
+    at most (None: any number), so that what they have in other columns is few while it is open.
     """
 
     columns: tuple[str, ...]
@@ -184,6 +185,7 @@ class ClosingRule:
     slack: int | None = None
     late_rows: int | None = None
     floor: int | None = None
+    most_rows: int | None = None
 
     @property
     def is_order(self) -> bool:

@@ -129,6 +129,8 @@ def pack(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
     size = 1
     for column in columns if rows else ():
         inner, span = _offsets(column)
+        if span == 1:  # it tells nothing apart
+            continue
         if span > rows and (fresh := _fresh_where_ordered(column)) is not None:
             inner = np.cumsum(fresh) - 1  # of times in order few numbers suffice
             span = int(inner[-1]) + 1
@@ -151,7 +153,7 @@ def _offsets(column: Array) -> tuple[Array, int]:
         return column, _WIDE + 1
     low, high = int(column.min()), int(column.max())
     span = high - low + 1
-    return (column - low if low else column) if span <= _WIDE else column, span
+    return (column - low if low and 1 < span <= _WIDE else column), span
 
 
 def group_codes(columns: Sequence[Array], rows: int) -> tuple[Array, int]:

@@ -85,6 +85,8 @@ def _divide(
 ) -> Sequence[PartRows]:
     """The matches by the turn of their value in which they come."""
     turns = followed.turns
+    if followed.once:
+        return [tables, *([[] for _ in tables] for _ in turns)]
     waves: list[list[list[MatchBatch]]] = [[[] for _ in tables] for _ in range(len(turns) + 1)]
     for part, batches in enumerate(tables):
         for batch in batches:

@@ -13,6 +13,9 @@ from ontoweir.runtime.results.measures import Measure, MeasureKind
 NEVER = 1 << 62
 """When what is open is final, as far as is known."""
 
+_SHORT = 1 << 16
+"""Fewer places than that are put in order by two bytes, which numpy does at once."""
+
 _TIME: Measure = (MeasureKind.MAX, "time")
 """Of an open value: by a gap, its last row's time; by rows, when it was closed, if it is; else when
 its groups are final, as far as is known. In µs."""
@@ -57,12 +60,14 @@ class Followed(NamedTuple):
     `values`: all values that were open or came, by place; `turns`: when the groups of each are
     final for the first time, for the second, … (µs; NEVER: they are not). If rows keep the rule, a
     value is closed once; else what comes after that begins its groups anew. `open`: the values that
-    are open, or whose groups are not final.
+    are open, or whose groups are not final. `once`: no value's groups begin anew, so that every
+    match is of the first ones.
     """
 
     values: GroupState
     turns: tuple[Array, ...]
     open: GroupState
+    once: bool = False
 
 
 class _Ends(NamedTuple):
@@ -112,7 +117,17 @@ def follow_values(
         mine = number == turn
         times[ends.places[mine]] = ends.times[mine]
         turns.append(times)
-    return Followed(values, tuple(turns), _keep(values, ends))
+    # by the other rules, matches of a row that breaks them may come when groups are final, if they
+    # are waited for; and where rows say that they are the last, others are not looked at
+    whole = (
+        closing.span_us is not None or closing.slack is not None or closing.late_rows is not None
+    )
+    once = closing.gap_us is not None or closing.rows is not None
+    once = once or (whole and not closing.wait_us)
+    if once:
+        periods = np.bincount(np.concatenate([ends.places, ends.left]))
+        once = int(periods.max(initial=0)) < 2
+    return Followed(values, tuple(turns), _keep(values, ends), once)
 
 
 def _keep(values: GroupState, ends: _Ends) -> GroupState:
@@ -140,6 +155,23 @@ def _times(before: GroupState) -> Array:
     return np.where(held.valid, held.values, NEVER)
 
 
+def _order(held: int, place: Array, at: Array, time: Array) -> Array:
+    """The order of places, and of times where these are equal.
+
+    Args:
+        held: so many rows, each of a place of its own, are from before the others.
+        place: of all rows.
+        at: the times of the others, in order in all but few cases.
+        time: those of all.
+    """
+    if held and len(at) and int(at.min()) < int(time[:held].max()):
+        return np.lexsort((time, place))
+    if not (at[1:] >= at[:-1]).all():
+        return np.lexsort((time, place))
+    short = int(place.max(initial=0)) < _SHORT
+    return np.argsort(place.astype(np.uint16) if short else place, kind="stable")
+
+
 def _by_gap(closing: ValueClosing, before: GroupState, places: Array, at: Array, now: int) -> _Ends:
     """A run of rows of a value, each at most a while after the one before, ends that long after its
     last one."""
@@ -148,7 +180,7 @@ def _by_gap(closing: ValueClosing, before: GroupState, places: Array, at: Array,
     begun = -NEVER if closing.begun_us is None else closing.begun_us
     place = np.concatenate([np.arange(before.count), places])
     time = np.concatenate([_times(before), at])
-    order = np.lexsort((time, place))
+    order = _order(before.count, place, at, time)
     place, time = place[order], time[order]
     last = np.append(place[1:] != place[:-1], True)[: len(place)]
     ends = np.maximum(time + after, begun)
@@ -178,7 +210,7 @@ def _by_rows(
     time = np.concatenate([np.full(before.count, -NEVER), at])
     base = np.concatenate([-since, total[step]])
     known = np.concatenate([_times(before), np.full(len(at), NEVER)])
-    order = np.lexsort((time, place))
+    order = _order(before.count, place, at, time)
     place, time, base, known = place[order], time[order], base[order], known[order]
     reached = np.searchsorted(total, base + closing.rows, side="right")
     closed = np.append(steps, NEVER)[reached]

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from contextlib import closing
 
+import numpy as np
+
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.history import Disorder, History, Piece
@@ -80,15 +82,18 @@ class _Search:
         if self.groups:
             self._make_piece(max(self.cuts[-1], self.reach - self.lateness))
         late, behind = find_late(times, timed, self.reach, self.lateness)
-        self._count(times[late], behind[late])
+        if late.any():
+            self._count(times[late], behind[late])
         self.in_order = self.in_order and not behind.any()
-        self.waiting.append((len(self.groups), times[timed & ~late]))
-        self.untimed = int((~timed).sum())
+        all_timed, has_late = bool(timed.all()), bool(late.any())
+        kept = times if all_timed and not has_late else times[timed & ~late]
+        self.waiting.append((len(self.groups), kept))
+        self.untimed = 0 if all_timed else int((~timed).sum())
         self.groups.append(piece)
         self.reached.append(self.reach)
-        self.has_late.append(bool(late.any()))
+        self.has_late.append(has_late)
         if timed.any():
-            self.reach = max(self.reach, int(times[timed].max()))
+            self.reach = max(self.reach, int((times if all_timed else times[timed]).max()))
 
     def finish(self) -> tuple[tuple[Piece, ...], Disorder | None, LateRows]:
         """What was found."""
@@ -108,15 +113,15 @@ class _Search:
     def _make_piece(self, cut: int) -> None:
         """What waits before a time, and is of the last row group or one before it."""
         number, last = len(self.groups) - 1, self.groups[-1]
-        mine = [(n, t[t < cut]) for n, t in self.waiting]
+        parted = [(n, *_part(t, cut)) for n, t in self.waiting]
+        mine = [before for _, before, _ in parted if len(before)]
         self.since.append(min((n for n, t in self.waiting if len(t)), default=number))
         self.cuts.append(cut)
-        later = ((n, t[t >= cut]) for n, t in self.waiting)
-        self.waiting = [(n, t) for n, t in later if len(t)]
-        rows = self.untimed + sum(len(t) for _, t in mine)
+        self.waiting = [(n, after) for n, _, after in parted if len(after)]
+        rows = self.untimed + sum(map(len, mine))
         if rows:
-            low = min((int(t.min()) for _, t in mine if len(t)), default=None)
-            high = max((int(t.max()) for _, t in mine if len(t)), default=None)
+            low = min((int(t.min()) for t in mine), default=None)
+            high = max((int(t.max()) for t in mine), default=None)
             size = last.size * rows // max(last.rows, 1)
             self.pieces.append(Piece(_IN_ORDER, number, rows, last.shown, 1, {}, low, high, size))
 
@@ -127,3 +132,12 @@ class _Search:
         if self.stop is not None:
             behind = behind[times < self.stop]
         self.late = self.late.add(behind)
+
+
+def _part(times: Array, cut: int) -> tuple[Array, Array]:
+    """The times before one, and the others."""
+    after = times >= cut
+    count = int(np.count_nonzero(after))
+    if count in (0, len(times)):
+        return (times, times[:0]) if not count else (times[:0], times)
+    return times[~after], times[after]

@@ -40,6 +40,8 @@ class ValueCounter:
         self.first = self.last = self.upto = np.zeros(0, dtype=np.int64)
         """By value: its first and last time, and how many rows had a value up to the last one's
         step."""
+        self.count = np.zeros(0, dtype=np.int64)
+        """By value, how many rows have it."""
         self.gap = self.span = self.between = self.valued = 0
         self.order = OrderMeter(column)
         self.codes: Array | None = None
@@ -72,7 +74,7 @@ class ValueCounter:
         self.found = pa.concat_arrays([known, new])
         if len(self.found) > MOST:
             self.full, self.found, self.codes = True, None, None
-            self.first = self.last = self.upto = np.zeros(0, dtype=np.int64)
+            self.first = self.last = self.upto = self.count = np.zeros(0, dtype=np.int64)
             return
         codes = pc.index_in(values, value_set=self.found).to_numpy()
         self.codes[there.to_numpy()] = codes
@@ -97,6 +99,7 @@ class ValueCounter:
             None if self.full else self.span,
             self.order.finish(),
             None if self.full else self.between,
+            None if self.full else int(self.count.max(initial=0)),
         )
 
     def spans(self) -> ValueSpans | None:
@@ -146,6 +149,8 @@ class ValueCounter:
             self.gap = max(self.gap, int(apart.max()))
         self.first = np.concatenate([self.first, np.zeros(new, dtype=np.int64)])
         self.last = np.concatenate([self.last, np.zeros(new, dtype=np.int64)])
+        self.count = np.concatenate([self.count, np.zeros(new, dtype=np.int64)])
+        self.count[mine] += ends + 1 - starts
         self.first[mine[~old]] = times[starts][~old]
         self.last[mine] = times[ends]
 

@@ -59,7 +59,8 @@ class MeasuredColumn:
     of them, in order, where they are few.
     `gap_us`, `span_us`: two rows of one value that follow each other are at most so far apart, and
     the first and the last (None: there are too many values); `between`: so many rows with values
-    come at most in the steps between two that follow each other.
+    come at most in the steps between two that follow each other; `most_rows`: so many rows have one
+    value at most.
     `order`: of whole numbers and days, by how much a value is less than the greatest before, at
     most, and how many rows of later timestamps come between a greater value and it (None: it was
     not measured).
@@ -74,6 +75,7 @@ class MeasuredColumn:
     span_us: int | None = None
     order: tuple[int, int] | None = None
     between: int | None = None
+    most_rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,12 +93,13 @@ class MeasuredLag:
 
     `values`: how many are in both; `greatest_us`: a row comes at most so long after the first one
     there that has its value (0: none comes later); `quantiles`: of half of the values, of 99 % and
-    of 99.9 % (none: no value is in both).
+    of 99.9 % (none: no value is in both). `one`: no two rows of the stream have one value.
     """
 
     values: int
     greatest_us: int
     quantiles: tuple[int, ...]
+    one: bool = False
 
 
 @dataclass(frozen=True, slots=True)

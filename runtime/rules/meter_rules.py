@@ -124,9 +124,12 @@ def _meter(
 
 
 def _adapt(metered: Metered, floor: int, meter: RuleMeter, now_us: int) -> RuleMeter:
-    """With the k that the last window has shown: less as soon as a whole window has shown less, and
-    more at once."""
-    used, wanted = k_in_use(metered, meter), min(max(meter.seen.most, floor), metered.used)
+    """With the k that the last window has shown, and a fifth more, as it may rise (c = 1.2 in [B]):
+    less as soon as a whole window has shown less, and more at once."""
+    needed = -(-meter.seen.most * 6 // 5)
+    if metered.rule.kind is RuleKind.GAP:
+        needed = -(-needed // metered.step_us) * metered.step_us
+    used, wanted = k_in_use(metered, meter), min(max(needed, floor), metered.used)
     if wanted > used:
         return replace(meter, used=wanted)
     if wanted < used and meter.seen.full:

@@ -1,10 +1,11 @@
 """Read a piece of a history whose rows come late: the rows of several row groups, in order."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import Stream
@@ -60,11 +61,15 @@ def find_late(times: Array, timed: Array, reach: int, lateness_us: int) -> tuple
     """
     if not timed.all():
         times = np.where(timed, times, reach)
-    seen = np.maximum.accumulate(times)
-    np.maximum(seen, reach, out=seen)
-    behind = seen - times
+    if len(times) and times[0] >= reach and (times[1:] >= times[:-1]).all():
+        return np.zeros(len(times), dtype=np.bool_), np.zeros(len(times), dtype=np.int64)
+    behind = np.maximum.accumulate(times)
+    behind[: np.searchsorted(behind, reach)] = reach
+    behind -= times
     if not timed.all():
         behind[~timed] = 0
+    if int(behind.max(initial=0)) <= lateness_us:
+        return np.zeros(len(times), dtype=np.bool_), behind
     return behind > lateness_us, behind
 
 
@@ -103,11 +108,63 @@ def read_ordered(
             wanted |= ~timed
             times = np.where(timed, times, low - 1)
         parts.append((times, wanted, table))
-    times = np.concatenate([t for t, _, _ in parts])
-    wanted = np.concatenate([w for _, w, _ in parts])
-    table = concat_rows([t for _, _, t in parts])
-    later = np.flatnonzero(wanted & (times >= high))
-    rest = Rest(group + 1, times[later], table.take(pa.array(later)))
-    now = np.flatnonzero(wanted & (times < high))
-    order = np.argsort(times[now], kind="stable")  # quick, as they are nearly in order
-    return table.take(pa.array(now[order])), rest
+    *before, (times, wanted, table) = parts
+    return _merge(before, _sort(times, wanted, table), (group, high))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Places of rows of a table, in the order of their times, of equal ones in that of the rows."""
+
+    times: Array
+    places: Array
+    table: pa.Table
+
+    def take(self, first: int, stop: int) -> tuple[Array, pa.Table]:
+        """Some of the rows, in their order."""
+        places = pa.array(self.places[first:stop])
+        cells = [pc.take(column, places, boundscheck=False) for column in self.table.columns]
+        return self.times[first:stop], pa.table(cells, schema=self.table.schema)
+
+
+def _sort(times: Array, wanted: Array, table: pa.Table) -> _Sorted:
+    """The rows that are wanted."""
+    if wanted.all():
+        order = np.argsort(times, kind="stable")  # quick, as they are nearly in order
+        return _Sorted(times[order], order, table)
+    places = np.flatnonzero(wanted)
+    order = np.argsort(times[places], kind="stable")
+    return _Sorted(times[places[order]], places[order], table)
+
+
+def _merge(
+    before: Sequence[tuple[Array, Array, pa.Table]], last: _Sorted, piece: tuple[int, int]
+) -> tuple[pa.Table, Rest]:
+    """The rows of a piece, and the rest.
+
+    Only those rows of the last row group are put between the rows of others that do not come after
+    all of them: most of it is gathered once.
+
+    Args:
+        before: the rows of the row groups before the last, or of the rest; which are wanted.
+        last: those of the last one.
+        piece: its number; before which time its rows are.
+    """
+    group, high = piece
+    end = int(np.searchsorted(last.times, high))
+    others = [_sort(times, wanted, table) for times, wanted, table in before]
+    now = [(o, int(np.searchsorted(o.times, high))) for o in others]
+    reach = max((int(o.times[stop - 1]) for o, stop in now if stop), default=None)
+    first = 0 if reach is None else int(np.searchsorted(last.times[:end], reach, side="right"))
+    mixed = [o.take(0, stop) for o, stop in now if stop]
+    rows = last.take(first, end)[1]
+    if mixed:
+        mixed.append(last.take(0, first))
+        order = np.argsort(np.concatenate([t for t, _ in mixed]), kind="stable")
+        joined = concat_rows([t for _, t in mixed]).take(pa.array(order))
+        rows = concat_rows([joined, rows])
+    later = [o.take(stop, len(o.times)) for o, stop in (*now, (last, end)) if stop < len(o.times)]
+    if not later:
+        later = [last.take(0, 0)]
+    kept = concat_rows([t for _, t in later])
+    return rows, Rest(group + 1, np.concatenate([t for t, _ in later]), kept)

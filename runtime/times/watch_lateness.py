@@ -48,7 +48,8 @@ def watch_lateness(
 ) -> LatenessWatch:
     """With the rows of a micro-batch.
 
-    Where the run adapts, it uses what a window has shown, at least the declared floor, at most the
+    Where the run adapts, it uses what a window has shown and a fifth more, as it may rise (c = 1.2
+    in [B]), at least the declared floor, at most the
     declared lateness: less as soon as a whole window has shown less, and more at once.
 
     Args:
@@ -61,7 +62,7 @@ def watch_lateness(
     seen = watch.seen.see(behind_us, reach_us, window)
     if stream.floor_us is None:
         return LatenessWatch(seen)
-    needed = -(-seen.most // stream.grid_us) * stream.grid_us
+    needed = -(-seen.most * 6 // (5 * stream.grid_us)) * stream.grid_us
     wanted = min(max(needed, stream.floor_us), stream.lateness_us)
     used = lateness_in_use(stream, watch)
     return LatenessWatch(seen, wanted if wanted > used or seen.full else used)

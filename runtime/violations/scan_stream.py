@@ -19,6 +19,7 @@ from ontoweir.runtime.times.late_rows import late_reason
 from ontoweir.runtime.violations.closed_values import ClosedValues
 from ontoweir.runtime.violations.find_strays import find_strays
 from ontoweir.runtime.violations.first_times import FirstTimes
+from ontoweir.runtime.violations.value_rows import ValueRows
 from ontoweir.runtime.violations.violation import Found
 
 _FILE, _NUMBER = "__file", "__number"
@@ -33,7 +34,7 @@ class StreamScan:
     missing or cannot be read; it comes later than is declared; a value is not of its type, outside
     its domain, or not in the relation it refers to; it lies before the declared start or between
     two steps; it repeats a key of its timestamp; its timestamp has more rows than is declared; it
-    comes after its value was closed.
+    comes after its value was closed, or after as many rows of its value as there may be.
 
     `on_admitted`: is called with rows that are right, in the order of time, and their timestamps;
     `rows`: how many were looked at; `late`: the reason why late rows are wrong; `needed_us`: the
@@ -65,7 +66,9 @@ class StreamScan:
         self.rules, self.span, self.most = rules, span, most
         self.on_admitted: Callable[[pa.Table, Array], None] = lambda rows, times: None
         ones = [ClosedValues(lag) for lag in history.stream.lags if lag.one]
-        rules_of = [*map(ClosedValues, history.stream.closing), *ones]
+        closing_rules = history.stream.closing
+        few = [ValueRows(r, r.most_rows) for r in closing_rules if r.most_rows is not None]
+        rules_of: list[ClosedValues | ValueRows] = [*map(ClosedValues, closing_rules), *ones, *few]
         self._closing = rules_of if closed else []
         self.rows = self.needed_us = 0
         self.whole = True

@@ -12,11 +12,12 @@ from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.paths import ROOT
 
-SECTION = (
+SECTION, FEW = (
     (ROOT / "docs" / "semantics.md")
     .read_text(encoding="utf-8")
     .split("## Values that are closed\n")[1]
     .split("\n## ")[0]
+    .split("\n### Few rows of a value\n")
 )
 ROWS = """session,url,ts
 a,/,2026-05-04T08:00:00
@@ -26,9 +27,37 @@ b,/,2026-05-04T10:00:00
 """
 
 
-def block(language: str) -> str:
-    (found,) = re.findall(rf"```{language}\n(.*?)```", SECTION, re.DOTALL)
+def block(language: str, section: str = SECTION) -> str:
+    (found,) = re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
     return str(found)
+
+
+def test_few_rows_of_a_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    declared = 'clustered = [{ columns = ["session"], gap = "30 minutes" }]\n'
+    few = block("toml").replace(declared, block("toml", FEW))
+    assert few != block("toml")
+    (tmp_path / "ontoweir.toml").write_text(few)
+    (tmp_path / "asked.sql").write_text(block("sql", FEW))
+    (tmp_path / "pages.csv").write_text(ROWS)
+    output = tmp_path / "answers.parquet"
+    command = ["replay", str(tmp_path), "--sql", str(tmp_path / "asked.sql"), "--output"]
+    assert main([*command, str(output)]) == 0
+    told = pq.read_table(output).select(["session", "url", "pages"]).to_pylist()
+    assert [tuple(row.values()) for row in told] == [("a", "/", 2), ("a", "/buy", 1)]
+    catalog = load_project(tmp_path, environ={}).catalog
+    verdict = check_query(parse_sql(block("sql", FEW), catalog, name="q", file="q.sql"), catalog)
+    assert verdict.bound is not None
+    (counted,) = re.findall(r"`(\(R\(page\).*? rows)`", FEW)
+    assert counted in verdict.bound.formula
+    ended = 'closed_by = [{ columns = ["session"], column = "last", max_open = 1, '
+    small = few.replace(block("toml", FEW), f"{ended}max_rows_per_value = 1 }}]\n")
+    small = small.replace("max_per_timestamp = 10", "max_per_timestamp = 1") + 'last = "boolean"\n'
+    (tmp_path / "ontoweir.toml").write_text(small)
+    rows = [f"a,/{n},false,2026-05-04T08:{n:02}:00" for n in range(60)]
+    (tmp_path / "pages.csv").write_text("\n".join(["session,url,last,ts", *rows]) + "\n")
+    capsys.readouterr()
+    assert main([*command, str(output), "-q"]) == 3
+    assert "more than its bound of 4" in capsys.readouterr().err
 
 
 def test_the_answer_is_that_of_the_page(tmp_path: Path) -> None:

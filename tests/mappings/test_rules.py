@@ -80,6 +80,10 @@ def test_rules_that_close_values(tmp_path: Path) -> None:
         ('{ columns = ["k"], column = "done", max_open = 0 }', "a whole number, 1 or more"),
         ('{ columns = ["k"], gap = "1 hour" }', "unknown key 'gap'"),
         ('"done"', "a list of tables"),
+        (
+            '{ columns = ["k"], column = "done", max_open = 9, max_rows_per_value = 0 }',
+            "a whole number, 1 or more",
+        ),
     ],
 )
 def test_what_is_wrong_of_an_end_is_refused(rule: str, said: str, tmp_path: Path) -> None:
@@ -87,6 +91,24 @@ def test_what_is_wrong_of_an_end_is_refused(rule: str, said: str, tmp_path: Path
         make_catalog(tmp_path, _toml(f"closed_by = [{rule}]") + 'done = "boolean"\n')
     assert error.value.source is not None
     assert error.value.source.line in (1, 4)
+
+
+def test_how_many_rows_a_value_has(tmp_path: Path) -> None:
+    few = "max_rows_per_value = 7"
+    declared = (
+        f'clustered = [{{ columns = ["k"], gap = "1 hour", {few} }}, '
+        f'{{ columns = ["k"], rows = 5, {few} }}]\n'
+        f'ordered = [{{ column = "m", slack = 5, {few} }}, {{ column = "m", rows = 5, {few} }}]\n'
+        f'closed_by = [{{ columns = ["k"], column = "done", max_open = 9, {few} }}]'
+    )
+    more = 'm = "int"\ndone = "boolean"\n'
+    rules = make_catalog(tmp_path, _toml(declared) + more).streams["S"].closing
+    assert [rule.most_rows for rule in rules] == [7] * 5
+    within = 'clustered = [{ columns = ["k"], within = "1 hour", max_rows_per_value = 7 }]'
+    with pytest.raises(CatalogError, match="within has max_rows_per_value") as error:
+        make_catalog(tmp_path, _toml(within))
+    assert error.value.source is not None
+    assert error.value.source.line == 4
 
 
 def test_a_rule_on_a_key_limits_nothing(tmp_path: Path) -> None:

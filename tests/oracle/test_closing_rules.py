@@ -89,3 +89,16 @@ def _unruled(case: ClosingCase) -> ClosingCase:
 def test_groups_are_answered_when_their_values_are_closed(seed: int) -> None:
     random = Random(seed)
     compare(random, make_closing_case(random))
+
+
+@given(SEEDS)
+@budget(0.08)
+def test_groups_by_what_few_rows_of_a_value_have(seed: int) -> None:
+    """Any values of other columns, of which there are as few as rows of open values."""
+    random = Random(seed)
+    case = make_closing_case(random)
+    if case.rule.span_us is not None:
+        return
+    most = max(Counter(row[0] for row in case.page).values(), default=1)
+    limited = replace(case, rule=replace(case.rule, most_rows=most))
+    compare(random, replace(limited, group=random.choice([("p.k", "p.cost"), ("p.cost", "p.k")])))

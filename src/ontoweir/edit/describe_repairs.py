@@ -142,10 +142,13 @@ def draft_changes(
                 else:
                     project = edited
             case DeclareGap(stream=name, column=column):
-                gap = show_duration(after.streams[name].closing[-1].gap_us or 0)
-                edited = None if project is None else add_cluster(project, name, column, "gap", gap)
+                declared_gap = after.streams[name].closing[-1]
+                gap, most = show_duration(declared_gap.gap_us or 0), declared_gap.most_rows
+                edited = None
+                if project is not None:
+                    edited = add_cluster(project, name, column, "gap", gap, most)
                 if edited is None:
-                    rule = write_cluster(column, "gap", gap)
+                    rule = write_cluster(column, "gap", gap, most)
                     line = f"clustered = [{rule}]  # one more, in [streams.{name}]"
                     place = after.streams[name].source or Source(catalog.file)
                     more.append((Source(place.file), (line,)))
@@ -226,10 +229,11 @@ def describe_change(change: Change, union: SpjUnion, catalog: Catalog, *, sql: b
         case DeclareKey(stream=name, columns=key):
             return f"declare a key of {name}: no two rows have the same {', '.join(key)}, if so"
         case DeclareGap(stream=name, column=column):
-            gap = apply_change(change, union, catalog)[1].streams[name].closing[-1].gap_us or 0
+            rule = apply_change(change, union, catalog)[1].streams[name].closing[-1]
+            few = f", and that it has few rows, for example {rule.most_rows}"
             return (
                 f"declare that consecutive rows of {name} with one {column} lie within a gap, for "
-                f"example of {show_duration(gap)}, if so"
+                f"example of {show_duration(rule.gap_us or 0)}{few if change.few else ''}, if so"
             )
         case AddWindow(earlier=earlier, later=later, steps=steps):
             length = _spoken(steps * _step(change, union, catalog))

@@ -48,16 +48,20 @@ def set_rate(text: str, stream: str, rows: int) -> str | None:
     return edit_toml(text, ("streams", stream, "max_per_timestamp"), _toml(rows))
 
 
-def add_cluster(text: str, stream: str, column: str, key: str, duration: str) -> str | None:
+def add_cluster(
+    text: str, stream: str, column: str, key: str, duration: str, most: int | None = None
+) -> str | None:
     """The text with one more rule on rows of one value (`write_cluster`); None where there is no
     simple place."""
-    item = write_cluster(column, key, duration)
+    item = write_cluster(column, key, duration, most)
     return prepend_item(text, ("streams", stream, "clustered"), item)
 
 
-def write_cluster(column: str, key: str, duration: str) -> str:
-    """A rule on rows of one value: they lie "within" a span, or consecutive ones within a "gap"."""
-    return write_table({"columns": _toml((column,)), key: _toml(duration)})
+def write_cluster(column: str, key: str, duration: str, most: int | None = None) -> str:
+    """A rule on rows of one value: they lie "within" a span, or consecutive ones within a "gap"; at
+    `most` so many have it (None: nothing is said)."""
+    few = {} if most is None else {"max_rows_per_value": _toml(most)}
+    return write_table({"columns": _toml((column,)), key: _toml(duration), **few})
 
 
 def add_lag(text: str, stream: str, rule: Lag) -> str | None:

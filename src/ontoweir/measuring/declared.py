@@ -70,11 +70,13 @@ class AddCluster:
 
 @dataclass(frozen=True, slots=True)
 class AddGap:
-    """Consecutive rows of a stream with one value of a column lie within a gap of time."""
+    """Consecutive rows of a stream with one value of a column lie within a gap of time; `most`: so
+    many have one value (None: nothing is said)."""
 
     stream: str
     column: str
     gap_us: int
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +162,8 @@ def _declare(stream: Stream, declared: Declared) -> Stream:
             return replace(stream, lags=(*stream.lags, rule))
         case AddLag(lag=lag):
             return replace(stream, lags=(*stream.lags, lag))
-        case AddGap(column=name, gap_us=gap):
-            closing = ClosingRule((name,), gap_us=gap, source=stream.source)
+        case AddGap(column=name, gap_us=gap, most=most):
+            closing = ClosingRule((name,), gap_us=gap, source=stream.source, most_rows=most)
             return replace(stream, closing=(*stream.closing, closing))
         case AddOrder(column=name, slack=slack):
             closing = ClosingRule((name,), slack=slack, source=stream.source)
@@ -185,8 +187,8 @@ def write_in(text: str, declared: Declared) -> str | None:
             return add_reference(text, name, reference)
         case AddCluster(stream=name, column=column, within_us=within):
             return add_cluster(text, name, column, "within", show_duration(within))
-        case AddGap(stream=name, column=column, gap_us=gap):
-            return add_cluster(text, name, column, "gap", show_duration(gap))
+        case AddGap(stream=name, column=column, gap_us=gap, most=most):
+            return add_cluster(text, name, column, "gap", show_duration(gap), most)
         case AddLag(stream=name, lag=lag):
             return add_lag(text, name, lag)
         case AddOrder(stream=name, column=column, slack=slack, days=days):

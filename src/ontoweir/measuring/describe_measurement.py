@@ -90,6 +90,7 @@ def _describe_stream(measured: "MeasuredStream") -> dict[str, Any]:
                 "within": show_duration(c.span_us),
                 "gap": show_duration(c.gap_us),
                 "rows": c.between,
+                "max_rows_per_value": c.most_rows,
             }
             for name, c in measured.columns.items()
             if c.gap_us is not None and c.span_us is not None
@@ -136,6 +137,7 @@ def _describe_lag(join: Join, found: "MeasuredLag | None") -> dict[str, Any]:
     }
     if found is not None and found.values:
         told["within"] = show_duration(found.greatest_us)
+        told["matches"] = "one" if found.one else "many"
         told["quantiles"] = {
             f"{share:.2%}": show_duration(q)
             for share, q in zip(LAG_SHARES, found.quantiles, strict=True)

@@ -1,7 +1,7 @@
 """Which columns of streams queries join, and how long rows come after those that they join."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,9 @@ def measure_lags(
         one, other = measured[join.stream], measured[join.behind]
         mine, others = one.spans.get(join.column), other.spans.get(join.to)
         told = mine is not None and others is not None and not one.left_out + other.left_out
-        found[join] = measure_lag(mine, others) if told and mine and others else None
+        lag = measure_lag(mine, others) if told and mine and others else None
+        once = one.columns[join.column].most_rows == 1
+        found[join] = lag if lag is None else replace(lag, one=once)
     return found
 
 

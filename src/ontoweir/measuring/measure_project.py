@@ -118,9 +118,18 @@ def measure_project(
         proposed += propose_nullable(relation, nulls, rows)
     judge = _Judge(workspace, compiled)
     judged = [Judged(p, tuple(judge.changes(p))) for p in proposed]
-    judged.sort(key=lambda j: -len(j.changes))
     lossless = [p for p in proposed if not p.loses]
     remedies = tuple(judge.remedy(query, lossless) for query in compiled)
+    less = {c.query for j in judged if not j.proposed.asked for c in j.changes}
+    needed = {p.declared for remedy in remedies for p in remedy.needed}
+    judged = [
+        j
+        for j in judged
+        if not j.proposed.asked
+        or j.proposed.declared in needed
+        or {c.query for c in j.changes} - less
+    ]
+    judged.sort(key=lambda j: -len(j.changes))
     return Measurement(measured, tuple(judged), remedies, lags, compare_streams(measured))
 
 

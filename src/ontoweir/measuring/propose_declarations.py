@@ -49,11 +49,13 @@ _KEYS = 2
 @dataclass(frozen=True, slots=True)
 class Proposed:
     """A declaration that the data keeps, but for `loses` rows, which a run would reject;
-    `evidence`: what was seen."""
+    `evidence`: what was seen. `asked`: it is told only where it changes a verdict that none
+    that says less does."""
 
     declared: Declared
     evidence: str
     loses: int = 0
+    asked: bool = False
 
 
 def propose_declarations(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
@@ -185,13 +187,23 @@ def _clusters(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
                 AddCluster(stream.name, name, span),
                 f"all rows with one {name} lie within {show_duration(span)} ({_count(column)})",
             )
-        closed = any(rule.columns == (name,) for rule in stream.closing)
-        if not closed and column.gap_us is not None and column.gap_us * _SPANS <= history:
-            gap = _up(max(column.gap_us, 1), stream.grid_us)
+        rules = [rule for rule in stream.closing if rule.columns == (name,)]
+        if column.gap_us is None or column.gap_us * _SPANS > history:
+            continue
+        gap = _up(max(column.gap_us, 1), stream.grid_us)
+        apart = f"consecutive rows with one {name} lie within {show_duration(gap)} "
+        if not rules:
             yield Proposed(
                 AddGap(stream.name, name, gap),
-                f"consecutive rows with one {name} lie within {show_duration(gap)} "
-                f"({_count(column)}), so that its groups are final that long after the last",
+                f"{apart}({_count(column)}), so that its groups are final that long after the last",
+            )
+        most = column.most_rows
+        if most is not None and not any(rule.most_rows for rule in rules):
+            yield Proposed(
+                AddGap(stream.name, name, gap, most),
+                f"{apart}({_count(column)}), and no {name} has more than {most:,} rows, so that "
+                "what these have in other columns is few",
+                asked=True,
             )
 
 

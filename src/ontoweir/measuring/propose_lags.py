@@ -40,16 +40,20 @@ def propose_lags(
         ):
             continue
         rule = Lag(join.behind, (join.column,), (join.to,), within, stream.source)
-        yield Proposed(AddLag(stream.name, rule), tell_lag(join, within, found.values))
+        said = tell_lag(join, within, found)
+        if found.one:
+            said += '; with matches = "one", what waits for them is dropped when they have come'
+        yield Proposed(AddLag(stream.name, rule), said)
 
 
-def tell_lag(join: Join, within_us: int, values: int) -> str:
+def tell_lag(join: Join, within_us: int, found: "MeasuredLag") -> str:
     """That rows come at most so long after those that they join, in words."""
     when = f"come at most {show_duration(within_us)}" if within_us else "never come"
     value = join.column if join.column == join.to else f"{join.column} as {join.to}"
     return (
         f"rows of {join.stream} {when} after rows of {join.behind} with their {value} "
-        f"({values:,} values are in both)"
+        f"({found.values:,} values are in both"
+        f"{', each in one row of ' + join.stream if found.one else ''})"
     )
 
 

@@ -117,7 +117,7 @@ def tell_lags(measurement: Measurement) -> Iterator[str]:
         elif found.values:
             half, most = about(found.quantiles[0]), about(found.quantiles[1])
             shares = f"; half of the values within {half}, 99 % within {most}"
-            said = tell_lag(join, found.greatest_us, found.values)
+            said = tell_lag(join, found.greatest_us, found)
             yield said + (shares if found.greatest_us else "")
         else:
             yield f"{join.stream}.{join.column} and {join.behind}.{join.to} have no value in common"

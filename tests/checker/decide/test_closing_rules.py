@@ -180,3 +180,64 @@ def test_a_value_may_stay_open_for_ever(tmp_path: Path) -> None:
     verdict = decide(sql, SLACK, tmp_path)
     assert verdict.name == "unbounded"
     assert verdict.witness is not None
+
+
+OPEN = [(GAP, 3 * 11), (ROWS, 50 + 3), (ENDS, 100 + 3)]
+URLS = "SELECT k, url, COUNT(*) AS n FROM page WHERE k > '' AND url > '' GROUP BY k, url"
+WITHOUT_K = "SELECT url, COUNT(*) AS n FROM page WHERE url > '' GROUP BY url"
+
+
+def _few(rule: str) -> str:
+    return rule.replace(" }]", ", max_rows_per_value = 7 }]")
+
+
+@pytest.mark.parametrize(("rule", "values"), OPEN)
+def test_few_rows_of_a_value_bound_what_they_have(rule: str, values: int, tmp_path: Path) -> None:
+    assert decide(URLS, rule, tmp_path).plans is None
+    verdict = decide(URLS, _few(rule), tmp_path)
+    assert verdict.bound is not None, verdict
+    assert verdict.bound.rows == values + 7 * values
+    assert "open k) · 7 rows" in verdict.bound.formula
+    (said,) = [c.text for c in verdict.conditions if c.kind == "closing"]
+    assert said.endswith("; at most 7 rows of page have one k")
+
+
+@pytest.mark.parametrize(("rule", "values"), OPEN)
+def test_few_rows_are_counted_where_they_are_fewer_than_values(
+    rule: str, values: int, tmp_path: Path
+) -> None:
+    sql = "SELECT k, kind, COUNT(*) AS n FROM page WHERE k > '' AND kind >= 0 GROUP BY k, kind"
+    for count, few in ((4, 4), (7, 4), (3, 3)):
+        ruled = _few(rule).replace("= 7", f"= {count}")
+        bound = decide(sql, ruled, tmp_path).bound
+        assert bound is not None
+        assert bound.rows == values + few * values
+
+
+def test_distinct_values_and_matches_of_few_rows(tmp_path: Path) -> None:
+    counted = "SELECT k, COUNT(DISTINCT url) AS n FROM page WHERE k > '' AND url > '' GROUP BY k"
+    shown = "SELECT DISTINCT k, url FROM page WHERE k > '' AND url > ''"
+    joined = f"SELECT p.k, p.url, COUNT(*) AS n {BOTH} {SOON} AND p.url > '' GROUP BY p.k, p.url"
+    for sql, rows in ((counted, 33 + 33 + 7 * 33), (shown, 33 + 7 * 33), (joined, 8 * 48 + 15)):
+        assert decide(sql, GAP, tmp_path).plans is None
+        bound = decide(sql, _few(GAP), tmp_path).bound
+        assert bound is not None
+        assert bound.rows == rows, bound.formula
+
+
+def test_few_rows_bound_nothing_else(tmp_path: Path) -> None:
+    """What another stream's rows have, of which a value may have any number."""
+    sql = f"SELECT p.k, b.price, COUNT(*) AS n {BOTH} {SOON} AND b.price > 0 GROUP BY p.k, b.price"
+    for rule in (GAP, ROWS, ENDS):
+        assert decide(sql, _few(rule), tmp_path).plans is None
+    for rule in (GAP, ENDS, ROWS):
+        for sql in ("SELECT DISTINCT url FROM page WHERE url > ''", WITHOUT_K):
+            assert decide(sql, _few(rule), tmp_path).name == "unbounded"
+
+
+def test_a_query_of_more_rows_than_a_value_has_is_not_said_to_be_unbounded(tmp_path: Path) -> None:
+    """A witness that has many rows of one value breaks what is declared."""
+    sql = "SELECT DISTINCT url FROM page WHERE cost = 1 AND url > ''"
+    for rule in (SLACK, LATE):
+        assert decide(sql, rule, tmp_path).name == "unbounded"
+        assert decide(sql, _few(rule), tmp_path).name == "undecided"

@@ -108,6 +108,22 @@ def test_a_result_that_has_to_be_remembered(catalog: Catalog) -> None:
     ]
 
 
+def test_few_rows_of_what_is_closed(catalog: Catalog) -> None:
+    """Of two values that tell groups apart, a gap of one suffices if it has few rows."""
+    where = "FROM s WHERE s.name > '' AND s.a > 0"
+    for text in (
+        f"SELECT s.name, s.a, COUNT(*) AS n {where} GROUP BY s.name, s.a",
+        f"SELECT DISTINCT s.name, s.a {where}",
+        f"SELECT s.name, COUNT(DISTINCT s.a) AS n {where} GROUP BY s.name",
+    ):
+        found = repairs(text, catalog)
+        assert (DeclareGap("s", "name", few=True),) in found
+        assert (DeclareGap("s", "name"),) not in found
+    alone = repairs(f"SELECT s.name, COUNT(*) AS n {where} GROUP BY s.name", catalog)
+    assert (DeclareGap("s", "name"),) in alone
+    assert not any(isinstance(c, DeclareGap) and c.few for changes in alone for c in changes)
+
+
 def test_a_float_becomes_a_decimal_with_a_range(catalog: Catalog) -> None:
     text = "SELECT s.small FROM s, u WHERE s.ts < u.ts AND s.f = u.f"
     union = parse_sql(text, catalog, name="q", file="q.sql")

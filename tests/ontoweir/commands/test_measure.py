@@ -221,6 +221,9 @@ def test_lags_between_streams(run: Run, gates: Path) -> None:
         ("passage", "shipment", "0 seconds", 133),
         ("shipment", "passage", f"{longest} seconds", 133),
     ]
+    assert [j["matches"] for j in told["lags"]] == ["one", "one"]
+    evidence = [d["evidence"] for d in told["declarations"] if "lags" in d["toml"]]
+    assert all('matches = "one"' in said for said in evidence)
     (query,) = told["queries"]
     assert (query["verdict"], query["then"]["verdict"]) == ("unbounded", "conditionally-bounded")
     assert sum("lags" in needed for needed in query["needs"]) == len(query["needs"]) == 2
@@ -230,6 +233,50 @@ def test_lags_between_streams(run: Run, gates: Path) -> None:
     assert checked["verdict"] == "conditionally-bounded"
     again = json.loads(run("measure", gates, *asked).out)
     assert not any("lags" in d["toml"] for d in again["declarations"])
+
+
+def test_rows_that_come_twice_are_many(run: Run, gates: Path) -> None:
+    (gates / "ontoweir.toml").write_text(TOML + SHIPMENT)
+    (gates / "passages.csv").write_text("gate,badge,ts\nnorth,1,2026-05-04T08:00:00\n")
+    rows = [f"1,t{n},2026-05-04T08:00:0{n}" for n in range(2)]
+    (gates / "shipments.csv").write_text("\n".join(["pass,truck,ts", *rows]) + "\n")
+    sql = "SELECT p.badge, s.truck FROM passage p JOIN shipment s ON p.badge = s.pass"
+    told = json.loads(run("measure", gates, "--sql", sql, "-q", "--format", "json").out)
+    assert [(j["stream"], j["matches"]) for j in told["lags"]] == [
+        ("passage", "one"),
+        ("shipment", "many"),
+    ]
+
+
+def test_few_rows_of_a_value_are_proposed_where_they_bound_a_query(run: Run, gates: Path) -> None:
+    """One badge comes all the time, others at most three times: none more than 600 times."""
+    (gates / "ontoweir.toml").write_text(TOML)
+    rows = [(f"g{n * 7 % 97}", 0, n * 10) for n in range(600)]
+    rows += [(f"g{n % 97}", 1 + n // 3, 30 * n + 1) for n in range(180)]
+    lines = [
+        f"{gate},{badge},2026-05-04T{8 + second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
+        for gate, badge, second in sorted(rows, key=lambda row: row[2])
+    ]
+    (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *lines]) + "\n")
+    where = "FROM passage WHERE badge >= 0 AND gate > '' GROUP BY badge"
+    asked = f"SELECT badge, gate, COUNT(*) AS n {where}, gate"
+    told = json.loads(run("measure", gates, "--sql", asked, "-q", "--format", "json").out)
+    rule = 'clustered = [{ columns = ["badge"], gap = "30 seconds", max_rows_per_value = 600 }]'
+    (query,) = told["queries"]
+    assert (query["then"]["verdict"], query["needs"]) == (
+        "conditionally-bounded",
+        [f"[streams.passage]\n{rule}"],
+    )
+    alone = f"SELECT badge, COUNT(*) AS n {where}"
+    told = json.loads(run("measure", gates, "--sql", alone, "-q", "--format", "json").out)
+    assert "max_rows_per_value" not in str(told["declarations"])
+    assert run("measure", gates, "--sql", asked, "-q", "--write").code == 0
+    assert rule in (gates / "ontoweir.toml").read_text()
+    assert run("check", gates, "--sql", asked, "--data", "-q").code == 0
+    text = (gates / "ontoweir.toml").read_text().replace("= 600", "= 599")
+    (gates / "ontoweir.toml").write_text(text)
+    told = run("check", gates, "--sql", asked, "--data", "-q")
+    assert "after 599 other rows with the same badge" in told.out + told.err
 
 
 def test_html(run: Run, gates: Path) -> None:

@@ -1,5 +1,6 @@
 """What was put into generated streams is found again."""
 
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -168,3 +169,4 @@ def test_the_order_that_was_planted_is_found(seed: int, tmp_path: Path) -> None:
         for one, other in pairwise(mine):
             apart = max(apart, int(((seconds > one) & (seconds < other)).sum()))
     assert found.columns["id"].between == apart
+    assert found.columns["id"].most_rows == max(Counter(ids.tolist()).values())

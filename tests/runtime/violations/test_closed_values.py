@@ -80,6 +80,11 @@ def test_late_rows_are_those_that_break_the_rule(seed: int) -> None:
             "after a row with the same session in which done is true",
             [6],
         ),
+        (
+            'clustered = [{ columns = ["session"], gap = "1 hour", max_rows_per_value = 2 }]',
+            "after 2 other rows with the same session",
+            [6, 8],
+        ),
     ],
 )
 def test_rows_are_quoted(rule: str, reason: str, numbers: list[int], tmp_path: Path) -> None:

@@ -110,9 +110,13 @@ def _write(measurement: "Measurement", file: Path, text: str, *, needed: bool) -
     from ontoweir.measuring.declared import SetLateness, SetRate
     from ontoweir.measuring.write_declarations import write_declarations
 
-    chosen = [j.proposed for j in measurement.judged if not j.proposed.loses]
+    wanted = {p.declared for remedy in measurement.remedies for p in remedy.needed}
+    chosen = [
+        j.proposed
+        for j in measurement.judged
+        if not j.proposed.loses and (not j.proposed.asked or j.proposed.declared in wanted)
+    ]
     if needed:
-        wanted = {p.declared for remedy in measurement.remedies for p in remedy.needed}
         # what is needed to read the data, too: a lateness, and the rate that it rests on
         reading = (SetLateness, SetRate)
         chosen = [p for p in chosen if p.declared in wanted or isinstance(p.declared, reading)]
