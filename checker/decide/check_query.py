@@ -30,6 +30,7 @@ from ontoweir.checker.verdict.verdict import (
     Tier,
     Verdict,
 )
+from ontoweir.checker.witness.refute_beside import refute_beside
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.diagnostics import Diagnostic
 from ontoweir.mappings.model.catalog import Catalog
@@ -115,6 +116,9 @@ def _check_blocks(
         witness = _decide(part, tables, known, timed, True, size).witness
         if witness is not None:
             return replace(whole, tier=Tier.UNBOUNDED, witness=witness, conditions=())
+    witness = refute_beside(union, base, known, size=size) if timed else None
+    if witness is not None:
+        return replace(whole, tier=Tier.UNBOUNDED, witness=witness, conditions=())
     return whole
 
 
