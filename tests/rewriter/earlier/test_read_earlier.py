@@ -81,8 +81,10 @@ def test_a_moving_aggregate_keeps_its_window() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        f"SELECT r.ts, AVG(o.value) OVER (PARTITION BY r.sensor ORDER BY r.ts {HOUR}) AS mean "
-        "FROM reading r JOIN reading o ON o.sensor = r.sensor AND o.ts = r.ts",
+        (
+            f"SELECT r.ts, AVG(o.value) OVER (PARTITION BY r.sensor ORDER BY r.ts {HOUR}) AS mean "
+            "FROM reading r JOIN reading o ON o.sensor = r.sensor AND o.ts = r.ts"
+        ),
         f"SELECT sensor, ts, {MOVING.replace('AVG(', 'COUNT(DISTINCT ')} AS mean FROM reading",
     ],
 )
