@@ -78,9 +78,11 @@ def confirm_witness(
 
 
 def _list_groups(union: SpjUnion) -> SpjUnion:
-    """The groups of an aggregate query, as a set."""
+    """The groups of an aggregate query, as a set; where buckets overlap, without their panes: what
+    is brought in none of them makes no row of any bucket."""
     assert union.aggregation is not None
-    group = union.aggregation.group
+    panes = union.aggregation.panes
+    group = tuple(v for v in union.aggregation.group if panes is None or v != panes.variable)
     disjuncts = tuple(
         replace(query, outputs=tuple((n, dict(query.outputs)[n]) for n in group), folds=None)
         for query in union.disjuncts
