@@ -119,3 +119,21 @@ def test_what_having_hides(having: str, tier: Tier) -> None:
     if verdict.witness is not None and len(verdict.witness.suffixes[0]) < 10:  # else it takes long
         text = f"SELECT a, COUNT(*) AS n FROM s GROUP BY a HAVING {having}"
         check_witness(text, verdict.witness, 1)
+
+
+@pytest.mark.parametrize(
+    ("made", "tier"),
+    [
+        ("UPPER(g)", Tier.UNBOUNDED),
+        ("LOWER(g)", Tier.UNBOUNDED),
+        ("ABS(a)", Tier.UNBOUNDED),
+        ("SUBSTR(g, 1, 3)", Tier.UNDECIDED),  # of which there may be few
+        ("CASE WHEN a < 50 THEN a ELSE 50 END", Tier.UNDECIDED),
+    ],
+)
+def test_what_is_computed_of_rows(made: str, tier: Tier) -> None:
+    text = f"SELECT {made} AS z, COUNT(*) AS n FROM s GROUP BY z"
+    verdict = decide(text)
+    assert verdict.tier is tier
+    if verdict.witness is not None:
+        check_witness(text, verdict.witness, 1)
