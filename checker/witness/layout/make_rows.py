@@ -36,11 +36,7 @@ def make_rows(
     absent = {c.attribute for c in form.query.conditions if isinstance(c, IsNull)}
     scales = {c.index: find_scale(form, c, catalog) for c in form.classes}
     derives = _list_deriving(form, catalog)
-    texts = {
-        c.index: _choose_text(form, c, "7" if _is_derived(form, c, catalog) else "s")
-        for c in form.classes
-        if c.kind is Kind.STRING
-    }
+    texts = {c.index: _choose_text(form, c, catalog) for c in form.classes if c.kind is Kind.STRING}
     statics: dict[tuple[str, tuple[tuple[str, Any], ...]], WitnessRow] = {}
 
     def values(
@@ -137,9 +133,10 @@ def _is_derived(form: NormalForm, group: ValueClass, catalog: Catalog) -> bool:
     return any(c is not None and c.expression is not None for c in columns)
 
 
-def _choose_text(form: NormalForm, group: ValueClass, first: str) -> tuple[str, bool]:
+def _choose_text(form: NormalForm, group: ValueClass, catalog: Catalog) -> tuple[str, bool]:
     """A string of an enumerated class, or what the strings of another one begin with, so that the
-    selection holds, `first` if that does; and whether it is the whole string."""
+    selection holds; and whether it is the whole string."""
+    first = "7" if _is_derived(form, group, catalog) else "s"
     limits = [
         (c.op, c.right.value)
         for c in form.query.conditions
