@@ -97,7 +97,7 @@ def check(seed: int) -> str:
     return str(verdict.tier)
 
 
-@budget(0.3)
+@budget(0.2)
 @given(seed=SEEDS)
 def test_counterexamples_convince_duckdb(seed: int) -> None:
     event(check(seed))
