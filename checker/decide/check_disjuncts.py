@@ -76,14 +76,11 @@ class DisjunctChecker:
 
     @property
     def is_special(self) -> bool:
-        """Whether no counterexample is looked for: floats are added; groups are of buckets of time
-        that overlap, whose rows several panes make, or are never final."""
+        """Whether no counterexample is looked for: floats are added; groups are never final."""
         if any(q.added is not None for q in self.union.disjuncts):
             return True
         if self.whole.aggregation is None or self.whole.ends:
             return False
-        if self.whole.aggregation.panes is not None:
-            return True
         if find_closing(self.whole, self.catalog) is None:
             return False
         forms = map(self.normal, self.union.disjuncts)

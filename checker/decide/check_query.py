@@ -30,6 +30,9 @@ from ontoweir.checker.verdict.verdict import (
     Tier,
     Verdict,
 )
+from ontoweir.checker.witness.confirm.confirm_shown import can_show
+from ontoweir.checker.witness.refute_beside import refute_beside
+from ontoweir.checker.witness.show_rows import show_rows
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.diagnostics import Diagnostic
 from ontoweir.mappings.model.catalog import Catalog
@@ -115,6 +118,9 @@ def _check_blocks(
         witness = _decide(part, tables, known, timed, True, size).witness
         if witness is not None:
             return replace(whole, tier=Tier.UNBOUNDED, witness=witness, conditions=())
+    witness = refute_beside(union, base, known, size=size) if timed else None
+    if witness is not None:
+        return replace(whole, tier=Tier.UNBOUNDED, witness=witness, conditions=())
     return whole
 
 
@@ -247,10 +253,28 @@ def _check_aggregates(
         )
         verdict = replace(verdict, disjuncts=disjuncts)
         parts.append(verdict)
+    if disprove and witness is None and timed and not union.aggregation.shows_rows:
+        witness = _disprove_shown(union, catalog, known, size)
     across = zip(*(p.disjuncts for p in parts if not p.part.watches), strict=True)
     worst = tuple(max(of, key=lambda d: d.tier.rank) for of in across)
     bound = bound_aggregates(union, parts, find_closing(union, catalog), catalog)
     return _verdict(union, catalog, worst, tuple(parts), bound, witness)
+
+
+def _disprove_shown(
+    union: SpjUnion, catalog: Catalog, known: Statistics, size: int
+) -> Witness | None:
+    """A witness against groups of which HAVING, or expressions, make what is shown: one against
+    the groups themselves is what it may be made of."""
+    assert union.aggregation is not None
+    if not can_show(union):
+        return None
+    columns = (*union.aggregation.group, *(a.name for a in union.aggregation.aggregates))
+    bare = replace(union.aggregation, columns=columns, computed=(), having=None)
+    groups = _check_aggregates(
+        replace(union, aggregation=bare), catalog, known, True, True, size
+    ).witness
+    return None if groups is None else show_rows(union, catalog, groups)
 
 
 def _decide_part(

@@ -8,7 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.joins.own_nodes import is_number
+from ontoweir.rewriter.joins.own_nodes import is_number, list_own
 from ontoweir.rewriter.windows.read_sql_grid import read_interval
 
 if TYPE_CHECKING:
@@ -65,7 +65,19 @@ def is_of_rows(window: "exp.Expr", select: "exp.Select") -> bool:
         return False
     if window.args.get("order") is None:
         return False
-    return spec is None or str(spec.args.get("kind")).upper() != "RANGE" or _is_past(spec)
+    if spec is None or str(spec.args.get("kind")).upper() != "RANGE":
+        return True
+    # rows of a span before each are kept for it alone, but not different values, nor matches
+    spanned = isinstance(spec.args.get("start"), exp.Interval)
+    return _is_past(spec) and not (spanned and (select.args.get("joins") or _counts_values(select)))
+
+
+def _counts_values(select: "exp.Select") -> bool:
+    """Whether some window counts different values."""
+    from sqlglot import exp
+
+    calls = [w.this for w in list_own(select, exp.Window)]
+    return any(isinstance(c, exp.Count) and isinstance(c.this, exp.Distinct) for c in calls)
 
 
 def _is_past(spec: "exp.Expr") -> bool:

@@ -39,6 +39,8 @@ from tests.oracle import (
     test_variances,
     test_versions,
     test_windows,
+    test_witness_beside,
+    test_witness_shown,
 )
 from tests.sparql_counts import (
     random_comparisons,
@@ -98,6 +100,9 @@ KINDS: dict[str, Callable[[int], object]] = {
     "times": partial(test_windows.check, windows=False),
     "windows": partial(test_windows.check, windows=True),
     "steps": partial(test_windows.check, windows=True, steps=True),
+    "windows-computed": partial(test_windows.check, windows=True, steps=True, computed=True),
+    "counterexamples-beside": test_witness_beside.check,
+    "counterexamples-shown": test_witness_shown.check,
     "delays": test_delays.check,
     "units": lambda seed: test_units.check(seed, windows=seed % 2 == 0),
     "sliding": test_sliding_groups.check,

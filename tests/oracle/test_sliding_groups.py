@@ -1,6 +1,7 @@
 """Aggregates over sliding windows: their changes, replayed in one range and in several, and live
 with a commit at each step, lead to what DuckDB answers at every time, with NOW() as that time."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -162,7 +163,8 @@ def compare(random: Random, query: Query, *, windows: bool = True) -> Tier:
     times = [row[-1] for name in read for row in data[name][1]]
     last, first = max(times, default=-1), min(times, default=0)
     expected = [expect(oracle, query, m, first) for m in range(last + 1)]
-    if "MEDIAN" not in text and expected and query.group:  # DuckDB rounds those of decimals
+    exact = not re.search("MEDIAN|PERCENTILE|_CONT", text)  # DuckDB rounds those of decimals
+    if exact and expected and query.group:
         printed = print_sql(union, CATALOG, dialect="duckdb", comments=False)
         printed = printed.replace("NOW()", f"make_timestamp({last})")
         asked = replace(query, rest=query.rest.replace("NOW()", f"make_timestamp({last})"))

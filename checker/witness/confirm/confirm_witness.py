@@ -11,12 +11,15 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from ontoweir.checker.witness.confirm.confirm_aggregates import confirm_aggregates, confirm_medians
+from ontoweir.checker.witness.confirm.confirm_beside import confirm_beside, tells_all
 from ontoweir.checker.witness.confirm.matrix_rank import matrix_rank
+from ontoweir.checker.witness.confirm.read_answers import open_answers
 from ontoweir.checker.witness.confirm.trace_matches import trace_matches
 from ontoweir.checker.witness.evaluate_naively import RepeatedError
 from ontoweir.checker.witness.is_legal import is_legal
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.spj import SpjUnion
 
@@ -33,7 +36,8 @@ def confirm_witness(
     """Whether the relational answers prove that all subsets of optional tuples differ.
 
     Args:
-        union: the query, with declared lags applied.
+        union: the query, with declared lags applied; or one that reads answers beside which rows
+            are there, or are not (`can_confirm`).
         catalog: what is declared.
         witness: fixed part, optional tuples, a suffix for each.
         by_median: the suffixes of the layout move a median from one optional tuple to the next.
@@ -52,6 +56,13 @@ def confirm_witness(
     ):
         return False
     try:
+        if union.blocks:
+            if confirm_beside(union, catalog, witness):
+                return True
+            opened = open_answers(union)
+            if opened is None or not tells_all(union, catalog, witness):
+                return False
+            union = apply_lags(opened, catalog)
         if union.aggregation is not None and (union.ends or find_closing(union, catalog)):
             # its rows are told when groups are final, or change: which groups there are suffices
             return _confirms_set(_list_groups(union), catalog, witness, once=True)
@@ -67,9 +78,11 @@ def confirm_witness(
 
 
 def _list_groups(union: SpjUnion) -> SpjUnion:
-    """The groups of an aggregate query, as a set."""
+    """The groups of an aggregate query, as a set; where buckets overlap, without their panes: what
+    is brought in none of them makes no row of any bucket."""
     assert union.aggregation is not None
-    group = union.aggregation.group
+    panes = union.aggregation.panes
+    group = tuple(v for v in union.aggregation.group if panes is None or v != panes.variable)
     disjuncts = tuple(
         replace(query, outputs=tuple((n, dict(query.outputs)[n]) for n in group), folds=None)
         for query in union.disjuncts

@@ -10,8 +10,27 @@ from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.errors import DataError
 from ontoweir.mappings.expressions.find_inverse import Line, find_line
 from ontoweir.mappings.model.catalog import Catalog, Column, IntType, Relation, Stream
-from ontoweir.mappings.model.expression import Expression, fields_of, has_user_calls
+from ontoweir.mappings.model.expression import (
+    Call,
+    Expression,
+    Field,
+    Function,
+    Value,
+    fields_of,
+    has_user_calls,
+)
 from ontoweir.rewriter.model.spj import Attribute, Compare, IsNull, NotNull, OneOf, Op
+
+_KEEPING = (
+    Function.ABS,
+    Function.FLOOR,
+    Function.CEIL,
+    Function.ROUND,
+    Function.ROUND_UP,
+    Function.UPPER,
+    Function.LOWER,
+    Function.TRIM,
+)
 
 
 class NoRowError(Exception):
@@ -86,14 +105,31 @@ def derive_values(
         if chosen and (chosen | mentioned).issuperset(fields_of(column.expression)):
             del content[column.name]
             continue
-        source = None if line is None else table.column(line.column)
-        if line is None or source is None or _is_referenced(table, source.name):
+        kept = _kept(column.expression) if line is None else None
+        source = table.column(line.column if line is not None else kept or "")
+        if source is None or _is_referenced(table, source.name):
             raise NoRowError
-        if source.name not in mentioned:
+        if source.name in mentioned:
+            continue
+        if line is None:
+            content[source.name] = content[column.name]  # `compute_derived` sees whether it is
+            chosen.add(source.name)
+        else:
             number = line.inverse(Fraction(content[column.name]))
             content[source.name] = _as_number(number, whole=isinstance(source.type, IntType))
             chosen.add(source.name)
     return tuple(compute_derived(table, content).items())
+
+
+def _kept(expression: Expression) -> str | None:
+    """A column of which an expression leaves values without end as they are (None: no such one is
+    known): numbers that are not negative, whole ones; texts of digits."""
+    match expression:
+        case Call(function=function, arguments=(Field(column=column), *rest)):
+            whole = all(isinstance(e, Value) for e in rest)
+            return column if function in _KEEPING and whole else None
+        case _:
+            return None
 
 
 def compute_derived(table: Stream | Relation, content: dict[str, Any]) -> dict[str, Any]:

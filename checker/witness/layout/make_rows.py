@@ -36,7 +36,7 @@ def make_rows(
     absent = {c.attribute for c in form.query.conditions if isinstance(c, IsNull)}
     scales = {c.index: find_scale(form, c, catalog) for c in form.classes}
     derives = _list_deriving(form, catalog)
-    texts = {c.index: _choose_text(form, c) for c in form.classes if c.kind is Kind.STRING}
+    texts = {c.index: _choose_text(form, c, catalog) for c in form.classes if c.kind is Kind.STRING}
     statics: dict[tuple[str, tuple[tuple[str, Any], ...]], WitnessRow] = {}
 
     def values(
@@ -126,9 +126,17 @@ def _list_deriving(form: NormalForm, catalog: Catalog) -> set[str]:
     }
 
 
-def _choose_text(form: NormalForm, group: ValueClass) -> tuple[str, bool]:
+def _is_derived(form: NormalForm, group: ValueClass, catalog: Catalog) -> bool:
+    """Whether a value of a class is computed, of a text that it may be itself."""
+    tables = {o.alias: catalog.table(o.table) for o in form.query.occurrences}
+    columns = (tables[a.alias].column(a.column) for a, _ in group.attributes)
+    return any(c is not None and c.expression is not None for c in columns)
+
+
+def _choose_text(form: NormalForm, group: ValueClass, catalog: Catalog) -> tuple[str, bool]:
     """A string of an enumerated class, or what the strings of another one begin with, so that the
     selection holds; and whether it is the whole string."""
+    first = "7" if _is_derived(form, group, catalog) else "s"
     limits = [
         (c.op, c.right.value)
         for c in form.query.conditions
@@ -144,10 +152,10 @@ def _choose_text(form: NormalForm, group: ValueClass) -> tuple[str, bool]:
         ), True
     texts = [text for _, text in limits]
     before = [t[:-1] + chr(ord(t[-1]) - 1) for t in texts if t and t[-1] > "\0"]
-    for prefix in ("s", *texts, *before):
+    for prefix in (first, *texts, *before):
         if all(_holds(f"{prefix}{end}", op, text) for op, text in limits for end in "-09"):
             return prefix, False
-    return "s", False
+    return first, False
 
 
 def _holds(text: str, op: Op, limit: str) -> bool:

@@ -13,7 +13,7 @@ from ontoweir.checker.partition.partition import (
     show_partition,
 )
 from ontoweir.checker.verdict.explain_union import explain_union
-from ontoweir.checker.verdict.find_pattern import find_pattern
+from ontoweir.checker.verdict.find_pattern import UpdatePattern, find_pattern
 from ontoweir.checker.verdict.verdict import (
     Bounded,
     DisjunctVerdict,
@@ -41,12 +41,14 @@ def describe_verdict(
     """A verdict and its repairs, as `ontoweir check --format json` prints them."""
     catalog = extend_catalog(catalog, verdict.union)
     bound, blame = verdict.bound, explain_union(verdict)
+    pattern = find_pattern(verdict.union, catalog, closed=verdict.closes_values)
     return {
         "query": verdict.union.name,
         "semantics": "set" if verdict.union.distinct else "bag",
         "verdict": verdict.name,
         "tier": str(verdict.tier),
-        "pattern": str(find_pattern(verdict.union, catalog, closed=verdict.closes_values)),
+        "pattern": str(pattern),
+        "final": pattern is UpdatePattern.MON,
         "emit": str(default_emit(verdict.union)),
         "bound": {
             "rows": None if bound is None else bound.rows,

@@ -268,4 +268,5 @@ def test_check_says_how_answers_change(
     ran = run("check", folder, "--sql", folder / "q.sql", "--format", "json")
     (found,) = json.loads(ran.out)["queries"] if ran.out.startswith("{") else json.loads(ran.out)
     assert (found["pattern"], found["emit"]) == (pattern, emit)
+    assert found["final"] == (pattern == "MON")
     assert found["verdict"].endswith("bounded")

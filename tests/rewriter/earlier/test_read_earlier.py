@@ -79,8 +79,32 @@ def test_a_moving_aggregate_keeps_its_window() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        (
+            f"SELECT r.ts, AVG(o.value) OVER (PARTITION BY r.sensor ORDER BY r.ts {HOUR}) AS mean "
+            "FROM reading r JOIN reading o ON o.sensor = r.sensor AND o.ts = r.ts"
+        ),
+        f"SELECT sensor, ts, {MOVING.replace('AVG(', 'COUNT(DISTINCT ')} AS mean FROM reading",
+    ],
+)
+def test_a_moving_aggregate_of_matches_or_of_different_values_keeps_its_window(text: str) -> None:
+    verdict = check_query(read(text), CATALOG)
+    assert verdict.bound is not None
+    assert verdict.bound.rows is not None
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
+        (
+            f"SELECT ts, {MOVING} AS w FROM reading LEFT JOIN sensor ON id = sensor",
+            "other than inner joins",
+        ),
+        (
+            f"SELECT ts, {MOVING} AS w FROM reading JOIN sensor ON id = sensor",
+            'declare keys = [["…"]] in [relations.sensor]',
+        ),
         (f"SELECT ts, {LAG.replace('sensor', 'value')} AS w FROM reading", "several rows of one"),
         (f"SELECT ts, {LAG} AS w FROM event", 'declare keys = [["sensor", "ts"]]'),
         (f"SELECT ts, {LAG} AS w FROM reading JOIN sensor ON id = sensor", "several tables"),
