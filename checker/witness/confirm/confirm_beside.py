@@ -29,7 +29,7 @@ def can_confirm(union: SpjUnion) -> bool:
     """Whether a query is one that witnesses can be confirmed against here: it shows the answers of
     one query beside which rows are there (or are not: all of its conditions say the same), with
     columns of theirs, and nothing is aggregated, limited by NOW() or computed before a run."""
-    if len(union.blocks) != 1 or union.aggregation is not None or union.latest:
+    if len(union.blocks) != 1 or union.aggregation is not None or union.standing:
         return False
     block = union.blocks[0]
     if block.absence is None or len({p.present for p in block.absence.parts}) != 1:

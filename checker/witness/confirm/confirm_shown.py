@@ -26,7 +26,7 @@ def can_show(union: SpjUnion) -> bool:
     aggregation = union.aggregation
     if aggregation is None or aggregation.shows_rows or aggregation.panes is not None:
         return False
-    if union.ends or union.begins or union.blocks or union.statics or union.latest:
+    if union.ends or union.begins or union.blocks or union.statics or union.standing:
         return False
     made = [e for _, e in aggregation.computed]
     made += [] if aggregation.having is None else [aggregation.having]
