@@ -21,6 +21,7 @@ from ontoweir.commands.common.arguments import (
     settle_input,
     settle_project,
 )
+from ontoweir.commands.common.name_query_file import name_query_file
 from ontoweir.errors import OntoweirError, RunError, UsageError, explain_missing
 
 GROUPS = {
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     thresholds = gc.get_threshold()
     gc.set_threshold(1_000_000)  # queries are small: collecting often only costs start-up time
     try:
-        given = sys.argv[1:] if arguments is None else list(arguments)
+        given = name_query_file(sys.argv[1:] if arguments is None else list(arguments))
         args = make_parser(given[0] if given else None).parse_args(given)
         settle_project(args)
         settle_input(args)
