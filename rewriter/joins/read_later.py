@@ -7,6 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import find_name
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import LatestRows, replaced, resolve
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def read_later(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
     from sqlglot import exp
 
     where = tree.args.get("where")
-    if where is None or tree.args.get("group") or tree.args.get("distinct"):
+    if where is None or aggregates(tree) or tree.args.get("distinct"):
         return None
     conjuncts = list(split_conjuncts(where.this))
     absent = [
@@ -59,7 +60,7 @@ def read_later(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
         return None
     scope, _, _ = read_from(rows.copy(), catalog)
     shown = {resolve(scope, e.unalias()) for e in rows.expressions}
-    if not {(one, n) for n in key} <= shown and not rows.find(exp.Star):
+    if not {(one, n) for n in key} <= shown and not any(e.is_star for e in rows.expressions):
         return None
     for name in key:
         rows.where(

@@ -107,7 +107,7 @@ def _some_value(kinds: set[ColumnType | None]) -> ConstantOutput:
         case DateType():
             text = "1970-01-01"
         case TimestampType():
-            text = "1970-01-01 00:00:00"
+            text = "1970-01-01 00:00:00Z"
         case StringType() | None:
             text = ""
     return ConstantOutput(text, is_iri=False, kind=kind)

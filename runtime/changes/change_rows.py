@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.runtime.changes.change_feed import ChangeFeed, no_answers
+from ontoweir.runtime.changes.end_rows import count_held
 from ontoweir.runtime.changes.make_snapshots import advance_feed
 from ontoweir.runtime.changes.sliding_groups import count_leaving
 from ontoweir.runtime.groups.repeat_rows import repeat_rows
@@ -74,6 +75,8 @@ def _count(feed: ChangeFeed, held: "pa.Table | None") -> int:
     """How many rows are held."""
     if held is None:
         return 0
+    if feed.ending is not None:
+        return count_held(held)
     if feed.sliding is None or feed.delay_us:
         return int(held.num_rows)
     return count_leaving(held)

@@ -99,6 +99,12 @@ def tell_changes(
     return table.filter(pa.array(changed)), at[changed], deltas[changed]
 
 
+def count_held(held: pa.Table) -> int:
+    """How many rows end_rows holds that were told: of others there may be more to come that are
+    held with them."""
+    return int(np.count_nonzero(_times(held) == LONG_AGO))
+
+
 def count_standing(standing: Standing, shown: Sequence[str], held: pa.Table) -> pa.Table:
     """The answers that hold, of what end_rows holds, with how often."""
     assert standing.ender is not None

@@ -29,6 +29,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     TemplateLiteralOutput,
 )
+from ontoweir.rewriter.standing.answers_of import answers_of
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RdfFormat: TypeAlias = Literal["srj", "nq"]
@@ -69,13 +70,13 @@ def find_terms(union: SpjUnion, catalog: Catalog) -> AnswerTerms:
         catalog: its tables, views included.
     """
     found: dict[str, set[TermKind]] = {name: set() for name in union.variables}
-    for query in union.disjuncts:
+    for query in answers_of(union.disjuncts, union.standing):
         types, outputs = Types(catalog, query.occurrences), dict(query.outputs)
         for name in union.variables:
             kind = _kind_of(outputs[name], types)
             if kind is not None:
                 found[name].add(kind)
-    grouped = union.aggregation
+    grouped = union.aggregation or (union.standing.groups if union.standing else None)
     if grouped is not None:
         for one in grouped.aggregates:
             kinds = {TermKind("literal", _INTEGER)}

@@ -135,14 +135,15 @@ def compare(query: Stacked, union: SpjUnion, random: Random) -> None:
         stored, statics = store(case, random, Path(folder))
         job = replace(make_job(verdict, union, stored), emit=Emit.CHANGES)
         options = {"statics": statics, "rows_per_range": 1, "ranges": random.choice([1, 1, 3])}
-        whole, _ = replay_here(patch, job, Path(folder, "1.parquet"), **options)
+        whole, done = replay_here(patch, job, Path(folder, "1.parquet"), **options)
+        assert verdict.bound.rows is None or done.state_rows_max <= verdict.bound.rows
         groups = union.standing.groups if union.standing else None
         begun = 0 if groups is None or groups.group else first_marker(whole)
         for marker in range(begun, last + 1):
             found = fold(upto(whole, marker), query.names)
             assert found == expected[marker], (query.ours, marker, found, expected[marker])
-        live, done = run_live(case, verdict, Emit.CHANGES, random, Path(folder), statics)
-        for marker in range(begun, done + 1):
+        live, until = run_live(case, verdict, Emit.CHANGES, random, Path(folder), statics)
+        for marker in range(begun, until + 1):
             found = fold(upto(live, marker), query.names)
             assert found == expected[marker], ("live", query.ours, marker)
         snapshots = replace(job, emit=Emit.SNAPSHOTS)

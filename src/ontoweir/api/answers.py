@@ -21,6 +21,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     TemplateLiteralOutput,
 )
+from ontoweir.rewriter.standing.answers_of import answers_of
 
 if TYPE_CHECKING:
     import pandas
@@ -160,7 +161,8 @@ class Answers:
         return result
 
     def _variables(self) -> tuple[str, ...]:
-        aggregation = self.union.aggregation
+        standing = self.union.standing
+        aggregation = self.union.aggregation or (standing.groups if standing else None)
         if aggregation is not None:
             return aggregation.columns
         hidden = (*self.union.ends, *(self.union.standing.hidden if self.union.standing else ()))
@@ -216,7 +218,7 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def _describe(union: SpjUnion, name: str) -> str:
-    made = [dict(query.outputs) for query in union.disjuncts]
+    made = [dict(query.outputs) for query in answers_of(union.disjuncts, union.standing)]
     kinds = {
         _kind(o): None
         for outputs in made
@@ -239,7 +241,7 @@ def _maker(union: SpjUnion, name: str) -> Any:
     """A function that makes an RDF term of a variable's value."""
     from rdflib.term import BNode, Literal, URIRef
 
-    made = [dict(query.outputs) for query in union.disjuncts]
+    made = [dict(query.outputs) for query in answers_of(union.disjuncts, union.standing)]
     kinds = {
         _kind(o)
         for outputs in made

@@ -44,7 +44,6 @@ def test_later_ones_replace_earlier_ones(tmp_path: Path) -> None:
     [
         f"SELECT ?i ?n WHERE {{ {SALE} {LATER.replace('?u > ?t', '?u > ?t && ?m > ?n')} }}",
         f"SELECT ?i ?n WHERE {{ {SALE} {LATER} {LATER} }}",
-        f"SELECT (COUNT(*) AS ?c) WHERE {{ {SALE} {LATER} }}",
     ],
 )
 def test_something_else(query: str, tmp_path: Path) -> None:

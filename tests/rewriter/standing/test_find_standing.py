@@ -7,6 +7,7 @@ import pytest
 
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.cli import main
+from ontoweir.mappings.model.column_types import XSD
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from tests.rewriter.versions.test_versions_in_sparql import write
@@ -14,6 +15,7 @@ from tests.rewriter.versions.test_versions_in_sparql import write
 SOLD = "GRAPH ?t { ?s :item ?i }"
 SALE = "GRAPH ?t { ?s :item ?i ; :amount ?n }"
 CHEAP = "FILTER NOT EXISTS { GRAPH ?u { ?r :item ?i ; :amount 1 } FILTER(?u > ?t) }"
+HOUR = '(ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?h)'
 ANY = "FILTER NOT EXISTS { GRAPH ?u { ?r :item ?i } FILTER(?u > ?t) }"
 
 
@@ -83,3 +85,46 @@ def test_what_others_end_does(tmp_path: Path) -> None:
     assert verdict.union.standing is not None
     assert not verdict.union.standing.replaced
     assert verdict.bound is None
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        (
+            f"SELECT (COUNT(*) AS ?c) WHERE {{ {SOLD} {CHEAP} }}",
+            [
+                (1, "+", 0),
+                (1, "-", 5),
+                (2, "+", 5),
+                (2, "-", 6),
+                (3, "+", 6),
+                (3, "-", 9),
+                (2, "+", 9),
+            ],
+        ),
+        (
+            f"SELECT (AVG(?n) AS ?c) WHERE {{ {SALE} {ANY} }}",
+            [
+                *((2, "+", 0), (2, "-", 5), (3, "+", 5), (3, "-", 6), (3.5, "+", 6)),
+                *((3.5, "-", 9), (2.5, "+", 9)),
+            ],
+        ),
+        (  # of the last sale of each item, by its hour
+            f"SELECT ?h (COUNT(*) AS ?c) WHERE {{ {SALE} {ANY} }} GROUP BY {HOUR}",
+            [(1, "+", 0), (1, "-", 6), (2, "+", 6)],
+        ),
+        (
+            f"SELECT ?s (?n * 2 AS ?c) WHERE {{ {SALE} FILTER(?n > 3) {ANY} }}",
+            [(8, "+", 6)],
+        ),
+    ],
+)
+def test_groups_and_expressions(
+    query: str, told: list[tuple[float, str, int]], tmp_path: Path
+) -> None:
+    write(tmp_path, f"PREFIX ow: <urn:ontoweir:> PREFIX xsd: <{XSD}> {query}")
+    _limit(tmp_path)
+    output = tmp_path / "answers.parquet"
+    assert main(["replay", str(tmp_path), "--query", "asked", "--output", str(output)]) == 0
+    rows = [(r["c"], r["op"], r["at"].second) for r in pq.read_table(output).to_pylist()]
+    assert rows == told

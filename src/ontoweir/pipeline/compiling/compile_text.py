@@ -17,6 +17,7 @@ from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sparql.parse_query import parse_query
+from ontoweir.rewriter.standing.compute_standing import compute_standing
 from ontoweir.rewriter.standing.find_standing import find_standing
 from ontoweir.rewriter.syntax.open_ask import open_ask
 
@@ -80,6 +81,9 @@ def compile_text(
             name, head, solutions, known, distinct=distinct, source=split.source, plain=plain
         )
 
+    if around is not None:
+        stands = find_standing(solutions, head, known, distinct=False)
+        union = None if stands is None else compute_standing(stands, around, known)
     if union is None and around is None:
         union = unite(plain=True)
     elif union is None:
