@@ -78,7 +78,7 @@ class DisjunctChecker:
     def is_special(self) -> bool:
         """Whether no counterexample is looked for: floats are added; groups are of buckets of time
         that overlap, whose rows several panes make, or are never final."""
-        if any(q.added is not None for q in self.union.disjuncts):
+        if any(q.added for q in self.union.disjuncts):
             return True
         if self.whole.aggregation is None or self.whole.ends:
             return False

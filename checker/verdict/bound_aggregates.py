@@ -32,7 +32,7 @@ def bound_aggregates(
     aggregation = union.aggregation
     assert aggregation is not None
     bounds: list[Bound] = []
-    whole = next(p for p in parts if p.part.over is None)
+    whole = next(p for p in parts if not p.part.over)
     forms = [plan.form for decided in parts for plan in decided.plans]
     if union.ends and not aggregation.group:
         bounds.append(Bound(1, "1"))  # a row that there always is

@@ -342,7 +342,7 @@ def _shape(aggregation: Aggregation | None) -> object:
     """What an aggregation is, wherever it is written."""
     if aggregation is None:
         return None
-    return aggregation.group, [(a.name, a.function, a.argument) for a in aggregation.aggregates]
+    return aggregation.group, [(a.name, *a.key) for a in aggregation.aggregates]
 
 
 def _names(select: SelectShape) -> tuple[str, ...]:

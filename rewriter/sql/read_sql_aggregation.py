@@ -134,15 +134,20 @@ class _Reader:
             self.names[key] = name
 
     def _aggregate(self, name: str, call: "exp.Expr") -> Aggregate:
-        function, column, fraction = read_sql_aggregate(call)
+        function, column, fraction, second = read_sql_aggregate(call)
         of = None if column is None else _resolve(column, self.scope)
-        if of is None or _is_counted_time(function, of, self.scope):
+        if of is None or (second is None and _is_counted_time(function, of, self.scope)):
             return Aggregate(name, function, None, self.source)
+        other = None if second is None else self._argument(_resolve(second, self.scope))
+        return Aggregate(name, function, self._argument(of), self.source, fraction, other)
+
+    def _argument(self, of: SourceColumn) -> str:
+        """The variable of a column that is aggregated."""
         if of in self.grouped:
-            return Aggregate(name, function, self.names[of], self.source, fraction)
+            return self.names[of]
         if of not in self.arguments:
             self.arguments[of] = next(self.free)
-        return Aggregate(name, function, self.arguments[of], self.source, fraction)
+        return self.arguments[of]
 
     def _over_row(self, tree: "exp.Expr", *, aliases: bool = False) -> "exp.Expr":
         """An expression over the row of a group; `aliases`: names that SELECT gives are known."""

@@ -39,7 +39,8 @@ def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
         _check_group(name, union, catalog)
     for aggregate in union.aggregation.aggregates:
         if aggregate.function not in (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT):
-            _check(aggregate, union, catalog)
+            for argument in aggregate.arguments:
+                _check(aggregate, argument, union, catalog)
 
 
 def _check_group(name: str, union: SpjUnion, catalog: Catalog) -> None:
@@ -56,10 +57,10 @@ def _check_group(name: str, union: SpjUnion, catalog: Catalog) -> None:
         )
 
 
-def _check(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> None:
+def _check(aggregate: Aggregate, argument: str, union: SpjUnion, catalog: Catalog) -> None:
     families: dict[str, ColumnType] = {}
     for query in union.disjuncts:
-        output = next(o for name, o in query.outputs if name == aggregate.argument)
+        output = next(o for name, o in query.outputs if name == argument)
         if not isinstance(output, LiteralOutput | NullOutput):
             raise QueryError(
                 f"{aggregate} aggregates values that are not literals of a column",

@@ -15,8 +15,8 @@ from ontoweir.errors import RunError
 from ontoweir.runtime.columnar.frame import Array
 
 BITS = 26
-_LEAST = -1074
-"""Doubles are multiples of 2^_LEAST."""
+LEAST = -1074
+"""Doubles are multiples of 2^LEAST."""
 _MOST = 1 << 35
 INFINITE, MINUS_INFINITE = -1, -2
 """In the places of digits: how many numbers are +∞ and -∞."""
@@ -54,10 +54,10 @@ def split_doubles(values: Array, times: Array) -> dict[int, Array]:
                 digits[place] = np.where(there, times, 0)
         values = np.where(finite, values, 0.0)
     greatest = float(np.abs(values).max()) if len(values) else 0.0
-    place = (frexp(greatest)[1] - 1 - _LEAST) // BITS
+    place = (frexp(greatest)[1] - 1 - LEAST) // BITS
     rest, index = values, None
     while greatest and rest.any():
-        heads, rest = _cut(rest, BITS * place + _LEAST)
+        heads, rest = _cut(rest, BITS * place + LEAST)
         mine = heads.astype(np.int64) * (times if index is None else times[index])
         if mine.any():
             digits[place] = mine if index is None else _spread(mine, index, len(values))
@@ -127,7 +127,7 @@ def _round(digits: Array, least: int, counts: Array) -> Array:
     rest = np.where(small, fourth, third) & ((1 << cut) - 1)
     lower = below[np.maximum(top + 3 - 4, 0), rows] > 0
     inexact = (rest != 0) | (~small & (fourth != 0)) | lower
-    exponents = BITS * (least + top) + size - 63 + _LEAST
+    exponents = BITS * (least + top) + size - 63 + LEAST
     made, doubtful = _divide(mantissa, inexact, counts, exponents)
     doubtful |= ~exact_head
     if doubtful.any():
@@ -180,6 +180,6 @@ def _divide_exactly(digits: list[int], least: int, count: int) -> float:
     """As Python divides whole numbers: the nearest double."""
     total = sum(digit << (BITS * (least + place)) for place, digit in enumerate(digits))
     try:
-        return float(Fraction(total, count << -_LEAST))
+        return float(Fraction(total, count << -LEAST))
     except OverflowError:
         return float("inf")

@@ -73,8 +73,8 @@ SELECT sensor FROM reading GROUP BY sensor UNION SELECT id FROM sensor
 SELECT sensor FROM reading WHERE level = (SELECT MAX(level) FROM alarm)
 -- refused: a subquery as a value
 SELECT COUNT(*) - (SELECT COUNT(id) FROM sensor) AS n FROM reading
--- refused: CAST(ROUND(value * 1000) AS BIGINT) in CORR
-SELECT date_trunc('hour', ts) AS h, CORR(level, value) AS c FROM reading GROUP BY h
+-- refused: CORR(level, note) of string
+SELECT date_trunc('hour', ts) AS h, CORR(level, note) AS c FROM reading GROUP BY h
 -- refused: beside ARG_MAX is outside
 SELECT date_trunc('hour', ts) AS h, ARG_MAX(level, ts) AS l, COUNT(*) AS n FROM reading GROUP BY h
 -- refused: beside ARG_MAX is outside
@@ -113,3 +113,10 @@ SELECT (SELECT MAX(high) FROM sensor) AS m
 SELECT sensor, (SELECT SUM(CAST(high AS DOUBLE)) FROM sensor) AS m FROM reading
 -- refused: a whole number has 64 bits
 SELECT 9223372036854775808 AS c, sensor FROM reading
+SELECT date_trunc('hour', ts) AS h, sensor, STDDEV_POP(value) AS s, VAR_POP(value * 2) AS v, COUNT(*) AS a FROM reading WHERE EARLY GROUP BY h, sensor
+SELECT date_trunc('hour', ts) AS h, sensor, STDDEV_SAMP(value) AS s FROM reading WHERE EARLY GROUP BY h, sensor HAVING STDDEV_SAMP(value) > 1
+SELECT h, s FROM (SELECT date_trunc('hour', ts) AS h, STDDEV(value) AS s FROM reading WHERE EARLY GROUP BY h) x WHERE s > 3
+SELECT sensor, ts, VARIANCE(value) AS s, COVAR_POP(level, value) AS c FROM reading WHERE EARLY GROUP BY sensor, ts
+SELECT date_trunc('day', ts) AS h, sensor, COVAR_SAMP(amount, value) AS c, REGR_SLOPE(value, amount) AS s, REGR_INTERCEPT(value, level) AS i, AVG(value) AS a, COUNT(value) AS k FROM reading WHERE EARLY GROUP BY h, sensor
+SELECT date_trunc('day', r.ts) AS h, CORR(r.value, a.grade) AS c, REGR_COUNT(r.value, a.grade) AS n, REGR_R2(r.level, a.grade) AS q, REGR_SXX(r.value, r.level) AS x, REGR_AVGX(r.value, r.level) AS y FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts WHERE r.ts < TIMESTAMP '2026-02-28 18:00:00' GROUP BY 1
+SELECT sensor, AVG(CAST(value AS DOUBLE)) AS m, date_trunc('day', ts) AS d FROM reading WHERE EARLY GROUP BY sensor, d

@@ -155,7 +155,7 @@ def test_random_buckets_that_are_distinct(folder: Path, project: OpenProject, se
         assert told(project, text) == expected, text
 
 
-NUMBERS = ("level", "amount", "level * 2", "level + amount", "level - 4")
+NUMBERS = ("level", "amount", "level * 2", "level + amount", "level - 4", "value", "value * 3")
 PAIRS = ("COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT")
 
 

@@ -240,7 +240,7 @@ def test_what_never_holds_selects_nothing(condition: str, catalog: Catalog) -> N
 def test_a_count_of_a_column_counts_rows_where_it_is_not_null(catalog: Catalog) -> None:
     union = parse_sql("SELECT COUNT(y) AS n FROM a", catalog, name="q", file="q.sql")
     (part, existence) = split_aggregates(union)
-    assert (part.over, existence.over) == ("of_1", None)
+    assert (part.over, existence.over) == (("of_1",), ())
     assert part.union.variables == ()
     (query,) = part.union.disjuncts
     assert [show_condition(c) for c in query.conditions] == ["a.y IS NOT NULL"]
