@@ -220,24 +220,19 @@ def _aggregate(
 
 def _relate(
     aggregate: Aggregate, rows: Counter[tuple[Any, ...]], first: int, second: int
-) -> Fraction | int | None:
+) -> Fraction | float | None:
     """An aggregate of two arguments, whose values are in two places: of what has both."""
     there = [(r[first], r[second], k) for r, k in rows.items() if None not in (r[first], r[second])]
     pairs = [(Fraction(x), Fraction(y), k) for x, y, k in there]
     n = sum(k for *_, k in pairs)
     if aggregate.function is AggregateFunction.COUNT or not n:
         return n if aggregate.function is AggregateFunction.COUNT else None
-    total, other, product, square = (
-        sum((x * k for x, _, k in pairs), Fraction(0)),
-        sum((y * k for _, y, k in pairs), Fraction(0)),
-        sum((x * y * k for x, y, k in pairs), Fraction(0)),
-        sum((x * x * k for x, _, k in pairs), Fraction(0)),
-    )
+    total, other = (sum((p[i] * p[2] for p in pairs), Fraction(0)) for i in (0, 1))
     if aggregate.function is AggregateFunction.AVG:
         return total / n
     if aggregate.function is AggregateFunction.REGR_SXX:
-        return square - total * total / n
-    return product / n - total * other / (n * n)
+        return sum((x * x * k for x, _, k in pairs), Fraction(0)) - total * total / n
+    return sum((x * y * k for x, y, k in pairs), Fraction(0)) / n - total * other / (n * n)
 
 
 def _count(

@@ -49,4 +49,6 @@ def _type_name(value: SourceColumn | Scalar, select: SelectShape) -> str:
         return "boolean"
     if isinstance(value, str):
         return "string"
+    if isinstance(value, float):
+        return "double"
     return "int" if isinstance(value, int) else "decimal"

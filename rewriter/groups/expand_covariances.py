@@ -22,7 +22,7 @@ def expand_covariances(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     Of whole numbers and decimals the sums, and n · Σxy - Σx · Σy, are exact: the same in any order
     of the rows. Those of doubles, and of columns of two tables, are made of COVAR_POP and REGR_SXX
     of doubles, each of which is exact, and rounded once, where groups are
-    (runtime/results/exact_squares.py). Where a divisor is 0, there is no value.
+    (runtime/results/exact_sums.py). Where a divisor is 0, there is no value.
 
     Args:
         tree: without subqueries.

@@ -22,7 +22,7 @@ def expand_variances(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     Of whole numbers and decimals the sums are exact, and the quotient is rounded once: the same in
     any order of the rows. The variances of doubles stay, whose squares are added up exactly where
-    groups are (runtime/results/exact_squares.py).
+    groups are (runtime/results/exact_sums.py).
 
     Args:
         tree: without subqueries.

@@ -34,7 +34,7 @@ from ontoweir.runtime.groups.list_matches import (
 )
 from ontoweir.runtime.groups.render_aggregate import render_aggregate
 from ontoweir.runtime.groups.shape_rows import find_holding, shape_rows
-from ontoweir.runtime.results.exact_squares import name_sums
+from ontoweir.runtime.results.exact_sums import name_sums
 from ontoweir.runtime.results.group_state import GroupColumn
 from ontoweir.runtime.results.measures import Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, UNTIL

@@ -15,7 +15,7 @@ from ontoweir.runtime.engine.aggregate_chunk import (
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.groups.render_aggregate import render_aggregate
 from ontoweir.runtime.groups.shape_rows import shape_rows
-from ontoweir.runtime.results.exact_squares import add_doubles
+from ontoweir.runtime.results.exact_sums import add_doubles
 from ontoweir.runtime.results.group_state import GroupColumn
 from ontoweir.runtime.results.measures import Measure, MeasureKind, rank_of
 from ontoweir.runtime.results.render_results import AT

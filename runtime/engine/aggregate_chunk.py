@@ -29,7 +29,7 @@ from ontoweir.runtime.results.aggregate_columns import (
     aggregate_schema,
     scale_argument,
 )
-from ontoweir.runtime.results.exact_squares import name_sums
+from ontoweir.runtime.results.exact_sums import name_sums
 from ontoweir.runtime.results.group_state import GroupState, add_groups
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL, result_schema

@@ -16,7 +16,7 @@ from ontoweir.runtime.columnar.encode import unscale_floats
 from ontoweir.runtime.columnar.frame import WEIGHT, Array, Frame
 from ontoweir.runtime.kernel.plan_view import frontier_bias, turn
 from ontoweir.runtime.results.aggregate_columns import ArgumentScale
-from ontoweir.runtime.results.exact_squares import add_doubles
+from ontoweir.runtime.results.exact_sums import add_doubles
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 
 _MAX_INT64 = (1 << 63) - 1

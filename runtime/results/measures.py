@@ -14,7 +14,7 @@ class MeasureKind(StrEnum):
     SUM = "s"
     """The sum of its values (int64 in units of the argument's scale, or float64)."""
     SQUARES = "sq"
-    """A digit of the sum of its values' squares, or of products (exact_squares.py)."""
+    """A digit of the sum of its values' squares, or of products (exact_sums.py)."""
     MIN = "min"
     """Its least value (units)."""
     MAX = "max"

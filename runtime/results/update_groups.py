@@ -23,8 +23,7 @@ from ontoweir.runtime.columnar.runs import (
     running_sums,
 )
 from ontoweir.runtime.results.divide_exactly import divide, halve, interpolate
-from ontoweir.runtime.results.exact_squares import name_sums, round_variance
-from ontoweir.runtime.results.exact_sums import round_digits
+from ontoweir.runtime.results.exact_sums import name_sums, round_digits, round_variance
 from ontoweir.runtime.results.group_state import (
     ADDED,
     GroupColumn,

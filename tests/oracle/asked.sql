@@ -120,3 +120,12 @@ SELECT sensor, ts, VARIANCE(value) AS s, COVAR_POP(level, value) AS c FROM readi
 SELECT date_trunc('day', ts) AS h, sensor, COVAR_SAMP(amount, value) AS c, REGR_SLOPE(value, amount) AS s, REGR_INTERCEPT(value, level) AS i, AVG(value) AS a, COUNT(value) AS k FROM reading WHERE EARLY GROUP BY h, sensor
 SELECT date_trunc('day', r.ts) AS h, CORR(r.value, a.grade) AS c, REGR_COUNT(r.value, a.grade) AS n, REGR_R2(r.level, a.grade) AS q, REGR_SXX(r.value, r.level) AS x, REGR_AVGX(r.value, r.level) AS y FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts WHERE r.ts < TIMESTAMP '2026-02-28 18:00:00' GROUP BY 1
 SELECT sensor, AVG(CAST(value AS DOUBLE)) AS m, date_trunc('day', ts) AS d FROM reading WHERE EARLY GROUP BY sensor, d
+SELECT sensor, level FROM reading WHERE level > 8 OR sensor IN (SELECT id FROM sensor WHERE high > 4)
+SELECT sensor, level, CASE WHEN EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.sensor = r.sensor) THEN 1 ELSE 0 END AS alarmed FROM reading r
+SELECT sensor, level, EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.sensor = r.sensor) AS alarmed FROM reading r
+SELECT * FROM reading r WHERE level > 5 OR EXISTS (SELECT 1 FROM alarm a WHERE a.ts > r.ts AND a.ts <= r.ts + INTERVAL '1' HOUR AND a.sensor = r.sensor)
+SELECT 1.0 AS x, 1e0 AS y, 1.5e0 AS w, -2.0 AS z, 1e10 AS v, sensor FROM reading
+SELECT 1e0 AS x, sensor FROM reading UNION ALL SELECT value, 'x' FROM reading
+SELECT DISTINCT 1.0 AS x, 2e0 AS z, sensor FROM reading UNION SELECT 1.50, 4e0, 'x' FROM reading
+-- refused: write NOT EXISTS
+SELECT sensor, level FROM reading WHERE level > 8 OR sensor NOT IN (SELECT id FROM sensor WHERE high > 4)

@@ -129,7 +129,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT x FROM a LIMIT 3", 1, "LIMIT"),
         ("SELECT a.x FROM a RIGHT JOIN b ON a.x = b.x JOIN a AS c ON c.x = b.x", 1, "RIGHT JOIN"),
         ("SELECT x FROM a EXCEPT ALL SELECT x FROM b", 1, "EXCEPT ALL"),
-        ("SELECT x FROM a WHERE y = 1 OR x IN (SELECT x FROM b)", 1, "IN inside of OR"),
+        ("SELECT x FROM a WHERE y = 1 OR x NOT IN (SELECT x FROM b)", 1, "IN inside of OR"),
         ("SELECT x FROM\nnowhere", 2, "unknown table"),
         ("SELECT x\nFROM a, b", 1, "ambiguous"),
         ("SELECT xx FROM a", 1, "did you mean 'x'"),

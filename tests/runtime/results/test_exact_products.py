@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
-from ontoweir.runtime.results.exact_squares import add_doubles, round_variance
+from ontoweir.runtime.results.exact_sums import add_doubles, round_variance
 from ontoweir.runtime.results.measures import Measure
 from tests.runtime.results.test_exact_sums import nearest
 
