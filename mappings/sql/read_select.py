@@ -7,7 +7,6 @@ its name.
 import re
 from collections.abc import Set
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ontoweir.mappings.expressions.may_be_null import is_nullable
@@ -19,7 +18,7 @@ from ontoweir.mappings.sql.read_condition import (
     read_condition,
 )
 from ontoweir.mappings.sql.read_expression import SourceText, read_expression
-from ontoweir.mappings.sql.read_literal import line_of, read_literal
+from ontoweir.mappings.sql.read_literal import line_of, read_literal, type_as_written
 from ontoweir.mappings.sql.read_scope import (
     Scope,
     SqlRefusal,
@@ -392,19 +391,4 @@ def read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
             "static relation: in its view), and declare that in the catalog",
             line=line_of(tree),
         )
-    return ((name or str(constant), _as_written(inner, constant)),)
-
-
-def _as_written(tree: "exp.Expr", constant: Scalar) -> Scalar:
-    """A constant of the type that it is written in: 1.0 is a decimal, and 1e0 a double."""
-    from sqlglot import exp
-
-    number = tree.find(exp.Literal)
-    text = "" if number is None or number.is_string else str(number.this).upper()
-    if "E" in text and abs(Decimal(text).adjusted()) < _DOUBLES:
-        return float(constant)
-    return Decimal(f"{constant}.0") if "." in text and isinstance(constant, int) else constant
-
-
-_DOUBLES = 300
-"""Powers of 10 that a double certainly has."""
+    return ((name or str(constant), type_as_written(inner, constant)),)

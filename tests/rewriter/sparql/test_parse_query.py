@@ -175,7 +175,6 @@ VALUE = "SELECT ?x {\n?x :p ?v . ?x :p ?w\nFILTER(%s) }"
         ("SELECT ?x ?v { { ?x :p ?v }\nUNION { ?x :q ?w } }", 3, "not in every branch of UNION"),
         ("SELECT ?x { { ?x :p ?v }\nUNION { } }", 3, "a branch of the query has no pattern"),
         ("SELECT ?x {\nGRAPH ?t { { ?x :p ?v } UNION { } } }", 4, "GRAPH ?t has no pattern"),
-        ("SELECT ?x { ?x :p ?v\nVALUES ?v { 1 UNDEF } }", 4, "UNDEF in VALUES"),
         ("SELECT ?x { ?x :p ?v\nVALUES (?v ?x) { (1) } }", 4, "2 variables and a row of 1 values"),
         ("SELECT ?x { ?x :p ?v\nVALUES ?v { } }", 4, "VALUES without values"),
         ("SELECT ?x { GRAPH ?t { ?x :p ?v }\nVALUES ?t { 1 } }", 4, "the time ?t in VALUES"),
