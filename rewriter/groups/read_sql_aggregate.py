@@ -145,7 +145,11 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
         if function is AggregateFunction.COUNT:
             function = AggregateFunction.COUNT_DISTINCT
         elif function not in (AggregateFunction.MIN, AggregateFunction.MAX):
-            raise _beyond(call, call.sql("spark"), "leave DISTINCT out, or COUNT(DISTINCT …)")
+            fix = (
+                f"take the distinct values first: SELECT h, {call.key.upper()}(x) FROM (SELECT "
+                "DISTINCT date_trunc('hour', ts) AS h, x FROM …) AS d GROUP BY h"
+            )
+            raise _beyond(call, call.sql("spark"), fix)
     if function is AggregateFunction.COUNT and isinstance(argument, (exp.Star, exp.Literal)):
         return SqlAggregate(function, None)
     if not isinstance(argument, exp.Column) or call.args.get("expressions"):

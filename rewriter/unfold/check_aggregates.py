@@ -91,9 +91,16 @@ def _family(aggregate: Aggregate, kind: ColumnType, column: str) -> str:
             return name_column_type(kind)
         case DateType() | TimestampType() | StringType() | BooleanType():
             words = "numbers, dates and times" if ordered else "numbers"
+            extreme = aggregate.function in (AggregateFunction.MIN, AggregateFunction.MAX)
+            first = (
+                "; in SQL, for the first text of a bucket, GROUP BY the bucket and the text "
+                "and rank the groups: QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) "
+                "ORDER BY the_text) = 1, and DESC for the last one"
+            )
             raise QueryError(
-                f"{aggregate} aggregates {column}, which is {name_column_type(kind)}",
+                f"{aggregate.function} of {column}, which is {name_column_type(kind)}",
                 why=f"{aggregate.function} takes {words}",
-                fix="aggregate another property, or use COUNT or COUNT(DISTINCT …)",
+                fix="aggregate another property, or use COUNT or COUNT(DISTINCT …)"
+                + (first if extreme else ""),
                 source=aggregate.source,
             )

@@ -127,5 +127,23 @@ SELECT * FROM reading r WHERE level > 5 OR EXISTS (SELECT 1 FROM alarm a WHERE a
 SELECT 1.0 AS x, 1e0 AS y, 1.5e0 AS w, -2.0 AS z, 1e10 AS v, sensor FROM reading
 SELECT 1e0 AS x, sensor FROM reading UNION ALL SELECT value, 'x' FROM reading
 SELECT DISTINCT 1.0 AS x, 2e0 AS z, sensor FROM reading UNION SELECT 1.50, 4e0, 'x' FROM reading
+SELECT sensor, EXTRACT(ISODOW FROM ts) AS i, EXTRACT(ISODOW FROM ts) % 7 AS d, EXTRACT(WEEK FROM ts) AS w, EXTRACT(DOY FROM ts) AS y, EXTRACT(QUARTER FROM ts) AS q FROM reading
+SELECT sensor, dayofyear(ts) AS y, weekofyear(ts) AS w, quarter(ts) AS q, isodow(ts) AS i, date_part('isodow', ts) AS d FROM reading
+SELECT EXTRACT(ISODOW FROM ts) AS i, COUNT(*) AS n, date_trunc('day', ts) AS d FROM reading WHERE EARLY GROUP BY 1, 3
+SELECT CAST(level AS DECIMAL(10,1)) AS x FROM reading WHERE level IS NOT NULL UNION ALL SELECT 2.0 FROM alarm
+-- refused: ISODOW % 7 is DOW of PostgreSQL
+SELECT sensor, EXTRACT(DOW FROM ts) AS d FROM reading
+-- refused: ISODOW % 7 + 1 is DAYOFWEEK of Spark
+SELECT sensor, dayofweek(ts) AS d FROM reading
+-- refused: write a constant as one of the other type
+SELECT level AS x FROM reading UNION ALL SELECT 2.0 FROM alarm
+-- refused: write TIMESTAMPDIFF(MINUTE, a, b)
+SELECT a.sensor, date_diff('minute', a.ts, b.ts) AS m FROM alarm a JOIN reading b ON b.sensor = a.sensor AND b.ts = a.ts
 -- refused: write NOT EXISTS
 SELECT sensor, level FROM reading WHERE level > 8 OR sensor NOT IN (SELECT id FROM sensor WHERE high > 4)
+SELECT date_trunc('hour', ts) AS h, note, COUNT(*) AS n FROM reading WHERE EARLY AND note IS NOT NULL GROUP BY h, note QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) ORDER BY note) = 1
+-- refused: GROUP BY the bucket and the text and rank the groups
+SELECT date_trunc('hour', ts) AS h, MIN(note) AS a FROM reading GROUP BY h
+SELECT h, SUM(level) AS s FROM (SELECT DISTINCT date_trunc('hour', ts) AS h, level FROM reading WHERE EARLY) AS d GROUP BY h
+-- refused: take the distinct values first
+SELECT date_trunc('hour', ts) AS h, SUM(DISTINCT level) AS a FROM reading GROUP BY h

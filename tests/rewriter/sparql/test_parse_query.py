@@ -194,7 +194,7 @@ VALUE = "SELECT ?x {\n?x :p ?v . ?x :p ?w\nFILTER(%s) }"
         ("SELECT ?x { GRAPH ?t { ?x :p ?v } GRAPH ?u { ?x :p 1 } }\nORDER BY ?t", 4, "ORDER BY"),
         ("SELECT (?b AS ?a) (?v AS ?b) { ?x :p ?v }", 3, "?b is used before it is computed"),
         ("SELECT (?a + 1 AS ?a) { ?x :p ?v }", 3, "?a is used before it is computed"),
-        ("\nCONSTRUCT { ?x :p ?v } WHERE { ?x :p ?v }", 4, "CONSTRUCT"),
+        ("\nCONSTRUCT { [] :p ?v } WHERE { ?x :p ?v }", 4, "in CONSTRUCT"),
         ("\nSELECT * { }", 4, "the query has no pattern"),
         ("\nSELECT * { :a :p [] }", 4, "the query selects no variable"),
         ("SELECT ?x {\n?x foo:p ?v }", 4, "the prefix foo: is not declared"),
