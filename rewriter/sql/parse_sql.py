@@ -1,5 +1,6 @@
 """Parses plain SQL over the catalog into a union of SPJ queries: `check --sql`."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -101,9 +102,12 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
-        raise QueryError(
-            error.what, why=error.why, fix=error.fix, source=error.place(file)
-        ) from None
+        what, why, fix = (_say(t, reader.statics) for t in (error.what, error.why, error.fix))
+        raise QueryError(what, why=why, fix=fix, source=error.place(file)) from None
+    except QueryError as error:
+        for key in ("what", "why", "fix"):
+            setattr(error, key, _say(getattr(error, key), reader.statics))
+        raise
     except RecursionError:
         raise QueryError(
             "the SQL is nested too deeply",
@@ -111,6 +115,21 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             fix="write fewer conditions and terms, and remove superfluous parentheses",
             source=Source(file, 1),
         ) from None
+
+
+def _say(text: str, statics: Sequence[Relation]) -> str:
+    """A text of an error with a subquery in the place of what is read instead of it, and what was
+    written for the time of a row."""
+    for relation in statics:
+        view = str(relation.data.view)
+        shown = f"({view})" if len(view) < _LONG else "(a subquery over static relations)"
+        name = re.escape(relation.name)
+        text = re.sub(rf"`?\b{name}\b`?(\.`?c\d+`?)?", lambda _, shown=shown: shown, text)
+    return text.replace("`time of the row`", "the timestamp")
+
+
+_LONG = 120
+"""Longer subqueries are not repeated in messages."""
 
 
 class _StillSeveral(Exception):

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, cast
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import SourceColumn
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.groups.read_sql_aggregate import WHY, read_sql_aggregate
 from ontoweir.rewriter.model.aggregation import (
     Aggregate,
@@ -172,12 +174,17 @@ class _Reader:
                     return exp.Paren(this=self.trees.computed[given].copy())
                 if given is not None:
                     return _column(given, node)
-            key = _resolve(node, self.scope)
+            key = self._meant(_resolve(node, self.scope))
             if key not in self.grouped:
                 raise _ungrouped(node)
             return _column(self.names[key], node)
 
         return tree.copy().transform(replaced, copy=False)
+
+    def _meant(self, key: SourceColumn) -> SourceColumn:
+        """The time of a row, by which it may be grouped, for a stream's timestamp."""
+        moment = SourceColumn(key.alias, make_column(TimeBucket(Moments())).name)
+        return moment if self.scope.step_of(key) is not None and moment in self.grouped else key
 
     def _is_bucket(self, key: SourceColumn) -> bool:
         """Whether it is a bucket of time: groups by it are final, so that no row takes the place of

@@ -147,3 +147,17 @@ SELECT date_trunc('hour', ts) AS h, MIN(note) AS a FROM reading GROUP BY h
 SELECT h, SUM(level) AS s FROM (SELECT DISTINCT date_trunc('hour', ts) AS h, level FROM reading WHERE EARLY) AS d GROUP BY h
 -- refused: take the distinct values first
 SELECT date_trunc('hour', ts) AS h, SUM(DISTINCT level) AS a FROM reading GROUP BY h
+SELECT r.sensor, c.m FROM reading r JOIN sensor s ON s.id = r.sensor JOIN (SELECT city, SUM(high) AS m FROM sensor GROUP BY city HAVING SUM(high) > 5) c ON c.city = s.city
+SELECT r.sensor, c.m FROM reading r JOIN sensor s ON s.id = r.sensor JOIN (SELECT city, SUM(high) AS m FROM sensor GROUP BY city HAVING m > 5 AND COUNT(*) > 1) c ON c.city = s.city
+SELECT sensor, level FROM reading WHERE sensor IN (SELECT id FROM sensor GROUP BY id HAVING COUNT(*) > 0)
+SELECT sensor, level FROM reading WHERE sensor NOT IN (SELECT id FROM sensor GROUP BY id HAVING MAX(high) > 4)
+SELECT sensor, level FROM reading WHERE level IN (SELECT MAX(high) FROM sensor GROUP BY city)
+SELECT sensor, level FROM reading WHERE level IN (SELECT MAX(high) FROM sensor)
+WITH big AS (SELECT city, AVG(high) AS a FROM sensor GROUP BY city HAVING COUNT(high) >= 1) SELECT r.sensor, big.a FROM reading r JOIN sensor s ON s.id = r.sensor JOIN big ON big.city = s.city WHERE r.level > big.a
+SELECT date_trunc('hour', ts) AS h, SUM(1) AS n, COUNT(1) AS m, SUM(2) AS k, SUM(1.5) AS q FROM reading WHERE EARLY GROUP BY h HAVING SUM(1) > 3
+SELECT date_trunc('hour', ts) AS h, SUM(1) FROM reading WHERE EARLY GROUP BY h
+SELECT sensor, ts, MAX(level) AS n FROM reading WHERE EARLY GROUP BY sensor, ts HAVING ts > TIMESTAMP '2026-02-27 10:00:00' AND MAX(level) > 3
+SELECT DISTINCT r.sensor FROM reading r WHERE EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.ts > r.ts)
+SELECT DISTINCT r.sensor FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts > r.ts
+-- refused: HAVING s > MIN((SELECT MIN(high) AS c0 FROM sensor)) OR s < 3
+SELECT sensor, SUM(level) AS s FROM reading GROUP BY sensor HAVING SUM(level) > (SELECT MIN(high) FROM sensor) OR SUM(level) < 3
