@@ -124,7 +124,7 @@ def _say(text: str, statics: Sequence[Relation]) -> str:
         view = str(relation.data.view)
         shown = f"({view})" if len(view) < _LONG else "(a subquery over static relations)"
         name = re.escape(relation.name)
-        text = re.sub(rf"`?\b{name}\b`?(\.`?c\d+`?)?", lambda _, shown=shown: shown, text)
+        text = re.sub(rf"`?\b{name}\b`?(\.`?c\d+`?)?", shown.replace("\\", r"\\"), text)
     return text.replace("`time of the row`", "the timestamp")
 
 
