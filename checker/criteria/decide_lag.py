@@ -74,7 +74,7 @@ def _telling(form: NormalForm) -> set[int]:
     return {
         form.class_of[a]
         for name, output in form.query.outputs
-        if name != form.query.added
+        if name not in form.query.added
         for a in output_attributes(output)
     }
 

@@ -33,7 +33,7 @@ def bound_changes(verdict: Verdict, catalog: Catalog) -> Bound:
         edges = union.ends or union.begins
         bounds += [bound_standing(p.form, edges, catalog, distinct=False) for p in verdict.plans]
     if union.aggregation is not None:
-        whole = next((p for p in verdict.parts if p.part.over is None), None)
+        whole = next((p for p in verdict.parts if not p.part.over), None)
         for plan in () if whole is None or whole.part.once or whole.part.closes else whole.plans:
             outputs = dict(plan.form.query.outputs)
             group = [a for v in union.aggregation.group for a in output_attributes(outputs[v])]

@@ -77,7 +77,7 @@ class DisjunctChecker:
     @property
     def is_special(self) -> bool:
         """Whether no counterexample is looked for: floats are added; groups are never final."""
-        if any(q.added is not None for q in self.union.disjuncts):
+        if any(q.added for q in self.union.disjuncts):
             return True
         if self.whole.aggregation is None or self.whole.ends:
             return False

@@ -33,8 +33,8 @@ class AggregatePart:
 
     `union`: its variables are the group's, of sliding windows when rows leave these, then the
     argument of COUNT DISTINCT, MEDIAN and QUANTILE, whose values are counted one by one; the
-    arguments of the others are its queries' folds. `over`: the argument that has a value in its
-    matches, and may have none in others (None: its matches are all there are). `once`: a group has
+    arguments of the others are its queries' folds. `over`: the arguments that have a value in its
+    matches, and may have none in others ((): its matches are all there are). `once`: a group has
     at most one match, by a key; the union's variables are then the group's and all arguments whose
     values matter, and nothing is folded. `group`: the variables of the query's groups. `watches`:
     its matches are no group's, but the rows that say which values are closed.
@@ -42,20 +42,20 @@ class AggregatePart:
 
     aggregates: tuple[Aggregate, ...]
     union: SpjUnion
-    over: str | None = None
+    over: tuple[str, ...] = ()
     once: bool = False
     group: tuple[str, ...] = ()
     watches: bool = False
 
     @property
-    def added(self) -> str | None:
-        """The argument whose values, floats, are added one by one."""
-        return next((q.added for q in self.union.disjuncts), None)
+    def added(self) -> tuple[str, ...]:
+        """The argument whose values, floats, are added one by one; of covariances, both."""
+        return next((q.added for q in self.union.disjuncts), ())
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The variables that tell its rows apart."""
-        return self.union.variables if self.added is None else self.group
+        return self.group if self.added else self.union.variables
 
     @property
     def closes(self) -> bool:
@@ -102,15 +102,15 @@ def split_aggregates(
     """
     assert union.aggregation is not None
     groups: dict[object, list[Aggregate]] = {}
-    overs: dict[object, str | None] = {}
+    overs: dict[object, tuple[str, ...]] = {}
     for aggregate in union.aggregation.aggregates:
         if aggregate.name in unrepeated:
             aggregate = replace(aggregate, function=AggregateFunction.COUNT)
-        over = aggregate.argument if _may_be_null(union, aggregate.argument) else None
+        over = aggregate.arguments if _may_be_null(union, aggregate) else ()
         key: object
         match aggregate.function:
-            case AggregateFunction.SUM | AggregateFunction.AVG if aggregate.argument in floats:
-                key = (AggregateFunction.SUM, aggregate.argument)
+            case _ if _adds_floats(aggregate, floats):
+                key = (AggregateFunction.SUM, *aggregate.arguments)
             case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
                 key = over
             case (
@@ -121,8 +121,8 @@ def split_aggregates(
                 key = (aggregate.function, aggregate.argument)
         groups.setdefault(key, []).append(aggregate)
         overs[key] = over
-    if None not in overs.values():
-        groups[_EXISTENCE], overs[_EXISTENCE] = [_EXISTENCE], None
+    if () not in overs.values():
+        groups[_EXISTENCE], overs[_EXISTENCE] = [_EXISTENCE], ()
     group, edges = union.aggregation.group, (*union.ends, *union.begins)
     if union.ends:
         ends = (output_attributes(dict(q.outputs)[union.ends[0]]) for q in union.disjuncts)
@@ -146,20 +146,27 @@ def split_aggregates(
     )
 
 
-def _added(key: object) -> str | None:
-    """The argument of a part that adds floats."""
-    if isinstance(key, tuple) and key[0] is AggregateFunction.SUM:
-        return str(key[1])
-    return None
+def _adds_floats(aggregate: Aggregate, floats: Collection[str]) -> bool:
+    function = aggregate.function
+    if function.varies or aggregate.second is not None:
+        return True
+    return function.adds and aggregate.argument in floats
+
+
+def _added(key: object) -> tuple[str, ...]:
+    """The arguments of a part that adds floats."""
+    if isinstance(key, tuple) and key and key[0] is AggregateFunction.SUM:
+        return tuple(map(str, key[1:]))
+    return ()
 
 
 def split_once(union: SpjUnion) -> tuple[AggregatePart, ...]:
     """The parts of an aggregate query whose groups have at most one match each: that one, and
     which of the arguments that may be NULL have a value in it."""
     assert union.aggregation is not None
-    groups: dict[str | None, list[Aggregate]] = {None: []}
+    groups: dict[tuple[str, ...], list[Aggregate]] = {(): []}
     for aggregate in union.aggregation.aggregates:
-        over = aggregate.argument if _may_be_null(union, aggregate.argument) else None
+        over = aggregate.arguments if _may_be_null(union, aggregate) else ()
         groups.setdefault(over, []).append(aggregate)
     return tuple(
         AggregatePart(tuple(members), _part_once(union, members, over), over, once=True)
@@ -167,12 +174,14 @@ def split_once(union: SpjUnion) -> tuple[AggregatePart, ...]:
     )
 
 
-def _part_once(union: SpjUnion, aggregates: Sequence[Aggregate], over: str | None) -> SpjUnion:
+def _part_once(union: SpjUnion, aggregates: Sequence[Aggregate], over: tuple[str, ...]) -> SpjUnion:
     assert union.aggregation is not None
     counts = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
-    valued = (a.argument for a in aggregates if a.argument and a.function not in counts)
+    valued = (v for a in aggregates if a.function not in counts for v in a.arguments)
     variables = tuple(dict.fromkeys((*union.aggregation.group, *valued)))
-    queries = [q if over is None else _present(q, over) for q in union.disjuncts]
+    queries = list(union.disjuncts)
+    for argument in over:
+        queries = [_present(q, argument) for q in queries]
     outputs = [tuple((v, dict(q.outputs)[v]) for v in variables) for q in queries]
     return SpjUnion(
         name=union.name,
@@ -183,15 +192,14 @@ def _part_once(union: SpjUnion, aggregates: Sequence[Aggregate], over: str | Non
     )
 
 
-def _may_be_null(union: SpjUnion, argument: str | None) -> bool:
+def _may_be_null(union: SpjUnion, aggregate: Aggregate) -> bool:
     """Whether some match may have no value of an argument."""
-    if argument is None:
-        return False
     for query in union.disjuncts:
-        output = dict(query.outputs)[argument]
+        outputs = [dict(query.outputs)[argument] for argument in aggregate.arguments]
         valued = {a for c in query.conditions for a in valued_attributes(c)}
-        if isinstance(output, NullOutput) or not valued.issuperset(output_attributes(output)):
-            return True
+        for output in outputs:
+            if isinstance(output, NullOutput) or not valued.issuperset(output_attributes(output)):
+                return True
     return False
 
 
@@ -199,16 +207,18 @@ def _part(
     union: SpjUnion,
     group: tuple[str, ...],
     aggregates: tuple[Aggregate, ...],
-    over: str | None,
-    added: str | None,
+    over: tuple[str, ...],
+    added: tuple[str, ...],
 ) -> SpjUnion:
     first = aggregates[0]
     variables = group
     closes = any(q.closing is not None for q in union.disjuncts)
     kept = first.function.holistic or (closes and not first.function.duplicate_sensitive)
-    if (kept or added) and first.argument is not None:
-        variables = tuple(dict.fromkeys((*group, first.argument)))
-    queries = [q if over is None else _present(q, over) for q in union.disjuncts]
+    if kept or added:
+        variables = tuple(dict.fromkeys((*group, *first.arguments)))
+    queries = list(union.disjuncts)
+    for argument in over:
+        queries = [_present(q, argument) for q in queries]
     # of what tells groups apart, and of values that are counted one by one, each is kept
     counted = variables if first.function.holistic else group
     queries = [
@@ -237,10 +247,10 @@ def _grouped(
     query: SpjQuery,
     variables: tuple[str, ...],
     aggregates: tuple[Aggregate, ...],
-    added: str | None,
+    added: tuple[str, ...],
 ) -> SpjQuery:
     outputs = dict(query.outputs)
-    if added is not None:
+    if added:
         shown = tuple((v, outputs[v]) for v in variables)
         return replace(query, outputs=shown, folds=(), added=added)
     folds: dict[Fold, None] = {}

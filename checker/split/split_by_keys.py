@@ -80,16 +80,15 @@ def _needs_final_rows(union: SpjUnion, catalog: Catalog) -> bool:
 
 
 def list_floats(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
-    """The arguments of SUM and AVG that are floats in some disjunct."""
+    """The arguments of SUM, AVG and variances that are floats in some disjunct."""
     assert union.aggregation is not None
-    summed = (AggregateFunction.SUM, AggregateFunction.AVG)
-    names = {a.argument for a in union.aggregation.aggregates if a.function in summed}
+    names = {v for a in union.aggregation.aggregates if a.function.adds for v in a.arguments}
     found = set()
     for query in union.disjuncts:
         types, outputs = Types(catalog, query.occurrences), dict(query.outputs)
         for name in names:
-            output = None if name is None else outputs[name]
-            if name is None or not isinstance(output, LiteralOutput):
+            output = outputs[name]
+            if not isinstance(output, LiteralOutput):
                 continue
             if isinstance(types.type_of(output.value), FloatType):
                 found.add(name)

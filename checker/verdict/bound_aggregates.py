@@ -32,7 +32,7 @@ def bound_aggregates(
     aggregation = union.aggregation
     assert aggregation is not None
     bounds: list[Bound] = []
-    whole = next(p for p in parts if p.part.over is None)
+    whole = next(p for p in parts if not p.part.over)
     forms = [plan.form for decided in parts for plan in decided.plans]
     wait = max((wait_for_matches(f) for f in forms if f.query.closing is not None), default=0)
     if union.ends and not aggregation.group:

@@ -61,5 +61,13 @@ def _bound_begun(
             return least_bound((bound(part.group, distinct=False), bound(valued, distinct=True)))
         case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE:
             return bound(valued, distinct=False)
-        case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
+        case (
+            AggregateFunction.COUNT
+            | AggregateFunction.SUM
+            | AggregateFunction.AVG
+            | AggregateFunction.VAR_POP
+            | AggregateFunction.VAR_SAMP
+            | AggregateFunction.COVAR_POP
+            | AggregateFunction.REGR_SXX
+        ):
             return bound(part.group, distinct=False)

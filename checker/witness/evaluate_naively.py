@@ -172,6 +172,8 @@ def _aggregate(
 ) -> Any:
     if aggregate.argument is None:
         return rows.total()
+    if aggregate.second is not None:
+        return _relate(aggregate, rows, place[aggregate.argument], place[aggregate.second])
     values: Counter[Any] = Counter()
     for row, count in rows.items():
         if (value := row[place[aggregate.argument]]) is not None:
@@ -192,6 +194,13 @@ def _aggregate(
             return sum(Fraction(v) * count for v, count in values.items())
         case AggregateFunction.AVG:
             return sum(Fraction(v) * count for v, count in values.items()) / values.total()
+        case AggregateFunction.VAR_POP | AggregateFunction.VAR_SAMP:
+            sample = aggregate.function is AggregateFunction.VAR_SAMP
+            n, total = values.total(), sum(Fraction(v) * k for v, k in values.items())
+            squares = sum(Fraction(v) ** 2 * k for v, k in values.items())
+            return None if n == sample else (squares - total**2 / n) / (n - sample)
+        case AggregateFunction.COVAR_POP | AggregateFunction.REGR_SXX:
+            raise AssertionError("it has a second argument")
         case AggregateFunction.QUANTILE:
             assert aggregate.fraction is not None
             number = max(ceil(aggregate.fraction * values.total()), 1)
@@ -207,6 +216,23 @@ def _aggregate(
             return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
         case _:
             assert_never(aggregate.function)
+
+
+def _relate(
+    aggregate: Aggregate, rows: Counter[tuple[Any, ...]], first: int, second: int
+) -> Fraction | float | None:
+    """An aggregate of two arguments, whose values are in two places: of what has both."""
+    there = [(r[first], r[second], k) for r, k in rows.items() if None not in (r[first], r[second])]
+    pairs = [(Fraction(x), Fraction(y), k) for x, y, k in there]
+    n = sum(k for *_, k in pairs)
+    if aggregate.function is AggregateFunction.COUNT or not n:
+        return n if aggregate.function is AggregateFunction.COUNT else None
+    total, other = (sum((p[i] * p[2] for p in pairs), Fraction(0)) for i in (0, 1))
+    if aggregate.function is AggregateFunction.AVG:
+        return total / n
+    if aggregate.function is AggregateFunction.REGR_SXX:
+        return sum((x * x * k for x, _, k in pairs), Fraction(0)) - total * total / n
+    return sum((x * y * k for x, y, k in pairs), Fraction(0)) / n - total * other / (n * n)
 
 
 def _count(

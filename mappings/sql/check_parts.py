@@ -35,8 +35,8 @@ def check_parts(selects: Sequence[SelectShape]) -> None:
                     f"a UNION of {left} and {right} in the column {name}",
                     why="an answer keeps its type: 1 and 1.0 are different answers here, and one "
                     "in SQL, which casts them",
-                    fix="declare both columns with one type in the catalog, or write one query "
-                    "for each",
+                    fix="write a constant as one of the other type, 2.0 for a decimal, 2e0 for a "
+                    "double; CAST a column; or declare both with one type in the catalog",
                     line=other.line or 1,
                 )
 
@@ -49,4 +49,6 @@ def _type_name(value: SourceColumn | Scalar, select: SelectShape) -> str:
         return "boolean"
     if isinstance(value, str):
         return "string"
+    if isinstance(value, float):
+        return "double"
     return "int" if isinstance(value, int) else "decimal"

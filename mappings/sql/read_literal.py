@@ -115,3 +115,18 @@ def plain_number(number: Fraction) -> int | Decimal:
 def whole_number(number: Decimal) -> int | Decimal:
     """The number as an int where it is one."""
     return int(number) if number == number.to_integral_value() else number
+
+
+def type_as_written(tree: "exp.Expr", constant: Scalar) -> Scalar:
+    """A constant of the type that it is written in: 1.0 is a decimal, and 1e0 a double."""
+    from sqlglot import exp
+
+    number = tree.find(exp.Literal)
+    text = "" if number is None or number.is_string else str(number.this).upper()
+    if "E" in text and abs(Decimal(text).adjusted()) < _DOUBLES:
+        return float(constant)
+    return Decimal(f"{constant}.0") if "." in text and isinstance(constant, int) else constant
+
+
+_DOUBLES = 300
+"""Powers of 10 that a double certainly has."""

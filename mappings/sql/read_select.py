@@ -18,7 +18,7 @@ from ontoweir.mappings.sql.read_condition import (
     read_condition,
 )
 from ontoweir.mappings.sql.read_expression import SourceText, read_expression
-from ontoweir.mappings.sql.read_literal import line_of, read_literal
+from ontoweir.mappings.sql.read_literal import line_of, read_literal, type_as_written
 from ontoweir.mappings.sql.read_scope import (
     Scope,
     SqlRefusal,
@@ -391,4 +391,4 @@ def read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
             "static relation: in its view), and declare that in the catalog",
             line=line_of(tree),
         )
-    return ((name or str(constant), constant),)
+    return ((name or str(constant), type_as_written(inner, constant)),)

@@ -9,7 +9,7 @@ from ontoweir.mappings.expressions.derive_column import add_derived, derive_colu
 from ontoweir.mappings.expressions.may_be_null import is_nullable
 from ontoweir.mappings.model.assertion import SourceColumn
 from ontoweir.mappings.model.catalog import BooleanType, Catalog, FloatType, TimestampType
-from ontoweir.mappings.model.expression import Expression, Value, fields_of
+from ontoweir.mappings.model.expression import Expression, Field, Value, fields_of
 from ontoweir.mappings.sql.read_condition import read_condition
 from ontoweir.mappings.sql.read_expression import is_text
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
@@ -252,9 +252,11 @@ class ColumnDeriver:
         if not fields_of(expression):
             return _constant(expression, tree)
         (alias,) = aliases
-        table = self.scope.tables[alias]
-        self.derived[table.name, expression] = None
-        name = derive_column(expression, ()).name
+        if isinstance(expression, Field):  # CAST to the type that a column has
+            name = expression.column
+        else:
+            self.derived[self.scope.tables[alias].name, expression] = None
+            name = derive_column(expression, ()).name
         line = line_of(tree)
         made = exp.column(name, alias, quoted=True)
         if line is not None:

@@ -42,6 +42,12 @@ _FORMATS = {
     "mm": "%M",
 }
 """The parts of a format that mean one thing everywhere: Spark's letters, and those of strftime."""
+_DAYS = (
+    "write EXTRACT(ISODOW FROM ts), which is 1 on Monday and 7 on Sunday: ISODOW % 7 is DOW of "
+    "PostgreSQL, DuckDB and Snowflake, 0 on Sunday, and ISODOW % 7 + 1 is DAYOFWEEK of Spark, "
+    "BigQuery and MySQL, 1 on Sunday; other parts are YEAR, QUARTER, MONTH, WEEK (of ISO 8601), "
+    "DAY, DOY, HOUR, MINUTE, SECOND and EPOCH"
+)
 _PART = re.compile("%[YmdHM]|%.")
 
 
@@ -231,6 +237,7 @@ def _read_part(
         exp.Day: Function.DAY,
         exp.DayOfMonth: Function.DAY,
         exp.DayOfYear: Function.DAY_OF_YEAR,
+        exp.DayOfWeekIso: Function.DAY_OF_WEEK,
         exp.Hour: Function.HOUR,
         exp.Minute: Function.MINUTE,
         exp.Second: Function.SECOND,
@@ -239,7 +246,10 @@ def _read_part(
         "WEEK": Function.WEEK,
         "DOY": Function.DAY_OF_YEAR,
         "DAYOFWEEK_ISO": Function.DAY_OF_WEEK,
+        "ISODOW": Function.DAY_OF_WEEK,
     }
+    if isinstance(tree, exp.DayOfWeek):
+        raise refuse(tree, why="Sunday is 0 in some SQLs, and 1 in others", fix=_DAYS)
     if isinstance(tree, exp.Extract):
         function, inner = names.get(tree.this.name.upper()), tree.expression
     else:
@@ -247,7 +257,7 @@ def _read_part(
         if function is None:
             return None
     if function is None:
-        raise refuse(tree, why="this part of a time is not the same in every SQL")
+        raise refuse(tree, why="this part of a time is not the same in every SQL", fix=_DAYS)
     subject = read(_inner(inner))
     if not isinstance(subject.type, DateType | TimestampType):
         raise build.TypeClash(f"{function.value} of {_name(subject)}")

@@ -7,7 +7,7 @@ What is moved stays on its line, so that places in the texts are places in the t
 - `{ A OPTIONAL { B } } C` is `A OPTIONAL { B } C`, where B shares no variable with C that A lacks.
 - A UNION of such groups is several queries.
 - `FILTER(a && NOT EXISTS { B })` is `FILTER(a) FILTER NOT EXISTS { B }`; with || it is several
-  queries (split_choices).
+  queries (split_choices), as are EXISTS as values (split_binds).
 """
 
 import re
@@ -27,6 +27,7 @@ from ontoweir.rewriter.absence.list_items import (
     list_items,
     list_variables,
 )
+from ontoweir.rewriter.absence.split_binds import split_binds
 from ontoweir.rewriter.absence.split_choices import drop_choices, split_choices
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
@@ -51,13 +52,16 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     """
     if not re.search(r"(?i)\b(EXISTS|MINUS|OPTIONAL)\b", text):
         return None
-    text = _open_filters(_blank_comments(text))
+    binds = split_binds(_blank_comments(text), file)
+    opened = [_push_graphs(_open_filters(one)) for one in binds]
+    text = _open_filters(binds[0])
     tokens = Tokens(text).tokens
     start = _find_start(tokens)
     if start is None or next(list_clauses(tokens, start), None) is None:
         return None
     text = _push_graphs(text)
-    every = (c for t in _split_unions(text, file) for c in split_choices(t, file))
+    parts = (t for one in opened for t in _split_unions(one, file))
+    every = (c for t in parts for c in split_choices(t, file))
     texts = tuple(islice(every, MAX_TEXTS + 1))
     if len(texts) > MAX_TEXTS:
         raise QueryError(

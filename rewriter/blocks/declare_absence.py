@@ -148,7 +148,8 @@ def _refuse_late(table: str, query: SpjQuery, *, present: bool) -> QueryError:
             f"a row of {table} may come at any time later, and answers are counted",
             why="an answer is given once, when the first such row comes; until then it would have "
             "to be remembered for ever",
-            fix=f"limit how much later the rows of {table} are, or write SELECT DISTINCT",
+            fix=f"limit how much later the rows of {table} are; or write SELECT DISTINCT, and what "
+            "is in EXISTS beside the other patterns or tables, which is the same then",
             source=source,
         )
     return QueryError(

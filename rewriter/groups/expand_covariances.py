@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog, DecimalType, IntType
+from ontoweir.mappings.model.catalog import Catalog, DecimalType, FloatType, IntType
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
@@ -20,41 +20,86 @@ def expand_covariances(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     a value, in the place of COVAR_POP, COVAR_SAMP, CORR, REGR_SLOPE and REGR_INTERCEPT.
 
     Of whole numbers and decimals the sums, and n · Σxy - Σx · Σy, are exact: the same in any order
-    of the rows. Where a divisor is 0, there is no value.
+    of the rows. Those of doubles, and of columns of two tables, are made of COVAR_POP and REGR_SXX
+    of doubles, each of which is exact, and rounded once, where groups are
+    (runtime/results/exact_sums.py). Where a divisor is 0, there is no value.
 
     Args:
         tree: without subqueries.
         catalog: its tables.
 
     Raises:
-        SqlRefusal: it is of doubles, whose products are rounded, or of what is no number.
+        SqlRefusal: it is of what is no number.
     """
     from sqlglot import exp
 
-    kinds = (exp.Corr, exp.CovarPop, exp.CovarSamp, exp.RegrSlope, exp.RegrIntercept)
+    exact = (exp.Corr, exp.CovarPop, exp.CovarSamp, exp.RegrSlope, exp.RegrIntercept)
+    more = (exp.RegrR2, exp.RegrSxx, exp.RegrSyy, exp.RegrSxy, exp.RegrAvgx, exp.RegrAvgy)
+    kinds = (*exact, *more, exp.RegrCount)
     if not isinstance(tree, exp.Select) or not tree.find(*kinds):
         return tree
     tree = tree.copy()
     scope, _, _ = read_from(tree.copy(), catalog)
     for call in list(tree.find_all(*kinds)):
-        scales = []
-        for side in (call.this, call.expression):
-            kind = read_row_expression(side.copy(), scope).type
-            if not isinstance(kind, IntType | DecimalType):
-                name = call.sql("spark").partition("(")[0]
+        kinds_of = [read_row_expression(s.copy(), scope).type for s in (call.this, call.expression)]
+        for kind in kinds_of:
+            if not isinstance(kind, IntType | DecimalType | FloatType):
                 raise SqlRefusal(
                     f"{call.sql('spark')} of {name_column_type(kind)}",
-                    why="the products of doubles are rounded, and their differences lose all "
-                    "digits; others are no numbers",
-                    fix=f"write CAST(ROUND({side.sql('spark')} * 1000) AS BIGINT) in {name}, which "
-                    "is in thousandths, or declare the column as decimal",
+                    why="it is computed of numbers",
+                    fix="write columns of numbers in it",
                     line=line_of(call),
                 )
-            scales.append(kind.scale if isinstance(kind, DecimalType) else 0)
         name, shown = call.sql("spark"), call.parent is tree and call.arg_key == "expressions"
-        made = _Sums(call.this, call.expression, scales[0], scales[1]).expand(call)
+        floats = any(isinstance(kind, FloatType) for kind in kinds_of)
+        tables = {scope.resolve(c.table or None, c.name).alias for c in call.find_all(exp.Column)}
+        if floats or len(tables) > 1 or not isinstance(call, exact):
+            made = _expand_doubles(call)
+        else:
+            y, x = (k.scale if isinstance(k, DecimalType) else 0 for k in kinds_of)
+            made = _Sums(call.this, call.expression, y, x).expand(call)
         call.replace(exp.alias_(made, name, quoted=True) if shown else made)
     return tree
+
+
+def _expand_doubles(call: "exp.Expr") -> "exp.Expr":
+    """What a call is of COVAR_POP(y, x), REGR_SYY, REGR_AVGY and REGR_COUNT, in which x may be y
+    and y x: of the rows that have both."""
+    from sqlglot import exp
+
+    def of(kind: "type[exp.AggFunc]", y: "exp.Expr", x: "exp.Expr") -> "exp.Expr":
+        made = kind(this=_double(y), expression=_double(x))
+        made.meta["line"] = line_of(call) or 1
+        return made
+
+    y, x = call.this, call.expression
+    both, count = of(exp.CovarPop, y, x), of(exp.RegrCount, y, x)
+    wide, high = of(exp.RegrSyy, x, y), of(exp.RegrSyy, y, x)
+    mean, other = of(exp.RegrAvgy, y, x), of(exp.RegrAvgy, x, y)
+    product = _times(both, count)
+    slope = _divide(product, wide)
+    relation = _divide(product, _times(exp.Sqrt(this=wide), exp.Sqrt(this=high)))
+    made: dict[type[exp.Expr], exp.Expr] = {
+        exp.CovarPop: both,
+        exp.CovarSamp: _divide(product, _minus(_double(count), exp.Literal.number(1))),
+        exp.Corr: relation,
+        exp.RegrSlope: slope,
+        exp.RegrIntercept: _minus(mean, _times(slope, other)),
+        exp.RegrR2: _times(relation, relation),
+        exp.RegrSxx: wide,
+        exp.RegrSyy: high,
+        exp.RegrSxy: product,
+        exp.RegrAvgx: other,
+        exp.RegrAvgy: mean,
+        exp.RegrCount: count,
+    }
+    return made[type(call)]
+
+
+def _divide(above: "exp.Expr", below: "exp.Expr") -> "exp.Expr":
+    from sqlglot import exp
+
+    return exp.Paren(this=exp.Div(this=above, expression=below))
 
 
 class _Sums:

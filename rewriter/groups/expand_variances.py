@@ -21,14 +21,15 @@ def expand_variances(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     VAR_SAMP(x), and their square roots in those of STDDEV_POP(x) and STDDEV_SAMP(x).
 
     Of whole numbers and decimals the sums are exact, and the quotient is rounded once: the same in
-    any order of the rows.
+    any order of the rows. The variances of doubles stay, whose squares are added up exactly where
+    groups are (runtime/results/exact_sums.py).
 
     Args:
         tree: without subqueries.
         catalog: its tables.
 
     Raises:
-        SqlRefusal: it is of doubles, whose squares are rounded, or of what is no number.
+        SqlRefusal: it is of what is no number.
     """
     from sqlglot import exp
 
@@ -43,27 +44,34 @@ def expand_variances(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         if isinstance(call.this, exp.Distinct):
             continue  # it is refused where it is read
         made = read_row_expression(call.this.copy(), scope)
-        if not isinstance(made.type, IntType | DecimalType):
-            double = isinstance(made.type, FloatType)
+        if not isinstance(made.type, IntType | DecimalType | FloatType):
             raise SqlRefusal(
                 f"{call.sql('spark')} of {name_column_type(made.type)}",
-                why="the squares of doubles are rounded, and their differences lose all digits"
-                if double
-                else WHY,
-                fix=f"write {call.sql('spark').partition('(')[0]}(CAST(ROUND("
-                f"{call.this.sql('spark')} * 1000) AS BIGINT)), in thousandths, or declare "
-                "the column as decimal"
-                if double
-                else "take the variance of a number",
+                why=WHY,
+                fix="take the variance of a number",
                 line=line_of(call),
             )
         population = isinstance(call, (exp.VariancePop, exp.StddevPop))
         scale = made.type.scale if isinstance(made.type, DecimalType) else 0
         root = not isinstance(call, (exp.Variance, exp.VariancePop))
         name, shown = call.sql("spark"), call.parent is tree and call.arg_key == "expressions"
-        expanded = _expand(call.this, scale, population=population, root=root)
+        if isinstance(made.type, FloatType):
+            expanded = _keep(call, population=population, root=root)
+        else:
+            expanded = _expand(call.this, scale, population=population, root=root)
         call.replace(exp.alias_(expanded, name, quoted=True) if shown else expanded)
     return tree
+
+
+def _keep(call: "exp.Expr", *, population: bool, root: bool) -> "exp.Expr":
+    """A variance itself, or its root."""
+    from sqlglot import exp
+
+    kind = exp.VariancePop if population else exp.Variance
+    made = kind(this=call.this.copy())
+    if (line := line_of(call)) is not None:
+        made.meta["line"] = line
+    return exp.Sqrt(this=made) if root else made
 
 
 def _expand(value: "exp.Expr", scale: int, *, population: bool, root: bool) -> "exp.Expr":

@@ -24,12 +24,13 @@ _SKETCHES = ("APPROX_QUANTILE", "APPROX_PERCENTILE", "PERCENTILE_APPROX", "APPRO
 
 
 class SqlAggregate(NamedTuple):
-    """A call: its function, its column (None: COUNT of all matches), and of quantiles the fraction
-    of values."""
+    """A call: its function, its column (None: COUNT of all matches), of quantiles the fraction
+    of values, and of COVAR_POP the second column."""
 
     function: AggregateFunction
     column: "exp.Column | None"
     fraction: "Fraction | None" = None
+    second: "exp.Column | None" = None
 
 
 def name_aggregates(tree: Tree) -> Tree:
@@ -128,6 +129,12 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
         exp.Quantile: AggregateFunction.QUANTILE,
         exp.PercentileCont: AggregateFunction.PERCENTILE,
         exp.Count: AggregateFunction.COUNT,
+        exp.VariancePop: AggregateFunction.VAR_POP,
+        exp.Variance: AggregateFunction.VAR_SAMP,
+        exp.CovarPop: AggregateFunction.COVAR_POP,
+        exp.RegrSyy: AggregateFunction.REGR_SXX,
+        exp.RegrAvgy: AggregateFunction.AVG,
+        exp.RegrCount: AggregateFunction.COUNT,
     }
     function = kinds.get(type(call))
     if function is None:
@@ -138,11 +145,19 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
         if function is AggregateFunction.COUNT:
             function = AggregateFunction.COUNT_DISTINCT
         elif function not in (AggregateFunction.MIN, AggregateFunction.MAX):
-            raise _beyond(call, call.sql("spark"), "leave DISTINCT out, or COUNT(DISTINCT …)")
+            fix = (
+                f"take the distinct values first: SELECT h, {call.key.upper()}(x) FROM (SELECT "
+                "DISTINCT date_trunc('hour', ts) AS h, x FROM …) AS d GROUP BY h"
+            )
+            raise _beyond(call, call.sql("spark"), fix)
     if function is AggregateFunction.COUNT and isinstance(argument, (exp.Star, exp.Literal)):
         return SqlAggregate(function, None)
     if not isinstance(argument, exp.Column) or call.args.get("expressions"):
         raise _beyond(call, call.sql("spark"), "aggregate one column itself")
+    if isinstance(call, exp.CovarPop | exp.RegrSyy | exp.RegrAvgy | exp.RegrCount):
+        second = call.expression
+        assert isinstance(second, exp.Column)  # derive_query_columns made one
+        return SqlAggregate(function, argument, second=second)
     if not function.takes_fraction:
         return SqlAggregate(function, argument)
     given = call.args.get("quantile" if isinstance(call, exp.Quantile) else "expression")

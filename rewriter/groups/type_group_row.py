@@ -85,7 +85,15 @@ def _type_aggregate(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> 
     match aggregate.function:
         case AggregateFunction.COUNT | AggregateFunction.COUNT_DISTINCT:
             return IntType()
-        case AggregateFunction.AVG | AggregateFunction.MEDIAN | AggregateFunction.PERCENTILE:
+        case (
+            AggregateFunction.AVG
+            | AggregateFunction.MEDIAN
+            | AggregateFunction.PERCENTILE
+            | AggregateFunction.VAR_POP
+            | AggregateFunction.VAR_SAMP
+            | AggregateFunction.COVAR_POP
+            | AggregateFunction.REGR_SXX
+        ):
             return FloatType()
         case (
             AggregateFunction.SUM

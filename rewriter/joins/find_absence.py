@@ -158,7 +158,9 @@ def _refuse_inside(tree: "exp.Expr") -> None:
             f"{'a subquery' if isinstance(node, exp.Select) else type(node).__name__.upper()} "
             "inside of OR, or of an expression",
             why="each EXISTS, NOT EXISTS, IN and NOT IN is a condition that every answer meets",
-            fix="write a UNION ALL of parts that exclude each other, each with its own condition",
+            fix="write a UNION ALL of parts that exclude each other, each with its own condition; "
+            "of columns that are not NULL, write NOT EXISTS (SELECT 1 FROM t WHERE t.c = x) for x "
+            "NOT IN (SELECT c FROM t), which may stand there",
             line=line_of(node) or line_of(tree),
         )
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.mappings.sql.read_scope import Scope, find_name
+from ontoweir.mappings.sql.read_scope import Scope, column_names, find_name
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -29,3 +29,18 @@ def list_tables(select: "exp.Select", catalog: Catalog) -> Scope:
             if name is not None and name.lower() not in named:
                 tables[tree.alias_or_name] = catalog.table(name)
     return Scope(catalog, tables)
+
+
+def open_names(select: "exp.Select", scope: Scope) -> None:
+    """HAVING with an aggregate in the place of the name that SELECT gives it, where no column of
+    the tables is called so."""
+    from sqlglot import exp
+
+    given = {e.alias.lower(): e.unalias() for e in select.expressions if e.alias}
+    having = select.args.get("having")
+    for column in [] if having is None else list(having.find_all(exp.Column)):
+        made = given.get(column.name.lower())
+        if column.table or made is None or not made.find(exp.AggFunc):
+            continue
+        if not any(find_name(column.name, column_names(t)) for t in scope.tables.values()):
+            column.replace(exp.paren(made.copy()))

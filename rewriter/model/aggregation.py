@@ -24,6 +24,10 @@ class AggregateFunction(StrEnum):
     MEDIAN = "MEDIAN"
     QUANTILE = "QUANTILE"
     PERCENTILE = "PERCENTILE"
+    VAR_POP = "VAR_POP"
+    VAR_SAMP = "VAR_SAMP"
+    COVAR_POP = "COVAR_POP"
+    REGR_SXX = "REGR_SXX"
 
     @property
     def duplicate_sensitive(self) -> bool:
@@ -45,38 +49,62 @@ class AggregateFunction(StrEnum):
         return self is AggregateFunction.MEDIAN or self.takes_fraction
 
     @property
+    def adds(self) -> bool:
+        """Whether it is made of the number of values and their sum, or that of their squares."""
+        return self in (AggregateFunction.SUM, AggregateFunction.AVG) or self.varies
+
+    @property
+    def varies(self) -> bool:
+        """Whether it is a variance or covariance: of doubles, as others' are expressions over exact
+        sums."""
+        return self in (
+            AggregateFunction.VAR_POP,
+            AggregateFunction.VAR_SAMP,
+            AggregateFunction.COVAR_POP,
+            AggregateFunction.REGR_SXX,
+        )
+
+    @property
     def takes_fraction(self) -> bool:
         """Whether it is asked for with a fraction of the values."""
         return self in (AggregateFunction.QUANTILE, AggregateFunction.PERCENTILE)
 
 
-AggregateKey: TypeAlias = tuple[AggregateFunction, str | None, Fraction | None]
-"""A function, its argument, and of QUANTILE and PERCENTILE the fraction."""
+AggregateKey: TypeAlias = tuple[AggregateFunction, str | None, Fraction | None, str | None]
+"""A function, its argument, of QUANTILE and PERCENTILE the fraction, and the second argument."""
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """`function(argument)` as the column `name`; `argument` is a variable of the matches, None
     for COUNT of all matches. It is of the matches where the argument has a value: in SQL there
-    may be others. `fraction`: of QUANTILE and PERCENTILE, from 0 to 1."""
+    may be others. `fraction`: of QUANTILE and PERCENTILE, from 0 to 1. `second`: of the matches
+    alone where this argument has a value, too: of COVAR_POP it is the other one; of COUNT, AVG and
+    REGR_SXX (n · VAR_POP) only that is asked of it."""
 
     name: str
     function: AggregateFunction
     argument: str | None
     source: Source | None = None
     fraction: Fraction | None = None
+    second: str | None = None
 
     @property
     def key(self) -> AggregateKey:
         """What it computes, whatever its name."""
-        return self.function, self.argument, self.fraction
+        return self.function, self.argument, self.fraction, self.second
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Its one argument, or both, or none."""
+        return tuple(a for a in (self.argument, self.second) if a is not None)
 
     def __str__(self) -> str:
         if self.fraction is not None:
             return f"{self.function}(?{self.argument}, {float(self.fraction):g})"
         if self.function is AggregateFunction.COUNT_DISTINCT:
             return f"COUNT(DISTINCT ?{self.argument})"
-        inner = "*" if self.argument is None else f"?{self.argument}"
+        inner = ", ".join(f"?{argument}" for argument in self.arguments) or "*"
         return f"{self.function}({inner})"
 
 
@@ -139,7 +167,7 @@ class Aggregation:
     @property
     def variables(self) -> tuple[str, ...]:
         """The variables of the characteristic query: the group's, then the arguments."""
-        arguments = (a.argument for a in self.aggregates if a.argument is not None)
+        arguments = (argument for a in self.aggregates for argument in a.arguments)
         return tuple(dict.fromkeys((*self.group, *arguments)))
 
 

@@ -219,8 +219,8 @@ class SpjQuery:
     closing: Attribute | None = None
     """The bucket of time by which groups are final, and forgotten; or the first of `closed`."""
     closed: ClosedValues | None = None
-    added: str | None = None
-    """An output that is only added up: it tells no groups apart."""
+    added: tuple[str, ...] = ()
+    """Outputs that are only added up: they tell no groups apart."""
 
 
 @dataclass(frozen=True, slots=True)

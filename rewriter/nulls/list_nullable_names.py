@@ -21,6 +21,7 @@ def list_nullable_names(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
         names.update(
             a.name
             for a in union.aggregation.aggregates
-            if a.argument in names and a.function not in _COUNTS
+            if (a.argument in names and a.function not in _COUNTS)
+            or a.function is AggregateFunction.VAR_SAMP  # of one value
         )
     return frozenset(names)

@@ -2,6 +2,7 @@
 
 from collections.abc import Set
 from dataclasses import replace
+from decimal import Decimal
 from typing import assert_never
 
 from ontoweir.errors import Source
@@ -14,7 +15,7 @@ from ontoweir.mappings.model.assertion import (
     SourceNotNull,
     SourceOneOf,
 )
-from ontoweir.mappings.model.catalog import Scalar
+from ontoweir.mappings.model.catalog import DecimalType, FloatType, Scalar
 from ontoweir.mappings.model.column_types import XSD, type_constant
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.sql.read_scope import SqlRefusal
@@ -144,5 +145,9 @@ def _constant_output(value: Scalar) -> ConstantOutput:
             why="a whole number has 64 bits",
             fix=f"write the text, '{text}'",
         )
+    if isinstance(value, float):
+        return ConstantOutput(text, False, kind=FloatType())
+    if isinstance(value, Decimal) and "." not in text:
+        return ConstantOutput(text, False, kind=DecimalType(max(19, len(text) + 1), 1))
     kind = XSD + ("boolean" if isinstance(value, bool) else "decimal" if "." in text else "integer")
     return ConstantOutput(text, False, kind=type_constant(text, kind))

@@ -1,4 +1,4 @@
-"""Aggregates of conditions: COUNT_IF, BOOL_OR, BOOL_AND; and ANY_VALUE."""
+"""Aggregates of conditions: COUNT_IF, BOOL_OR, BOOL_AND; SUM of a constant; and ANY_VALUE."""
 
 from typing import TYPE_CHECKING
 
@@ -10,9 +10,15 @@ _ALL, _SOME = ("EVERY", "BOOL_AND", "LOGICAL_AND"), ("SOME", "BOOL_OR", "LOGICAL
 
 def name_conditions(select: "exp.Select") -> None:
     """Put COUNT in the place of COUNT_IF(c), MAX and MIN of 1 and 0 in those of BOOL_OR(c) and
-    BOOL_AND(c), all with their FILTER; of ANY_VALUE(x) the least, or x if it is grouped by."""
+    BOOL_AND(c), all with their FILTER; the number of rows in that of SUM(1), and a multiple of it
+    in that of SUM(2); of ANY_VALUE(x) the least, or x if it is grouped by. IFF is IF."""
     from sqlglot import exp
 
+    for named in list(select.find_all(exp.Anonymous)):
+        if named.name.upper() == "IFF" and len(named.expressions) == 3:
+            test, yes, no = named.expressions
+            made: exp.Expr = exp.If(this=test, true=yes, false=no)
+            named.replace(made)
     for item in list(select.expressions):
         if not isinstance(item, exp.Alias) and _find(item):
             item.replace(exp.alias_(item.copy(), item.sql("spark"), quoted=True))
@@ -29,9 +35,13 @@ def _find(place: "exp.Expr") -> "list[exp.Expr]":
 
 
 def _kind(node: "exp.Expr") -> str:
-    """ "count", "some" or "all": of which conditions it is an aggregate; "": it is none."""
+    """ "count", "some" or "all": of which conditions it is an aggregate; "rows": it is SUM of a
+    constant; "": it is none."""
     from sqlglot import exp
 
+    if isinstance(node, exp.Sum) and isinstance(node.this, exp.Literal) and not node.this.is_string:
+        over = isinstance(node.parent, exp.Filter) or node.find_ancestor(exp.Window)
+        return "" if over else "rows"
     if isinstance(node, exp.CountIf):
         return "count"
     name = node.name.upper() if isinstance(node, exp.Anonymous) else ""
@@ -50,6 +60,14 @@ def _replace(call: "exp.Expr", select: "exp.Select") -> None:
         group = select.args.get("group")
         grouped = group is not None and call.this in group.expressions
         call.replace(call.this.copy() if grouped else exp.Min(this=call.this.copy()))
+        return
+    if kind == "rows":  # without GROUP BY there may be none, of which the sum is NULL
+        rows: exp.Expr = exp.Count(this=exp.Star())
+        if not select.args.get("group"):
+            rows = exp.Nullif(this=rows, expression=exp.Literal.number(0))
+        if call.this.name != "1":
+            rows = exp.Paren(this=exp.Mul(this=rows, expression=call.this.copy()))
+        call.replace(rows)
         return
     given = call.expressions if isinstance(call, exp.Anonymous) else [call.this]
     if len(given) != 1 or isinstance(given[0], exp.Distinct):

@@ -15,13 +15,13 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
-from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.list_tables import list_tables, open_names
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 _DIGITS = 38
-_PLAIN = {"kind", "expressions", "from_", "joins", "where", "group"}
+_PLAIN = {"kind", "expressions", "from_", "joins", "where", "group", "having"}
 
 
 def read_statics(
@@ -49,15 +49,17 @@ def read_statics(
         _refuse_changing(select)
         reader = _Reader(select, scope)
         items = [reader.read_item(item) for item in select.expressions]
+        having = reader.read_having()
         view = reader.make_view()
         name = _name_relation(catalog, view)
-        for column in [c for item in items for c in item.find_all(exp.Column)]:
+        read = items if having is None else [*items, having]
+        for column in [c for item in read for c in item.find_all(exp.Column)]:
             column.set("table", exp.to_identifier(name))
         made[name] = reader.make_relation(name, view)
         around = select.parent
         assert around is not None
-        if _is_table(around):
-            select.replace(exp.select(*items).from_(exp.to_table(name)))
+        if _is_table(around) or isinstance(around.parent, exp.In):
+            select.replace(exp.select(*items).from_(exp.to_table(name)).where(having))
         else:
             _put_value(around, items[0].unalias(), name)
     relations = {**catalog.relations, **made}
@@ -101,12 +103,13 @@ def _find_scope(select: "exp.Select", catalog: Catalog) -> Scope | None:
     ):
         return None
     if sum(1 for _ in select.find_all(exp.Select)) > 1 or not any(
-        e.find(exp.AggFunc) for e in select.expressions
+        e.find(exp.AggFunc) for e in (*select.expressions, select.args.get("having") or exp.Null())
     ):
         return None
     if any(j.args.get("using") for j in select.args.get("joins") or ()):
         return None
     scope = list_tables(select, catalog)
+    open_names(select, scope)
     tables = list(select.find_all(exp.Table))
     if len(scope.tables) != len(tables) or not tables:
         return None
@@ -144,7 +147,11 @@ def _can_stand(select: "exp.Select") -> bool:
     if _is_table(around):
         names = around.args.get("alias")
         return isinstance(names, exp.TableAlias) and not names.args.get("columns")
+    if isinstance(around.parent, exp.In) and around.arg_key == "query":
+        return True
     if isinstance(around.parent, (exp.In, exp.Exists, exp.Any, exp.All, exp.SetOperation)):
+        return False
+    if select.args.get("having"):
         return False
     outer = around.find_ancestor(exp.Select, exp.Join)
     if not isinstance(outer, exp.Select) or select.args.get("group"):
@@ -249,7 +256,14 @@ class _Reader:
             return node
 
         inner = item.unalias().copy().transform(replaced, copy=False)
+        if isinstance(item, exp.Having):
+            return inner
         return exp.alias_(inner, item.alias_or_name or item.sql("spark"), quoted=True)
+
+    def read_having(self) -> "exp.Expr | None":
+        """HAVING over the relation's columns: its rows are those of all groups."""
+        having = self.select.args.get("having")
+        return None if having is None else self.read_item(having).this
 
     def make_view(self) -> str:
         """What computes the relation's rows."""
@@ -260,6 +274,7 @@ class _Reader:
         view.set("expressions", items)
         keys = [self.columns[name][1].copy() for name in dict.fromkeys(self.keys)]
         view.set("group", exp.Group(expressions=keys) if keys else None)
+        view.set("having", None)
         of = {alias.lower(): table.name for alias, table in self.scope.tables.items()}
         for table in list(view.find_all(exp.Table)):
             named = exp.to_table(of[table.alias_or_name.lower()])

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
 from ontoweir.rewriter.latest.join_latest import join_latest
@@ -28,6 +29,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
+    - EXISTS inside of OR, or of an expression, is one of parts that exclude each other;
     - DISTINCT ON is the row whose number is 1, and of the greatest time of its key there is no
       later one;
     - the latest, and the first, row of a key or for another row, by LATERAL, joins with the
@@ -52,7 +54,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
-    tree = subtract_rows(tree, catalog)
+    tree = split_exists(subtract_rows(tree, catalog), catalog)
     name_parts(tree)
     for select in list(tree.find_all(exp.Select)):
         name_windows(select)

@@ -48,6 +48,7 @@ from ontoweir.rewriter.subqueries.cut_subselects import cut_subselects, made_var
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens, stands_for
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.syntax.open_ask import open_ask
+from ontoweir.rewriter.syntax.open_construct import open_construct
 from ontoweir.rewriter.syntax.parse_sparql import parse_sparql
 from ontoweir.rewriter.syntax.refuse_forms import FORMS, refuse_forms, refuse_pattern
 from ontoweir.rewriter.windows.read_sparql_windows import read_sparql_windows
@@ -70,7 +71,7 @@ def parse_query(
     `branch`. A query whose filters never hold is one branch with filters that never hold.
 
     Args:
-        text: SPARQL 1.1 SELECT, SELECT DISTINCT or ASK.
+        text: SPARQL 1.1 SELECT, SELECT DISTINCT, ASK or CONSTRUCT.
         name: what the query is called.
         file: where it stands, for messages.
         values: properties of the rows of SELECTs within it that are values, and no times.
@@ -79,7 +80,7 @@ def parse_query(
     Raises:
         QueryError: the text is not SPARQL, or outside the query language.
     """
-    text = open_ask(text)
+    text = open_ask(open_construct(text, file))
     tokens = Tokens(text)
     prologue, query = parse_sparql(text, tokens, file)
     read = partial(parse_query, file=file, values=values)

@@ -4,7 +4,7 @@ import rdflib
 
 from ontoweir.errors import Source
 from ontoweir.rewriter.model.query import Iri, Literal, Variable
-from ontoweir.rewriter.sparql.patterns import Join, Values, bound_variables
+from ontoweir.rewriter.sparql.patterns import Join, Pattern, Union, Values, bound_variables
 from ontoweir.rewriter.sparql.read_terms import Refuse, Terms
 from ontoweir.rewriter.syntax.node import Node
 
@@ -17,20 +17,14 @@ class ValuesReader:
     def __init__(self, terms: Terms, times: frozenset[Variable], file: str, refuse: Refuse) -> None:
         self.terms, self.times, self.file, self.refuse = terms, times, file, refuse
 
-    def read_values(self, part: Node, line: int) -> Values:
-        """VALUES: every variable has a value in every row."""
+    def read_values(self, part: Node, line: int) -> Pattern:
+        """VALUES. Rows in which a variable is UNDEF, which is joined with any value, are a branch
+        of a UNION for the variables that have values."""
         names = [Variable(str(v)) for v in part.get("var", ())]
         self.check_fixed(names, line)
-        rows: list[tuple[Iri | Literal, ...]] = []
+        rows: dict[tuple[Variable, ...], list[tuple[Iri | Literal, ...]]] = {}
         for row in part.get("value", ()):
             nodes = row if isinstance(row, list) else [row]
-            if "UNDEF" in [node for node in nodes if type(node) is str]:
-                raise self.refuse(
-                    "UNDEF in VALUES",
-                    "an unbound variable would match everything",
-                    "write VALUES without that variable in a branch of UNION of its own",
-                    line,
-                )
             if len(nodes) != len(names):
                 raise self.refuse(
                     f"VALUES has {len(names)} variables and a row of {len(nodes)} values",
@@ -38,11 +32,18 @@ class ValuesReader:
                     "add or remove values",
                     line,
                 )
-            rows.append(tuple(self.read_constant(node, line) for node in nodes))
+            given = [(v, n) for v, n in zip(names, nodes, strict=True) if not _is_undefined(n)]
+            row_of = tuple(self.read_constant(node, line) for _, node in given)
+            rows.setdefault(tuple(v for v, _ in given), []).append(row_of)
         if not rows or not names:
             fix = "write at least one variable and one row, or remove it"
             raise self.refuse("VALUES without values", "it allows no answer", fix, line)
-        return Values(tuple(names), tuple(rows), Source(self.file, line))
+        source = Source(self.file, line)
+        branches: list[Pattern] = []
+        for variables, held in rows.items():
+            one: Pattern = Values(variables, tuple(held), source) if variables else Join(())
+            branches += [one] * (1 if variables else len(held))
+        return branches[0] if len(branches) == 1 else Union(tuple(branches))
 
     def read_bind(self, part: Node, before: Join, line: int) -> Values:
         """BIND of a constant to a variable that is not bound yet."""
@@ -95,3 +96,7 @@ class ValuesReader:
                     f'write FILTER(?{time.name} = "2014-08-04T00:00:00"^^xsd:dateTime), or IN',
                     line,
                 )
+
+
+def _is_undefined(node: object) -> bool:
+    return type(node) is str and node == "UNDEF"

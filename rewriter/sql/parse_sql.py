@@ -1,5 +1,6 @@
 """Parses plain SQL over the catalog into a union of SPJ queries: `check --sql`."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -44,11 +45,9 @@ from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
-from ontoweir.rewriter.standing.make_standing import make_standing
 from ontoweir.rewriter.standing.read_over_latest import read_over_latest
 from ontoweir.rewriter.standing.read_standing import read_standing
-from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
-from ontoweir.rewriter.standing.take_groups import take_groups
+from ontoweir.rewriter.standing.unite_standing import unite_standing
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.subqueries.stack_rows import stack_rows
@@ -99,8 +98,13 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         latest = read_latest(written if ended is None else ended.rows, catalog)
         if ended is None and latest.key is None:
             ended = read_standing(latest.tree, catalog)
-        if ended is not None and (made := reader.read_standing(ended, catalog, name)) is not None:
-            return made
+        if ended is not None:
+
+            def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:
+                return reader.read((one,), catalog, name, nullable=free)
+
+            if (whole := unite_standing(ended, read, catalog)) is not None:
+                return whole
         tree = name_aggregates(latest.tree)
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
         if latest.key is None:
@@ -111,9 +115,12 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
-        raise QueryError(
-            error.what, why=error.why, fix=error.fix, source=error.place(file)
-        ) from None
+        what, why, fix = (_say(t, reader.statics) for t in (error.what, error.why, error.fix))
+        raise QueryError(what, why=why, fix=fix, source=error.place(file)) from None
+    except QueryError as error:
+        for key in ("what", "why", "fix"):
+            setattr(error, key, _say(getattr(error, key), reader.statics))
+        raise
     except RecursionError:
         raise QueryError(
             "the SQL is nested too deeply",
@@ -121,6 +128,21 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             fix="write fewer conditions and terms, and remove superfluous parentheses",
             source=Source(file, 1),
         ) from None
+
+
+def _say(text: str, statics: Sequence[Relation]) -> str:
+    """A text of an error with a subquery in the place of what is read instead of it, and what was
+    written for the time of a row."""
+    for relation in statics:
+        view = str(relation.data.view)
+        shown = f"({view})" if len(view) < _LONG else "(a subquery over static relations)"
+        name = re.escape(relation.name)
+        text = re.sub(rf"`?\b{name}\b`?(\.`?c\d+`?)?", shown.replace("\\", r"\\"), text)
+    return text.replace("`time of the row`", "the timestamp")
+
+
+_LONG = 120
+"""Longer subqueries are not repeated in messages."""
 
 
 class _StillSeveral(Exception):
@@ -142,31 +164,6 @@ class _Reader:
         answers, block = make_answers(self.read(trees, catalog, name, keyed=keyed), name, catalog)
         self.blocks.append(block)
         return answers
-
-    def read_standing(self, ended: StandingRows, catalog: Catalog, name: str) -> SpjUnion | None:
-        """Rows that hold until others end them (None: which these are cannot be told)."""
-        shown = len(ended.rows.selects) - ended.size
-        free = frozenset((*(range(shown) if ended.nulls else ()), *(shown + n for n in ended.free)))
-        if ended.groups:
-            rows = self.read((ended.rows,), catalog, name)
-            rows, key, groups = take_groups(rows, KEY)
-        else:
-            rows, groups = self.read((ended.rows,), catalog, name, nullable=free), None
-            key = rows.variables[shown:]
-        keys = frozenset(range(ended.size))
-        enders = self.read((ended.enders,), catalog, name, nullable=keys)
-        if rows.ends or rows.begins or enders.ends or enders.begins:
-            return None
-        how = Standing(
-            key,
-            inclusive=ended.inclusive,
-            replaced=ended.replaced,
-            nulls=ended.nulls,
-            hidden=key,
-            distinct=ended.distinct,
-            groups=groups,
-        )
-        return make_standing(rows, enders, how, extend_catalog(catalog, rows))
 
     def read_absence(
         self, trees: AbsenceTrees, catalog: Catalog, name: str
@@ -377,7 +374,7 @@ def _shape(aggregation: Aggregation | None) -> object:
     """What an aggregation is, wherever it is written."""
     if aggregation is None:
         return None
-    return aggregation.group, [(a.name, a.function, a.argument) for a in aggregation.aggregates]
+    return aggregation.group, [(a.name, *a.key) for a in aggregation.aggregates]
 
 
 def _names(select: SelectShape) -> tuple[str, ...]:

@@ -146,6 +146,17 @@ def _call(aggregate: Aggregate, value_of: Callable[[str], exp.Expr], dialect: st
     if aggregate.argument is None:
         return exp.Count(this=exp.Star())
     value = value_of(aggregate.argument)
+    if aggregate.second is not None:
+        kinds = {
+            AggregateFunction.COUNT: exp.RegrCount,
+            AggregateFunction.AVG: exp.RegrAvgy,
+            AggregateFunction.COVAR_POP: exp.CovarPop,
+            AggregateFunction.REGR_SXX: exp.RegrSyy,
+        }
+        made = kinds[aggregate.function](this=value, expression=value_of(aggregate.second))
+        if aggregate.function is AggregateFunction.COUNT:  # DuckDB's has 32 bits, and no sign
+            return exp.Cast(this=made, to=exp.DataType.build("BIGINT"))
+        return made
     match aggregate.function:
         case AggregateFunction.COUNT:
             return exp.Count(this=value)
@@ -155,6 +166,12 @@ def _call(aggregate: Aggregate, value_of: Callable[[str], exp.Expr], dialect: st
             return exp.Sum(this=value)
         case AggregateFunction.AVG:
             return exp.Avg(this=value)
+        case AggregateFunction.VAR_POP:
+            return exp.VariancePop(this=value)
+        case AggregateFunction.VAR_SAMP:
+            return exp.Variance(this=value)
+        case AggregateFunction.COVAR_POP | AggregateFunction.REGR_SXX:
+            raise AssertionError("they have two arguments")
         case AggregateFunction.MIN:
             return exp.Min(this=value)
         case AggregateFunction.MAX:

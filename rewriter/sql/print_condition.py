@@ -11,6 +11,7 @@ from ontoweir.mappings.model.catalog import (
     ColumnType,
     DateType,
     DecimalType,
+    FloatType,
     IntType,
     Scalar,
     TimestampType,
@@ -222,8 +223,11 @@ def _print_constant(text: str, kind: ColumnType) -> exp.Expr:
     from sqlglot import exp
 
     match kind:
+        case FloatType():
+            return exp.Literal.number(f"{text}e0")
         case IntType() | DecimalType():
-            return exp.Literal.number(text)
+            whole = isinstance(kind, DecimalType) and "." not in text
+            return exp.Literal.number(f"{text}.0" if whole else text)
         case BooleanType():
             return exp.Boolean(this=text == "true")
         case _:

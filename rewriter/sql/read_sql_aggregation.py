@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, cast
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import SourceColumn
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.groups.read_sql_aggregate import WHY, read_sql_aggregate
 from ontoweir.rewriter.model.aggregation import (
     Aggregate,
@@ -134,15 +136,20 @@ class _Reader:
             self.names[key] = name
 
     def _aggregate(self, name: str, call: "exp.Expr") -> Aggregate:
-        function, column, fraction = read_sql_aggregate(call)
+        function, column, fraction, second = read_sql_aggregate(call)
         of = None if column is None else _resolve(column, self.scope)
-        if of is None or _is_counted_time(function, of, self.scope):
+        if of is None or (second is None and _is_counted_time(function, of, self.scope)):
             return Aggregate(name, function, None, self.source)
+        other = None if second is None else self._argument(_resolve(second, self.scope))
+        return Aggregate(name, function, self._argument(of), self.source, fraction, other)
+
+    def _argument(self, of: SourceColumn) -> str:
+        """The variable of a column that is aggregated."""
         if of in self.grouped:
-            return Aggregate(name, function, self.names[of], self.source, fraction)
+            return self.names[of]
         if of not in self.arguments:
             self.arguments[of] = next(self.free)
-        return Aggregate(name, function, self.arguments[of], self.source, fraction)
+        return self.arguments[of]
 
     def _over_row(self, tree: "exp.Expr", *, aliases: bool = False) -> "exp.Expr":
         """An expression over the row of a group; `aliases`: names that SELECT gives are known."""
@@ -167,12 +174,17 @@ class _Reader:
                     return exp.Paren(this=self.trees.computed[given].copy())
                 if given is not None:
                     return _column(given, node)
-            key = _resolve(node, self.scope)
+            key = self._meant(_resolve(node, self.scope))
             if key not in self.grouped:
                 raise _ungrouped(node)
             return _column(self.names[key], node)
 
         return tree.copy().transform(replaced, copy=False)
+
+    def _meant(self, key: SourceColumn) -> SourceColumn:
+        """The time of a row, by which it may be grouped, for a stream's timestamp."""
+        moment = SourceColumn(key.alias, make_column(TimeBucket(Moments())).name)
+        return moment if self.scope.step_of(key) is not None and moment in self.grouped else key
 
     def _is_bucket(self, key: SourceColumn) -> bool:
         """Whether it is a bucket of time: groups by it are final, so that no row takes the place of

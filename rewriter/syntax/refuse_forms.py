@@ -17,7 +17,7 @@ _REFUSED = {
     "MinusGraphPattern": ("MINUS", "write it in the outermost group, or in GRAPH"),
     "ServiceGraphPattern": ("SERVICE", "declare the other source as a relation in the catalog"),
 }
-FORMS = {"ConstructQuery": "CONSTRUCT", "DescribeQuery": "DESCRIBE"}
+FORMS = {"DescribeQuery": "DESCRIBE"}
 _ORDER = (
     "remove it: results are a stream, in order of `at`; `ontoweir show RESULT --sort COLUMN` sorts "
     "answers"
@@ -44,11 +44,6 @@ def refuse_forms(
     """
     if query.name in FORMS:
         fix = "write SELECT, or SELECT DISTINCT, and the variables"
-        if query.name == "ConstructQuery":
-            fix = (
-                "write SELECT DISTINCT ?subject ?predicate ?object for each triple, with "
-                "BIND(:p AS ?predicate) for what is constant: --format nq writes triples"
-            )
         raise refuse(FORMS[query.name], OUTSIDE, fix, tokens.line_of("SELECT", *FORMS.values()))
     if "orderby" in query and not _is_by_time(query["orderby"]["condition"], times):
         raise refuse("ORDER BY", OUTSIDE, _ORDER, tokens.line_of("ORDER"))

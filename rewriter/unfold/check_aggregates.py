@@ -39,7 +39,8 @@ def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
         _check_group(name, union, catalog)
     for aggregate in union.aggregation.aggregates:
         if aggregate.function not in (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT):
-            _check(aggregate, union, catalog)
+            for argument in aggregate.arguments:
+                _check(aggregate, argument, union, catalog)
 
 
 def _check_group(name: str, union: SpjUnion, catalog: Catalog) -> None:
@@ -56,10 +57,10 @@ def _check_group(name: str, union: SpjUnion, catalog: Catalog) -> None:
         )
 
 
-def _check(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> None:
+def _check(aggregate: Aggregate, argument: str, union: SpjUnion, catalog: Catalog) -> None:
     families: dict[str, ColumnType] = {}
     for query in union.disjuncts:
-        output = next(o for name, o in query.outputs if name == aggregate.argument)
+        output = next(o for name, o in query.outputs if name == argument)
         if not isinstance(output, LiteralOutput | NullOutput):
             raise QueryError(
                 f"{aggregate} aggregates values that are not literals of a column",
@@ -90,9 +91,16 @@ def _family(aggregate: Aggregate, kind: ColumnType, column: str) -> str:
             return name_column_type(kind)
         case DateType() | TimestampType() | StringType() | BooleanType():
             words = "numbers, dates and times" if ordered else "numbers"
+            extreme = aggregate.function in (AggregateFunction.MIN, AggregateFunction.MAX)
+            first = (
+                "; in SQL, for the first text of a bucket, GROUP BY the bucket and the text "
+                "and rank the groups: QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) "
+                "ORDER BY the_text) = 1, and DESC for the last one"
+            )
             raise QueryError(
-                f"{aggregate} aggregates {column}, which is {name_column_type(kind)}",
+                f"{aggregate.function} of {column}, which is {name_column_type(kind)}",
                 why=f"{aggregate.function} takes {words}",
-                fix="aggregate another property, or use COUNT or COUNT(DISTINCT …)",
+                fix="aggregate another property, or use COUNT or COUNT(DISTINCT …)"
+                + (first if extreme else ""),
                 source=aggregate.source,
             )

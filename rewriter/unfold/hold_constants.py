@@ -47,7 +47,8 @@ def hold_constants(union: SpjUnion, sets: SetMaker) -> SpjUnion:
     if union.aggregation is None:
         return union
     counts = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
-    arguments = {a.argument for a in union.aggregation.aggregates if a.function not in counts}
+    made = (a for a in union.aggregation.aggregates if a.function not in counts)
+    arguments: set[str | None] = {argument for a in made for argument in a.arguments}
     held: dict[tuple[bool, Decimal | float], View] = {}
     disjuncts = tuple(_hold(q, arguments, held, sets) for q in union.disjuncts)
     for query in disjuncts:

@@ -87,7 +87,15 @@ def _fold(
         case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE:
             values = numbers_of(rows, name_measure((MeasureKind.HISTOGRAM, first.argument)))
             return _add(rows, *group_codes([groups, begun, ends, values], size))
-        case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
+        case (
+            AggregateFunction.COUNT
+            | AggregateFunction.SUM
+            | AggregateFunction.AVG
+            | AggregateFunction.VAR_POP
+            | AggregateFunction.VAR_SAMP
+            | AggregateFunction.COVAR_POP
+            | AggregateFunction.REGR_SXX
+        ):
             return _add(rows, *group_codes([groups, begun, ends], size))
 
 
@@ -108,7 +116,10 @@ def _add(rows: pa.Table, codes: Array, count: int) -> pa.Table:
         return rows
     folded = rows.take(pa.array(first_of(codes, count)))
     for place, name in enumerate(rows.column_names):
-        is_sum = name.startswith("[") and json.loads(name)[0] == MeasureKind.SUM
+        is_sum = name.startswith("[") and json.loads(name)[0] in (
+            MeasureKind.SUM,
+            MeasureKind.SQUARES,
+        )
         if (is_sum or name == WEIGHT) and rows.column(name).null_count < rows.num_rows:
             total = add_up(numbers_of(rows, name), codes, count)
             folded = folded.set_column(place, name, pa.array(total))

@@ -34,6 +34,7 @@ from ontoweir.runtime.groups.list_matches import (
 )
 from ontoweir.runtime.groups.render_aggregate import render_aggregate
 from ontoweir.runtime.groups.shape_rows import find_holding, shape_rows
+from ontoweir.runtime.results.exact_sums import name_sums
 from ontoweir.runtime.results.group_state import GroupColumn
 from ontoweir.runtime.results.measures import Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, UNTIL
@@ -125,7 +126,7 @@ class _Sliding:
             begin, end = moments.begin[mine], moments.end[mine]
             weights = rows.column(WEIGHT).to_numpy()
             held = self._sum(begin, end, weights, "a number of matches")
-            if part.over is None:
+            if not part.over:
                 exists |= held > 0
             columns |= self._measure(part, rows, begin, end, held)
         self.exists = exists
@@ -166,7 +167,15 @@ class _Sliding:
                 found, there = rank_spans(begin, end, counted, self.moments.first, places)
                 sides = zip(ranked, found, strict=True)
                 return {rank: GroupColumn(r.low, there, r.high, r.share) for rank, r in sides}
-            case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
+            case (
+                AggregateFunction.COUNT
+                | AggregateFunction.SUM
+                | AggregateFunction.AVG
+                | AggregateFunction.VAR_POP
+                | AggregateFunction.VAR_SAMP
+                | AggregateFunction.COVAR_POP
+                | AggregateFunction.REGR_SXX
+            ):
                 made = {weight_of(part): GroupColumn(held, always)}
                 nothing = GroupColumn(np.zeros(size, dtype=np.int64), always)
                 for a in part.aggregates:
@@ -177,7 +186,8 @@ class _Sliding:
                     if not name.startswith("["):
                         continue
                     measure = tuple(json.loads(name))
-                    if measure[0] == MeasureKind.SUM and self._adds(part, measure[1]):
+                    sums = (MeasureKind.SUM, MeasureKind.SQUARES)
+                    if measure[0] in sums and self._adds(part, measure[1]):
                         what = f"the sum of {self._name_sum(measure[1])}"
                         total = self._sum(begin, end, numbers_of(rows, name), what)
                         made[measure] = GroupColumn(total, always)
@@ -185,13 +195,11 @@ class _Sliding:
 
     @staticmethod
     def _adds(part: AggregatePart, argument: str) -> bool:
-        summed = (AggregateFunction.SUM, AggregateFunction.AVG)
-        return any(a.argument == argument and a.function in summed for a in part.aggregates)
+        return any(argument in name_sums(a.arguments) and a.function.adds for a in part.aggregates)
 
     def _name_sum(self, argument: str) -> str:
-        summed = (AggregateFunction.SUM, AggregateFunction.AVG)
         made = self.work.aggregation.aggregates
-        return next(a.name for a in made if a.argument == argument and a.function in summed)
+        return next(a.name for a in made if argument in name_sums(a.arguments) and a.function.adds)
 
     def _sum(self, begin: Array, end: Array, values: Array, what: str) -> Array:
         """The sums of values at every moment."""

@@ -26,7 +26,7 @@ from ontoweir.runtime.groups.list_matches import (
     name_measure,
 )
 from ontoweir.runtime.results.aggregate_columns import ArgumentScale
-from ontoweir.runtime.results.exact_sums import split_doubles
+from ontoweir.runtime.results.exact_sums import add_doubles
 from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, UNTIL
 
@@ -91,8 +91,8 @@ def hold_groups(work: AggregateWork, standing: Standing, held: pa.Table) -> pa.T
 
 def _list(work: AggregateWork, number: int, part: AggregatePart, spans: Spans) -> pa.Table:
     """The rows of a part, as list_matches has them."""
-    if part.over is not None:
-        there = pc.is_valid(spans.rows.column(part.over)).to_numpy()
+    for name in part.over:
+        there = pc.is_valid(spans.rows.column(name)).to_numpy()
         spans = spans.take(np.flatnonzero(there))
     rows, group, size = spans.rows, work.aggregation.group, spans.rows.num_rows
     columns = {
@@ -102,6 +102,11 @@ def _list(work: AggregateWork, number: int, part: AggregatePart, spans: Spans) -
     columns[UNTIL] = pa.array(np.minimum(spans.ends, FOREVER)).cast(INSTANT)
     columns[PART] = pa.array(np.full(size, number, dtype=np.int8))
     columns[WEIGHT] = pa.array(spans.weights)
+    if part.added:
+        floats = [_numbers(rows.column(name), work.scales[name]) for name in part.added]
+        functions = {a.function for a in part.aggregates}
+        added = add_doubles(part.added, floats, spans.weights, functions)
+        return pa.table(columns | {name_measure(m): pa.array(d) for m, d in added.items()})
     for aggregate in part.aggregates:
         argument = aggregate.argument
         if argument is None:
@@ -116,9 +121,6 @@ def _list(work: AggregateWork, number: int, part: AggregatePart, spans: Spans) -
         values = _numbers(rows.column(argument), scale)
         if kind is not MeasureKind.SUM:
             columns[name_measure((kind, argument))] = pa.array(values)
-        elif scale.scale is None:
-            for place, digits in split_doubles(values, spans.weights).items():
-                columns[name_measure((kind, argument, place))] = pa.array(digits)
         else:
             columns[name_measure((kind, argument))] = pa.array(multiply(values, spans.weights))
     return pa.table(columns)

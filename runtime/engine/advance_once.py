@@ -15,7 +15,7 @@ from ontoweir.runtime.engine.aggregate_chunk import (
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.groups.render_aggregate import render_aggregate
 from ontoweir.runtime.groups.shape_rows import shape_rows
-from ontoweir.runtime.results.exact_sums import split_doubles
+from ontoweir.runtime.results.exact_sums import add_doubles
 from ontoweir.runtime.results.group_state import GroupColumn
 from ontoweir.runtime.results.measures import Measure, MeasureKind, rank_of
 from ontoweir.runtime.results.render_results import AT
@@ -24,6 +24,10 @@ from ontoweir.runtime.results.update_groups import show_aggregate
 _STORED = {
     AggregateFunction.SUM: MeasureKind.SUM,
     AggregateFunction.AVG: MeasureKind.SUM,
+    AggregateFunction.VAR_POP: MeasureKind.SUM,
+    AggregateFunction.VAR_SAMP: MeasureKind.SUM,
+    AggregateFunction.COVAR_POP: MeasureKind.SUM,
+    AggregateFunction.REGR_SXX: MeasureKind.SUM,
     AggregateFunction.MIN: MeasureKind.MIN,
     AggregateFunction.MAX: MeasureKind.MAX,
 }
@@ -63,11 +67,14 @@ def advance_once(work: AggregateWork, tables: PartRows) -> pa.Table:
             elif aggregate.function is not AggregateFunction.COUNT:
                 assert argument is not None
                 dense = work.scales[argument].scale is None
-                column = np.zeros(rows, dtype=np.float64 if dense else np.int64)
-                if batches:
-                    column[there] = np.concatenate(
-                        [b.numbers[(MeasureKind.VALUE, argument)] for b in batches]
-                    )
+                columns = [
+                    np.zeros(rows, np.float64 if dense else np.int64) for _ in aggregate.arguments
+                ]
+                for one, column in zip(aggregate.arguments, columns, strict=True):
+                    values = [b.numbers[(MeasureKind.VALUE, one)] for b in batches]
+                    if values:
+                        column[there] = np.concatenate(values)
+                column = columns[0]
                 name: Measure
                 if aggregate.function.ranks:
                     name = rank_of(aggregate)
@@ -75,8 +82,10 @@ def advance_once(work: AggregateWork, tables: PartRows) -> pa.Table:
                     name = (_STORED[aggregate.function], argument)
                 if dense and name[0] is MeasureKind.SUM:
                     always = np.ones(rows, dtype=np.bool_)
-                    for digit, values in split_doubles(column, valid.astype(np.int64)).items():
-                        running[(*name, digit)] = GroupColumn(values, always)
+                    once = valid.astype(np.int64)
+                    added = add_doubles(aggregate.arguments, columns, once, [aggregate.function])
+                    for digit, digits in added.items():
+                        running[digit] = GroupColumn(digits, always)
                     continue
                 running[name] = GroupColumn(column, valid, column, np.zeros(rows, np.int64))
     return _render(work, filled[0], running, weights)

@@ -221,7 +221,7 @@ def _merge_limit(
     if isinstance(work.closing, ValueClosing):
         return None
     if work.closing is None:
-        if not work.final or part.counts_values or part.added is not None:
+        if not work.final or part.counts_values or part.added:
             return None
         if not work.aggregation.shows_rows:
             return None
@@ -230,7 +230,7 @@ def _merge_limit(
             return 0.0
         # a count changes with every match, whatever is shown beside it
         if not any(
-            a.function is AggregateFunction.COUNT and (other is part or other.over is None)
+            a.function is AggregateFunction.COUNT and (other is part or not other.over)
             for other, _ in work.parts
             for a in other.aggregates
         ):

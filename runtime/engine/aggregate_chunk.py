@@ -29,6 +29,7 @@ from ontoweir.runtime.results.aggregate_columns import (
     aggregate_schema,
     scale_argument,
 )
+from ontoweir.runtime.results.exact_sums import name_sums
 from ontoweir.runtime.results.group_state import GroupState, add_groups
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL, result_schema
@@ -121,9 +122,10 @@ def plan_aggregates(
     assert union.aggregation is not None
     plain = result_schema(union, catalog)
     arguments = {
-        a.argument
+        argument
         for a in union.aggregation.aggregates
-        if a.argument is not None and a.function not in _COUNTS
+        if a.function not in _COUNTS
+        for argument in a.arguments
     }
     schemas, edges = [], {*union.ends, *union.begins}
     for part, _ in parts:
@@ -149,7 +151,7 @@ def plan_aggregates(
 
 def weight_of(part: AggregatePart) -> Measure:
     """The name of the column that counts a part's matches."""
-    return ALL_MATCHES if part.over is None else (MeasureKind.WEIGHT, part.over)
+    return (MeasureKind.WEIGHT, *part.over) if part.over else ALL_MATCHES
 
 
 def advance_groups(
@@ -243,7 +245,9 @@ def _known_digits(
     part: AggregatePart, state: GroupState, there: set[Measure], rows: int
 ) -> dict[Measure, Array]:
     """Digits of sums of floats that no new match has, but groups may have."""
-    known = (n for n in state.measures if n[:2] == (MeasureKind.SUM, part.added))
+    kinds = (MeasureKind.SUM, MeasureKind.SQUARES)
+    names = name_sums(part.added)
+    known = (n for n in state.measures if n[0] in kinds and n[1] in names)
     return {name: np.zeros(rows, dtype=np.int64) for name in known if name not in there}
 
 
@@ -346,7 +350,14 @@ def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[M
         match aggregate.function:
             case AggregateFunction.COUNT:
                 numbers[weight_of(part)] = none
-            case AggregateFunction.SUM | AggregateFunction.AVG:
+            case (
+                AggregateFunction.SUM
+                | AggregateFunction.AVG
+                | AggregateFunction.VAR_POP
+                | AggregateFunction.VAR_SAMP
+                | AggregateFunction.COVAR_POP
+                | AggregateFunction.REGR_SXX
+            ):
                 numbers[weight_of(part)] = none
                 if not dense:
                     numbers[(MeasureKind.SUM, argument)] = none

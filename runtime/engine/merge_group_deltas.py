@@ -43,7 +43,7 @@ def _fold(part: AggregatePart, batches: Sequence[MatchBatch]) -> MatchBatch:
             case MeasureKind.MIN | MeasureKind.MAX:
                 merged = column[first]
                 (np.minimum if name[0] == MeasureKind.MIN else np.maximum).at(merged, codes, column)
-            case MeasureKind.WEIGHT | MeasureKind.SUM:
+            case MeasureKind.WEIGHT | MeasureKind.SUM | MeasureKind.SQUARES:
                 merged = np.zeros(count, dtype=np.int64)
                 np.add.at(merged, codes, column)
             case _:  # the value that is counted

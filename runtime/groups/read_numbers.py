@@ -16,7 +16,7 @@ from ontoweir.runtime.columnar.encode import unscale_floats
 from ontoweir.runtime.columnar.frame import WEIGHT, Array, Frame
 from ontoweir.runtime.kernel.plan_view import frontier_bias, turn
 from ontoweir.runtime.results.aggregate_columns import ArgumentScale
-from ontoweir.runtime.results.exact_sums import split_doubles
+from ontoweir.runtime.results.exact_sums import add_doubles
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 
 _MAX_INT64 = (1 << 63) - 1
@@ -29,7 +29,7 @@ def read_numbers(
     form = plan.form
     numbers: dict[Measure, Array] = {}
     if part.once:
-        arguments = {a.argument for a in part.aggregates} & {*part.union.variables}
+        arguments = {v for a in part.aggregates for v in a.arguments} & {*part.union.variables}
         return {
             (MeasureKind.VALUE, a): _read_value(a, plan, results, scales)
             for a in arguments & {*scales}
@@ -47,12 +47,10 @@ def read_numbers(
         shift = fold.shift + beside + sign * frontier_bias(kept, form)
         numbers[(fold.function.value, fold.name)] = unit.convert(_shifted(best, shift))
     first = part.aggregates[0]
-    if part.added is not None:
-        values = _read_value(part.added, plan, results, scales)
-        return {
-            (MeasureKind.SUM, part.added, place): digits
-            for place, digits in split_doubles(values, results[WEIGHT]).items()
-        }
+    if part.added:
+        values = [_read_value(argument, plan, results, scales) for argument in part.added]
+        functions = [a.function for a in part.aggregates]
+        return add_doubles(part.added, values, results[WEIGHT], functions)
     if part.closes and first.function in (AggregateFunction.MIN, AggregateFunction.MAX):
         assert first.argument is not None
         kind = MeasureKind(first.function.lower())

@@ -91,7 +91,15 @@ def _type(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> pa.DataTyp
     match aggregate.function:
         case AggregateFunction.COUNT | AggregateFunction.COUNT_DISTINCT:
             return pa.int64()
-        case AggregateFunction.AVG | AggregateFunction.MEDIAN | AggregateFunction.PERCENTILE:
+        case (
+            AggregateFunction.AVG
+            | AggregateFunction.MEDIAN
+            | AggregateFunction.PERCENTILE
+            | AggregateFunction.VAR_POP
+            | AggregateFunction.VAR_SAMP
+            | AggregateFunction.COVAR_POP
+            | AggregateFunction.REGR_SXX
+        ):
             return pa.float64()
         case (
             AggregateFunction.SUM

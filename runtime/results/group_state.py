@@ -14,7 +14,7 @@ from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.key_index import KeyIndex
 from ontoweir.runtime.results.measures import Measure, MeasureKind
 
-ADDED = (MeasureKind.WEIGHT, MeasureKind.SUM, MeasureKind.DISTINCT)
+ADDED = (MeasureKind.WEIGHT, MeasureKind.SUM, MeasureKind.SQUARES, MeasureKind.DISTINCT)
 """Measures that begin with 0; others have no value before the first."""
 
 _SPARE_TEXTS = 1 << 16

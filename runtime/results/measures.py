@@ -13,6 +13,8 @@ class MeasureKind(StrEnum):
     """How many matches there are; with an argument, those in which it has a value."""
     SUM = "s"
     """The sum of its values (int64 in units of the argument's scale, or float64)."""
+    SQUARES = "sq"
+    """A digit of the sum of its values' squares, or of products (exact_sums.py)."""
     MIN = "min"
     """Its least value (units)."""
     MAX = "max"

@@ -23,7 +23,7 @@ from ontoweir.runtime.columnar.runs import (
     running_sums,
 )
 from ontoweir.runtime.results.divide_exactly import divide, halve, interpolate
-from ontoweir.runtime.results.exact_sums import round_digits
+from ontoweir.runtime.results.exact_sums import name_sums, round_digits, round_variance
 from ontoweir.runtime.results.group_state import (
     ADDED,
     GroupColumn,
@@ -276,8 +276,7 @@ def _refuse_far(
     if not over.any():
         return
     at = int(moments.at[over].min())
-    summed = (AggregateFunction.SUM, AggregateFunction.AVG)
-    of = [a for a in aggregates if a.function in summed and name == (MeasureKind.SUM, a.argument)]
+    of = [a for a in aggregates if a.function.adds and name == (MeasureKind.SUM, a.argument)]
     what = f"the sum of {of[0].name}" if of else "a number of matches"
     raise RunError(
         f"{what} does not fit 64 bits at {show_time(at)}",
@@ -347,10 +346,19 @@ def show_aggregate(
             return AggregateValues(column.values, column.valid)
         case AggregateFunction.SUM | AggregateFunction.AVG if scales[argument or ""] is None:
             counts = running[weight].values
-            digits = {n[2]: c.values for n, c in running.items() if n[:2] == (_SUM, argument)}
+            of = (_SUM, name_sums(aggregate.arguments)[0])
+            digits = {n[2]: c.values for n, c in running.items() if n[:2] == of}
             mean = aggregate.function is AggregateFunction.AVG
             below = np.maximum(counts, 1) if mean else np.ones_like(counts)
             return AggregateValues(round_digits(digits, below), counts > 0)
+        case (
+            AggregateFunction.VAR_POP
+            | AggregateFunction.VAR_SAMP
+            | AggregateFunction.COVAR_POP
+            | AggregateFunction.REGR_SXX
+        ):
+            digits, counts = {n: c.values for n, c in running.items()}, running[weight].values
+            return AggregateValues(*round_variance(digits, aggregate, counts))
         case AggregateFunction.SUM:
             return AggregateValues(
                 running[(MeasureKind.SUM, argument)].values, running[weight].values > 0

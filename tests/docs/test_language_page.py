@@ -18,6 +18,9 @@ LATER = 'FILTER(?t2 > ?t1 && ?t2 - ?t1 <= "PT30M"^^xsd:dayTimeDuration)'
 HOUR = 'GROUP BY (<urn:ontoweir:tumble>(?t2, "PT1H"^^xsd:dayTimeDuration) AS ?hour)'
 
 READ = [
+    f"CONSTRUCT {{ ?s a :Seen ; :x ?v }} WHERE {{ {BODY} }}",
+    f"SELECT ?v ?b {{ {BODY} BIND(EXISTS {{ ?s :monitors ?x }} AS ?b) }}",
+    f"SELECT ?v {{ {BODY} VALUES (?s ?v) {{ (UNDEF 3) (UNDEF 4) }} }}",
     f"SELECT ?v {{ {BODY} }}",
     f"SELECT DISTINCT ?s {{ {BODY} }}",
     f"SELECT * {{ {BODY} }}",
@@ -81,7 +84,7 @@ REFUSED = {
     "path": f"SELECT ?v {{ {BODY} ?s :monitors+ ?x }}",
     "function": f"SELECT ?v {{ {BODY} FILTER(rand() < ?v) }}",
     "predicate": "SELECT ?v { GRAPH ?t { ?r ?p ?v } }",
-    "CONSTRUCT": f"CONSTRUCT {{ ?s :x ?v }} WHERE {{ {BODY} }}",
+    "a blank node, or a list, in CONSTRUCT": f"CONSTRUCT {{ [] :x ?v }} WHERE {{ {BODY} }}",
     "LIMIT or OFFSET": f"ASK {{ {BODY} }} LIMIT 1",
     "DESCRIBE": f"DESCRIBE ?s {{ {BODY} }}",
     "a time compared with a value": f"SELECT ?v {{ {BODY} FILTER(?t < ?v) }}",

@@ -73,8 +73,8 @@ SELECT sensor FROM reading GROUP BY sensor UNION SELECT id FROM sensor
 SELECT sensor FROM reading WHERE level = (SELECT MAX(level) FROM alarm)
 -- refused: a subquery as a value
 SELECT COUNT(*) - (SELECT COUNT(id) FROM sensor) AS n FROM reading
--- refused: CAST(ROUND(value * 1000) AS BIGINT) in CORR
-SELECT date_trunc('hour', ts) AS h, CORR(level, value) AS c FROM reading GROUP BY h
+-- refused: CORR(level, note) of string
+SELECT date_trunc('hour', ts) AS h, CORR(level, note) AS c FROM reading GROUP BY h
 -- refused: beside ARG_MAX is outside
 SELECT date_trunc('hour', ts) AS h, ARG_MAX(level, ts) AS l, COUNT(*) AS n FROM reading GROUP BY h
 -- refused: beside ARG_MAX is outside
@@ -113,3 +113,51 @@ SELECT (SELECT MAX(high) FROM sensor) AS m
 SELECT sensor, (SELECT SUM(CAST(high AS DOUBLE)) FROM sensor) AS m FROM reading
 -- refused: a whole number has 64 bits
 SELECT 9223372036854775808 AS c, sensor FROM reading
+SELECT date_trunc('hour', ts) AS h, sensor, STDDEV_POP(value) AS s, VAR_POP(value * 2) AS v, COUNT(*) AS a FROM reading WHERE EARLY GROUP BY h, sensor
+SELECT date_trunc('hour', ts) AS h, sensor, STDDEV_SAMP(value) AS s FROM reading WHERE EARLY GROUP BY h, sensor HAVING STDDEV_SAMP(value) > 1
+SELECT h, s FROM (SELECT date_trunc('hour', ts) AS h, STDDEV(value) AS s FROM reading WHERE EARLY GROUP BY h) x WHERE s > 3
+SELECT sensor, ts, VARIANCE(value) AS s, COVAR_POP(level, value) AS c FROM reading WHERE EARLY GROUP BY sensor, ts
+SELECT date_trunc('day', ts) AS h, sensor, COVAR_SAMP(amount, value) AS c, REGR_SLOPE(value, amount) AS s, REGR_INTERCEPT(value, level) AS i, AVG(value) AS a, COUNT(value) AS k FROM reading WHERE EARLY GROUP BY h, sensor
+SELECT date_trunc('day', r.ts) AS h, CORR(r.value, a.grade) AS c, REGR_COUNT(r.value, a.grade) AS n, REGR_R2(r.level, a.grade) AS q, REGR_SXX(r.value, r.level) AS x, REGR_AVGX(r.value, r.level) AS y FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts WHERE r.ts < TIMESTAMP '2026-02-28 18:00:00' GROUP BY 1
+SELECT sensor, AVG(CAST(value AS DOUBLE)) AS m, date_trunc('day', ts) AS d FROM reading WHERE EARLY GROUP BY sensor, d
+SELECT sensor, level FROM reading WHERE level > 8 OR sensor IN (SELECT id FROM sensor WHERE high > 4)
+SELECT sensor, level, CASE WHEN EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.sensor = r.sensor) THEN 1 ELSE 0 END AS alarmed FROM reading r
+SELECT sensor, level, EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.sensor = r.sensor) AS alarmed FROM reading r
+SELECT * FROM reading r WHERE level > 5 OR EXISTS (SELECT 1 FROM alarm a WHERE a.ts > r.ts AND a.ts <= r.ts + INTERVAL '1' HOUR AND a.sensor = r.sensor)
+SELECT 1.0 AS x, 1e0 AS y, 1.5e0 AS w, -2.0 AS z, 1e10 AS v, sensor FROM reading
+SELECT 1e0 AS x, sensor FROM reading UNION ALL SELECT value, 'x' FROM reading
+SELECT DISTINCT 1.0 AS x, 2e0 AS z, sensor FROM reading UNION SELECT 1.50, 4e0, 'x' FROM reading
+SELECT sensor, EXTRACT(ISODOW FROM ts) AS i, EXTRACT(ISODOW FROM ts) % 7 AS d, EXTRACT(WEEK FROM ts) AS w, EXTRACT(DOY FROM ts) AS y, EXTRACT(QUARTER FROM ts) AS q FROM reading
+SELECT sensor, dayofyear(ts) AS y, weekofyear(ts) AS w, quarter(ts) AS q, isodow(ts) AS i, date_part('isodow', ts) AS d FROM reading
+SELECT EXTRACT(ISODOW FROM ts) AS i, COUNT(*) AS n, date_trunc('day', ts) AS d FROM reading WHERE EARLY GROUP BY 1, 3
+SELECT CAST(level AS DECIMAL(10,1)) AS x FROM reading WHERE level IS NOT NULL UNION ALL SELECT 2.0 FROM alarm
+-- refused: ISODOW % 7 is DOW of PostgreSQL
+SELECT sensor, EXTRACT(DOW FROM ts) AS d FROM reading
+-- refused: ISODOW % 7 + 1 is DAYOFWEEK of Spark
+SELECT sensor, dayofweek(ts) AS d FROM reading
+-- refused: write a constant as one of the other type
+SELECT level AS x FROM reading UNION ALL SELECT 2.0 FROM alarm
+-- refused: write TIMESTAMPDIFF(MINUTE, a, b)
+SELECT a.sensor, date_diff('minute', a.ts, b.ts) AS m FROM alarm a JOIN reading b ON b.sensor = a.sensor AND b.ts = a.ts
+-- refused: write NOT EXISTS
+SELECT sensor, level FROM reading WHERE level > 8 OR sensor NOT IN (SELECT id FROM sensor WHERE high > 4)
+SELECT date_trunc('hour', ts) AS h, note, COUNT(*) AS n FROM reading WHERE EARLY AND note IS NOT NULL GROUP BY h, note QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) ORDER BY note) = 1
+-- refused: GROUP BY the bucket and the text and rank the groups
+SELECT date_trunc('hour', ts) AS h, MIN(note) AS a FROM reading GROUP BY h
+SELECT h, SUM(level) AS s FROM (SELECT DISTINCT date_trunc('hour', ts) AS h, level FROM reading WHERE EARLY) AS d GROUP BY h
+-- refused: take the distinct values first
+SELECT date_trunc('hour', ts) AS h, SUM(DISTINCT level) AS a FROM reading GROUP BY h
+SELECT r.sensor, c.m FROM reading r JOIN sensor s ON s.id = r.sensor JOIN (SELECT city, SUM(high) AS m FROM sensor GROUP BY city HAVING SUM(high) > 5) c ON c.city = s.city
+SELECT r.sensor, c.m FROM reading r JOIN sensor s ON s.id = r.sensor JOIN (SELECT city, SUM(high) AS m FROM sensor GROUP BY city HAVING m > 5 AND COUNT(*) > 1) c ON c.city = s.city
+SELECT sensor, level FROM reading WHERE sensor IN (SELECT id FROM sensor GROUP BY id HAVING COUNT(*) > 0)
+SELECT sensor, level FROM reading WHERE sensor NOT IN (SELECT id FROM sensor GROUP BY id HAVING MAX(high) > 4)
+SELECT sensor, level FROM reading WHERE level IN (SELECT MAX(high) FROM sensor GROUP BY city)
+SELECT sensor, level FROM reading WHERE level IN (SELECT MAX(high) FROM sensor)
+WITH big AS (SELECT city, AVG(high) AS a FROM sensor GROUP BY city HAVING COUNT(high) >= 1) SELECT r.sensor, big.a FROM reading r JOIN sensor s ON s.id = r.sensor JOIN big ON big.city = s.city WHERE r.level > big.a
+SELECT date_trunc('hour', ts) AS h, SUM(1) AS n, COUNT(1) AS m, SUM(2) AS k, SUM(1.5) AS q FROM reading WHERE EARLY GROUP BY h HAVING SUM(1) > 3
+SELECT date_trunc('hour', ts) AS h, SUM(1) FROM reading WHERE EARLY GROUP BY h
+SELECT sensor, ts, MAX(level) AS n FROM reading WHERE EARLY GROUP BY sensor, ts HAVING ts > TIMESTAMP '2026-02-27 10:00:00' AND MAX(level) > 3
+SELECT DISTINCT r.sensor FROM reading r WHERE EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.ts > r.ts)
+SELECT DISTINCT r.sensor FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts > r.ts
+-- refused: HAVING s > MIN((SELECT MIN(high) AS c0 FROM sensor)) OR s < 3
+SELECT sensor, SUM(level) AS s FROM reading GROUP BY sensor HAVING SUM(level) > (SELECT MIN(high) FROM sensor) OR SUM(level) < 3

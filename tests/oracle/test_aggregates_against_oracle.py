@@ -123,6 +123,13 @@ def _compute(aggregate: Aggregate, rows: Sequence[tuple[dict[str, Any], int]]) -
             place = aggregate.fraction * (len(row) - 1)
             low, high = row[floor(place)], row[ceil(place)]
             return float(low + (high - low) * (place - floor(place)))
+        case (
+            AggregateFunction.VAR_POP
+            | AggregateFunction.VAR_SAMP
+            | AggregateFunction.COVAR_POP
+            | AggregateFunction.REGR_SXX
+        ):
+            raise AssertionError("they are of doubles (test_variances.py)")
         case AggregateFunction.MEDIAN:
             flat = sorted(Fraction(v) for v, count in values for _ in range(count))
             middle = (flat[(len(flat) - 1) // 2], flat[len(flat) // 2])

@@ -155,7 +155,51 @@ def test_random_buckets_that_are_distinct(folder: Path, project: OpenProject, se
         assert told(project, text) == expected, text
 
 
-NUMBERS = ("level", "amount", "level * 2", "level + amount", "level - 4")
+HERE = (
+    "EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.ts = r.ts)",
+    (
+        "EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.ts = r.ts "
+        "AND a.grade > r.level)"
+    ),
+    "EXISTS (SELECT 1 FROM sensor s WHERE s.id = r.sensor AND s.high > 4)",
+    (
+        "EXISTS (SELECT 1 FROM alarm b WHERE b.sensor = r.sensor AND b.ts > r.ts "
+        "AND b.ts <= r.ts + INTERVAL '30' MINUTE)"
+    ),
+)
+PLAIN = ("r.amount > 4", "r.amount < 1")
+
+
+def draw_condition(random: Random, here: tuple[str, ...], depth: int = 2) -> str:
+    """A condition of one row and of what is there beside it."""
+    if not depth or random.random() < 0.2:
+        return random.choice(random.choice([here, PLAIN]))
+    if random.random() < 0.2:
+        return f"NOT ({draw_condition(random, here, depth - 1)})"
+    sides = [draw_condition(random, here, depth - 1) for _ in "ab"]
+    return f"({random.choice([' OR ', ' AND ']).join(sides)})"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_exists_inside_of_or(folder: Path, project: OpenProject, seed: int) -> None:
+    random = Random(seed)
+    here = tuple(random.sample(HERE, k=3))
+    where = f"WHERE r.{EARLY} AND ({draw_condition(random, here)} OR {random.choice(here)})"
+    soon = HERE[:3]
+    now = f"WHERE r.{EARLY} AND ({draw_condition(random, soon)} OR {random.choice(soon)})"
+    value = f"CASE WHEN {random.choice(HERE)} THEN 'y' WHEN r.level > 3 THEN 'n' ELSE r.note END"
+    for text in (
+        f"SELECT r.sensor, r.ts, r.level FROM reading r {where}",
+        f"SELECT r.sensor, {value} AS x FROM reading r WHERE r.{EARLY}",
+        (
+            f"SELECT r.sensor, date_trunc('hour', r.ts) AS h, COUNT(*) AS n, SUM(r.level) AS s "
+            f"FROM reading r {now} GROUP BY r.sensor, h HAVING COUNT(*) > 1"
+        ),
+    ):
+        assert told(project, text) == ask_duckdb(folder, text), text
+
+
+NUMBERS = ("level", "amount", "level * 2", "level + amount", "level - 4", "value", "value * 3")
 PAIRS = ("COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT")
 
 

@@ -37,6 +37,7 @@ from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.database import insert_rows, open_database
+from tests.oracle.exact_variances import draw_of_doubles
 from tests.oracle.random_queries import Case, Tables
 from tests.oracle.run_kernel import few_touched
 from tests.runtime.in_process import EPOCH, replay_here, store
@@ -121,7 +122,7 @@ def _aggregate(random: Random, column: str) -> tuple[str, str]:
     functions = ["COUNT", "COUNT", "DISTINCT"]
     match column[-1]:
         case "f":
-            functions += ["SUM", "AVG", "MIN", "MAX"]
+            functions += ["SUM", "AVG", "MIN", "MAX", "VARIANCE"]
         case "a" | "b" | "h":
             functions += ["SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE", "BETWEEN"]
         case "d":
@@ -133,6 +134,8 @@ def _aggregate(random: Random, column: str) -> tuple[str, str]:
             return ("COUNT(*)",) * 2
         case "DISTINCT":
             return (f"COUNT(DISTINCT {column})",) * 2
+        case "VARIANCE":
+            return draw_of_doubles(random, column, column)
         case "MEDIAN":
             return f"MEDIAN({column})", f"MEDIAN(CAST({column} AS DOUBLE))"
         case "BETWEEN":

@@ -22,7 +22,7 @@ def make_choice(random: Random, number: int, time: str, *, inside: bool) -> Clau
 
 
 def _make_choice(random: Random, number: int, time: str, *, inside: bool) -> Clause:
-    (e1, d1), (e2, d2) = (_make_exists(random, f"{number}{k}", time, inside) for k in "ab")
+    (e1, d1), (e2, d2) = (make_exists(random, f"{number}{k}", time, inside) for k in "ab")
     a = random.choice(
         ["?n > 1", "?n = 2", "?k < 2", "?k < 2", "ABS(?n - 2) < 2", "!(?n IN (1, 2))"]
     )
@@ -54,7 +54,7 @@ def _shuffle(random: Random, a: str, b: str) -> str:
     return " || ".join(random.sample([f"({a})", b], 2))
 
 
-def _make_exists(random: Random, number: str, time: str, inside: bool) -> tuple[str, str]:
+def make_exists(random: Random, number: str, time: str, inside: bool) -> tuple[str, str]:
     """EXISTS, and when it is final that it is not."""
     value = f"?p{number}" if random.random() < 0.5 else str(random.randint(0, 3))
     if inside:

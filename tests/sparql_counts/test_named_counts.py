@@ -322,6 +322,26 @@ CASES = {
         ),
         {("http://e/1",): 3},
     ),
+    "UNDEF in VALUES is joined with any value": Named(
+        make_case(
+            (Map("s", S_ID, ("A",), (V_N,)),),
+            ask(
+                "?x",
+                "x v n",
+                lines=("VALUES (?x ?n) { (<http://e/1> UNDEF) (UNDEF 1) (UNDEF 5) }",),
+            ),
+            s=((0, 1, 1, "x"), (0, 2, 2, "x"), (1, 2, 1, "y")),
+        ),
+        {("http://e/1",): 2, ("http://e/2",): 1},
+    ),
+    "a row of UNDEF alone is the empty solution": Named(
+        make_case(
+            (Map("s", S_ID, ("A",), (V_N,)),),
+            ask("?x", "x v n", lines=("VALUES ?n { 1 UNDEF UNDEF }",)),
+            s=((0, 1, 1, "x"), (0, 2, 2, "x")),
+        ),
+        {("http://e/1",): 3, ("http://e/2",): 2},
+    ),
 }
 
 ONE = "rr:constant :1"

@@ -43,7 +43,13 @@ def confirm_aggregates(union: SpjUnion, catalog: Catalog, witness: Witness) -> b
             case AggregateFunction.COUNT_DISTINCT:
                 confirmed = _confirms_count(work, aggregate)
             case (
-                AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE
+                AggregateFunction.MEDIAN
+                | AggregateFunction.QUANTILE
+                | AggregateFunction.PERCENTILE
+                | AggregateFunction.VAR_POP
+                | AggregateFunction.VAR_SAMP
+                | AggregateFunction.COVAR_POP
+                | AggregateFunction.REGR_SXX
             ):
                 confirmed = False
         if confirmed:

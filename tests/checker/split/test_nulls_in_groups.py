@@ -16,7 +16,7 @@ _COLUMNS = (
 CATALOG = Catalog({"s": Stream("s", DataSource("parquet", None), "ts", 1, 9, _COLUMNS)})
 
 
-def _parts(sql: str) -> list[tuple[list[str], str | None]]:
+def _parts(sql: str) -> list[tuple[list[str], tuple[str, ...]]]:
     union = parse_sql(sql, CATALOG, name="q", file="q.sql")
     return [([str(a) for a in p.aggregates], p.over) for p in split_aggregates(union)]
 
@@ -27,7 +27,7 @@ def test_an_argument_that_has_a_value_everywhere_shares_its_part() -> None:
         assert len(_parts(f"{both} WHERE {known}")) == 1
     assert len(_parts(f"{both} WHERE b > 0")) == 2
     parts = _parts("SELECT COUNT(a) AS n, SUM(a) AS s FROM s")
-    assert [over for _, over in parts] == ["of_1", None]
+    assert [over for _, over in parts] == [("of_1",), ()]
 
 
 def test_null_is_one_more_group() -> None:

@@ -76,10 +76,10 @@ def test_can_be_aggregated(function: str, columns: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("function", "columns", "what"),
     [
-        ("SUM", ("day",), "aggregates r.day, which is date"),
-        ("MEDIAN", ("time",), "aggregates r.time, which is timestamp"),
-        ("MAX", ("s",), "aggregates r.s, which is string"),
-        ("MIN", ("b",), "aggregates r.b, which is boolean"),
+        ("SUM", ("day",), "SUM of r.day, which is date"),
+        ("MEDIAN", ("time",), "MEDIAN of r.time, which is timestamp"),
+        ("MAX", ("s",), "MAX of r.s, which is string"),
+        ("MIN", ("b",), "MIN of r.b, which is boolean"),
         ("MAX", ("iri",), "not literals of a column"),
         ("MAX", ("i", "day"), "values of different types: int and date"),
     ],

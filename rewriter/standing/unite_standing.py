@@ -1,0 +1,50 @@
+"""Rows that hold until others end them, and these, read from SQL, as one query."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.aggregation import Standing
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.standing.make_standing import make_standing
+from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
+from ontoweir.rewriter.standing.take_groups import take_groups
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def unite_standing(
+    ended: StandingRows,
+    read: "Callable[[exp.Select, frozenset[int]], SpjUnion]",
+    catalog: Catalog,
+) -> SpjUnion | None:
+    """The query of rows that hold until others end them (None: which these are cannot be told).
+
+    Args:
+        ended: both, as SQL.
+        read: reads a SELECT of which the columns at some places may be NULL.
+        catalog: the tables.
+    """
+    shown = len(ended.rows.selects) - ended.size
+    groups = None
+    if ended.groups:
+        rows, key, groups = take_groups(read(ended.rows, frozenset()), KEY)
+    else:
+        free = (*(range(shown) if ended.nulls else ()), *(shown + n for n in ended.free))
+        rows = read(ended.rows, frozenset(free))
+        key = rows.variables[shown:]
+    enders = read(ended.enders, frozenset(range(ended.size)))
+    if rows.ends or rows.begins or enders.ends or enders.begins:
+        return None
+    how = Standing(
+        key,
+        inclusive=ended.inclusive,
+        replaced=ended.replaced,
+        nulls=ended.nulls,
+        hidden=key,
+        distinct=ended.distinct,
+        groups=groups,
+    )
+    return make_standing(rows, enders, how, extend_catalog(catalog, rows))
