@@ -18,10 +18,10 @@ from ontoweir import __version__
 from ontoweir.commands.common.arguments import (
     ArgumentParser,
     hide_kept,
+    name_query_file,
     settle_input,
     settle_project,
 )
-from ontoweir.commands.common.name_query_file import name_query_file
 from ontoweir.errors import OntoweirError, RunError, UsageError, explain_missing
 
 GROUPS = {

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ontoweir.cli import main
-from ontoweir.commands.common.name_query_file import name_query_file
+from ontoweir.commands.common.arguments import name_query_file
 
 TOML = """[project]
 queries = []

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NoReturn, TextIO
@@ -132,6 +133,46 @@ def settle_project(args: argparse.Namespace) -> None:
     above = next((p for p in here.parents if (p / PROJECT_FILE).is_file()), None)
     if above is not None:
         args.project = os.path.relpath(above, here)
+
+
+_OF_QUERIES = ("check", "replay", "rewrite", "plot", "measure")
+_SQL, _SPARQL = (".sql",), (".rq", ".sparql")
+_FLAGS = ("--strict", "--quiet", "-q", "--verbose", "-v", "--watch", "--static-data", "--")
+
+
+def name_query_file(given: Sequence[str]) -> list[str]:
+    """The arguments, in which a file of SQL that stands by itself is that of `--sql`, and one of
+    SPARQL names a query of its project; the project is the nearest above the file, if none is
+    named.
+
+    Args:
+        given: the command and its arguments.
+    """
+    made = list(given)
+    if not given or given[0] not in _OF_QUERIES:
+        return made
+    alone = [n for n in range(1, len(given)) if _stands_alone(given, n)]
+    files = [n for n in alone if Path(given[n]).suffix.lower() in (*_SQL, *_SPARQL)]
+    if len(files) != 1 or not Path(given[files[0]]).is_file():
+        return made
+    (place,) = files
+    file = Path(given[place])
+    if file.suffix.lower() in _SQL:
+        made[place : place + 1] = ["--sql", str(file)]
+    else:
+        made[place : place + 1] = ["--for" if given[0] == "measure" else "--query", file.stem]
+    if len(alone) == 1 and not any(one.split("=")[0] == "--project" for one in given):
+        above = (p for p in file.resolve().parents if (p / PROJECT_FILE).is_file())
+        nearest = next(above, None)
+        made += ["--project", str(nearest)] if nearest else []
+    return made
+
+
+def _stands_alone(given: Sequence[str], place: int) -> bool:
+    """Whether it is neither an option nor, as far as can be told, what one is given."""
+    before = given[place - 1]
+    valued = place > 1 and before.startswith("-") and "=" not in before and before not in _FLAGS
+    return not given[place].startswith("-") and not valued
 
 
 def settle_input(args: argparse.Namespace) -> None:
