@@ -39,9 +39,12 @@ def read_standing(tree: "exp.Query", catalog: Catalog) -> StandingRows | None:
     if outer is None or inner is None:
         return None
     mine, theirs = _only_stream(outer), _only_stream(inner)
-    if mine is None or theirs is None or len(inner.tables) != 1:
+    if mine is None or theirs is None:
         return None
     made = _Reader(outer, inner, mine, theirs)
+    joins = parts[0].rows[0].args.get("joins") or ()
+    if not all(made.is_inside(join) for join in joins):
+        return None
     where = parts[0].rows[0].args.get("where")
     for condition in split_conjuncts(where.this) if where is not None else ():
         if not made.read(condition):
@@ -112,12 +115,17 @@ class _Reader:
         self.later, self.inclusive = True, kind is exp.GTE
         return self._is_time(left) and self._is_time(right)
 
+    def is_inside(self, join: "exp.Expr") -> bool:
+        """Whether a join of the subquery says nothing of the rows around it."""
+        on = join.args.get("on")
+        return not join.args.get("using") and (on is None or self._place(on) <= {"inner", "none"})
+
     def are_among(self, rows: "exp.Select") -> bool:
         """Whether each answer is a row that ends the earlier ones of its key: both are of one
         stream and key, and what is said of these rows is said of the answers too."""
         from sqlglot import exp
 
-        if self.mine[1].name != self.theirs[1].name:
+        if self.mine[1].name != self.theirs[1].name or len(self.inner.tables) > 1:
             return False
         for other, own in self.key:
             if not isinstance(other, exp.Column) or not isinstance(own, exp.Column):
@@ -187,6 +195,7 @@ def _make(
         shows = exp.Count(this=own.copy()) if groups else own.copy()
         rows.select(exp.alias_(shows, f"{KEY} {n + 1}", quoted=True), copy=False)
     enders = exp.Select(from_=inner.args["from_"].copy())
+    enders.set("joins", [join.copy() for join in inner.args.get("joins") or ()])
     for n, (other, _) in enumerate(read.key):
         enders.select(exp.alias_(other.copy(), f"{KEY} {n + 1}", quoted=True), copy=False)
     present = [

@@ -62,7 +62,8 @@ def make_query(random: Random) -> tuple[Stacked, list[str]]:
         ours = f"SELECT {word}{listed} FROM {tables} ANTI JOIN {other} AS y ON "
         ours += " AND ".join(conditions) + (f" WHERE {mine}" if mine else "")
     else:
-        inner = f"SELECT 1 FROM {other} AS y WHERE {' AND '.join(conditions)}"
+        beside = " JOIN r AS z ON z.h = y.h" if random.random() < 0.2 else ""
+        inner = f"SELECT 1 FROM {other} AS y{beside} WHERE {' AND '.join(conditions)}"
         where = [f"NOT EXISTS ({inner})", *([mine] if mine else [])]
         ours = f"SELECT {word}{listed} FROM {tables} WHERE {' AND '.join(where)}"
     # of what is selected, rows with NULL are none, as everywhere
