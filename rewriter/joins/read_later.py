@@ -59,7 +59,7 @@ def read_later(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
         return None
     scope, _, _ = read_from(rows.copy(), catalog)
     shown = {resolve(scope, e.unalias()) for e in rows.expressions}
-    if not {(one, n) for n in key} <= shown and not rows.find(exp.Star):
+    if not {(one, n) for n in key} <= shown and not any(e.is_star for e in rows.expressions):
         return None
     for name in key:
         rows.where(

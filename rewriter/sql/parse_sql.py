@@ -155,7 +155,8 @@ class _Reader:
             key = rows.variables[shown:]
         keys = frozenset(range(ended.size))
         enders = self.read((ended.enders,), catalog, name, nullable=keys)
-        if rows.ends or rows.begins or enders.ends or enders.begins:
+        windows = rows.ends or rows.begins or enders.ends or enders.begins
+        if windows or len(key) != ended.size:
             return None
         how = Standing(
             key,
