@@ -29,6 +29,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     TemplateLiteralOutput,
 )
+from ontoweir.rewriter.standing.take_shown import take_shown
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RdfFormat: TypeAlias = Literal["srj", "nq"]
@@ -68,6 +69,7 @@ def find_terms(union: SpjUnion, catalog: Catalog) -> AnswerTerms:
         union: the unfolded query.
         catalog: its tables, views included.
     """
+    union = take_shown(union)
     found: dict[str, set[TermKind]] = {name: set() for name in union.variables}
     for query in union.disjuncts:
         types, outputs = Types(catalog, query.occurrences), dict(query.outputs)
