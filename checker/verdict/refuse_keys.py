@@ -41,6 +41,6 @@ def _else(ended: bool) -> str:
     if not ended:
         return ""
     return (
-        "; or leave it out of what is shown or aggregated; or limit the time between the rows: "
+        "; or leave it out, where it is only shown or aggregated; or limit the time between them: "
         "what is not ended within it is final"
     )
