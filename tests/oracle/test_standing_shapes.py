@@ -8,8 +8,7 @@ from decimal import Decimal
 from random import Random
 from typing import Any
 
-import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from ontoweir.mappings.model.catalog import BooleanType, Catalog, Column, FloatType
 from ontoweir.rewriter.sql.parse_sql import parse_sql
@@ -116,14 +115,11 @@ def check(seed: int) -> None:
     compare(query, union, random, WIDE, make_rows(random))
 
 
+# of `>=`, which few random ones tell from `>`
+@example(seed=32)
+@example(seed=37)
+@example(seed=51)
 @budget(0.15)
 @given(seed=SEEDS)
 def test_more_shapes_are_duckdbs(seed: int) -> None:
-    check(seed)
-
-
-@pytest.mark.parametrize("seed", [32, 37, 51])
-def test_rows_of_the_same_time_are_ended_too(seed: int) -> None:
-    """Some of `>=`, of which few random ones tell it from `>`."""
-    assert "x.ts <= y.ts" in make_query(Random(seed)).ours
     check(seed)
