@@ -53,7 +53,7 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
             bounds = [total_bound(bounds)]
             most = [max(*several, *bounds, key=_size)] if replaced and several else None
             several[:] = most or [*several, *bounds]
-    verdict = refuse_keys(verdict, kept)
+    verdict = refuse_keys(verdict, kept, ended=standing.ender is not None and not standing.replaced)
     if verdict.bound is None:
         return verdict
     if standing.groups is not None and not standing.groups.group:

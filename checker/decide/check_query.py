@@ -32,6 +32,7 @@ from ontoweir.checker.verdict.verdict import (
 )
 from ontoweir.checker.witness.confirm.confirm_shown import can_show
 from ontoweir.checker.witness.refute_beside import refute_beside
+from ontoweir.checker.witness.refute_standing import refute_standing
 from ontoweir.checker.witness.show_rows import show_rows
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.diagnostics import Diagnostic
@@ -78,6 +79,10 @@ def check_query(
         verdict = add_partition(verdict, catalog)
     if union.standing is not None:
         verdict = bound_latest(verdict, catalog, known)
+        if disprove and timed and verdict.tier is Tier.UNDECIDED:
+            witness = refute_standing(union, catalog, known, size=size)
+            if witness is not None:
+                verdict = replace(verdict, tier=Tier.UNBOUNDED, witness=witness, conditions=())
     waiting = bound_open_steps(union, catalog) if timed else ()
     remembered = bound_remembered(union, catalog) if timed else ()
     if verdict.bound is None or not (waiting or remembered):

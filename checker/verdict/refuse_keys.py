@@ -8,18 +8,19 @@ from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict
 from ontoweir.diagnostics import CODES, Diagnostic
 
 
-def refuse_keys(verdict: Verdict, kept: Sequence[KeptVersions]) -> Verdict:
-    """The verdict, undecided where some key has no end."""
+def refuse_keys(verdict: Verdict, kept: Sequence[KeptVersions], *, ended: bool = False) -> Verdict:
+    """The verdict, undecided where some key has no end; `ended`: rows are kept until others end
+    them, by all that they show, not the latest ones by their key."""
     endless = [one for one in kept if one.bound is None]
     if not endless:
         return verdict
     because = tuple(
         Diagnostic(
             CODES["versions"],
-            f"{' and '.join(one.unbounded)}, by which the latest rows are kept, may have any "
-            "number of values",
+            f"{' and '.join(one.unbounded)}, by which {_kept(ended)}, may have any number of "
+            "values",
             "declare min and max, enum, or a reference to a static relation for "
-            f"{' and '.join(one.unbounded)}, or for what it is joined with",
+            f"{' and '.join(one.unbounded)}, or for what it is joined with{_else(ended)}",
             verdict.union.source,
         )
         for one in dict.fromkeys(endless)
@@ -30,3 +31,16 @@ def refuse_keys(verdict: Verdict, kept: Sequence[KeptVersions]) -> Verdict:
     )
     worst = max((verdict.tier, Tier.UNDECIDED), key=lambda tier: tier.rank)
     return replace(verdict, disjuncts=disjuncts, tier=worst, bound=None)
+
+
+def _kept(ended: bool) -> str:
+    return "rows that hold are told apart" if ended else "the latest rows are kept"
+
+
+def _else(ended: bool) -> str:
+    if not ended:
+        return ""
+    return (
+        "; or leave it out, where it is only shown or aggregated; or limit the time between them: "
+        "what is not ended within it is final"
+    )

@@ -4,6 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ontoweir.checker.partition.partition import show_partition
+from ontoweir.rewriter.standing.shows_set import shows_set
 
 if TYPE_CHECKING:
     from ontoweir.checker.verdict.verdict import Verdict
@@ -41,7 +42,7 @@ def show_verdict_html(verdict: "Verdict") -> str:
     formula = ""
     if verdict.bound is not None and verdict.bound.formula not in ("0", "1"):
         formula = f" = <code>{escape(verdict.bound.formula)}</code>"
-    head = f"<b>{escape(verdict.union.name)}</b> ({'set' if verdict.union.distinct else 'bag'}): "
+    head = f"<b>{escape(verdict.union.name)}</b> ({'set' if shows_set(verdict.union) else 'bag'}): "
     head += f'<b style="color: {colour}">{escape(str(verdict.tier))}</b>'
     parts = [f"{head}{escape(_bound(verdict))}{formula}"]
     if verdict.conditions:

@@ -107,7 +107,12 @@ class _Reader:
         if self._place(left) != {"inner"} or self._place(right) != {"outer"}:
             return False
         if kind is exp.EQ:
-            self.key.append((left, right))
+            known = {self.name(own): other for other, own in self.key}
+            first = known.get(self.name(right))
+            if first is None:
+                self.key.append((left, right))
+            elif first != left:  # both are equal to one of the answers: to each other
+                self.local.append(exp.EQ(this=first.copy(), expression=left.copy()))
             columns = [*left.find_all(exp.Column), *right.find_all(exp.Column)]
             return not any(map(self._is_time, columns))
         if kind not in (exp.GT, exp.GTE) or self.later:

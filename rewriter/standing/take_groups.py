@@ -20,7 +20,7 @@ def take_groups(union: SpjUnion, key: str) -> tuple[SpjUnion, tuple[str, ...], A
     assert len(names) == len(counted)
     groups = replace(
         made,
-        aggregates=tuple(a for a in made.aggregates if a not in counted),
+        aggregates=tuple(a for a in made.aggregates if a not in counted or a.name in made.read),
         columns=tuple(c for c in made.columns if not c.startswith(key)),
     )
     disjuncts = tuple(

@@ -36,7 +36,8 @@ def unite_standing(
         rows = read(ended.rows, frozenset(free))
         key = rows.variables[shown:]
     enders = read(ended.enders, frozenset(range(ended.size)))
-    if rows.ends or rows.begins or enders.ends or enders.begins:
+    windows = rows.ends or rows.begins or enders.ends or enders.begins
+    if windows or len(key) != ended.size:
         return None
     how = Standing(
         key,

@@ -11,7 +11,7 @@ from ontoweir.checker.split.split_by_keys import list_floats
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Standing
 from ontoweir.rewriter.model.spj import SpjUnion
-from ontoweir.rewriter.standing.answers_of import answers_of
+from ontoweir.rewriter.standing.take_shown import take_shown
 from ontoweir.runtime.changes.end_rows import Spans, end_rows
 from ontoweir.runtime.changes.sliding_groups import slide_groups
 from ontoweir.runtime.columnar.exact_decimals import encode_decimals
@@ -41,18 +41,7 @@ def plan_standing_groups(union: SpjUnion, catalog: Catalog) -> AggregateWork | N
     standing = union.standing
     if standing is None or standing.groups is None:
         return None
-    wanted = standing.groups.variables
-    queries = answers_of(union.disjuncts, standing)
-    rows = SpjUnion(
-        name=union.name,
-        variables=wanted,
-        disjuncts=tuple(
-            replace(q, outputs=tuple((n, dict(q.outputs)[n]) for n in wanted)) for q in queries
-        ),
-        distinct=False,
-        source=union.source,
-        aggregation=standing.groups,
-    )
+    rows = take_shown(union)
     parts = split_aggregates(rows, floats=list_floats(rows, catalog))
     work = plan_aggregates(rows, [(part, 1) for part in parts], catalog)
     return replace(work, sliding=True)

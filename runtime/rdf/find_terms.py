@@ -29,7 +29,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     TemplateLiteralOutput,
 )
-from ontoweir.rewriter.standing.answers_of import answers_of
+from ontoweir.rewriter.standing.take_shown import take_shown
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RdfFormat: TypeAlias = Literal["srj", "nq"]
@@ -69,14 +69,15 @@ def find_terms(union: SpjUnion, catalog: Catalog) -> AnswerTerms:
         union: the unfolded query.
         catalog: its tables, views included.
     """
+    union = take_shown(union)
     found: dict[str, set[TermKind]] = {name: set() for name in union.variables}
-    for query in answers_of(union.disjuncts, union.standing):
+    for query in union.disjuncts:
         types, outputs = Types(catalog, query.occurrences), dict(query.outputs)
         for name in union.variables:
             kind = _kind_of(outputs[name], types)
             if kind is not None:
                 found[name].add(kind)
-    grouped = union.aggregation or (union.standing.groups if union.standing else None)
+    grouped = union.aggregation
     if grouped is not None:
         for one in grouped.aggregates:
             kinds = {TermKind("literal", _INTEGER)}

@@ -12,6 +12,7 @@ from hypothesis import event, given
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.windows.choose_emit import Emit
@@ -120,15 +121,21 @@ def check_groups(seed: int) -> None:
     compare(query, union, random)
 
 
-def compare(query: Stacked, union: SpjUnion, random: Random) -> None:
+def compare(
+    query: Stacked,
+    union: SpjUnion,
+    random: Random,
+    catalog: Catalog = CATALOG,
+    data: Tables | None = None,
+) -> None:
     """Replayed, live and as snapshots; without GROUP BY from the first row that matters on."""
-    data = make_rows(random)
-    verdict = check_query(union, CATALOG)
+    data = make_rows(random) if data is None else data
+    verdict = check_query(union, catalog)
     event(str(verdict.tier))
     if verdict.tier is Tier.UNSATISFIABLE:
         return
     assert verdict.bound is not None, query.ours
-    case = Case(CATALOG, union, data, MARKERS)
+    case = Case(catalog, union, data, MARKERS)
     oracle = All(case)
     expected = [oracle.rows(query, m) for m in range(MARKERS)]
     last = max((row[-1] for name in ("s", "t") for row in data[name][1]), default=-1)

@@ -59,15 +59,15 @@ def check_witness(query: Stacked, witness: Witness) -> None:
                 first = min(r.step for r in suffix if r.step is not None)
                 assert first > known
                 last = max(r.step for r in suffix if r.step is not None)
-                before = _answers(base, query, [*witness.fixed, *rows], first - 1)
-                after = _answers(base, query, [*witness.fixed, *rows, *suffix], last + LATER)
+                before = answer_rows(base, query, [*witness.fixed, *rows], first - 1)
+                after = answer_rows(base, query, [*witness.fixed, *rows, *suffix], last + LATER)
                 assert not before - after, "an answer was taken back"
                 told.append(frozenset((after - before).items()))
             assert tuple(told) not in seen, (query.ours, chosen, seen[tuple(told)])
             seen[tuple(told)] = chosen
 
 
-def _answers(
+def answer_rows(
     base: duckdb.DuckDBPyConnection, query: Stacked, rows: Sequence[WitnessRow], now: int
 ) -> Counter[Any]:
     tables: list[Stream | Relation] = [*FREE.streams.values(), *FREE.relations.values()]

@@ -12,6 +12,10 @@ from typing import Any, TypeAlias
 
 from ontoweir.checker.witness.confirm.confirm_aggregates import confirm_aggregates, confirm_medians
 from ontoweir.checker.witness.confirm.confirm_beside import confirm_beside, tells_all
+from ontoweir.checker.witness.confirm.confirm_standing import (
+    can_confirm_standing,
+    confirm_standing,
+)
 from ontoweir.checker.witness.confirm.matrix_rank import matrix_rank
 from ontoweir.checker.witness.confirm.read_answers import open_answers
 from ontoweir.checker.witness.confirm.trace_matches import trace_matches
@@ -37,7 +41,7 @@ def confirm_witness(
 
     Args:
         union: the query, with declared lags applied; or one that reads answers beside which rows
-            are there, or are not (`can_confirm`).
+            are there, or are not (`can_confirm`); or one of rows that hold until others end them.
         catalog: what is declared.
         witness: fixed part, optional tuples, a suffix for each.
         by_median: the suffixes of the layout move a median from one optional tuple to the next.
@@ -56,6 +60,8 @@ def confirm_witness(
     ):
         return False
     try:
+        if union.standing is not None:
+            return can_confirm_standing(union) and confirm_standing(union, catalog, witness)
         if union.blocks:
             if confirm_beside(union, catalog, witness):
                 return True

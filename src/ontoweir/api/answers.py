@@ -21,7 +21,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     TemplateLiteralOutput,
 )
-from ontoweir.rewriter.standing.answers_of import answers_of
+from ontoweir.rewriter.standing.take_shown import take_shown
 
 if TYPE_CHECKING:
     import pandas
@@ -161,12 +161,10 @@ class Answers:
         return result
 
     def _variables(self) -> tuple[str, ...]:
-        standing = self.union.standing
-        aggregation = self.union.aggregation or (standing.groups if standing else None)
-        if aggregation is not None:
-            return aggregation.columns
-        hidden = (*self.union.ends, *(self.union.standing.hidden if self.union.standing else ()))
-        return tuple(v for v in self.union.variables if v not in hidden)
+        shown = take_shown(self.union)
+        if shown.aggregation is not None:
+            return shown.aggregation.columns
+        return tuple(v for v in shown.variables if v not in shown.ends)
 
     def _terms(self) -> Iterator[dict[str, Any]]:
         makers = {name: _maker(self.union, name) for name in self._variables()}
@@ -218,7 +216,7 @@ _XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 def _describe(union: SpjUnion, name: str) -> str:
-    made = [dict(query.outputs) for query in answers_of(union.disjuncts, union.standing)]
+    made = [dict(query.outputs) for query in take_shown(union).disjuncts]
     kinds = {
         _kind(o): None
         for outputs in made
@@ -241,7 +239,7 @@ def _maker(union: SpjUnion, name: str) -> Any:
     """A function that makes an RDF term of a variable's value."""
     from rdflib.term import BNode, Literal, URIRef
 
-    made = [dict(query.outputs) for query in answers_of(union.disjuncts, union.standing)]
+    made = [dict(query.outputs) for query in take_shown(union).disjuncts]
     kinds = {
         _kind(o)
         for outputs in made

@@ -32,6 +32,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.rewriter.standing.shows_set import shows_set
 from ontoweir.rewriter.windows.choose_emit import default_emit
 
 
@@ -44,7 +45,7 @@ def describe_verdict(
     pattern = find_pattern(verdict.union, catalog, closed=verdict.closes_values)
     return {
         "query": verdict.union.name,
-        "semantics": "set" if verdict.union.distinct else "bag",
+        "semantics": "set" if shows_set(verdict.union) else "bag",
         "verdict": verdict.name,
         "tier": str(verdict.tier),
         "pattern": str(pattern),

@@ -21,6 +21,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.refused_query import RefusedQuery
 from ontoweir.report.describe_finality import describe_finality
 from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.standing.shows_set import shows_set
 from ontoweir.rewriter.windows.choose_emit import Emit, default_emit
 
 _STYLE = {
@@ -58,7 +59,7 @@ def render_verdict(
     catalog = extend_catalog(catalog, verdict.union)
     style = _STYLE.get(verdict.tier, "bold green")
     line = Text(verdict.union.name.ljust(width + 2))
-    line.append("set  " if verdict.union.distinct else "bag  ", style="dim")
+    line.append("set  " if shows_set(verdict.union) else "bag  ", style="dim")
     line.append(str(verdict.tier).ljust(22), style=style)
     if verdict.bound is not None and verdict.tier is not Tier.UNSATISFIABLE:
         rows = verdict.bound.rows

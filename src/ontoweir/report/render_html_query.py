@@ -33,6 +33,7 @@ from ontoweir.report.render_check import short_place
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
+from ontoweir.rewriter.standing.shows_set import shows_set
 
 
 def show_tier(verdict: Verdict) -> str:
@@ -48,7 +49,7 @@ def show_rows(verdict: Verdict) -> str:
 
 
 def _name_semantics(union: SpjUnion) -> str:
-    if not union.distinct:
+    if not shows_set(union):
         return "bag"
     return "set (DISTINCT)" if union.aggregation is None else "set"  # of the matches
 

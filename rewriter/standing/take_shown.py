@@ -1,0 +1,30 @@
+"""What is shown of rows that hold until others end them."""
+
+from dataclasses import replace
+
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.standing.answers_of import answers_of
+from ontoweir.rewriter.standing.shows_set import shows_set
+
+
+def take_shown(union: SpjUnion) -> SpjUnion:
+    """The query of what may be shown: without rows that only end others, and without the columns
+    that only say which; of groups, their matches. Any other query is as it is."""
+    standing = union.standing
+    if standing is None:
+        return union
+    shown = tuple(v for v in union.variables if v not in standing.hidden)
+    if standing.groups is not None:
+        shown = standing.groups.variables
+    disjuncts = tuple(
+        replace(q, outputs=tuple((n, dict(q.outputs)[n]) for n in shown))
+        for q in answers_of(union.disjuncts, standing)
+    )
+    return replace(
+        union,
+        variables=shown,
+        disjuncts=disjuncts,
+        distinct=shows_set(union),
+        aggregation=standing.groups,
+        standing=None,
+    )
