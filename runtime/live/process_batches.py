@@ -128,9 +128,7 @@ class BatchProcessor:
         places = {"rejects": options.output}
         if isinstance(self.answers, FileSink):
             places["answers"] = self.answers.folder
-        parts = open_parts(
-            options.checkpoint, self.record.parts, options.keep_ns, options.compact
-        )
+        parts = open_parts(options.checkpoint, self.record.parts, options.keep_ns, options.compact)
         terms = {q.name: q.terms for q in job.queries}
         self.writer = PartWriter(self.record.run, parts, places, terms=terms)
         require_exchange(self.writer, places)

@@ -116,6 +116,20 @@ def choose_late(seed: int) -> tuple[LiveJob, list[dict[str, pa.Table]]]:
     raise AssertionError
 
 
+def choose_many(seed: int) -> tuple[LiveJob, list[dict[str, pa.Table]]]:
+    """As choose, with answers in five micro-batches or more: their files can be merged."""
+    for case, job in find_case(seed=seed):
+        batches = _batches(case, Random(seed), {h.stream.name for h in job.histories})
+        state, answering = begin_live(job), 0
+        for batch in batches:
+            outcome = advance_live(job, state, batch, 0.0)
+            state = outcome.state
+            answering += any(len(rows) for rows in outcome.answers)
+        if answering >= 5:
+            return job, batches
+    raise AssertionError
+
+
 def _batches(case: Case, random: Random, streams: set[str]) -> list[dict[str, pa.Table]]:
     return cut_arrivals(case, random, streams)
 
@@ -178,9 +192,10 @@ def main() -> None:
         "views": choose_views,
         "parts": choose_parts,
         "spill": choose_spill,
+        COMPACT: choose_many,
     }
     merge_parts.PATIENCE = 0.0  # micro-batches are not that far apart
-    pick = picks.get(sys.argv[5], choose) if sys.argv[5:] else choose
+    pick = picks[sys.argv[5]] if sys.argv[5:] else choose
     random = Random(seed)
     done = 0
     cases = merged = 0

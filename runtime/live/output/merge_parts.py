@@ -16,7 +16,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, takewhile
+from itertools import accumulate, groupby
 from pathlib import Path
 
 import pyarrow as pa
@@ -74,7 +74,8 @@ def _choose(tail: list[PublishedPart], count: int) -> list[PublishedPart]:
     counts as merged."""
     begin = 0
     while begin < len(tail) - 1:
-        run = list(takewhile(lambda part: part.level == tail[begin].level, tail[begin:-1]))
+        _, same = next(groupby(tail[begin:-1], key=lambda part: part.level))
+        run = list(same)
         if len(run) < count:
             begin += len(run)
             continue
@@ -183,9 +184,9 @@ def settle_parts(writer: PartWriter, folder: tuple[str, str], last: PublishedPar
     if not aside.exists():
         return
     try:
-        if last is not None and (aside / Path(last.name).name).exists():
-            if not (shown / Path(last.name).name).exists():
-                _exchange(aside, shown, last)
+        name = "" if last is None else Path(last.name).name
+        if last is not None and (aside / name).exists() and not (shown / name).exists():
+            _exchange(aside, shown, last)
         _empty(aside, shown)
     except OSError as error:
         raise _not_merged(shown, error) from error
@@ -289,7 +290,8 @@ def require_exchange(writer: PartWriter, places: Mapping[str, Path]) -> None:
         one, other = _merging(writer) / ".exchange", output / ".exchange"
         try:
             for place in (one, other):
-                place.mkdir(parents=True, exist_ok=True)
+                shutil.rmtree(place, ignore_errors=True)  # of a start that was killed
+                place.mkdir(parents=True)
             exchange_folders(one, other)
             (one / "file").touch()
             os.link(one / "file", other / "file")

@@ -358,6 +358,9 @@ def test_a_folder_that_cannot_be_exchanged_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = _open(tmp_path)
+    for place in (tmp_path / "merging", tmp_path / "out"):
+        (place / ".exchange").mkdir(parents=True)
+        (place / ".exchange" / "file").touch()  # of a start that was killed
     require_exchange(writer, writer.places)
     assert list((tmp_path / "out").iterdir()) == []
 
