@@ -139,9 +139,13 @@ def test_killed_at_every_call(tmp_path: Path, pytestconfig: pytest.Config) -> No
         while reached < 40:
             child = os.fork()
             if child == 0:
-                kill_at("at-the-disk", random.randint(1, 160))
-                _go_on(folder)
-                os._exit(0)
+                ended = 1
+                try:
+                    kill_at("at-the-disk", random.randint(1, 160))
+                    _go_on(folder)
+                    ended = 0
+                finally:
+                    os._exit(ended)
             random.random()
             died = os.waitpid(child, 0)[1]
             assert died in (0, int(signal.SIGKILL)), died
@@ -165,19 +169,29 @@ def test_whoever_reads_meanwhile_finds_every_row_once(tmp_path: Path) -> None:
     (tmp_path / "out" / "q").mkdir(parents=True)
     child = os.fork()
     if child == 0:
-        status, known, reads = 0, 0, 0
-        while known < 120 and status == 0:
-            try:
-                found = _read(tmp_path)
-            except FileNotFoundError:
-                continue
-            status = int(found != _all(len(found) // 2) or len(found) // 2 < known)
-            known, reads = len(found) // 2, reads + 1
-        os._exit(status)
-    writer = _open(tmp_path)
-    for batch in range(120):
-        _step(writer, batch, (PARQUET,))
-    assert os.waitpid(child, 0)[1] == 0
+        status, known = 1, 0
+        try:
+            while known < 120:
+                try:
+                    found = _read(tmp_path)
+                except FileNotFoundError:
+                    continue
+                assert found == _all(len(found) // 2)
+                assert len(found) // 2 >= known
+                known = len(found) // 2
+            status = 0
+        finally:
+            os._exit(status)
+    try:
+        writer = _open(tmp_path)
+        for batch in range(120):
+            _step(writer, batch, (PARQUET,))
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        raise
+    finally:
+        ended = os.waitpid(child, 0)[1]
+    assert ended == 0
 
 
 def test_files_stay_for_whoever_is_listing_them(
