@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import time
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -341,16 +342,21 @@ def test_what_is_merged_goes_when_its_newest_rows_are_old(tmp_path: Path) -> Non
     _start(tmp_path, writer.parts.mark(), 9)
 
 
-def test_rows_that_are_kept_stay_when_they_are_merged(tmp_path: Path) -> None:
-    """Of a merged part whose oldest rows need not be kept, all stay, until the newest need not."""
+@pytest.mark.parametrize("old", [1, 3])
+def test_a_merged_part_is_as_old_as_its_newest_rows(tmp_path: Path, old: int) -> None:
+    """Rows that must be kept stay, beside some that need not; and no row stays for longer as its
+    file is new."""
     writer = _open(tmp_path, keep_ns=DAY)
     for batch in range(4):
         _step(writer, batch, (PARQUET,))
-    parts = writer.parts
-    tail = parts.tails["answers", "q"]
-    tail[0] = replace(tail[0], changed=tail[0].changed - 3 * DAY)
-    _step(writer, 4, (PARQUET,))
+    tail = writer.parts.tails["answers", "q"]
+    for place in range(old):
+        tail[place] = replace(tail[place], changed=tail[place].changed - 3 * DAY)
+    mark = _step(writer, 4, (PARQUET,))
     assert _read(tmp_path) == _all(5)
+    merged = _start(tmp_path, mark, 4, keep_ns=DAY).parts.parts[0]
+    assert (merged.first, merged.batch) == (0, 2)
+    assert writer.parts.is_old(merged, time.time_ns()) == (old == 3)
 
 
 def test_the_list_does_not_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
