@@ -41,3 +41,4 @@ class LiveOptions:
     step: tuple[int, int] = (STEP_ROWS, STEP_BYTES)
     forget: int = MANY
     keep_ns: int | None = None
+    compact: int | None = None

@@ -55,6 +55,7 @@ from ontoweir.runtime.live.output.bind_sink import bind_sink
 from ontoweir.runtime.live.output.check_parts import check_parts
 from ontoweir.runtime.live.output.drop_parts import let_go, remove_files
 from ontoweir.runtime.live.output.list_parts import PublishedPart, open_parts
+from ontoweir.runtime.live.output.merge_parts import require_exchange
 from ontoweir.runtime.live.output.note_sent import check_sent
 from ontoweir.runtime.live.output.publish_commit import REJECTS, publish_commit, read_arrow
 from ontoweir.runtime.live.output.sinks.files import FileSink
@@ -127,9 +128,10 @@ class BatchProcessor:
         places = {"rejects": options.output}
         if isinstance(self.answers, FileSink):
             places["answers"] = self.answers.folder
-        parts = open_parts(options.checkpoint, self.record.parts, options.keep_ns)
+        parts = open_parts(options.checkpoint, self.record.parts, options.keep_ns, options.compact)
         terms = {q.name: q.terms for q in job.queries}
         self.writer = PartWriter(self.record.run, parts, places, terms=terms)
+        require_exchange(self.writer, places)
         if place is not None:
             self.check_output()
             self.publish(place)

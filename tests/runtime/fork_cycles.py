@@ -1,4 +1,6 @@
-"""Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS [late|views|parts|spill]`.
+"""Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS [KIND]`.
+
+KIND is `late`, `views`, `parts`, `spill` (what is run), or `compact`: files of answers are merged.
 
 A child process takes in micro-batches as Spark gives them (one that is not committed comes
 again), and kills itself; the next goes on. In the end one that is not killed.
@@ -27,6 +29,7 @@ from ontoweir.runtime.live.arrivals.ingest import LATE
 from ontoweir.runtime.live.arrivals.read_stream import STREAM
 from ontoweir.runtime.live.live_options import LiveOptions
 from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.live.output import merge_parts
 from ontoweir.runtime.live.process_batches import BatchProcessor
 from tests.oracle.random_queries import Case
 from tests.runtime.kill_at import kill_at
@@ -41,6 +44,10 @@ FULL = "full-disk"
 
 RENEWED = "renewed-logs"
 """A stage: at the disk, of a run whose every start goes on from new logs of Spark's."""
+
+
+COMPACT = "compact"
+"""A kind: two files of answers become one."""
 
 
 class _Rows:
@@ -109,6 +116,20 @@ def choose_late(seed: int) -> tuple[LiveJob, list[dict[str, pa.Table]]]:
     raise AssertionError
 
 
+def choose_many(seed: int) -> tuple[LiveJob, list[dict[str, pa.Table]]]:
+    """As choose, with answers in five micro-batches or more: their files can be merged."""
+    for case, job in find_case(seed=seed):
+        batches = _batches(case, Random(seed), {h.stream.name for h in job.histories})
+        state, answering = begin_live(job), 0
+        for batch in batches:
+            outcome = advance_live(job, state, batch, 0.0)
+            state = outcome.state
+            answering += any(len(rows) for rows in outcome.answers)
+        if answering >= 5:
+            return job, batches
+    raise AssertionError
+
+
 def _batches(case: Case, random: Random, streams: set[str]) -> list[dict[str, pa.Table]]:
     return cut_arrivals(case, random, streams)
 
@@ -122,7 +143,8 @@ def run(
     renew: bool = False,
 ) -> None:
     """Take in the micro-batches that are not finished; `renew`: from new logs of Spark's."""
-    options = options or LiveOptions(folder / "check", folder / "out")
+    compact = 2 if COMPACT in sys.argv[5:] else None
+    options = options or LiveOptions(folder / "check", folder / "out", compact=compact)
     if callable(job):
         job = job(folder)
     taker = BatchProcessor(job, "fingerprint", options)
@@ -170,11 +192,13 @@ def main() -> None:
         "views": choose_views,
         "parts": choose_parts,
         "spill": choose_spill,
+        COMPACT: choose_many,
     }
+    merge_parts.PATIENCE = 0.0  # micro-batches are not that far apart
     pick = picks[sys.argv[5]] if sys.argv[5:] else choose
     random = Random(seed)
     done = 0
-    cases = 0
+    cases = merged = 0
     while done < kills:
         mine = folder / str(cases)
         work = pick(seed + 1000 * cases)
@@ -192,7 +216,8 @@ def main() -> None:
         tell = _tell_answers if stage == RENEWED else fingerprint
         assert tell(mine / "killed") == tell(mine / "whole"), (stage, work)
         cases += 1
-    print(json.dumps({"kills": done, "cases": cases}))
+        merged += len(list((mine / "killed" / "out").rglob("part-*-*")))
+    print(json.dumps({"kills": done, "cases": cases, "merged": merged}))
 
 
 def _tell_answers(folder: Path) -> dict[str, Any]:

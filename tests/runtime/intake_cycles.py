@@ -1,11 +1,12 @@
-"""An intake without Spark: `intake_cycles.py FOLDER SEED SESSIONS [kill|cut] [keep]`.
+"""An intake without Spark: `intake_cycles.py FOLDER SEED SESSIONS [kill|cut] [keep|compact]`.
 
 Files of three streams arrive. In each session a child process serves some of the queries, in
 batches of the files listed as Spark lists them; some join late, some leave. With `kill`, it kills
 itself somewhere at the disk, and the next session goes on. With `cut`, the power goes with it: of
 every file a part is lost that nobody has waited for (fsync). In the end all are served, to the end,
 and every query has the answers of a replay, once. With `keep`, files of answers are kept for an
-instant only; whoever reads them does so before (`read`), and after a cut some are there again.
+instant only; whoever reads them does so before (`read`), and after a cut some are there again. With
+`compact`, files of answers are merged, and of each session some other number of them.
 """
 
 import itertools
@@ -35,7 +36,7 @@ from ontoweir.runtime.live.checkpoint import table_changes
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.intake.intake import Intake
 from ontoweir.runtime.live.intake.model import IntakeOptions, Member
-from ontoweir.runtime.live.output import list_parts
+from ontoweir.runtime.live.output import list_parts, merge_parts
 from ontoweir.runtime.live.output.sinks.files import FileSink
 from ontoweir.runtime.live.output.write_parts import PartFolder, PartWriter
 from tests.runtime.kill_at import kill_at
@@ -240,6 +241,7 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
         (40, 1 << 20),
         random.choice([300, 1 << 20]),
         keep_ns=random.choice([0, 20_000_000]) if "keep" in sys.argv[4:] else None,
+        compact=random.choice([2, 3, None]) if "compact" in sys.argv[4:] else None,
         on_failed=failed.__setitem__,
     )
     intake = Intake(options, spark)
@@ -377,6 +379,7 @@ def main() -> None:
     """Serve in several sessions, then compare."""
     folder, seed, sessions = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     kills = not {"kill", "cut"}.isdisjoint(sys.argv[4:])
+    merge_parts.PATIENCE = 0.0  # steps are not that far apart
     table_changes.LARGE = 3  # commits have changes of tables of more rows
     random = Random(seed)
     write_files(folder, random)
@@ -401,7 +404,15 @@ def main() -> None:
         rows += len(found)
     there = sum(len(list((folder / "out" / name).glob("part-*"))) for name in QUERIES)
     lists = sorted(f.name for f in (folder / "intake").glob("parts*"))
-    told = {"killed": killed, "rows": rows, "files": there, "back": back, "lists": lists}
+    merged = sum(len(list((folder / "out" / name).glob("part-*-*"))) for name in QUERIES)
+    told = {
+        "merged": merged,
+        "killed": killed,
+        "rows": rows,
+        "files": there,
+        "back": back,
+        "lists": lists,
+    }
     print(json.dumps(told))
 
 

@@ -84,7 +84,7 @@ class Intake:
         self.syncing = Syncing()
         """What the next commit waits for."""
         self.recorder = SparkRecorder(self.spark_folder)
-        parts = open_parts(options.folder, self.record.parts, options.keep_ns)
+        parts = open_parts(options.folder, self.record.parts, options.keep_ns, options.compact)
         writer = PartWriter(self.record.run, parts, {}, waits=False)
         self.publisher = Publisher(writer, spark, options.parts_may_go)
 

@@ -156,7 +156,8 @@ class IntakeOptions:
     """How an intake goes. `folder`: of its checkpoint; `step`: about how many rows and bytes are
     taken in at once; `text`: about how many bytes of files of text a query that catches
     up opens at once; `parts_may_go`: published files may be moved away by who reads them;
-    `keep_ns`: how long these are kept, in ns (None: for ever);
+    `keep_ns`: how long these are kept, in ns (None: for ever); `compact`: so many neighbours of a
+    folder become one (None: they stay);
     `on_failed`: is called with the id of a query that has failed, and why."""
 
     folder: Path
@@ -164,6 +165,7 @@ class IntakeOptions:
     text: int = 512 << 20
     parts_may_go: bool = False
     keep_ns: int | None = None
+    compact: int | None = None
     on_failed: Callable[[str, OntoweirError], None] = field(default=_ignore)
 
 

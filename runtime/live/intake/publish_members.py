@@ -15,6 +15,7 @@ from ontoweir.runtime.live.intake.model import LastOutput, Member, Parked
 from ontoweir.runtime.live.output.bind_sink import bind_sink
 from ontoweir.runtime.live.output.check_parts import check_parts
 from ontoweir.runtime.live.output.list_parts import PublishedPart
+from ontoweir.runtime.live.output.merge_parts import require_exchange
 from ontoweir.runtime.live.output.note_sent import check_sent, note_sent
 from ontoweir.runtime.live.output.publish_commit import PUBLISHED, REJECTS
 from ontoweir.runtime.live.output.sinks.files import FileSink
@@ -77,6 +78,7 @@ class Publisher:
         if isinstance(member.sink, FileSink):
             folders.append(PartFolder(f"answers:{member.id}", member.name, member.sink.format))
             places[f"answers:{member.id}"] = member.sink.folder
+        require_exchange(self.writer, places)
         if member.id in self.checked:
             self.writer.places |= places
             return

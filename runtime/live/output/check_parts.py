@@ -10,6 +10,7 @@ import pyarrow as pa
 from ontoweir.errors import Source, UsageError
 from ontoweir.runtime.live.checkpoint.record_spark import hash_file
 from ontoweir.runtime.live.output.list_parts import PublishedPart
+from ontoweir.runtime.live.output.merge_parts import find_batches, settle_parts
 from ontoweir.runtime.live.output.sinks.files import FileFormat
 from ontoweir.runtime.live.output.write_parts import (
     SMALL,
@@ -49,6 +50,8 @@ def check_parts(
         UsageError: a part is gone, changed, or of another run.
         OSError: the output cannot be read or written.
     """
+    for folder in folders:
+        _settle(writer, folder)
     listed: set[Path] = set()
     for part in writer.parts.parts:
         if part.place not in writer.places:
@@ -70,6 +73,35 @@ def check_parts(
                 file.unlink()
             elif int(number) < last:
                 raise foreign_part(file)
+
+
+def _settle(writer: PartWriter, folder: PartFolder) -> None:
+    """Finish what a crash left of a merging; merged files that the checkpoint does not know have
+    been let go of, or are of later micro-batches than it."""
+    key = (folder.place, folder.name)
+    merged = [p for p in writer.parts.parts if p.folder == key and p.first >= 0]
+    names = {Path(part.name).name for part in merged}
+    shown = writer.places[folder.place] / folder.name
+    absent = [p for p in merged if not (shown / Path(p.name).name).exists()]
+    for file in list_part_files(writer, folder):
+        made = find_batches(file.name)
+        if made is None or "-" not in file.stem.removeprefix("part-") or file.name in names:
+            continue
+        if made[1] <= writer.parts.let_go and is_mine(file, writer.run):
+            file.unlink()
+        elif not any(p.first <= made[0] and made[1] <= p.batch for p in absent):
+            raise _merged_later(file)
+    settle_parts(writer, key, merged[-1] if merged else None)
+
+
+def _merged_later(file: Path) -> UsageError:
+    return UsageError(
+        f"{file} is not in the checkpoint",
+        why="it is of another run, or of this one, and the checkpoint is a copy from before its "
+        "files were merged (--compact): its answers would come again",
+        fix="restore the newer checkpoint, or the output as it was with this one",
+        source=Source(str(file)),
+    )
 
 
 def _compare(file: Path, part: PublishedPart) -> str | None:

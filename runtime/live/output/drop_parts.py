@@ -1,4 +1,4 @@
-"""Let go of parts that have been kept long enough.
+"""Let go of parts that have been kept long enough, or are merged into others.
 
 What a commit says to be gone is removed after it; what is left of it, after a crash, at the next
 start (check_parts).
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ontoweir.errors import RunError
+from ontoweir.runtime.live.output.merge_parts import merge_parts, show_merged
 from ontoweir.runtime.live.output.write_parts import PartWriter
 
 _MOST = 4_096
@@ -16,15 +17,16 @@ _MOST = 4_096
 
 
 def let_go(writer: PartWriter) -> list[Path]:
-    """The files that may be removed when the next commit is there.
+    """The files that may be removed when the next commit is there; parts are merged for it.
 
     Raises:
         RunError: the list of parts cannot be read, or made anew.
     """
     parts = writer.parts
-    if parts.keep_ns is None:
+    merge_parts(writer)
+    if parts.keep_ns is None and parts.compact is None:
         return []
-    gone = parts.drop_old(time.time_ns(), _MOST)
+    gone = [] if parts.keep_ns is None else parts.drop_old(time.time_ns(), _MOST)
     before = parts.renew()
     if before is not None:
         writer.fresh |= {parts.file, parts.file.parent}
@@ -33,11 +35,12 @@ def let_go(writer: PartWriter) -> list[Path]:
 
 
 def remove_files(files: Sequence[Path], writer: PartWriter) -> None:
-    """Remove files that a commit has let go of, if they are there.
+    """Remove files that a commit has let go of, if they are there, and show what it has merged.
 
     Raises:
         RunError: the disk does not let it.
     """
+    show_merged(writer)
     for file in files:
         try:
             file.unlink(missing_ok=True)

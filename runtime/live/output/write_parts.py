@@ -49,7 +49,9 @@ class PartWriter:
     """Writes the parts of one run. `places`: the folders of "answers" and "rejects"; `fresh`: files
     and folders that must be on the disk before the commits they come from are removed; `waits`:
     whether each part is waited for by itself (otherwise it is `fresh`, too); `terms`: of answers
-    that are written as RDF, by the name of their folder."""
+    that are written as RDF, by the name of their folder; `merged`: parts that the next commit
+    lists, and that are shown when it is there; `left`: folders of which the files before are still
+    there, beside the checkpoint, since when (s, monotonic)."""
 
     run: str
     parts: PartList
@@ -57,6 +59,8 @@ class PartWriter:
     fresh: set[Path] = field(default_factory=set)
     waits: bool = True
     terms: dict[str, AnswerTerms] = field(default_factory=dict)
+    merged: list[PublishedPart] = field(default_factory=list)
+    left: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def put(self, place: str, folder: str, batch: int, rows: pa.Table, form: FileFormat) -> None:
         """Write a micro-batch's rows to `part-<batch>.<form>` in a folder, and list it. What is
@@ -69,12 +73,14 @@ class PartWriter:
         self.put_all([(PartFolder(place, folder, form), rows)], batch)
 
     def put_all(self, parts: Sequence[tuple[PartFolder, pa.Table]], batch: int) -> None:
-        """`put` of several, written side by side, and listed in their order.
+        """`put` of several, written side by side, and listed in their order; what is in a merged
+        part already stays there.
 
         Raises:
             RunError: the disk does not take one of them.
             UsageError: there is a file of another run.
         """
+        parts = [p for p in parts if batch > self.parts.ends.get((p[0].place, p[0].name), -1)]
         size = max(_LEAST, -(-len(parts) // _SIDE_BY_SIDE))
         blocks = [parts[n : n + size] for n in range(0, len(parts), size)]
 
@@ -151,6 +157,13 @@ def encode_part(
     pq.write_table(marked, stream, compression="zstd" if rows.nbytes > small else "none")
     content: bytes = stream.getvalue().to_pybytes()
     return content
+
+
+def begin_parquet(target: Path, schema: pa.Schema, run: str, batches: str) -> pq.ParquetWriter:
+    """A Parquet file that rows of several micro-batches are written to."""
+    known = {k: v for k, v in (schema.metadata or {}).items() if k not in (_RUN, _BATCH, _ROWS)}
+    marks = {_RUN: run.encode(), _BATCH: batches.encode()}
+    return pq.ParquetWriter(target, schema.with_metadata({**known, **marks}), compression="zstd")
 
 
 def put_part(content: bytes, target: Path, *, durable: bool = True) -> None:

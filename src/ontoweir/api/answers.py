@@ -97,8 +97,7 @@ class Answers:
         import pyarrow.parquet as pq
 
         if self.file.is_dir():
-            parts = [pq.read_table(f) for f in sorted(self.file.glob("part-*.parquet"))]
-            table = pa.concat_tables(parts)
+            table = pa.concat_tables(_read_parts(self.file))
         else:
             table = pq.read_table(self.file)
         return table if raw else _solutions(table, self.terms)
@@ -213,6 +212,20 @@ def _require(library: str) -> None:
 
 
 _XSD = "http://www.w3.org/2001/XMLSchema#"
+
+
+def _read_parts(folder: "Path") -> "list[pyarrow.Table]":
+    """The rows of the files that a live run has written; they may be merged meanwhile."""
+    import pyarrow.parquet as pq
+
+    files = sorted(folder.glob("part-*.parquet"))
+    while True:
+        try:
+            return [pq.read_table(file) for file in files]
+        except FileNotFoundError:
+            before, files = files, sorted(folder.glob("part-*.parquet"))
+            if files == before:
+                raise
 
 
 def _describe(union: SpjUnion, name: str) -> str:

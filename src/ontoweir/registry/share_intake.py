@@ -192,6 +192,7 @@ def open_shared(registry: Path, spark: "SparkSession", options: RunOptions) -> S
             registry / INTAKE,
             parts_may_go=options.parts_may_go,
             keep_ns=options.keep_ns,
+            compact=options.compact,
             on_failed=failed.__setitem__,
         ),
         spark,

@@ -212,6 +212,7 @@ def _run(
         listeners=options.listeners,
         parts_may_go=options.parts_may_go,
         keep_ns=options.keep_ns,
+        compact=options.compact,
     )
     assert running.prepared is not None
     prepared = running.prepared

@@ -31,7 +31,7 @@ class RunOptions:
     `allow_unbounded`: run queries that are not bounded too; `alarm`: warn when a query without a
     bound holds so many rows; `alarm_share`: warn when a query holds this share of its bound;
     `parts_may_go`: published files may be moved away by who reads them; `keep_us`: how long they
-    are kept (None: for ever);
+    are kept (None: for ever); `compact`: so many files of a folder become one (None: they stay);
     `emit`: what is written of answers (None: what fits each query);
     `engine`: where the states of queries are: in the driver, divided among Spark's executors, or as
     their bounds say; `parts`: into how many each is divided.
@@ -53,6 +53,7 @@ class RunOptions:
     alarm_share: float | None = None
     parts_may_go: bool = False
     keep_us: int | None = None
+    compact: int | None = None
     emit: str | None = None
     engine: "LiveEngine" = "auto"
     parts: int | None = None
@@ -131,6 +132,13 @@ def _add_limits(run: argparse.ArgumentParser) -> None:
         'days" (default: never)',
     )
     run.add_argument(
+        "--compact",
+        type=_file_count,
+        metavar="FILES",
+        help="merge so many files of answers, or of rejected rows, into one, again and again, e.g. "
+        "64 (default: they stay as they are)",
+    )
+    run.add_argument(
         "--allow-unbounded",
         action="store_true",
         help="run queries that are not bounded too; their state may grow without limit",
@@ -177,6 +185,14 @@ def _duration(text: str) -> int:
     return found
 
 
+def _file_count(text: str) -> int:
+    """A number of files that can become one."""
+    files = int(text)
+    if files < 2:
+        raise ValueError
+    return files
+
+
 def _share(text: str) -> float:
     """A number above 0, at most 1."""
     share = float(text)
@@ -207,6 +223,7 @@ def read_run_options(given: argparse.Namespace, root: Path) -> RunOptions:
         alarm_share=given.alarm_share,
         parts_may_go=given.parts_may_go,
         keep_us=given.keep_us,
+        compact=given.compact,
         emit=given.emit,
         engine=given.engine,
         parts=given.parts,

@@ -9,6 +9,7 @@ from ontoweir.errors import Source, UsageError
 from ontoweir.files.hold_lock import hold_lock
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.run.prepare_live_run import check_live, prepare_run
+from ontoweir.run.refuse_compaction import refuse_compaction
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.state_alarm import StateAlarm
 
@@ -72,6 +73,7 @@ def run_queries(
         listeners=options.listeners,
         parts_may_go=options.parts_may_go,
         keep_ns=options.keep_ns,
+        compact=options.compact,
     )
     lock = hold_lock(checkpoint)
     if lock is None:
@@ -187,13 +189,16 @@ def open_sink(options: RunOptions) -> "Sink":
     """Where the answers of a run go.
 
     Raises:
-        UsageError: an option of the sink is missing, or not known.
+        UsageError: an option of the sink is missing, or not known; files are to be merged, and the
+            sink writes none that can be.
         CatalogError: an option names a variable of the environment that is not there.
     """
     from ontoweir.runtime.live.output.sinks.sinks import make_sink
     from ontoweir.runtime.spark.redact_secrets import resolve_options
 
     wanted = options.sink
+    if options.compact is not None:
+        refuse_compaction(options)
     if not isinstance(wanted, str):
         return wanted
     return make_sink(wanted, options.output, resolve_options(options.sink_options))

@@ -64,7 +64,8 @@ def test_plain_sql(run: Run, project: Path, spark: "SparkSession") -> None:
     write_data(project, [0, 1, 2], [140, 131, 20])
     file = project / "fast.sql"
     file.write_text("SELECT id, avg_speed FROM traffic WHERE avg_speed > 130")
-    ran = run("run", project, "--sql", file, "--query", QUERY, "--once", "--keep", "30 days")
+    kept = ("--keep", "30 days", "--compact", "8")
+    ran = run("run", project, "--sql", file, "--query", QUERY, "--once", *kept)
     assert ran.code == 0, ran.err
     for name in ("fast", QUERY):
         files = (project / "out" / "answers" / name).glob("*.parquet")
@@ -75,6 +76,10 @@ def test_plain_sql(run: Run, project: Path, spark: "SparkSession") -> None:
         (("--serve",), "--sql does not go with --serve"),
         (("--sql", project / "none.sql"), "none.sql"),
         (("--keep", "soon"), "'soon' is no duration"),
+        (("--compact", "1"), "--compact"),
+        (("--compact", "8", "--sink", "srj"), "the sink srj has no files that can be merged"),
+        (("--compact", "8", "--sink", "console"), "console has no files that can be merged"),
+        (("--compact", "8", "--parts-may-go"), "exclude each other"),
     ):
         ran = run(*more, *options)
         assert ran.code == 2

@@ -52,6 +52,19 @@ def test_killed_with_open_steps(stage: str, tmp_path: Path, pytestconfig: pytest
     assert json.loads(ran.stdout)["kills"] == kills
 
 
+def test_killed_while_files_are_merged(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    """The same where files of answers are merged: the same files, with the same rows."""
+    kills = 400 if pytestconfig.getoption("--long") else 10
+    command = [sys.executable, str(HERE / "fork_cycles.py"), str(tmp_path), "at-the-disk", "7"]
+    ran = subprocess.run(
+        [*command, str(kills), "compact"], check=False, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert found["kills"] == kills
+    assert found["merged"] > 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", [*STAGES, "java"])
 def test_driver_killed_and_resumed(
