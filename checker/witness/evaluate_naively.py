@@ -186,6 +186,10 @@ def _aggregate(
             return values.total()
         case AggregateFunction.COUNT_DISTINCT:
             return len(values)
+        case AggregateFunction.SUM_DISTINCT:
+            return sum(map(Fraction, values))
+        case AggregateFunction.AVG_DISTINCT:
+            return sum(map(Fraction, values)) / len(values)
         case AggregateFunction.MIN:
             return min(values)
         case AggregateFunction.MAX:

@@ -46,6 +46,10 @@ _NAMES = {
     QUANTILE: AggregateFunction.QUANTILE,
     PERCENTILE: AggregateFunction.PERCENTILE,
 }
+_DISTINCT = {
+    AggregateFunction.SUM: AggregateFunction.SUM_DISTINCT,
+    AggregateFunction.AVG: AggregateFunction.AVG_DISTINCT,
+}
 
 
 def read_aggregation(
@@ -274,8 +278,6 @@ class _Reader:
             fix = "write COUNT(DISTINCT ?x) for one of the variables"
             raise self.refuse(f"COUNT(DISTINCT *), {place}", _WHY, fix, line)
         if distinct and function in (
-            AggregateFunction.SUM,
-            AggregateFunction.AVG,
             AggregateFunction.MEDIAN,
             AggregateFunction.QUANTILE,
             AggregateFunction.PERCENTILE,
@@ -287,6 +289,8 @@ class _Reader:
                 "the results",
                 line,
             )
+        if distinct:
+            function = _DISTINCT.get(function, function)
         source = Source(self.file, line)
         if function is AggregateFunction.COUNT:
             if not distinct:
