@@ -374,9 +374,8 @@ def show_aggregate(
             total = running[(MeasureKind.SUM, argument)].values
             return AggregateValues(divide(total, np.maximum(count, 1), unit), count > 0)
         case AggregateFunction.AVG_DISTINCT:
-            assert argument is not None
             column = running[rank_of(aggregate)]
-            assert column.share is not None
+            assert argument is not None and column.share is not None  # noqa: PT018
             unit = 10 ** (scales[argument] or 0)
             made = divide(column.values, np.maximum(column.share, 1), unit)
             return AggregateValues(made, column.valid)

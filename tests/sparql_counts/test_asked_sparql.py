@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.sparql_counts.case import Branch, Case, Map, Query, Table
-from tests.sparql_counts.compare_answers import Equal, Refused, compare_queries
+from tests.sparql_counts.case import Branch, Case, Map, Query, Row, Table
+from tests.sparql_counts.compare_answers import Equal, Outcome, Refused, compare_queries
 
 STREAM = Table(
     "s",
@@ -27,7 +27,7 @@ MAPS = (
     Map("s", SUBJECT, (), tuple((c, f'rr:column "{c}"') for c in "ndamw")),
     Map("r", SUBJECT, (), tuple((c, f'rr:column "{c}"') for c in "fg")),
 )
-ROWS = {
+ROWS: dict[str, tuple[Row, ...]] = {
     "s": (
         (0, 1, 5, "4.5", "abc", 5, "0.5"),
         (0, 2, 1, None, "xyz", 5, "1.5"),
@@ -64,7 +64,7 @@ def read_question(line: str) -> Query:
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
     queries = [read_question(line) for _, line in QUESTIONS]
     case = Case((STREAM, RELATION), MAPS, queries[0], ROWS)
     folder = tmp_path_factory.mktemp("asked")
@@ -73,7 +73,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("said", "line"), QUESTIONS, ids=[line for _, line in QUESTIONS])
-def test_it_is_answered_or_refused(told: dict[str, object], said: str, line: str) -> None:
+def test_it_is_answered_or_refused(told: dict[str, Outcome], said: str, line: str) -> None:
     outcome = told[line]
     if said:
         assert isinstance(outcome, Refused), outcome
