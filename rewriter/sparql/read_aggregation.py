@@ -266,7 +266,10 @@ class _Reader:
         """An aggregate that is called `name`; `place`: where it stands, in words."""
         if call.name not in _NAMES:
             word = call.name.removeprefix("Aggregate_").upper().replace("GROUPC", "GROUP_C")
-            raise self.refuse(f"aggregate {word}, {place}", _WHY, f"use one of {_FUNCTIONS}", line)
+            fix = f"use one of {_FUNCTIONS}"
+            if word == "GROUP_CONCAT":  # a list has no limit
+                fix = "select the values, which come in the order of time, and join the results"
+            raise self.refuse(f"aggregate {word}, {place}", _WHY, fix, line)
         function = _NAMES[call.name]
         distinct = call.get("distinct") == "DISTINCT"
         argument = _plain(call.get("vars"))

@@ -1,12 +1,17 @@
 """What people ask of a stream in SPARQL (asked.rq): each question is answered as rdflib answers the
 same text after every timestamp, or refused with what to write instead."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import ontoweir
+from tests.sparql_counts.ask_rdflib import ask_rdflib, translate_query
 from tests.sparql_counts.case import Branch, Case, Map, Query, Row, Table
 from tests.sparql_counts.compare_answers import Equal, Outcome, Refused, compare_queries
+from tests.sparql_counts.read_graphs import Project
+from tests.sparql_counts.write_case import write_case, write_query
 
 STREAM = Table(
     "s",
@@ -81,3 +86,38 @@ def test_it_is_answered_or_refused(told: dict[str, Outcome], said: str, line: st
     else:
         assert isinstance(outcome, Equal), str(outcome)
         assert outcome.answers
+
+
+NESTED = (
+    "?x ?n | GRAPH ?t { ?x :n ?n } FILTER NOT EXISTS { ?x :f ?f FILTER NOT EXISTS { ?x :g ?f } }"
+)
+VIEW = """
+[relations.lone]
+max_rows = 9
+columns = { id = "int", f = "int" }
+[relations.lone.source]
+view = '''
+SELECT id, f FROM r
+WHERE f IS NOT NULL AND NOT EXISTS (SELECT 1 FROM r AS o WHERE o.id = r.id AND o.g = r.f)
+'''
+"""
+
+
+def test_a_view_says_what_is_refused_inside_of_another_exists(
+    tmp_path: Path, spark: object
+) -> None:
+    """As the advice has it: the answers are those of the question that is refused."""
+    assert spark is not None
+    asked = read_question(NESTED)
+    write_case(Case((STREAM, RELATION), MAPS, asked, ROWS), tmp_path)
+    nested = write_query(asked)
+    wanted = list(ask_rdflib(translate_query(nested), Project(tmp_path).read_graphs()))[-1][1]
+    maps = (*MAPS, Map("lone", SUBJECT, (), (("v", 'rr:column "f"'),)))
+    plain = read_question("?x ?n | GRAPH ?t { ?x :n ?n } FILTER NOT EXISTS { ?x :v ?f }")
+    write_case(Case((STREAM, RELATION), maps, plain, ROWS), tmp_path)
+    with (tmp_path / "ontoweir.toml").open("a", encoding="utf-8") as catalog:
+        catalog.write(VIEW)
+    table = ontoweir.open_project(tmp_path).replay("q").to_arrow()
+    rows = table.select(["x", "n"]).to_pylist()
+    assert Counter((row["x"], str(row["n"])) for row in rows) == wanted
+    assert wanted.total() == 5
