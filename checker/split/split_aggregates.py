@@ -114,7 +114,11 @@ def split_aggregates(
             case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
                 key = over
             case (
-                AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE
+                AggregateFunction.MEDIAN
+                | AggregateFunction.QUANTILE
+                | AggregateFunction.PERCENTILE
+                | AggregateFunction.SUM_DISTINCT
+                | AggregateFunction.AVG_DISTINCT
             ):
                 key = (AggregateFunction.QUANTILE, aggregate.argument)
             case _:

@@ -59,7 +59,13 @@ def _bound_begun(
             return bound(valued, distinct=True)
         case AggregateFunction.MIN | AggregateFunction.MAX:
             return least_bound((bound(part.group, distinct=False), bound(valued, distinct=True)))
-        case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE:
+        case (
+            AggregateFunction.MEDIAN
+            | AggregateFunction.QUANTILE
+            | AggregateFunction.PERCENTILE
+            | AggregateFunction.SUM_DISTINCT
+            | AggregateFunction.AVG_DISTINCT
+        ):
             return bound(valued, distinct=False)
         case (
             AggregateFunction.COUNT

@@ -177,7 +177,7 @@ def _aggregate(
     values: Counter[Any] = Counter()
     for row, count in rows.items():
         if (value := row[place[aggregate.argument]]) is not None:
-            values[value] += count
+            values[value] = 1 if aggregate.function.adds_distinct else values[value] + count
     counts = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
     if not values and aggregate.function not in counts:
         return None
@@ -190,9 +190,9 @@ def _aggregate(
             return min(values)
         case AggregateFunction.MAX:
             return max(values)
-        case AggregateFunction.SUM:
+        case AggregateFunction.SUM | AggregateFunction.SUM_DISTINCT:
             return sum(Fraction(v) * count for v, count in values.items())
-        case AggregateFunction.AVG:
+        case AggregateFunction.AVG | AggregateFunction.AVG_DISTINCT:
             return sum(Fraction(v) * count for v, count in values.items()) / values.total()
         case AggregateFunction.VAR_POP | AggregateFunction.VAR_SAMP:
             sample = aggregate.function is AggregateFunction.VAR_SAMP

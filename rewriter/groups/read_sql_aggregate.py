@@ -144,6 +144,10 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
         argument = argument.expressions[0] if len(argument.expressions) == 1 else argument
         if function is AggregateFunction.COUNT:
             function = AggregateFunction.COUNT_DISTINCT
+        elif function is AggregateFunction.SUM:
+            function = AggregateFunction.SUM_DISTINCT
+        elif function is AggregateFunction.AVG:
+            function = AggregateFunction.AVG_DISTINCT
         elif function not in (AggregateFunction.MIN, AggregateFunction.MAX):
             fix = (
                 f"take the distinct values first: SELECT h, {call.key.upper()}(x) FROM (SELECT "

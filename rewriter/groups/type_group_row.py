@@ -87,6 +87,7 @@ def _type_aggregate(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> 
             return IntType()
         case (
             AggregateFunction.AVG
+            | AggregateFunction.AVG_DISTINCT
             | AggregateFunction.MEDIAN
             | AggregateFunction.PERCENTILE
             | AggregateFunction.VAR_POP
@@ -97,6 +98,7 @@ def _type_aggregate(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> 
             return FloatType()
         case (
             AggregateFunction.SUM
+            | AggregateFunction.SUM_DISTINCT
             | AggregateFunction.MIN
             | AggregateFunction.MAX
             | AggregateFunction.QUANTILE

@@ -21,6 +21,8 @@ class AggregateFunction(StrEnum):
     MIN = "MIN"
     MAX = "MAX"
     COUNT_DISTINCT = "COUNT DISTINCT"
+    SUM_DISTINCT = "SUM DISTINCT"
+    AVG_DISTINCT = "AVG DISTINCT"
     MEDIAN = "MEDIAN"
     QUANTILE = "QUANTILE"
     PERCENTILE = "PERCENTILE"
@@ -45,8 +47,13 @@ class AggregateFunction(StrEnum):
 
     @property
     def ranks(self) -> bool:
-        """Whether it is found by a value's place among all values in order."""
-        return self is AggregateFunction.MEDIAN or self.takes_fraction
+        """Whether it is found among all values: how often each occurs is kept."""
+        return self is AggregateFunction.MEDIAN or self.takes_fraction or self.adds_distinct
+
+    @property
+    def adds_distinct(self) -> bool:
+        """Whether it is made of the sum and the number of distinct values."""
+        return self in (AggregateFunction.SUM_DISTINCT, AggregateFunction.AVG_DISTINCT)
 
     @property
     def adds(self) -> bool:
@@ -102,8 +109,8 @@ class Aggregate:
     def __str__(self) -> str:
         if self.fraction is not None:
             return f"{self.function}(?{self.argument}, {float(self.fraction):g})"
-        if self.function is AggregateFunction.COUNT_DISTINCT:
-            return f"COUNT(DISTINCT ?{self.argument})"
+        if self.function is AggregateFunction.COUNT_DISTINCT or self.function.adds_distinct:
+            return f"{self.function.split()[0]}(DISTINCT ?{self.argument})"
         inner = ", ".join(f"?{argument}" for argument in self.arguments) or "*"
         return f"{self.function}({inner})"
 

@@ -155,9 +155,9 @@ class _Reader:
         name = node.name if isinstance(node, Node) else ""
         if name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
             word = "EXISTS" if name == "Builtin_EXISTS" else "NOT EXISTS"
-            return self._error(
-                f"FILTER {word}", _WHY, f"write FILTER {word} {{ … }} by itself, or beside &&"
-            )
+            fix = f"write FILTER {word} {{ … }} by itself, or beside &&; inside of another EXISTS, "
+            fix += 'map a view to a property: source = { view = "SELECT … WHERE NOT EXISTS (…)" }'
+            return self._error(f"FILTER {word}", _WHY, fix)
         if name.startswith("Builtin_"):
             fix = _FIXES.get(name[8:], _FORMS)
             return self._error(f"function {name[8:]} in FILTER", _WHY, fix)

@@ -46,6 +46,10 @@ _NAMES = {
     QUANTILE: AggregateFunction.QUANTILE,
     PERCENTILE: AggregateFunction.PERCENTILE,
 }
+_DISTINCT = {
+    AggregateFunction.SUM: AggregateFunction.SUM_DISTINCT,
+    AggregateFunction.AVG: AggregateFunction.AVG_DISTINCT,
+}
 
 
 def read_aggregation(
@@ -262,7 +266,10 @@ class _Reader:
         """An aggregate that is called `name`; `place`: where it stands, in words."""
         if call.name not in _NAMES:
             word = call.name.removeprefix("Aggregate_").upper().replace("GROUPC", "GROUP_C")
-            raise self.refuse(f"aggregate {word}, {place}", _WHY, f"use one of {_FUNCTIONS}", line)
+            fix = f"use one of {_FUNCTIONS}"
+            if word == "GROUP_CONCAT":  # a list has no limit
+                fix = "select the values, which come in the order of time, and join the results"
+            raise self.refuse(f"aggregate {word}, {place}", _WHY, fix, line)
         function = _NAMES[call.name]
         distinct = call.get("distinct") == "DISTINCT"
         argument = _plain(call.get("vars"))
@@ -274,8 +281,6 @@ class _Reader:
             fix = "write COUNT(DISTINCT ?x) for one of the variables"
             raise self.refuse(f"COUNT(DISTINCT *), {place}", _WHY, fix, line)
         if distinct and function in (
-            AggregateFunction.SUM,
-            AggregateFunction.AVG,
             AggregateFunction.MEDIAN,
             AggregateFunction.QUANTILE,
             AggregateFunction.PERCENTILE,
@@ -287,6 +292,8 @@ class _Reader:
                 "the results",
                 line,
             )
+        if distinct:
+            function = _DISTINCT.get(function, function)
         source = Source(self.file, line)
         if function is AggregateFunction.COUNT:
             if not distinct:

@@ -162,6 +162,10 @@ def _call(aggregate: Aggregate, value_of: Callable[[str], exp.Expr], dialect: st
             return exp.Count(this=value)
         case AggregateFunction.COUNT_DISTINCT:
             return exp.Count(this=exp.Distinct(expressions=[value]))
+        case AggregateFunction.SUM_DISTINCT:
+            return exp.Sum(this=exp.Distinct(expressions=[value]))
+        case AggregateFunction.AVG_DISTINCT:
+            return exp.Avg(this=exp.Distinct(expressions=[value]))
         case AggregateFunction.SUM:
             return exp.Sum(this=value)
         case AggregateFunction.AVG:

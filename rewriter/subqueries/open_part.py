@@ -69,7 +69,8 @@ def open_part(
                 raise SqlRefusal(
                     "EXISTS, IN or an outer join inside of EXISTS or IN",
                     why="when a nested one is final does not follow from times of the rows around",
-                    fix="write the inner one as a query of its own, or as a join",
+                    fix="write the inner one as a query of its own, or as a join; over static "
+                    "relations as a view of them in the catalog, source = { view = … }",
                     line=line_of(rows) or line_of(flat),
                 )
             made += work.flatten(joined, True)

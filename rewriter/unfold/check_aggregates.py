@@ -85,6 +85,14 @@ def _family(aggregate: Aggregate, kind: ColumnType, column: str) -> str:
     match kind:
         case IntType() | DecimalType():
             return "number"
+        case FloatType() if aggregate.function.adds_distinct:
+            raise QueryError(
+                f"{aggregate} of floating-point numbers",
+                why="of distinct values whole numbers and decimals are added",
+                fix="take the distinct values in a subquery, SELECT DISTINCT …, and their "
+                f"{aggregate.function.split()[0]} in the query around it",
+                source=aggregate.source,
+            )
         case FloatType():
             return "number"
         case DateType() | TimestampType() if ordered:

@@ -84,7 +84,13 @@ def _fold(
             better = fresh.copy()
             better[1:] |= values[1:] < running_least(values, fresh)[:-1]
             return _once(rows.take(pa.array(np.sort(order[better]))))
-        case AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE:
+        case (
+            AggregateFunction.MEDIAN
+            | AggregateFunction.QUANTILE
+            | AggregateFunction.PERCENTILE
+            | AggregateFunction.SUM_DISTINCT
+            | AggregateFunction.AVG_DISTINCT
+        ):
             values = numbers_of(rows, name_measure((MeasureKind.HISTOGRAM, first.argument)))
             return _add(rows, *group_codes([groups, begun, ends, values], size))
         case (

@@ -158,7 +158,11 @@ class _Sliding:
                 best = best_of_spans(begin, end, numbers, size, greatest=greatest)
                 return {measure: GroupColumn(best, held > 0)}
             case (
-                AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE
+                AggregateFunction.MEDIAN
+                | AggregateFunction.QUANTILE
+                | AggregateFunction.PERCENTILE
+                | AggregateFunction.SUM_DISTINCT
+                | AggregateFunction.AVG_DISTINCT
             ):
                 measure = (MeasureKind.HISTOGRAM, first.argument)
                 counted = numbers_of(rows, name_measure(measure)), rows.column(WEIGHT).to_numpy()

@@ -123,6 +123,8 @@ _MEASURES = {
     AggregateFunction.MEDIAN: MeasureKind.HISTOGRAM,
     AggregateFunction.QUANTILE: MeasureKind.HISTOGRAM,
     AggregateFunction.PERCENTILE: MeasureKind.HISTOGRAM,
+    AggregateFunction.SUM_DISTINCT: MeasureKind.HISTOGRAM,
+    AggregateFunction.AVG_DISTINCT: MeasureKind.HISTOGRAM,
 }
 
 

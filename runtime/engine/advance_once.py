@@ -87,7 +87,8 @@ def advance_once(work: AggregateWork, tables: PartRows) -> pa.Table:
                     for digit, digits in added.items():
                         running[digit] = GroupColumn(digits, always)
                     continue
-                running[name] = GroupColumn(column, valid, column, np.zeros(rows, np.int64))
+                share = valid if aggregate.function.adds_distinct else np.zeros(rows, np.int64)
+                running[name] = GroupColumn(column, valid, column, share.astype(np.int64))
     return _render(work, filled[0], running, weights)
 
 

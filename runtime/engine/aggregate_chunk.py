@@ -368,7 +368,11 @@ def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[M
             case AggregateFunction.COUNT_DISTINCT:
                 numbers[(MeasureKind.DISTINCT, argument)] = none
             case (
-                AggregateFunction.MEDIAN | AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE
+                AggregateFunction.MEDIAN
+                | AggregateFunction.QUANTILE
+                | AggregateFunction.PERCENTILE
+                | AggregateFunction.SUM_DISTINCT
+                | AggregateFunction.AVG_DISTINCT
             ):
                 numbers[ALL_MATCHES] = none
                 numbers[(MeasureKind.HISTOGRAM, argument)] = empty

@@ -93,6 +93,7 @@ def _type(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> pa.DataTyp
             return pa.int64()
         case (
             AggregateFunction.AVG
+            | AggregateFunction.AVG_DISTINCT
             | AggregateFunction.MEDIAN
             | AggregateFunction.PERCENTILE
             | AggregateFunction.VAR_POP
@@ -103,6 +104,7 @@ def _type(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> pa.DataTyp
             return pa.float64()
         case (
             AggregateFunction.SUM
+            | AggregateFunction.SUM_DISTINCT
             | AggregateFunction.MIN
             | AggregateFunction.MAX
             | AggregateFunction.QUANTILE

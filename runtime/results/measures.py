@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Any, TypeAlias
 
-from ontoweir.rewriter.model.aggregation import Aggregate
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 
 
 class MeasureKind(StrEnum):
@@ -32,7 +32,9 @@ Measure: TypeAlias = tuple[Any, ...]
 
 
 def rank_of(aggregate: Aggregate) -> Measure:
-    """The measure that a median, or another quantile, is read from."""
+    """The measure that a median, another quantile, or the sum of distinct values is read from."""
+    if aggregate.function.adds_distinct:
+        return (MeasureKind.HISTOGRAM, aggregate.argument, AggregateFunction.SUM_DISTINCT)
     if aggregate.fraction is None:
         return (MeasureKind.HISTOGRAM, aggregate.argument)
     return (MeasureKind.HISTOGRAM, aggregate.argument, aggregate.function, str(aggregate.fraction))

@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ontoweir.errors import RunError
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
-from ontoweir.runtime.columnar.runs import number_runs
+from ontoweir.runtime.columnar.runs import number_runs, running_sums
 
 _MAX_INT64 = (1 << 63) - 1
 
@@ -15,15 +16,17 @@ _MAX_INT64 = (1 << 63) - 1
 class Rank(NamedTuple):
     """A place among values in order: where so many are below, a fraction from 0 to 1 of all (p),
     of n values the least that p · n of them are not greater than; or `between` values, at
-    p · (n - 1), counted from 0."""
+    p · (n - 1), counted from 0. Or no place: `adds` asks for the sum of the distinct values."""
 
     fraction: Fraction
     between: bool = False
+    adds: bool = False
 
 
 class Ranked(NamedTuple):
     """The values at a place of every span: the lower and the upper one, and how far the place is
-    from the lower one, of the fraction's denominator."""
+    from the lower one, of the fraction's denominator; or twice the sum of its distinct values, and
+    how many these are."""
 
     low: Array
     high: Array
@@ -39,7 +42,8 @@ def find_ranked(
         values: int64 or float64.
         weights: how often each value counts: whole numbers, which in no span add up to less than 0
             for any value.
-        starts, stops: spans [start, stop) of rows.
+        starts, stops: spans [start, stop) of rows; where distinct values are added, of those that
+            overlap all have one start.
         ranks: the places.
 
     Returns:
@@ -56,6 +60,12 @@ def find_ranked(
     if len(values) == 0 or not ranks:
         nothing = np.zeros(len(starts), dtype=values.dtype)
         return [Ranked(nothing, nothing, np.zeros(len(starts), np.int64))] * len(ranks), count > 0
+    if any(rank.adds for rank in ranks):
+        added = _add_distinct(values, weights, starts, stops)
+        rest = iter(
+            find_ranked(values, weights, starts, stops, [r for r in ranks if not r.adds])[0]
+        )
+        return [added if rank.adds else next(rest) for rank in ranks], count > 0
     order = np.argsort(values)
     ordered = values[order]
     fresh = starts_of_runs(ordered)
@@ -74,6 +84,41 @@ def find_ranked(
         first = next(there)
         made.append(Ranked(first, first if upper is lower else next(there), share))
     return made, count > 0
+
+
+def _add_distinct(values: Array, weights: Array, starts: Array, stops: Array) -> Ranked:
+    """Of every span, the sum and the number of the values whose weights add up to more than 0.
+
+    A value is added at the row with which its weight since the start becomes more than 0, and taken
+    away where that is no more so.
+
+    Raises:
+        RunError: a sum does not fit 64 bits.
+    """
+    runs = np.searchsorted(np.unique(starts), np.arange(len(values)), side="right")
+    order = np.lexsort((values, runs))
+    fresh = starts_of_runs(values[order]) | starts_of_runs(runs[order])
+    total = running_sums(weights[order], fresh)
+    there = (total > 0).astype(np.int64)
+    change = np.empty(len(values), dtype=np.int64)
+    change[order] = there - np.where(fresh, 0, np.append(0, there[:-1]))
+    half = (1 << 32) - 1
+
+    def add(numbers: Array) -> Array:
+        sums = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(numbers)])
+        found: Array = sums[stops] - sums[starts]
+        return found
+
+    low, high = add(change * (values & half)), add(change * (values >> 32))
+    high += low >> 32
+    if len(high) and (high.min() < -(1 << 31) or high.max() >= 1 << 31):
+        raise RunError(
+            "the sum of distinct values does not fit 64 bits",
+            why="sums are 64-bit whole numbers (of decimals, in units of their last place)",
+            fix="replay a shorter history, group by more columns, or declare fewer decimal places",
+        )
+    sums = (high << 32) + (low & half)
+    return Ranked(sums, sums, add(change))
 
 
 def _place(count: Array, rank: Rank) -> Ranked:

@@ -113,6 +113,7 @@ class Shown:
             rank_of(a): Rank(
                 Fraction(1, 2) if a.fraction is None else a.fraction,
                 between=a.function is not AggregateFunction.QUANTILE,
+                adds=a.function.adds_distinct,
             )
             for a in mine
         }
@@ -363,11 +364,8 @@ def show_aggregate(
             return AggregateValues(
                 running[(MeasureKind.SUM, argument)].values, running[weight].values > 0
             )
-        case AggregateFunction.MIN:
-            column = running[(MeasureKind.MIN, argument)]
-            return AggregateValues(column.values, column.valid)
-        case AggregateFunction.MAX:
-            column = running[(MeasureKind.MAX, argument)]
+        case AggregateFunction.MIN | AggregateFunction.MAX:
+            column = running[(MeasureKind(aggregate.function.lower()), argument)]
             return AggregateValues(column.values, column.valid)
         case AggregateFunction.AVG:
             assert argument is not None
@@ -375,7 +373,13 @@ def show_aggregate(
             unit = 10 ** (scales[argument] or 0)
             total = running[(MeasureKind.SUM, argument)].values
             return AggregateValues(divide(total, np.maximum(count, 1), unit), count > 0)
-        case AggregateFunction.QUANTILE:
+        case AggregateFunction.AVG_DISTINCT:
+            column = running[rank_of(aggregate)]
+            assert argument is not None and column.share is not None  # noqa: PT018
+            unit = 10 ** (scales[argument] or 0)
+            made = divide(column.values, np.maximum(column.share, 1), unit)
+            return AggregateValues(made, column.valid)
+        case AggregateFunction.QUANTILE | AggregateFunction.SUM_DISTINCT:
             column = running[rank_of(aggregate)]
             return AggregateValues(column.values, column.valid)
         case AggregateFunction.MEDIAN:

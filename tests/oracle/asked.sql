@@ -1,5 +1,6 @@
 -- Questions of test_asked_sql.py, one a line: answered as DuckDB answers them over the history, of which EARLY
--- is the part whose buckets are over; or, under a comment that says so, refused with what the comment says.
+-- is the part whose buckets are over; or, under a comment that says so, refused with what the comment says. Under another
+-- comment are those with values of static relations that Spark computes before the run.
 
 SELECT 1 AS c, sensor FROM reading
 SELECT 1 AS c, 2.5 AS d, TRUE AS b, 'x' AS e, -3 AS f, sensor FROM reading
@@ -59,6 +60,7 @@ SELECT (SELECT MAX(high) FROM sensor) AS m, * FROM alarm
 SELECT (SELECT MAX(high) FROM sensor) AS m, * FROM alarm WHERE grade = 1 UNION ALL SELECT level, ts, 'x', 1 FROM reading
 SELECT 1 AS c, *, (SELECT MIN(high) FROM sensor) AS m FROM alarm
 SELECT r.*, a.grade FROM reading r JOIN alarm a USING (sensor, ts) WHERE r.level > (SELECT MIN(high) FROM sensor)
+-- Spark computes values:
 SELECT sensor, (SELECT COUNT(*) FILTER (WHERE city = 'Kiel') FROM sensor) AS n, (SELECT AVG(high) FILTER (WHERE id <> 'a') FROM sensor) AS m FROM alarm
 SELECT date_trunc('hour', ts) AS h, COUNT(*) FILTER (WHERE level > (SELECT MIN(high) FROM sensor)) AS n FROM reading WHERE EARLY GROUP BY h
 SELECT date_trunc('hour', ts) AS h, sensor, FIRST(grade ORDER BY ts) AS o, LAST(grade ORDER BY ts) AS c, COUNT(*) AS n FROM alarm WHERE EARLY GROUP BY h, sensor
@@ -145,10 +147,16 @@ SELECT date_trunc('hour', ts) AS h, note, COUNT(*) AS n FROM reading WHERE EARLY
 -- refused: GROUP BY the bucket and the text and rank the groups
 SELECT date_trunc('hour', ts) AS h, MIN(note) AS a FROM reading GROUP BY h
 SELECT h, SUM(level) AS s FROM (SELECT DISTINCT date_trunc('hour', ts) AS h, level FROM reading WHERE EARLY) AS d GROUP BY h
--- refused: take the distinct values first
-SELECT date_trunc('hour', ts) AS h, SUM(DISTINCT level) AS a FROM reading GROUP BY h
+SELECT date_trunc('hour', ts) AS h, SUM(DISTINCT level) AS a, AVG(DISTINCT level) AS b, COUNT(*) AS n, SUM(DISTINCT amount) + 1 AS c FROM reading WHERE EARLY GROUP BY h
+SELECT CAST(ts AS DATE) AS d, sensor, AVG(DISTINCT level * 2) AS b, SUM(level) AS s FROM reading WHERE EARLY GROUP BY d, sensor HAVING SUM(DISTINCT level) > 9
+SELECT h, SUM(value) AS s, AVG(value) AS a FROM (SELECT DISTINCT date_trunc('hour', ts) AS h, value FROM reading WHERE EARLY) AS d GROUP BY h
+SELECT h, AVG(value) AS s FROM (SELECT DISTINCT date_trunc('hour', ts) AS h, value FROM reading WHERE EARLY) AS d GROUP BY h
+-- refused: take the distinct values in a subquery
+SELECT date_trunc('hour', ts) AS h, SUM(DISTINCT value) AS a FROM reading GROUP BY h
 SELECT r.sensor, c.m FROM reading r JOIN sensor s ON s.id = r.sensor JOIN (SELECT city, SUM(high) AS m FROM sensor GROUP BY city HAVING SUM(high) > 5) c ON c.city = s.city
+-- Spark computes values:
 SELECT r.sensor, c.m FROM reading r JOIN sensor s ON s.id = r.sensor JOIN (SELECT city, SUM(high) AS m FROM sensor GROUP BY city HAVING m > 5 AND COUNT(*) > 1) c ON c.city = s.city
+-- Spark computes values:
 SELECT sensor, level FROM reading WHERE sensor IN (SELECT id FROM sensor GROUP BY id HAVING COUNT(*) > 0)
 SELECT sensor, level FROM reading WHERE sensor NOT IN (SELECT id FROM sensor GROUP BY id HAVING MAX(high) > 4)
 SELECT sensor, level FROM reading WHERE level IN (SELECT MAX(high) FROM sensor GROUP BY city)

@@ -312,6 +312,7 @@ def _aggregate(random: Random, column: str) -> tuple[str, str, str]:
     match column[-1]:
         case "f" | "a" | "b" | "h" | "v" | "c":
             functions += ["SUM", "AVG", "MIN", "MAX", "MEDIAN", "SUM", "AVG"]
+            functions += [] if column[-1] == "f" else ["SUM DISTINCT", "AVG DISTINCT"]
         case "d":
             functions += ["MIN", "MAX"]
         case _:
@@ -321,5 +322,7 @@ def _aggregate(random: Random, column: str) -> tuple[str, str, str]:
             return "*", "", "COUNT(*)"
         case "DISTINCT":
             return "DISTINCT", column, f"COUNT(DISTINCT {column})"
+        case "SUM DISTINCT" | "AVG DISTINCT" as asked:
+            return asked, column, f"{asked[:3]}(DISTINCT {column})"
         case function:
             return function, column, f"{function}({column})"

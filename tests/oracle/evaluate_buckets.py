@@ -76,6 +76,10 @@ def compute(function: str, values: list[Any]) -> Any:
         return None
     floats = isinstance(values[0], float)
     match function:
+        case "SUM DISTINCT":
+            return sum(set(values))
+        case "AVG DISTINCT":
+            return round_once(list(set(values)), len(set(values)))
         case "MIN":
             return min(values)
         case "MAX":

@@ -53,7 +53,11 @@ def make_aggregates(random: Random, case: Case) -> SpjUnion:
             case FloatType():
                 fitting = [AggregateFunction.MIN, AggregateFunction.MEDIAN]
             case _:
-                fitting = [f for f in AggregateFunction if f is not AggregateFunction.COUNT]
+                fitting = [
+                    f
+                    for f in AggregateFunction
+                    if f is not AggregateFunction.COUNT and not f.varies
+                ]
         aggregates[(random.choice(fitting), name)] = None
     if not aggregates or random.random() < 0.4:
         aggregates[(AggregateFunction.COUNT, None)] = None
@@ -113,6 +117,11 @@ def _compute(aggregate: Aggregate, rows: Sequence[tuple[dict[str, Any], int]]) -
         case AggregateFunction.AVG:
             total = sum(Fraction(v) * count for v, count in values)
             return float(total / sum(count for _, count in values))
+        case AggregateFunction.SUM_DISTINCT:
+            return sum(Fraction(v) for v in {v for v, _ in values})
+        case AggregateFunction.AVG_DISTINCT:
+            once = {Fraction(v) for v, _ in values}
+            return float(sum(once) / len(once))
         case AggregateFunction.QUANTILE:
             assert aggregate.fraction is not None
             every = sorted(v for v, count in values for _ in range(count))

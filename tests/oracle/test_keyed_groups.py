@@ -57,6 +57,7 @@ def _aggregate(random: Random, column: str, grouped: bool) -> tuple[str, str]:
     functions = ["COUNT(*)", f"COUNT({column})", f"COUNT(DISTINCT {column})"]
     if grouped and column[-1] in "hab":
         functions += [f"{f}({column})" for f in ("SUM", "AVG", "MIN", "MAX")]
+        functions += [f"{f}(DISTINCT {column})" for f in ("SUM", "AVG")]
         median = f"MEDIAN({column})", f"MEDIAN(CAST({column} AS DOUBLE))"
         if random.random() < 0.2:
             return median

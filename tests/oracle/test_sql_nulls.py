@@ -125,6 +125,7 @@ def _aggregate(random: Random, column: str) -> tuple[str, str]:
             functions += ["SUM", "AVG", "MIN", "MAX", "VARIANCE"]
         case "a" | "b" | "h":
             functions += ["SUM", "AVG", "MIN", "MAX", "MEDIAN", "QUANTILE", "BETWEEN"]
+            functions += ["SUM DISTINCT", "AVG DISTINCT"]
         case "d":
             functions += ["MIN", "MAX", "QUANTILE"]
         case _:
@@ -134,6 +135,8 @@ def _aggregate(random: Random, column: str) -> tuple[str, str]:
             return ("COUNT(*)",) * 2
         case "DISTINCT":
             return (f"COUNT(DISTINCT {column})",) * 2
+        case "SUM DISTINCT" | "AVG DISTINCT" as asked:
+            return (f"{asked[:3]}(DISTINCT {column})",) * 2
         case "VARIANCE":
             return draw_of_doubles(random, column, column)
         case "MEDIAN":

@@ -47,7 +47,7 @@ def check(seed: int) -> str:
     )
 
 
-@budget(0.2)
+@budget(0.12)
 @given(seed=SEEDS)
 def test_variances_equal_duckdb(seed: int) -> None:
     event(check(seed))

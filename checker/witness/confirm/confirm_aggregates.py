@@ -45,6 +45,8 @@ def confirm_aggregates(union: SpjUnion, catalog: Catalog, witness: Witness) -> b
             case (
                 AggregateFunction.MEDIAN
                 | AggregateFunction.QUANTILE
+                | AggregateFunction.SUM_DISTINCT
+                | AggregateFunction.AVG_DISTINCT
                 | AggregateFunction.PERCENTILE
                 | AggregateFunction.VAR_POP
                 | AggregateFunction.VAR_SAMP

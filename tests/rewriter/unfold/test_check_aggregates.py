@@ -80,6 +80,8 @@ def test_can_be_aggregated(function: str, columns: tuple[str, ...]) -> None:
         ("MEDIAN", ("time",), "MEDIAN of r.time, which is timestamp"),
         ("MAX", ("s",), "MAX of r.s, which is string"),
         ("MIN", ("b",), "MIN of r.b, which is boolean"),
+        ("SUM DISTINCT", ("s",), "SUM DISTINCT of r.s, which is string"),
+        ("AVG DISTINCT", ("f",), "of floating-point numbers"),
         ("MAX", ("iri",), "not literals of a column"),
         ("MAX", ("i", "day"), "values of different types: int and date"),
     ],

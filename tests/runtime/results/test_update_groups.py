@@ -194,6 +194,8 @@ def expect(aggregate: Aggregate, rows: list[Row]) -> Any:
         F.COUNT: len(values),
         F.COUNT_DISTINCT: len(set(values)),
         F.SUM: sum(values),
+        F.SUM_DISTINCT: sum(set(values)),
+        F.AVG_DISTINCT: float(Fraction(sum(set(values)), len(set(values)))),
         F.AVG: float(Fraction(sum(values), len(values))),
         F.MIN: values[0],
         F.MAX: values[-1],
