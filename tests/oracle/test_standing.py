@@ -78,7 +78,13 @@ def make_groups(random: Random) -> Stacked:
     group = random.sample(list("hga"), k=random.choice([0, 1, 1, 2]))
     calls = [
         *("COUNT(*)", "COUNT(x.a)", "SUM(x.a)", "MIN(x.b)", "MAX(x.a)", "AVG(x.a)", "SUM(x.b)"),
-        *("COUNT(DISTINCT x.h)", "MEDIAN(x.a)", "SUM(x.a) + COUNT(*)", "MAX(x.h)"),
+        *(
+            "COUNT(DISTINCT x.h)",
+            "SUM(DISTINCT x.a)",
+            "MEDIAN(x.a)",
+            "SUM(x.a) + COUNT(*)",
+            "MAX(x.h)",
+        ),
     ]
     shown = [f"x.{c}" for c in group] + random.sample(calls, k=random.randint(1, 3))
     names = tuple(f"c{n}" for n in range(len(shown)))
