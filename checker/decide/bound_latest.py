@@ -13,6 +13,7 @@ from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import (
     Attribute,
+    IsNull,
     NotNull,
     NullOutput,
     SpjQuery,
@@ -37,7 +38,7 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
     if standing is None or verdict.bound is None or not queries:
         return verdict
     kept: list[KeptVersions] = []
-    patterns: dict[tuple[bool, ...], list[Bound]] = {}
+    apart_by: dict[object, dict[object, list[Bound]]] = {}
     for query in answers_of(queries, standing):
         outputs = dict(query.outputs)
         replaced = standing.replaced and not _is_of_none(standing, query)
@@ -47,18 +48,19 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
         mine = mine or [bound_by_domains(query, keys, wide, known)]
         kept += mine
         bounds = [one.bound for one in mine if one.bound is not None]
-        if bounds:  # rows of one key are of one time, whatever else they show
+        if bounds:
             null = tuple(isinstance(outputs[n], NullOutput) for n in standing.key)
-            several = patterns.setdefault(null, [])
-            bounds = [total_bound(bounds)]
-            most = [max(*several, *bounds, key=_size)] if replaced and several else None
-            several[:] = most or [*several, *bounds]
+            group = (replaced, null, _rest(query)) if replaced else query
+            mine_by = apart_by.setdefault(group, {})
+            mine_by.setdefault(_nulls(query), []).append(total_bound(bounds))
     verdict = refuse_keys(verdict, kept, ended=standing.ender is not None and not standing.replaced)
     if verdict.bound is None:
         return verdict
+    # rows of one key are of one time: where they differ only in what is NULL, each is in one place
+    several = [max(map(total_bound, by.values()), key=_size) for by in apart_by.values()]
     if standing.groups is not None and not standing.groups.group:
-        patterns.setdefault((), []).append(Bound(1, "1"))  # that there is a row
-    largest = total_bound([bound for several in patterns.values() for bound in several])
+        several.append(Bound(1, "1"))  # that there is a row
+    largest = total_bound(several)
     conditions = dict.fromkeys((*verdict.conditions, *(c for k in kept for c in k.conditions)))
     tier = verdict.tier
     if conditions and tier.rank < Tier.CONDITIONALLY_BOUNDED.rank:
@@ -82,6 +84,17 @@ def _bound_keys(
         null = bound_by_domains(query, rest, catalog, known)
         found.append(null if null.bound is None else _count_rows(null, query, set(), catalog))
     return found
+
+
+def _nulls(query: SpjQuery) -> tuple[bool, ...]:
+    """Which of the outputs are NULL."""
+    return tuple(isinstance(output, NullOutput) for _, output in query.outputs)
+
+
+def _rest(query: SpjQuery) -> object:
+    """What a disjunct says besides what is NULL."""
+    said = (replace(c, source=None) for c in query.conditions)
+    return query.occurrences, frozenset(c for c in said if not isinstance(c, (IsNull, NotNull)))
 
 
 def _is_of_none(standing: Standing, query: SpjQuery) -> bool:

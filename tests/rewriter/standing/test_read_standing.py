@@ -77,3 +77,13 @@ def test_refused(text: str, message: str) -> None:
     with pytest.raises(QueryError) as caught:
         parse_sql(text, WORLD, name="q", file="q.sql")
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("shown", ["h, f", "f"])
+def test_rows_that_are_kept_apart(shown: str) -> None:
+    """Disjuncts of keys that differ are added up; those that differ in what is NULL are not."""
+    either = "(h = 0 AND a > 1) OR (h = 1 AND a < 1)"
+    text = f"SELECT {shown} FROM s WHERE {either} QUALIFY ROW_NUMBER() OVER {DESC} = 1"
+    verdict = check_query(parse_sql(text, WORLD, name="q", file="q.sql"), WORLD)
+    assert verdict.bound is not None
+    assert verdict.bound.rows == 2
