@@ -24,6 +24,7 @@ from tests.oracle.test_stacked_queries import Stacked, make_job
 from tests.runtime.in_process import replay_here, store
 
 HELD = "abgh"
+EITHER = "(x.h = 0 AND x.a > -1 OR x.h = 1 AND x.a < 1)"
 
 
 def make_rows(random: Random) -> Tables:
@@ -54,7 +55,7 @@ def make_query(random: Random) -> tuple[Stacked, list[str]]:
     if random.random() < 0.4:
         conditions.append(random.choice(["y.a > -1", "y.h IN (0, 1)", "y.g IS NOT NULL"]))
     random.shuffle(conditions)
-    mine = random.choice([None, None, "x.a > -2", "x.h IN (0, 1)", "x.g IS NOT NULL"])
+    mine = random.choice([None, None, "x.a > -2", "x.h IN (0, 1)", "x.g IS NOT NULL", EITHER])
     word = random.choice(["", "", "DISTINCT "])
     tables = "s AS x"
     if random.random() < 0.2:
@@ -90,7 +91,7 @@ def make_groups(random: Random) -> Stacked:
     names = tuple(f"c{n}" for n in range(len(shown)))
     listed = ", ".join(f"{c} AS {n}" for c, n in zip(shown, names, strict=True))
     grouped = f" GROUP BY {', '.join(f'x.{c}' for c in group)}" if group else ""
-    mine = random.choice([None, None, "x.a > -1", "x.h IN (0, 1)", "x.g IS NOT NULL"])
+    mine = random.choice([None, None, "x.a > -1", "x.h IN (0, 1)", "x.g IS NOT NULL", EITHER])
     equal = " AND ".join(f"y.{c} = x.{c}" for c in key)
     if random.random() < 0.5:
         other = random.choice(["t", "t", "s"])
