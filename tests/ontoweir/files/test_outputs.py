@@ -437,6 +437,7 @@ REPLACES = {
     "quarantine_files.py": "a free name is chosen",
     "plan_sources.py": "a file of the checkpoint",
     "journal.py": "messages that were received, under a name of our own that no file has",
+    "merge_parts.py": "what others put beside files of answers, where no file has its name",
     "open_cache.py": "an entry of the cache, under a name of our own",
 }
 """What may put a file into another's place, and why that destroys nothing of the user's."""

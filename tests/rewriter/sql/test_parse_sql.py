@@ -119,7 +119,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT HOUR(ts) AS h FROM a GROUP BY HOUR(ts)", 1, "GROUP BY without an aggregate"),
         ("SELECT y, count(*) FROM a\nGROUP BY x", 1, "y neither grouped nor aggregated"),
         ("SELECT count(*) FROM a GROUP BY x", 1, "GROUP BY x that is not selected"),
-        ("SELECT x, sum(DISTINCT y) FROM a GROUP BY x", 1, "SUM"),
+        ("SELECT x, min(DISTINCT y, x) FROM a GROUP BY x", 1, "MIN"),
         ("SELECT skewness(x) FROM a", 1, "SKEWNESS"),
         ("SELECT count(*) AS n, sum(x) AS n FROM a", 1, "two columns called n"),
         ("SELECT x, count(*) FROM a GROUP BY ROLLUP (x)", 1, "GROUP BY an expression"),
