@@ -7,9 +7,10 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.absence.compute_solutions import compute_solutions
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.query import ConjunctiveQuery
-from ontoweir.rewriter.model.spj import LiteralOutput, Output, SpjQuery, SpjUnion
+from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion
 from ontoweir.rewriter.standing.answers_of import answers_of
 from ontoweir.rewriter.standing.make_standing import make_standing
+from ontoweir.rewriter.standing.take_groups import or_null
 
 
 def compute_standing(union: SpjUnion, query: ConjunctiveQuery, catalog: Catalog) -> SpjUnion:
@@ -50,7 +51,7 @@ def compute_standing(union: SpjUnion, query: ConjunctiveQuery, catalog: Catalog)
         replace(
             one,
             outputs=(
-                *((n, _or_null(o) if groups else o) for n, o in one.outputs),
+                *((n, or_null(o) if groups else o) for n, o in one.outputs),
                 *((n, dict(q.outputs)[n]) for n in how.key),
             ),
         )
@@ -79,8 +80,3 @@ def compute_standing(union: SpjUnion, query: ConjunctiveQuery, catalog: Catalog)
 
 def _choose(query: SpjQuery, names: tuple[str, ...]) -> SpjQuery:
     return replace(query, outputs=tuple((n, dict(query.outputs)[n]) for n in names))
-
-
-def _or_null(output: Output) -> Output:
-    """A column in which there may be NULL where no condition mentions it."""
-    return replace(output, optional=True) if isinstance(output, LiteralOutput) else output

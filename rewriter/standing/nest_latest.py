@@ -20,6 +20,19 @@ def nest_latest(tree: "exp.Select") -> "exp.Select":
     return _number_inside(_split_qualify(_put_named(tree)))
 
 
+def is_plain(item: "exp.Subquery") -> bool:
+    """Whether a subquery in FROM has at most a name: no names of columns, sample or pivot."""
+    alias = item.args.get("alias")
+    more = {k for k, v in item.args.items() if v} - {"this", "alias"}
+    return not more and (alias is None or not alias.args.get("columns"))
+
+
+def says_which(select: "exp.Select") -> bool:
+    """Whether it has DISTINCT ON, which chooses among rows."""
+    distinct = select.args.get("distinct")
+    return distinct is not None and bool(distinct.args.get("on"))
+
+
 def _put_named(tree: "exp.Select") -> "exp.Select":
     from sqlglot import exp
 
@@ -28,6 +41,9 @@ def _put_named(tree: "exp.Select") -> "exp.Select":
     if named is None or named.args.get("recursive") or not isinstance(item, exp.Table):
         return tree
     if len(named.expressions) != 1 or item.name.lower() != named.expressions[0].alias.lower():
+        return tree
+    more = {k for k, v in item.args.items() if v} - {"this", "alias"}
+    if more or (item.args.get("alias") and item.args["alias"].args.get("columns")):
         return tree
     (cte,) = named.expressions
     if cte.args["alias"].args.get("columns") or not isinstance(cte.this, exp.Select):
@@ -48,6 +64,8 @@ def _split_qualify(tree: "exp.Select") -> "exp.Select":
     qualify, start = tree.args.get("qualify"), tree.args.get("from_")
     item = None if start is None else start.this
     if qualify is None or not isinstance(item, exp.Table) or tree.args.get("joins"):
+        return tree
+    if says_which(tree):
         return tree
     windows = named_windows(tree)
     if windows and any(e.is_star for e in tree.expressions):
@@ -80,6 +98,8 @@ def _number_inside(tree: "exp.Select") -> "exp.Select":
     start, where = tree.args.get("from_"), tree.args.get("where")
     inside = None if start is None else start.this
     if not isinstance(inside, exp.Subquery) or not isinstance(inside.this, exp.Select):
+        return tree
+    if not is_plain(inside):
         return tree
     windows = named_windows(inside.this)
     if where is None or not windows or inside.this.args.get("qualify"):

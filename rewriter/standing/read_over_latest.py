@@ -8,7 +8,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_latest import named_windows, read_latest
-from ontoweir.rewriter.standing.nest_latest import nest_latest
+from ontoweir.rewriter.standing.nest_latest import is_plain, nest_latest, says_which
 from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ def read_over_latest(tree: "exp.Query", catalog: Catalog) -> StandingRows | None
     inside = None if start is None else start.this
     beyond = [k for k in ("joins", "qualify", "laterals", "with_") if tree.args.get(k)]
     if not isinstance(inside, exp.Subquery) or not isinstance(inside.this, exp.Select) or beyond:
+        return None
+    if not is_plain(inside) or says_which(tree):
         return None
     where = tree.args.get("where")
     if named_windows(inside.this):

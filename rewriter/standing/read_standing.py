@@ -7,6 +7,7 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.joins.find_absence import PartKind, find_absence, split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
+from ontoweir.rewriter.standing.nest_latest import says_which
 from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def read_standing(tree: "exp.Query", catalog: Catalog) -> StandingRows | None:
     """
     from sqlglot import exp
 
-    if not isinstance(tree, exp.Select) or tree.args.get("with_"):
+    if not isinstance(tree, exp.Select) or tree.args.get("with_") or says_which(tree):
         return None
     try:
         flat, parts = find_absence(tree)

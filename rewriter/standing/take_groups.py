@@ -24,12 +24,12 @@ def take_groups(union: SpjUnion, key: str) -> tuple[SpjUnion, tuple[str, ...], A
         columns=tuple(c for c in made.columns if not c.startswith(key)),
     )
     disjuncts = tuple(
-        replace(q, outputs=tuple((n, _or_null(o)) for n, o in q.outputs)) for q in union.disjuncts
+        replace(q, outputs=tuple((n, or_null(o)) for n, o in q.outputs)) for q in union.disjuncts
     )
     rows = replace(union, aggregation=None, distinct=False, disjuncts=disjuncts)
     return rows, tuple(dict.fromkeys(names)), groups
 
 
-def _or_null(output: Output) -> Output:
+def or_null(output: Output) -> Output:
     """A column of the matches, in which there may be NULL where no condition mentions it."""
     return replace(output, optional=True) if isinstance(output, LiteralOutput) else output

@@ -71,6 +71,14 @@ def test_what_is_final_is_told_once(text: str) -> None:
         (f"SELECT s.h FROM s WHERE {ended()} AND {ended().replace('t.h', 't.a')}", "never final"),
         (f"SELECT s.h FROM s, r WHERE s.h = r.h OR {ended()}", ""),
         (f"SELECT z FROM ({LAST}) AS x", "none of the subquery"),
+        (f"SELECT h FROM ({LAST}) AS x TABLESAMPLE (1 ROWS) WHERE a > 0", ""),
+        (f"SELECT h FROM ({LAST}) AS x PIVOT (SUM(a) FOR h IN (1, 2))", ""),
+        (f"SELECT f FROM ({LAST}) AS x (f, a, h) WHERE a > 0", ""),
+        (f"WITH x AS ({LAST}) SELECT h FROM x TABLESAMPLE (1 ROWS) WHERE a > 0", ""),
+        (f"SELECT DISTINCT ON (a) a, f FROM ({LAST}) AS x", ""),
+        (f"SELECT DISTINCT ON (a) a FROM s QUALIFY RANK() OVER {DESC} = 1 AND a > 0", ""),
+        (f"SELECT DISTINCT ON (h) h, a FROM s WHERE {ended()}", ""),
+        (f"SELECT h FROM ({LAST}) AS x WHERE a > 0 LIMIT 3", "LIMIT"),
     ],
 )
 def test_refused(text: str, message: str) -> None:
