@@ -69,6 +69,13 @@ def require_apart(
     )
 
 
+def is_plain(item: "exp.Subquery") -> bool:
+    """Whether a subquery in FROM has at most a name: no names of columns, sample or pivot."""
+    alias = item.args.get("alias")
+    more = {k for k, v in item.args.items() if v} - {"this", "alias"}
+    return not more and (alias is None or not alias.args.get("columns"))
+
+
 def replaced(
     rows: "exp.Select", columns: list[tuple[str, str]], scope: Scope, place: "exp.Expr"
 ) -> LatestRows:

@@ -9,6 +9,7 @@ from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import (
     WHY,
     LatestRows,
+    is_plain,
     read_rows,
     refuse,
     replaced,
@@ -119,6 +120,8 @@ def _find_ranked(tree: "exp.Select", catalog: Catalog) -> "tuple[exp.Select, exp
     start = tree.args.get("from_")
     inner = None if start is None else start.this
     if not isinstance(inner, exp.Subquery) or not isinstance(inner.this, exp.Select):
+        return None
+    if not is_plain(inner):
         return None
     if not _is_over_table(inner.this, catalog):
         return None

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.joins.read_latest import equals_one, named_windows
 
 if TYPE_CHECKING:
@@ -18,13 +19,6 @@ def nest_latest(tree: "exp.Select") -> "exp.Select":
         tree: the query, whose names are as they were written.
     """
     return _number_inside(_split_qualify(_put_named(tree)))
-
-
-def is_plain(item: "exp.Subquery") -> bool:
-    """Whether a subquery in FROM has at most a name: no names of columns, sample or pivot."""
-    alias = item.args.get("alias")
-    more = {k for k, v in item.args.items() if v} - {"this", "alias"}
-    return not more and (alias is None or not alias.args.get("columns"))
 
 
 def says_which(select: "exp.Select") -> bool:

@@ -7,8 +7,9 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
+from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.joins.read_latest import named_windows, read_latest
-from ontoweir.rewriter.standing.nest_latest import is_plain, nest_latest, says_which
+from ontoweir.rewriter.standing.nest_latest import nest_latest, says_which
 from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
 
 if TYPE_CHECKING:

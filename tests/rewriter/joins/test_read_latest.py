@@ -49,6 +49,8 @@ def test_read(text: str, latest: tuple[str, ...]) -> None:
         (f"SELECT h FROM s QUALIFY RANK() OVER {DESC} = 2", "QUALIFY RANK()"),
         (f"SELECT h, SUM(a) OVER {DESC} AS n FROM s", "the order of SUM"),
         (f"SELECT h FROM ({RANKED}) AS w WHERE n = 1 AND n + a = 2", "none of the subquery"),
+        (f"SELECT h FROM ({RANKED}) AS w TABLESAMPLE (1 ROWS) WHERE n = 1", ""),
+        (f"SELECT h, a FROM ({RANKED}) AS w (a, h, n) WHERE n = 1", ""),
         (f"SELECT s.h FROM s, r QUALIFY RANK() OVER {DESC} = 1", "joined rows"),
         ("SELECT h, ARG_MAX(a, ts) AS v, COUNT(*) AS n FROM t GROUP BY h", "beside ARG_MAX"),
         ("SELECT h, MAX_BY(a, ts) AS v, MAX_BY(b, ts) AS w FROM s GROUP BY h", "several columns"),
