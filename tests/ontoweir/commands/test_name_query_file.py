@@ -1,11 +1,12 @@
 """A query's file in the place of the project."""
 
+from argparse import _SubParsersAction
 from pathlib import Path
 
 import pytest
 
-from ontoweir.cli import main
-from ontoweir.commands.common.arguments import name_query_file
+from ontoweir.cli import main, make_parser
+from ontoweir.commands.common.arguments import FLAGS, OF_QUERIES, name_query_file
 
 TOML = """[project]
 queries = []
@@ -43,6 +44,8 @@ def test_what_is_meant(folder: Path) -> None:
     assert name_query_file(["check", sql]) == ["check", "--sql", sql, *above]
     assert name_query_file(["replay", sparql]) == ["replay", "--query", "all", *above]
     assert name_query_file(["measure", sparql]) == ["measure", "--for", "all", *above]
+    flagged = ["check", "--skip-refused", "--sql", sql, *above]
+    assert name_query_file(["check", "--skip-refused", sql]) == flagged
     assert name_query_file(["check", ".", sql]) == ["check", ".", "--sql", sql]
     assert name_query_file(["check", sql, "--project=x"]) == ["check", "--sql", sql, "--project=x"]
 
@@ -64,3 +67,13 @@ def test_anything_else_stays(
 ) -> None:
     monkeypatch.chdir(folder)
     assert name_query_file(given) == given
+
+
+def test_options_without_a_value_are_known() -> None:
+    """A file after one of them stands alone."""
+    found = set()
+    for command in OF_QUERIES:
+        (choices,) = (a for a in make_parser(command)._actions if isinstance(a, _SubParsersAction))
+        actions = choices.choices[command]._actions
+        found |= {name for a in actions if a.nargs == 0 for name in a.option_strings}
+    assert found <= set(FLAGS)

@@ -135,9 +135,14 @@ def settle_project(args: argparse.Namespace) -> None:
         args.project = os.path.relpath(above, here)
 
 
-_OF_QUERIES = ("check", "replay", "rewrite", "plot", "measure")
+OF_QUERIES = ("check", "replay", "rewrite", "plot", "measure")
 _SQL, _SPARQL = (".sql",), (".rq", ".sparql")
-_FLAGS = ("--strict", "--quiet", "-q", "--verbose", "-v", "--watch", "--static-data", "--")
+FLAGS = (
+    *("--allow-unbounded", "--expand", "--final", "--help", "--mappings-only", "--quiet", "--"),
+    *("--skip-refused", "--static-data", "--strict", "--verbose", "--verify", "--watch", "--write"),
+    *("-h", "-q", "-v"),
+)
+"""Their options that take no value."""
 
 
 def name_query_file(given: Sequence[str]) -> list[str]:
@@ -149,7 +154,7 @@ def name_query_file(given: Sequence[str]) -> list[str]:
         given: the command and its arguments.
     """
     made = list(given)
-    if not given or given[0] not in _OF_QUERIES:
+    if not given or given[0] not in OF_QUERIES:
         return made
     alone = [n for n in range(1, len(given)) if _stands_alone(given, n)]
     files = [n for n in alone if Path(given[n]).suffix.lower() in (*_SQL, *_SPARQL)]
@@ -171,7 +176,7 @@ def name_query_file(given: Sequence[str]) -> list[str]:
 def _stands_alone(given: Sequence[str], place: int) -> bool:
     """Whether it is neither an option nor, as far as can be told, what one is given."""
     before = given[place - 1]
-    valued = place > 1 and before.startswith("-") and "=" not in before and before not in _FLAGS
+    valued = place > 1 and before.startswith("-") and "=" not in before and before not in FLAGS
     return not given[place].startswith("-") and not valued
 
 
