@@ -189,7 +189,7 @@ def latencies(output: Path, arrived: dict[int, float], since: float) -> list[flo
     """Milliseconds from a marker's arrival to its results, of each query and marker."""
     found = []
     for file in output.glob("q*/part-*.parquet"):
-        published = file.stat().st_mtime
+        published = file.stat().st_ctime
         if published < since:
             continue
         times = {t // 1_000_000 for t in pq.read_table(file)["at"].cast("int64").to_pylist()}
