@@ -7,7 +7,7 @@ from itertools import combinations
 from ontoweir.checker.model.criterion import CriterionResult, Failure
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.normalise.breakpoints import break_at, overlap_unequal
-from ontoweir.rewriter.model.spj import Attribute, Compare, FoldFunction, Op, output_attributes
+from ontoweir.rewriter.model.spj import Compare, FoldFunction, Op, output_attributes
 
 FOLDED = -1
 """In the place of a class: the partner outside of a value whose minimum or maximum is kept."""
@@ -150,6 +150,8 @@ def _never_final(form: NormalForm) -> list[Failure]:
     """E1 for a bucket of time, also of finite streams, whose tuples are kept and may wait for ever:
     a match that comes later would belong to a group that is final."""
     assert form.query.closing is not None
+    if form.query.closed is not None and form.query.closed.rule.session:
+        return []  # matches are of one stream's rows
     group = form.classes[form.class_of[form.query.closing]]
     near = next(m.index for m in form.members if m.alias == form.query.closing.alias)
     far = next((j for j, lag in enumerate(form.lag[near]) if j != near and lag is None), None)
@@ -177,8 +179,8 @@ def _open_unbounded(form: NormalForm) -> list[Failure]:
         return []
     outputs = dict(form.query.outputs)
     kept = {form.class_of[a] for name in closed.kept for a in output_attributes(outputs[name])}
-    told = {form.class_of[Attribute(closed.alias, c)] for c in closed.rule.columns}
-    named = ", ".join(closed.rule.columns)
+    told = form.closed_classes
+    named = "a session" if closed.rule.session else ", ".join(closed.rule.columns)
     few, limited = form.of_alias(closed.alias), closed.rule.most_rows is not None
     return [
         Failure(

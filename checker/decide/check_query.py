@@ -233,6 +233,8 @@ def _check_aggregates(
     witness: Witness | None = None
     best: list[tuple[DisjunctChecker, PartVerdict]] = []
     open_for: tuple[Diagnostic, ...] = ()
+    ends = union.aggregation.session is not None
+    shows_rows = union.aggregation.shows_rows and not ends
     for split in split_by_keys(union, catalog):
         decided = [_decide_part(part, catalog, known, timed, size, union) for part in split]
         # rows that are final when values are closed are so only where that suffices
@@ -245,8 +247,9 @@ def _check_aggregates(
             break
     for checker, verdict in best:
         # no witness is looked for where floats are added, of which a partial match could have a
-        # sum, nor where HAVING and expressions may hide what the tuples of a witness change
-        if union.aggregation.shows_rows and disprove and witness is None and not checker.is_special:
+        # sum, nor where HAVING and expressions may hide what the tuples of a witness change, nor of
+        # sessions, which end
+        if shows_rows and disprove and witness is None and not checker.is_special:
             witness, disjuncts = checker.disprove(verdict.disjuncts)
             verdict = replace(verdict, disjuncts=disjuncts)
         # why a rule does not help says more than that something is needed
@@ -258,7 +261,7 @@ def _check_aggregates(
         )
         verdict = replace(verdict, disjuncts=disjuncts)
         parts.append(verdict)
-    if disprove and witness is None and timed and not union.aggregation.shows_rows:
+    if disprove and witness is None and timed and not (shows_rows or ends):
         witness = _disprove_shown(union, catalog, known, size)
     across = zip(*(p.disjuncts for p in parts if not p.part.watches), strict=True)
     worst = tuple(max(of, key=lambda d: d.tier.rank) for of in across)

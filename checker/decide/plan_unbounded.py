@@ -47,13 +47,13 @@ def plan_unbounded(
     if union.aggregation is None:
         plans = _plan_union(union, catalog, known)
         return UnboundedPlans(plans, ())
-    closing = find_closing(union, catalog)
-    if closing is not None:
+    if find_closing(union, catalog) is not None or union.aggregation.session is not None:
         raise QueryError(
             f"{union.name} is not bounded, and its groups are never final",
-            why="a bucket of time is final when all that may still match is over, which here may "
-            "take for ever",
-            fix="limit the time between the bucket's pattern and the others by a window",
+            why="a bucket of time, or a session, is final when all that may still match is over, "
+            "which here may take for ever",
+            fix="limit the time between its pattern and the others by a window; count no values "
+            "without a domain in sessions",
             source=union.source,
         )
     split = split_aggregates(union, floats=list_floats(union, catalog))

@@ -15,7 +15,10 @@ def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
     stored = [t for t in plan.tables if t.stored]
     reasons: dict[Reason, None] = {}
     closed = form.query.closed
-    if closed is not None:
+    if closed is not None and closed.rule.session:
+        told = f"a session is kept until {closed.stream} has no row of it for the gap"
+        reasons[Reason(told)] = None
+    elif closed is not None:
         declared = closing_declaration(closed.stream, closed.rule)
         label = None
         if declared.source is not None:

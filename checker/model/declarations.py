@@ -66,7 +66,7 @@ def list_declarations(query: SpjQuery, catalog: Catalog) -> tuple[Declaration, .
                     declarations[reference_declaration(stream, reference)] = None
                     relations[reference.relation] = None
         declarations.update((key_declaration(stream, key), None) for key in keys)
-    if query.closed is not None:
+    if query.closed is not None and not query.closed.rule.session:
         declarations[closing_declaration(query.closed.stream, query.closed.rule)] = None
     for name, lag, _ in list_lags(query, catalog):
         declarations[lag_declaration(name, lag)] = None

@@ -260,6 +260,15 @@ class NormalForm:
         """The classes of which a row of an occurrence has a value itself."""
         return {c.index for c in self.classes if any(a.alias == alias for a, _ in c.attributes)}
 
+    @property
+    def closed_classes(self) -> set[int]:
+        """The classes of the values that a rule closes, where groups are closed by one."""
+        closed = self.query.closed
+        if closed is None:
+            return set()
+        named = (Attribute(closed.alias, column) for column in closed.rule.columns)
+        return {self.class_of[a] for a in named if a in self.class_of}
+
     def has_unbounded_lag(self, i: int, j: int) -> bool:
         """Whether a tuple of member i may have to wait for one of member j for ever (finitely
         many tuples may: a finite stream is kept whole)."""

@@ -9,7 +9,6 @@ from ontoweir.checker.plans.bound_table import bound_groups, bound_keys
 from ontoweir.checker.sizes.size_key import Factor
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import ClosedValues
-from ontoweir.rewriter.model.spj import Attribute
 
 
 def bound_closed_groups(
@@ -27,7 +26,7 @@ def bound_closed_groups(
     closed = form.query.closed
     assert closed is not None
     distinct = list(dict.fromkeys(values))
-    given = {form.class_of[Attribute(closed.alias, c)] for c in closed.rule.columns}
+    given = form.closed_classes
     factor = _count_open(closed, wait, catalog)
     if closed.rule.span_us is not None:  # then the rows of open values are as few
         near = next(m.index for m in form.members if m.alias == closed.alias)
@@ -66,7 +65,8 @@ def _count_open(
     these are counted."""
     stream, rule = catalog.streams[closed.stream], closed.rule
     rate = stream.max_per_timestamp if rows is None else rows
-    named, shown = f"R({stream.name})", f"open {', '.join(rule.columns)}"
+    shown = "open sessions" if rule.session else f"open {', '.join(rule.columns)}"
+    named = f"R({stream.name})"
     far = rule.gap_us if rule.span_us is None else rule.span_us
     if far is not None:
         steps = -(-(far + wait * stream.step_us) // stream.grid_us) + 1

@@ -132,7 +132,7 @@ def split_aggregates(
         ends = (output_attributes(dict(q.outputs)[union.ends[0]]) for q in union.disjuncts)
         closing = [first for first, *_ in ends]
     if closed:
-        closing = [Attribute(one.alias, one.rule.columns[0]) for one in closed]
+        closing = [Attribute(one.alias, next(iter(one.rule.columns), "")) for one in closed]
     if closing:
         queries = zip(union.disjuncts, closing, strict=True)
         union = replace(union, disjuncts=tuple(replace(q, closing=c) for q, c in queries))

@@ -25,10 +25,13 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     marked as those by which occurrences are one row (`SpjQuery.merged`): verdicts rest on them.
     Groups by a bucket of time are forgotten anyway, when it is over; those of sliding windows, when
     rows leave them. Groups by values that a rule closes are forgotten when they are closed, if that
-    makes the query bounded: that is tried first, and is the only way where HAVING looks at rows
-    that updates could take back.
+    makes the query bounded: that is tried first, and is the only way of sessions, and where HAVING
+    looks at rows that updates could take back.
     """
     assert union.aggregation is not None
+    if union.aggregation.session is not None and union.disjuncts:
+        yield from split_closed(union, catalog)
+        return
     closing, floats = find_closing(union, catalog), list_floats(union, catalog)
     if closing is not None:
         yield split_aggregates(union, closing=closing.attributes, floats=floats)

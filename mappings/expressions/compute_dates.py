@@ -53,6 +53,7 @@ def compute_time(call: Call, values: "pa.Array") -> "pa.Array":
         case Function.TRUNCATE:
             return pc.floor_temporal(values, unit=str(constants[0]))
         case Function.FORMAT:
-            return pc.strftime(values, str(constants[-1]), locale="C")
+            whole = pc.floor_temporal(values, unit="second").cast(pa.timestamp("s"))
+            return pc.strftime(whole, str(constants[-1]), locale="C")  # of seconds, no fractions
         case _:
             raise AssertionError(f"{call.function} is no function of times")

@@ -172,6 +172,7 @@ class ClosingRule:
     `floor`: live, less is used where rows show less, and at least so much (in µs, rows or values;
     None: what is declared is used). `most_rows`: of a value, until it is closed, so many rows come
     at most (None: any number), so that what they have in other columns is few while it is open.
+    `session`: no stream declares it: a query asks for runs of rows with no greater gap.
     """
 
     columns: tuple[str, ...]
@@ -186,6 +187,7 @@ class ClosingRule:
     late_rows: int | None = None
     floor: int | None = None
     most_rows: int | None = None
+    session: bool = False
 
     @property
     def is_order(self) -> bool:

@@ -7,11 +7,12 @@ its name.
 import re
 from collections.abc import Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from ontoweir.mappings.expressions.may_be_null import is_nullable
 from ontoweir.mappings.model.assertion import SourceColumn, SourceTable
 from ontoweir.mappings.model.catalog import Catalog, Scalar
+from ontoweir.mappings.sql.parse_statements import parse_statements
 from ontoweir.mappings.sql.read_comparison import Alternatives
 from ontoweir.mappings.sql.read_condition import (
     conjoin,
@@ -107,7 +108,7 @@ def parse_sql_text(text: str) -> "exp.Query":
 
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
-        parsed = _parse(text)
+        parsed = parse_statements(text)
     except RecursionError:
         raise SqlRefusal(
             "the SQL is nested too deeply",
@@ -134,36 +135,6 @@ def parse_sql_text(text: str) -> "exp.Query":
         refuse_clauses(tree)
         tree = tree.this
     return cast("exp.Query", tree)
-
-
-def _parse(text: str) -> "list[exp.Expr | None]":
-    """The statements of a text in Spark SQL. Of date_trunc all arguments are kept, one of which
-    sqlglot would drop."""
-    from sqlglot import Dialect, exp
-
-    dialect = Dialect.get_or_raise("spark")
-    plain: Any = type(dialect.parser())
-    whole = {"DATE_TRUNC": lambda args: exp.Anonymous(this="DATE_TRUNC", expressions=args)}
-    functions = {"FUNCTIONS": {**plain.FUNCTIONS, **whole}}
-    parser = type(plain)("WholeParser", (plain,), functions)
-    tokens = dialect.tokenize(text)
-    words = ["", "", *(token.text for token in tokens)]
-    before = zip(words[2:], words, words[1:], strict=False)
-    kept = [t for t, near in zip(tokens, before, strict=True) if not _is_table_word(*near)]
-    return list(parser(dialect=dialect).parse(kept, text))
-
-
-def _is_table_word(word: str, second: str, last: str) -> bool:
-    """Whether it is TABLE before the name of a table, as a function of FROM has it, which sqlglot
-    does not know: `TUMBLE(TABLE s, …)`, `TUMBLE(DATA => TABLE s, …)`.
-
-    >>> _is_table_word("TABLE", "TUMBLE", "("), _is_table_word("TABLE", "DATA", "=>")
-    (True, True)
-    >>> _is_table_word("TABLE", "SELECT", "FROM")
-    False
-    """
-    opens = last == "(" and second.upper() in ("TUMBLE", "HOP", "CUMULATE")
-    return word.upper() == "TABLE" and (opens or (second.upper(), last) == ("DATA", "=>"))
 
 
 def _in_words(description: str) -> str:

@@ -40,6 +40,7 @@ _FORMATS = {
     "dd": "%d",
     "HH": "%H",
     "mm": "%M",
+    "ss": "%S",
 }
 """The parts of a format that mean one thing everywhere: Spark's letters, and those of strftime."""
 _DAYS = (
@@ -48,7 +49,7 @@ _DAYS = (
     "BigQuery and MySQL, 1 on Sunday; other parts are YEAR, QUARTER, MONTH, WEEK (of ISO 8601), "
     "DAY, DOY, HOUR, MINUTE, SECOND and EPOCH"
 )
-_PART = re.compile("%[YmdHM]|%.")
+_PART = re.compile("%[YmdHMS]|%.")
 
 
 def read_date_function(
@@ -210,11 +211,12 @@ def _read_format(
     text = text.replace("strict", "")  # sqlglot's
     for letters, part in _FORMATS.items():
         text = text.replace(letters, part)
+    text = text.replace("'T'", "T")  # as Spark quotes it
     rest = _PART.sub(lambda m: "" if m[0] in _FORMATS.values() else m[0], text)
-    if re.search("[A-Za-z%'\\[\\]#]", rest) or not text:
+    if re.search("[A-Za-z%'\\[\\]#]", rest.replace("T", "", 1)) or not text:
         raise refuse(
             tree,
-            why="a format is of yyyy, MM, dd, HH, mm and signs between them",
+            why="a format is of yyyy, MM, dd, HH, mm, ss, one T, and signs between them",
             fix="write EXTRACT(… FROM …) for other parts",
         )
     time = read(_inner(tree.this))

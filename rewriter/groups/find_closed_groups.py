@@ -4,9 +4,15 @@ their values comes ([B]; arrival rules in docs/theory.md)."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import BooleanType, Catalog, ClosingRule, Stream
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types, map_output
-from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, ClosedValues
+from ontoweir.rewriter.model.aggregation import (
+    Aggregate,
+    AggregateFunction,
+    ClosedValues,
+    Session,
+)
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Compare,
@@ -61,6 +67,10 @@ def find_closed_groups(
     assert union.aggregation is not None
     if union.ends or union.aggregation.panes is not None or not union.disjuncts:
         return
+    if union.aggregation.session is not None:
+        if spans is not True:
+            yield _find_session(union, union.aggregation.session, catalog)
+        return
     first = union.disjuncts[0]
     rules = {
         (stream.name, rule): None
@@ -82,6 +92,44 @@ def find_closed_groups(
             tuple(ClosedValues(name, rule, alias) for alias, _ in known),
             _watch(union, stream, rule, shown),
         )
+
+
+def _find_session(union: SpjUnion, session: Session, catalog: Catalog) -> ClosedGroups:
+    """What closes the sessions of a query: a gap between the rows that are its matches.
+
+    Raises:
+        QueryError: matches are of rows of several streams, or of answers.
+    """
+    queries, watches = [], []
+    for query in union.disjuncts:
+        outputs = dict(query.outputs)
+        streams = [o for o in query.occurrences if o.table in catalog.streams]
+        read = {a for v in session.variables for a in _read_attributes(outputs[v])}
+        mine = [a.column for a in read if a.alias == streams[0].alias] if streams else []
+        if len(streams) != 1 or union.blocks or union.ends:
+            raise QueryError(
+                "sessions of matches of several streams' rows, or of answers",
+                why="a session is a run of rows of one stream, and of the time of these",
+                fix="make sessions of the rows of one stream, joined with static relations only",
+                source=union.source,
+            )
+        rule = ClosingRule(tuple(sorted(mine)), gap_us=session.gap_us, session=True)
+        queries.append(ClosedValues(streams[0].table, rule, streams[0].alias))
+        shown = tuple((v, outputs[v]) for v in session.variables)
+        watches.append(SpjQuery(query.occurrences, query.conditions, shown, query.provenance))
+    watch = SpjUnion(
+        name=union.name,
+        variables=session.variables,
+        disjuncts=tuple(watches),
+        distinct=False,
+        source=union.source,
+    )
+    return ClosedGroups(session.variables, tuple(queries), watch)
+
+
+def _read_attributes(output: Output) -> tuple[Attribute, ...]:
+    """The attributes of a term, also of one that is NULL."""
+    return (output.value,) if isinstance(output, NullOutput) else output_attributes(output)
 
 
 def list_closing(stream: Stream) -> tuple[ClosingRule, ...]:

@@ -126,13 +126,23 @@ class Panes:
 
 
 @dataclass(frozen=True, slots=True)
+class Session:
+    """Groups are of runs of rows: those that agree on `variables` of the group, each at most
+    `gap_us` (µs) after the one before."""
+
+    gap_us: int
+    variables: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregation:
     """GROUP BY `group`, with the aggregates, over the matches of a query.
 
     A group's row has its variables and its aggregates; `columns` are the result's columns in order:
     the group's variables, the names of aggregates (those that only `computed` and `having` use are
     not shown), and what is `computed` of the row. `having`: a condition on the row (None: none);
-    rows of which it is not true are no results.
+    rows of which it is not true are no results. `session`: a group is one of rows that follow each
+    other, and begins anew after a gap.
     The matches are those of the characteristic query ([A] Th. 8.4): its variables are the
     group variables and the arguments.
     """
@@ -144,6 +154,7 @@ class Aggregation:
     having: Expression | None = None
     having_source: Source | None = None
     panes: Panes | None = None
+    session: Session | None = None
 
     @property
     def shows_rows(self) -> bool:

@@ -1,4 +1,5 @@
-"""GROUP BY the parts of a time that make a bucket: its date, or its year and month."""
+"""GROUP BY the parts of a time that make a bucket: its date, its year and month, or its seconds
+since 1970 divided by a number and rounded down."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 _BUCKETS = (
+    ("second", frozenset("YMDhms")),
     ("minute", frozenset("YMDhm")),
     ("hour", frozenset("YMDh")),
     ("day", frozenset("YMD")),
@@ -21,8 +23,8 @@ _BUCKETS = (
     ("year", frozenset("Y")),
 )
 """Buckets of time, from the shortest, and the parts of a time that tell them apart."""
-_FORMATS = {"%Y": "Y", "%m": "M", "%d": "D", "%H": "h", "%M": "m"}
-_LETTERS = {"yyyy": "Y", "MM": "M", "dd": "D", "HH": "h", "mm": "m"}
+_FORMATS = {"%Y": "Y", "%m": "M", "%d": "D", "%H": "h", "%M": "m", "%S": "s"}
+_LETTERS = {"yyyy": "Y", "MM": "M", "dd": "D", "HH": "h", "mm": "m", "ss": "s"}
 _PARTS = {"YEAR": "Y", "QUARTER": "Q", "MONTH": "M", "DAY": "D", "HOUR": "h", "MINUTE": "m"}
 
 
@@ -41,6 +43,17 @@ def group_parts(select: "exp.Select", catalog: Catalog) -> None:
     scope = list_tables(select, catalog)
     names = {stream.timestamp.lower() for stream in catalog.streams.values()}
     meant = [_mean(item, select, scope) for item in group.expressions]
+    for place, item in enumerate(meant):
+        divided = _read_quotient(item)
+        if divided is None:
+            continue
+        time, seconds = divided
+        if time.name.lower() not in names or _is_value(time, scope):
+            continue
+        width = exp.Interval(this=exp.Literal.string(str(seconds)), unit=exp.var("SECOND"))
+        meant[place] = exp.Anonymous(this="TUMBLE", expressions=[time.copy(), width])
+        _replace(select, [item], meant[place])
+        group.set("expressions", [one.copy() for one in meant])
     read = [(item, *found) for item in meant if (found := _read_parts(item)) is not None]
     for time in dict.fromkeys(time for _, time, _ in read):
         if time.name.lower() not in names or _is_value(time, scope):
@@ -67,7 +80,7 @@ def _is_value(time: "exp.Column", scope: Scope) -> bool:
     return scope.step_of(found) is None
 
 
-def _replace(select: "exp.Select", known: "Sequence[exp.Expr]", bucket: "exp.Anonymous") -> None:
+def _replace(select: "exp.Select", known: "Sequence[exp.Expr]", bucket: "exp.Expr") -> None:
     """Compute what is grouped by of the bucket, wherever it is written."""
     from sqlglot import exp
 
@@ -84,6 +97,27 @@ def _replace(select: "exp.Select", known: "Sequence[exp.Expr]", bucket: "exp.Ano
             for column in list(made.find_all(exp.Column)):
                 column.replace(exp.AnyValue(this=bucket.copy()))
             node.replace(made)
+
+
+def _read_quotient(item: "exp.Expr") -> "tuple[exp.Column, int] | None":
+    """The time, and the number, of FLOOR(UNIX_TIMESTAMP(ts) / 300)."""
+    from sqlglot import exp
+
+    if not isinstance(item, exp.Floor) or item.args.get("to") or item.args.get("decimals"):
+        return None
+    inner = item.this.unnest()
+    if not isinstance(inner, exp.Div) or not isinstance(inner.expression, exp.Literal):
+        return None
+    seconds, number = inner.this.unnest(), inner.expression
+    if isinstance(seconds, exp.Extract) and seconds.this.name.upper() == "EPOCH":
+        time = seconds.expression
+    elif isinstance(seconds, (exp.UnixSeconds, exp.StrToUnix)):
+        time = seconds.this
+    else:
+        return None
+    if number.is_string or not number.name.isdigit() or int(number.name) == 0:
+        return None
+    return (time, int(number.name)) if isinstance(time, exp.Column) else None
 
 
 def _read_parts(item: "exp.Expr") -> "tuple[exp.Column, frozenset[str]] | None":
@@ -125,7 +159,8 @@ def _read_format(text: "exp.Expr | None") -> str:
 
     if not isinstance(text, exp.Literal) or not text.is_string:
         return ""
-    written, parts = str(text.this), ""
+    written, parts = str(text.this).replace("strict", ""), ""  # sqlglot's
+    written = written.replace("'T'", " ")
     for mark, part in {**_FORMATS, **_LETTERS}.items():
         if mark in written:
             parts += part

@@ -20,6 +20,8 @@ from ontoweir.rewriter.phrasings.name_windows import name_windows
 from ontoweir.rewriter.phrasings.nest_windows import nest_windows
 from ontoweir.rewriter.phrasings.number_rows import number_rows
 from ontoweir.rewriter.phrasings.subtract_rows import subtract_rows
+from ontoweir.rewriter.windows.name_spark_windows import name_spark_windows
+from ontoweir.rewriter.windows.read_sessions import name_sessions
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -37,6 +39,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
       JOIN;
     - parts of a time: DATE_PART('hour', ts), EPOCH(ts), STRFTIME(ts, f);
     - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN;
+    - Spark's windows of time are buckets, and sessions are runs of rows of a key;
     - GROUP BY ALL names what is grouped by;
     - functions over windows of groups are over a subquery of these;
     - GROUP BY CAST(ts AS DATE), or YEAR(ts), MONTH(ts), is by a bucket of time;
@@ -57,6 +60,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     name_parts(tree)
     for select in list(tree.find_all(exp.Select)):
+        name_spark_windows(select)
+        name_sessions(select)
         name_windows(select)
         number_rows(select)
         compare_all(select, catalog)

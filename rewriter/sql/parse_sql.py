@@ -56,6 +56,7 @@ from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse
 from ontoweir.rewriter.versions.meet_tables import meet_tables
 from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.views.make_sets import SetMaker
+from ontoweir.rewriter.windows.read_sessions import take_session
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
 from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
 from ontoweir.rewriter.windows.read_window_tables import read_window_tables
@@ -307,6 +308,7 @@ def _read_part(
     Raises:
         SqlRefusal: it is outside the language, or names what is not declared.
     """
+    tree, session = take_session(tree)
     tree, catalog, meetings = meet_tables(tree, catalog)
     windows = read_sql_windows(read_window_tables(tree), catalog)
     tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
@@ -314,7 +316,7 @@ def _read_part(
     buckets += (*times, *windows.columns)
     tree = expand_covariances(expand_variances(tree, catalog), catalog)
     tree, catalog, derived = derive_query_columns(tree, catalog)
-    tree, aggregation, trees = read_sql_aggregation(tree, catalog, file)
+    tree, aggregation, trees = read_sql_aggregation(tree, catalog, file, session)
     free = list_nullable(tree, catalog) | nullable
     nulls = keyed is not None or aggregation is not None
     union = read_select_tree(tree, catalog, nulls=nulls, nullable=free)

@@ -17,8 +17,10 @@ from ontoweir.rewriter.model.aggregation import (
     AggregateFunction,
     AggregateKey,
     Aggregation,
+    Session,
 )
 from ontoweir.rewriter.sql.read_group_row import GroupTrees
+from ontoweir.rewriter.windows.read_sessions import SqlSession
 from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
 if TYPE_CHECKING:
@@ -26,13 +28,14 @@ if TYPE_CHECKING:
 
 
 def read_sql_aggregation(
-    tree: "exp.Query", catalog: Catalog, file: str
+    tree: "exp.Query", catalog: Catalog, file: str, session: SqlSession | None = None
 ) -> "tuple[exp.Query, Aggregation | None, GroupTrees]":
     """The characteristic query of an aggregate query ([A] Th. 8.4), what is aggregated, and what is
     computed of the groups.
 
     A column that is grouped or aggregated may be NULL in a match. Any other query comes back as
     it is.
+    `session`: its groups are of sessions.
     As in Spark, GROUP BY takes columns, names that SELECT gives to columns, and positions there;
     HAVING takes names that SELECT gives, too.
 
@@ -52,7 +55,7 @@ def read_sql_aggregation(
     ends = [e for e in tree.expressions if e.alias.startswith((ENDS, BEGINS))]
     tree = tree.copy()
     tree.set("expressions", [e for e in tree.expressions if not e.alias.startswith((ENDS, BEGINS))])
-    reader = _Reader(tree, catalog, file)
+    reader = _Reader(tree, catalog, file, session)
     made = reader.read()
     names = {**reader.names, **reader.arguments}
     return _characteristic(tree, names, made, ends), made, reader.trees
@@ -62,8 +65,10 @@ class _Reader:
     """One SELECT; `names`: of the grouped columns in the results; `arguments`: of the columns that
     are aggregated in the matches; `again`: the columns that show a grouped column once more."""
 
-    def __init__(self, tree: "exp.Select", catalog: Catalog, file: str) -> None:
-        self.tree = tree
+    def __init__(
+        self, tree: "exp.Select", catalog: Catalog, file: str, session: SqlSession | None
+    ) -> None:
+        self.tree, self.session = tree, session
         self.source = Source(file, line_of(tree) or 1)
         self.scope, _, _ = read_from(tree, catalog)
         self.grouped = _grouped(tree, self.scope)
@@ -82,7 +87,7 @@ class _Reader:
 
         for item in self.tree.expressions:
             self._name_column(item)
-        final = any(map(self._is_bucket, self.grouped))
+        final = self.session is not None or any(map(self._is_bucket, self.grouped))
         for key, text in self.grouped.items():
             if key not in self.names and final:
                 self.names[key] = next(self.free)
@@ -115,7 +120,19 @@ class _Reader:
         if not self.aggregates:  # a group is there when it has a row
             self._name_aggregate(exp.Count(this=exp.Star()))
         group = tuple(self.names[key] for key in self.grouped)
-        return Aggregation(group, tuple(self.aggregates), tuple(self.columns))
+        session = None if self.session is None else self._read_session(self.session, group)
+        return Aggregation(group, tuple(self.aggregates), tuple(self.columns), session=session)
+
+    def _read_session(self, given: SqlSession, group: tuple[str, ...]) -> Session:
+        """The sessions that groups are of."""
+        if self.scope.step_of(_resolve(given.time, self.scope)) is None:
+            raise _beyond(
+                given.time,
+                f"sessions by {given.time.sql('spark')}, which is not a stream's timestamp",
+                "make sessions of the time of rows",
+            )
+        keys = group if given.places is None else tuple(group[place] for place in given.places)
+        return Session(given.gap_us, keys)
 
     def _name_column(self, item: "exp.Expr") -> None:
         """Note a column of the results, and that of the group which it shows."""

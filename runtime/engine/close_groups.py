@@ -128,7 +128,9 @@ def count_distinct(work: AggregateWork, state: GroupState) -> GroupState:
     measures = dict(state.measures)
     for argument, seen in state.seen.items():
         counts = np.zeros(state.count, dtype=np.int64)
-        if seen.keys is not None:
+        if seen.keys is not None and not work.aggregation.group:  # the values of one group
+            counts[:] = seen.count
+        elif seen.keys is not None:
             assert state.keys is not None
             names = state.keys.column_names
             both = pa.concat_tables([state.keys, seen.keys.select(names)])
@@ -158,17 +160,20 @@ def select_groups(state: GroupState, places: Array) -> GroupState:
         {name: held.take(places) for name, held in state.measures.items()},
         histograms,
         state.changed[places],
-        seen={name: _select_values(values, keys) for name, values in state.seen.items()},
+        seen={name: _select_values(values, keys, len(places)) for name, values in state.seen.items()},
         closed=state.closed,
         open=state.open,
         texts=state.texts,
     )
 
 
-def _select_values(seen: GroupState, groups: pa.Table) -> GroupState:
-    """The distinct values of some groups."""
+def _select_values(seen: GroupState, groups: pa.Table, rows: int) -> GroupState:
+    """The distinct values of some groups, which are so many `rows`: without columns, of one group
+    or of none."""
     if seen.keys is None:
         return seen
+    if not groups.num_columns:
+        return seen if rows else select_groups(seen, np.zeros(0, dtype=np.int64))
     names = groups.column_names
     codes, number = code_rows(pa.concat_tables([groups, seen.keys.select(names)]), names)
     there = np.zeros(number, dtype=np.bool_)

@@ -47,7 +47,7 @@ def advance_values(
         if turn == len(followed.turns) or state.keys is None or not state.count:
             continue
         keys = state.keys.select(list(closing.variables))
-        at = _look_up(followed.turns[turn], _find(followed, keys))
+        at = _look_up(followed.turns[turn], _find(followed, keys, state.count))
         over = at < NEVER
         if over.any():
             if not closing.at_once:
@@ -93,7 +93,7 @@ def _divide(
             if not batch.rows.num_rows:
                 continue
             keys = code_columns(batch.rows.select(list(closing.variables)), state.texts)
-            places = _find(followed, keys)
+            places = _find(followed, keys, batch.rows.num_rows)
             at = batch.rows.column(AT).cast(pa.int64()).to_numpy()
             number = np.zeros(len(at), dtype=np.int64)
             for times in turns:
@@ -115,16 +115,16 @@ def _found(work: AggregateWork, tables: PartRows, state: GroupState, known: int)
     for batches in tables:
         for batch in batches:
             keys = code_columns(batch.rows.select(list(work.aggregation.group)), state.texts)
-            places = add_groups(state, keys, keys.num_rows)[1]
+            places = add_groups(state, keys, batch.rows.num_rows)[1]
             at = batch.rows.column(AT).cast(pa.int64()).to_numpy()
             fresh = places >= known
             np.minimum.at(changed, places[fresh], at[fresh])
     return replace(state, changed=changed)
 
 
-def _find(followed: Followed, keys: pa.Table) -> Array:
+def _find(followed: Followed, keys: pa.Table, rows: int) -> Array:
     """The places of values; greater ones are of others."""
-    return add_groups(followed.values, keys, keys.num_rows)[1]
+    return add_groups(followed.values, keys, rows)[1]
 
 
 def _look_up(times: Array, places: Array) -> Array:

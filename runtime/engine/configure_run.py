@@ -240,7 +240,7 @@ def _find_closing(
             at_once,
             rule.slack,
             rule.late_rows,
-            "" if closed is None else closed.stream,
+            "" if closed is None or rule.session else closed.stream,
             rule.columns,
         )
     found = find_closing(job.union, catalog)

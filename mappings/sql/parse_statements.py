@@ -1,0 +1,104 @@
+"""The trees of a text in Spark SQL, and in the words of Flink that sqlglot does not know."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sqlglot import Token, exp
+
+_TABLES = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
+"""Functions of Flink that make tables of windows."""
+_CALLED = ("WINDOW", "SESSION")
+"""Words of SQL that are functions, too, where they are called."""
+
+
+def parse_statements(text: str) -> "list[exp.Expr | None]":
+    """The statements of a text in Spark SQL. Of date_trunc all arguments are kept, one of which
+    sqlglot would drop; `window(ts, '1 hour')` and `SESSION(…)` are calls wherever they stand; and
+    `SESSION(TABLE s PARTITION BY a, …)` is `SESSION(s, PARTITION_BY(a), …)`.
+
+    Raises:
+        sqlglot.errors.SqlglotError: it is no SQL.
+    """
+    from sqlglot import Dialect, exp
+
+    dialect = Dialect.get_or_raise("spark")
+    plain: Any = type(dialect.parser())
+    whole = {"DATE_TRUNC": lambda args: exp.Anonymous(this="DATE_TRUNC", expressions=args)}
+    functions = {"FUNCTIONS": {**plain.FUNCTIONS, **whole}}
+    parser = type(plain)("WholeParser", (plain,), functions)
+    tokens = _read_calls(_read_tables(dialect.tokenize(text)))
+    return list(parser(dialect=dialect).parse(tokens, text))
+
+
+def _read_calls(tokens: "Sequence[Token]") -> "list[Token]":
+    """The tokens, where words that are called are names of functions."""
+    from sqlglot import TokenType
+
+    following = [*(token.text for token in tokens[1:]), ""]
+    return [
+        _change(token, TokenType.VAR, token.text)
+        if token.text.upper() in _CALLED and after == "(" and token.token_type is not TokenType.VAR
+        else token
+        for token, after in zip(tokens, following, strict=True)
+    ]
+
+
+def _read_tables(tokens: "Sequence[Token]") -> "list[Token]":
+    """The tokens without TABLE before the name of a table, as a function of FROM has it, and with
+    its PARTITION BY as a call."""
+    from sqlglot import TokenType
+
+    kept: list[Token] = []
+    words = ["", "", *(token.text for token in tokens)]
+    depth, opened = 0, None  # of parentheses, and how deep PARTITION BY is
+    inside = False  # of the argument that is a table
+    for place, token in enumerate(tokens):
+        second, last = words[place : place + 2]
+        if _is_table_word(token.text, second, last):
+            inside = True
+            continue
+        if inside and token.text.upper().split() == ["PARTITION", "BY"]:
+            kept += [
+                _change(token, TokenType.COMMA, ","),
+                _change(token, TokenType.VAR, "PARTITION_BY"),
+                _change(token, TokenType.L_PAREN, "("),
+            ]
+            opened, inside = depth, False
+            continue
+        if opened is not None and depth == opened and _ends_keys(tokens, place):
+            kept.append(_change(token, TokenType.R_PAREN, ")"))
+            opened = None
+        inside = inside and token.text not in (",", ")")
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        kept.append(token)
+    return kept
+
+
+def _ends_keys(tokens: "Sequence[Token]", place: int) -> bool:
+    """Whether a token is after the last key: the comma before DESCRIPTOR, or before a name and
+    `=>`; or the end of the call."""
+    token, after = tokens[place], [t.text.upper() for t in tokens[place + 1 : place + 3]]
+    if token.text == ")":
+        return True
+    return token.text == "," and (after[:1] == ["DESCRIPTOR"] or after[1:] == ["=>"])
+
+
+def _change(token: "Token", kind: Any, text: str) -> "Token":
+    """A token of another kind, at the same place."""
+    from sqlglot import Token
+
+    return Token(kind, text, token.line, token.col, token.start, token.end, token.comments)
+
+
+def _is_table_word(word: str, second: str, last: str) -> bool:
+    """Whether it is TABLE before the name of a table, as a function of FROM has it, which sqlglot
+    does not know: `TUMBLE(TABLE s, …)`, `TUMBLE(DATA => TABLE s, …)`.
+
+    >>> _is_table_word("TABLE", "TUMBLE", "("), _is_table_word("TABLE", "DATA", "=>")
+    (True, True)
+    >>> _is_table_word("TABLE", "SELECT", "FROM")
+    False
+    """
+    opens = last == "(" and second.upper() in _TABLES
+    return word.upper() == "TABLE" and (opens or (second.upper(), last) == ("DATA", "=>"))

@@ -1,0 +1,238 @@
+"""Sessions of rows: `GROUP BY user, session_window(ts, '30 minutes')`.
+
+A session of a key is a run of its rows, each at most a while after the one before. It is read as
+groups by the key, which begin anew after a gap (`Session`); where a session begins and ends is the
+least and the greatest time of its rows.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.rewriter.joins.mean_group import mean_group
+from ontoweir.rewriter.joins.own_nodes import list_own
+from ontoweir.rewriter.windows.name_spark_windows import read_length
+from ontoweir.rewriter.windows.read_sql_grid import is_grid, read_interval
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_WHY = "a session is a run of rows of one key, each at most a gap after the one before"
+_FIX = (
+    "write SELECT k, session_window.start, session_window.end, COUNT(*) … GROUP BY k, "
+    "session_window(ts, '30 minutes'); or FROM TABLE(SESSION(TABLE s PARTITION BY k, "
+    "DESCRIPTOR(ts), INTERVAL '30' MINUTE)) GROUP BY k, window_start, window_end"
+)
+_CALLS = ("SESSION", "SESSION_WINDOW")
+_PARTS = ("start", "end")
+_NOWHERE = Scope(Catalog(), {})
+
+
+@dataclass(frozen=True, slots=True)
+class SqlSession:
+    """Sessions by a time with a gap (µs), of the keys at these places of GROUP BY (None: of
+    all)."""
+
+    time: "exp.Column"
+    gap_us: int
+    places: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """How a SELECT asks for sessions: `SESSION(ts, gap, keys …)`; `names`: what they are called
+    (of a table of FROM, its alias), and `table`: whether they are a table of FROM."""
+
+    call: "exp.Anonymous"
+    names: tuple[str, ...]
+    table: bool
+
+    def means(self, node: "exp.Expr") -> str | None:
+        """Whether it is where a session starts, or where it ends, or a whole session (None: it is
+        something else)."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.Dot):
+            part = node.expression.name.lower()
+            return part if _is_call(node.this) and part in _PARTS else None
+        if isinstance(node, exp.Anonymous):
+            name = node.name.upper()
+            part = name.removeprefix("SESSION_").lower()
+            return "whole" if name in _CALLS else part if part in _PARTS else None
+        if not isinstance(node, exp.Column):
+            return None
+        of, name = node.table.lower(), node.name.lower()
+        if self.table:
+            part = name.removeprefix("window_")
+            return part if of in ("", *self.names) and part in _PARTS and part != name else None
+        if of in self.names and name in _PARTS:
+            return name
+        return "whole" if not of and name in self.names else None
+
+
+def name_sessions(select: "exp.Select") -> None:
+    """Write `SESSION(ts, gap, keys …)` in GROUP BY in the place of each way to ask for sessions,
+    and the least and greatest times for where they begin and end; in place. One that is selected
+    whole is its two parts, as answers have no structs.
+
+    Raises:
+        SqlRefusal: it has other arguments, or is not grouped by.
+    """
+    from sqlglot import exp
+
+    asked = _open_table(select) or _find_call(select)
+    if asked is None:
+        return
+    _read(asked.call)
+    group = select.args.get("group")
+    items = [
+        mean_group(item, select, _NOWHERE) if isinstance(item, exp.Literal) else item
+        for item in (() if group is None else group.expressions)
+    ]
+    kept = [item.copy() for item in items if asked.means(item) is None]
+    if len(kept) == len(items):
+        raise _refuse(asked.call, "sessions that are not grouped by")
+    select.set("group", exp.Group(expressions=[*kept, asked.call.copy()]))
+    select.set("expressions", [one for item in select.expressions for one in _open(item, asked)])
+    for node in list_own(select, exp.Expr):
+        part = asked.means(node)
+        if part not in _PARTS or node.find_ancestor(exp.Group):
+            continue
+        name = node.name if isinstance(node, exp.Column) else part
+        bound = _bound(asked.call, part)
+        in_select = node.parent is select and node.arg_key == "expressions"
+        node.replace(exp.alias_(bound, name, quoted=True) if in_select else bound)
+
+
+def take_session(tree: "exp.Query") -> "tuple[exp.Query, SqlSession | None]":
+    """A query without its SESSION in GROUP BY; and what this says.
+
+    Raises:
+        SqlRefusal: the key is not grouped by; it is no aggregate query of one SELECT; there is a
+            bucket of time beside it.
+    """
+    from sqlglot import exp
+
+    found = [n for n in tree.find_all(exp.Anonymous) if _is_call(n)]
+    if not found:
+        return tree, None
+    group = tree.args.get("group") if isinstance(tree, exp.Select) else None
+    items = [] if group is None else list(group.expressions)
+    mine = [n for n, item in enumerate(items) if _is_call(item)]
+    if len(found) != 1 or len(mine) != 1:
+        raise _refuse(found[0], "sessions that are not grouped by, or several of them")
+    call = items.pop(mine[0])
+    if any(is_grid(node) for item in items for node in item.walk()):
+        raise _refuse(call, "sessions beside a bucket of time")
+    time, gap, *keys = _read(call)
+    assert isinstance(time, exp.Column)
+    names = [key.name.lower() for key in keys]
+    places = [n for n, item in enumerate(items) if item.name.lower() in names]
+    if len(places) < len(keys):
+        raise _refuse(call, "sessions of a key that is not grouped by")
+    tree = tree.copy()
+    tree.set("group", exp.Group(expressions=[i.copy() for i in items]) if items else None)
+    return tree, SqlSession(time, _length(gap, call), tuple(places) if keys else None)
+
+
+def _open_table(select: "exp.Select") -> _Asked | None:
+    """The call of a table of sessions in FROM, of which its stream takes the place."""
+    from sqlglot import exp
+
+    for table in list_own(select, exp.Table):
+        call = table.this
+        if isinstance(call, exp.Anonymous) and call.name.upper() == "TABLE" and call.expressions:
+            call = call.expressions[0]
+        if not isinstance(call, exp.Anonymous) or call.name.upper() != "SESSION":
+            continue
+        named = {e.this.name.upper(): e.expression for e in call.expressions if e.key == "kwarg"}
+        plain = [e for e in call.expressions if e.key != "kwarg" and not _is_keys(e)]
+        keys = [k for e in call.expressions if _is_keys(e) for k in e.expressions]
+        keys = [one for k in keys for one in (k.expressions if isinstance(k, exp.Tuple) else [k])]
+        data, time, gap = (
+            named.get(name) or (plain.pop(0) if plain else None)
+            for name in ("DATA", "TIMECOL", "GAP")
+        )
+        is_time = isinstance(time, exp.Anonymous) and time.name.upper() == "DESCRIPTOR"
+        columns = [*(time.expressions if is_time and time is not None else ()), *keys]
+        if plain or gap is None or not is_time or not isinstance(data, exp.Column):
+            raise _refuse(call, f"{call.sql('spark')} in FROM")
+        if not all(isinstance(column, exp.Column) for column in columns):
+            raise _refuse(call, f"{call.sql('spark')} in FROM")
+        table.set("this", data.this.copy())
+        if data.args.get("table") is not None:
+            table.set("db", data.args["table"].copy())
+        alias = table.alias or table.name
+        columns = [exp.column(c.name, alias, quoted=True) for c in columns]
+        made = exp.Anonymous(this="SESSION", expressions=[columns[0], gap.copy(), *columns[1:]])
+        return _Asked(made, (alias.lower(),), True)
+    return None
+
+
+def _find_call(select: "exp.Select") -> _Asked | None:
+    """The call that a SELECT has; the names of sessions are Spark's, and those that it gives."""
+    from sqlglot import exp
+
+    calls = [node for node in list_own(select, exp.Anonymous) if _is_call(node)]
+    if not calls:
+        return None
+    given = [i.alias.lower() for i in select.expressions if i.alias and _is_call(i.unalias())]
+    made = exp.Anonymous(this="SESSION", expressions=[one.copy() for one in _read(calls[0])])
+    return _Asked(made, ("session_window", *given), False)
+
+
+def _open(item: "exp.Expr", asked: _Asked) -> "list[exp.Expr]":
+    """An item of SELECT; a whole session as its parts."""
+    from sqlglot import exp
+
+    if asked.means(item.unalias()) != "whole":
+        return [item]
+    name = item.alias if isinstance(item, exp.Alias) else "session_window"
+    return [exp.alias_(_bound(asked.call, part), f"{name}_{part}", quoted=True) for part in _PARTS]
+
+
+def _bound(call: "exp.Expr", part: str) -> "exp.Expr":
+    """Where a session starts: at its first row; where it ends: a gap after its last one."""
+    from sqlglot import exp
+
+    time, gap, *_ = _read(call)
+    if part == "start":
+        return exp.Min(this=time.copy())
+    return exp.Add(this=exp.Max(this=time.copy()), expression=gap.copy())
+
+
+def _read(call: "exp.Expr") -> "tuple[exp.Expr, ...]":
+    """The time, the gap as an INTERVAL, and the keys of a call."""
+    from sqlglot import exp
+
+    given = list(call.expressions)
+    gap = read_length(given[1]) if len(given) > 1 else None
+    if gap is None or not isinstance(given[0], exp.Column):
+        raise _refuse(call, f"{call.sql('spark')} of other arguments")
+    _length(gap, call)
+    return (given[0], gap, *given[2:])
+
+
+def _length(gap: "exp.Expr", call: "exp.Expr") -> int:
+    length = read_interval(gap)
+    if length is None or length <= 0:
+        raise _refuse(call, f"the gap {gap.sql('spark')}")
+    return length
+
+
+def _is_call(node: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    return isinstance(node, exp.Anonymous) and node.name.upper() in _CALLS
+
+
+def _is_keys(node: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    return isinstance(node, exp.Anonymous) and node.name.upper() == "PARTITION_BY"
+
+
+def _refuse(node: "exp.Expr", what: str) -> SqlRefusal:
+    return SqlRefusal(what, why=_WHY, fix=_FIX, line=line_of(node))
