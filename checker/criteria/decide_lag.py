@@ -180,13 +180,15 @@ def _open_unbounded(form: NormalForm) -> list[Failure]:
     outputs = dict(form.query.outputs)
     kept = {form.class_of[a] for name in closed.kept for a in output_attributes(outputs[name])}
     told = form.closed_classes
-    named = "a session" if closed.rule.session else ", ".join(closed.rule.columns)
+    named = ", ".join(closed.rule.columns)
+    while_open = "a session" if closed.rule.session else f"a value of {named}"
+    named = "the session" if closed.rule.session else named
     few, limited = form.of_alias(closed.alias), closed.rule.most_rows is not None
     return [
         Failure(
             "G1",
-            f"{c.name} tells groups or counted values apart and is unbounded: while a value of "
-            f"{named} is open, a number would have to be kept for every value of {c.name}",
+            f"{c.name} tells groups or counted values apart and is unbounded: while "
+            f"{while_open} is open, a number would have to be kept for every value of {c.name}",
             f"bound {c.name} (declare a range, an enumeration or a reference), or group by {named} "
             "and something bounded"
             + (f"; or declare max_rows_per_value of {named}" if c.index in few else ""),

@@ -110,8 +110,10 @@ def _bound_closed(
 def _bound_watched(forms: Sequence[NormalForm], wait: int, catalog: Catalog) -> Bound:
     """The values that are open, of a query whose groups a rule closes, as long as matches of any
     of its disjuncts may come."""
-    closed = next((form.query.closed for form in forms if form.query.closed is not None), None)
-    return Bound(0, "0") if closed is None else bound_open_values(closed, wait, catalog)
+    closed = {one.stream: one for form in forms if (one := form.query.closed) is not None}
+    if not closed:
+        return Bound(0, "0")
+    return total_bound([bound_open_values(one, wait, catalog) for one in closed.values()])
 
 
 def _bound_whole_groups(form: NormalForm, aggregation: Aggregation) -> Bound:

@@ -54,7 +54,7 @@ def find_closing(union: SpjUnion, catalog: Catalog) -> Closing | None:
         catalog: with its views and buckets (`extend_catalog`).
     """
     assert union.aggregation is not None
-    if union.ends:  # rows leave the groups again
+    if union.ends or union.aggregation.session is not None:  # rows leave the groups; or sessions do
         return None
     panes = union.aggregation.panes
     variables = union.aggregation.group if panes is None else (panes.variable,)

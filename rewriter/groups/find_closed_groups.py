@@ -65,7 +65,8 @@ def find_closed_groups(
         spans: only rules by a span, or only others (None: both).
     """
     assert union.aggregation is not None
-    if union.ends or union.aggregation.panes is not None or not union.disjuncts:
+    sessions = union.aggregation.session is not None and bool(union.disjuncts)
+    if not sessions and (union.ends or union.aggregation.panes is not None or not union.disjuncts):
         return
     if union.aggregation.session is not None:
         if spans is not True:
@@ -100,15 +101,16 @@ def _find_session(union: SpjUnion, session: Session, catalog: Catalog) -> Closed
     Raises:
         QueryError: matches are of rows of several streams, or of answers.
     """
-    queries, watches = [], []
+    assert union.aggregation is not None
+    queries, watches, panes = [], [], union.aggregation.panes
     for query in union.disjuncts:
         outputs = dict(query.outputs)
         streams = [o for o in query.occurrences if o.table in catalog.streams]
         read = {a for v in session.variables for a in _read_attributes(outputs[v])}
         mine = [a.column for a in read if a.alias == streams[0].alias] if streams else []
-        if len(streams) != 1 or union.blocks or union.ends:
+        if len(streams) != 1 or union.blocks or union.ends or panes is not None:
             raise QueryError(
-                "sessions of matches of several streams' rows, or of answers",
+                "sessions beside rows of another stream, answers, NOW() or buckets that overlap",
                 why="a session is a run of rows of one stream, and of the time of these",
                 fix="make sessions of the rows of one stream, joined with static relations only",
                 source=union.source,

@@ -19,6 +19,7 @@ from ontoweir.rewriter.model.aggregation import (
     AggregateFunction,
     AggregateKey,
     Aggregation,
+    Session,
 )
 from ontoweir.rewriter.model.query import (
     ComputedVariable,
@@ -29,7 +30,11 @@ from ontoweir.rewriter.model.query import (
     Variable,
     expression_variables,
 )
-from ontoweir.rewriter.sparql.read_sparql_buckets import read_sparql_buckets
+from ontoweir.rewriter.sparql.read_sparql_buckets import (
+    NamedSession,
+    read_sparql_buckets,
+    read_sparql_session,
+)
 from ontoweir.rewriter.sparql.read_terms import Refuse, Terms
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
 from ontoweir.rewriter.syntax.node import Node
@@ -90,6 +95,7 @@ class _Reader:
         self.computed, self.times = computed, times
         self.buckets: list[NamedBuckets] = []
         self.final = False
+        self.session: NamedSession | None = None
         self.aggregates: list[Aggregate] = []
         self.names: dict[AggregateKey, str] = {}
         self.terms_of_groups = GroupTerms()
@@ -109,18 +115,22 @@ class _Reader:
                 line,
             )
         group = self.read_group(query["groupby"]["condition"], line) if grouped else ()
+        begins = None if self.session is None else self.session.name
         columns: list[str] = []
         computed: list[ComputedVariable] = []
         for item in projection:
             name = str(item["var"] if "var" in item else item["evar"])
             place = self.tokens.line_of(f"?{name}", f"${name}")
+            if "var" in item and name == begins:
+                self.begin_session(columns, line)
+                continue
             if "var" in item:
                 if name not in columns:
                     columns.append(name)
                 if name not in group:
                     self.ungrouped(name, place)
                 continue
-            if name in (*columns, *group):
+            if name in (*columns, *group, begins):
                 raise self.refuse(
                     f"?{name} is two columns",
                     "a column of the result has one value",
@@ -158,7 +168,18 @@ class _Reader:
                 "of time, whose groups are final",
                 line,
             )
-        return Aggregation(group, tuple(self.aggregates), tuple(columns))
+        gap = None if self.session is None else Session(self.session.gap_us, group)
+        return Aggregation(group, tuple(self.aggregates), tuple(columns), session=gap)
+
+    def begin_session(self, columns: list[str], line: int | None) -> None:
+        """Show where sessions begin: the least time of their rows."""
+        assert self.session is not None
+        if self.session.name in columns:
+            return
+        self.show_time(self.session.time)
+        source, time = Source(self.file, line), self.session.time.name
+        columns.append(self.session.name)
+        self.aggregates.append(Aggregate(self.session.name, AggregateFunction.MIN, time, source))
 
     def read_having(
         self, query: Node, known: set[str], computed: Sequence[ComputedVariable]
@@ -220,6 +241,9 @@ class _Reader:
                 variable = self.computed.name(
                     condition["expr"], name, f"GROUP BY, as ?{name},", line
                 )
+            if variable is None and (session := self.read_session(condition, line)) is not None:
+                self.final, self.session = True, session
+                continue
             if variable is None:
                 self.final = True
                 bucket = self.read_bucket(condition, line)
@@ -239,6 +263,24 @@ class _Reader:
             return True
         iri = self.terms.read(call["iri"])
         return isinstance(iri, Iri) and (iri.value in CASTS or iri.value.startswith(USER))
+
+    def read_session(self, condition: object, line: int | None) -> NamedSession | None:
+        """(ow:session(…) AS ?name); None: it is another function."""
+        if not isinstance(condition, Node) or condition.name != "GroupAs":
+            return None
+        call = _unwrap(condition["expr"])
+        if not isinstance(call, Node) or call.name != "Function":
+            return None
+        found = read_sparql_session(str(condition["var"]), call, self.terms, self.refuse, line)
+        if found is not None and (self.session is not None or found.time not in self.times):
+            raise self.refuse(
+                f"sessions of ?{found.time.name}, or several of them",
+                "a session is of the rows of one GRAPH, by its time",
+                "write GRAPH ?t { … } and GROUP BY … (ow:session(?t, "
+                '"PT30M"^^xsd:dayTimeDuration) AS ?begin) once',
+                line,
+            )
+        return found
 
     def read_bucket(self, condition: object, line: int | None) -> NamedBuckets:
         """(ow:tumble(…) AS ?name)."""

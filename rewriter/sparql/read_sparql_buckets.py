@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
 import rdflib
@@ -77,6 +78,42 @@ def read_sparql_buckets(
         shown = width.lexical if isinstance(width, Literal) else str(width)
         raise refuse(f"the width {shown} of a bucket", _WHY, _FIX, line)
     return NamedBuckets(name, Variable(str(given[0])), TimeBucket(buckets, _FUNCTIONS[known]))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSession:
+    """Sessions by a time, with a gap (µs); `name`: what is called so is where they begin."""
+
+    name: str
+    time: Variable
+    gap_us: int
+
+
+def read_sparql_session(
+    name: str, call: Node, terms: Terms, refuse: Refuse, line: int | None
+) -> NamedSession | None:
+    """The sessions that `ow:session(?t, gap)` of GROUP BY asks for; None: it is another function.
+
+    Raises:
+        QueryError: its arguments are not a time and a duration.
+    """
+    function = terms.read(call["iri"], line)
+    if not isinstance(function, Iri) or function.value != f"{NAMESPACE}session":
+        return None
+    given = [_unwrap(part) for part in call.get("expr", ())]
+    gap = None
+    if len(given) == 2 and isinstance(given[0], rdflib.Variable):
+        length = terms.read(given[1])
+        if isinstance(length, Literal) and length.lexical.startswith("P"):
+            gap = parse_duration(length.lexical)
+    if gap is None or gap <= 0:
+        raise refuse(
+            "ow:session without a time and a gap",
+            "a session is a run of rows of one key, each at most a gap after the one before",
+            'write GROUP BY ?user (ow:session(?t, "PT30M"^^xsd:dayTimeDuration) AS ?begin)',
+            line,
+        )
+    return NamedSession(name, Variable(str(given[0])), gap)
 
 
 def read_grid(width: object, more: object) -> FixedBuckets | CalendarBuckets | None:

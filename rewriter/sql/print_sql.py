@@ -75,6 +75,13 @@ def print_sql(
             fix="look at it with --show plan",
             source=union.source,
         )
+    if union.aggregation is not None and union.aggregation.session is not None:
+        raise QueryError(
+            f"{union.name}, whose groups are of sessions, is not printed as SQL",
+            why="not every SQL has sessions",
+            fix="look at it with --show plan",
+            source=union.source,
+        )
     if union.statics:
         rest = replace(union, statics=())
         whole = print_sql(rest, catalog, dialect=dialect, comments=comments, short=short)

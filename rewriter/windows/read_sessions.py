@@ -14,7 +14,7 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.joins.own_nodes import list_own
 from ontoweir.rewriter.windows.name_spark_windows import read_length
-from ontoweir.rewriter.windows.read_sql_grid import is_grid, read_interval
+from ontoweir.rewriter.windows.read_sql_grid import read_interval
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -110,8 +110,7 @@ def take_session(tree: "exp.Query") -> "tuple[exp.Query, SqlSession | None]":
     """A query without its SESSION in GROUP BY; and what this says.
 
     Raises:
-        SqlRefusal: the key is not grouped by; it is no aggregate query of one SELECT; there is a
-            bucket of time beside it.
+        SqlRefusal: the key is not grouped by; it is no aggregate query of one SELECT.
     """
     from sqlglot import exp
 
@@ -124,8 +123,6 @@ def take_session(tree: "exp.Query") -> "tuple[exp.Query, SqlSession | None]":
     if len(found) != 1 or len(mine) != 1:
         raise _refuse(found[0], "sessions that are not grouped by, or several of them")
     call = items.pop(mine[0])
-    if any(is_grid(node) for item in items for node in item.walk()):
-        raise _refuse(call, "sessions beside a bucket of time")
     time, gap, *keys = _read(call)
     assert isinstance(time, exp.Column)
     names = [key.name.lower() for key in keys]
@@ -209,6 +206,10 @@ def _read(call: "exp.Expr") -> "tuple[exp.Expr, ...]":
 
     given = list(call.expressions)
     gap = read_length(given[1]) if len(given) > 1 else None
+    if gap is not None and given[0].find(exp.Column) and not isinstance(given[0], exp.Column):
+        raise _refuse(
+            call, "sessions beside NOT EXISTS, EXISTS or an outer join, or of a time less a while"
+        )
     if gap is None or not isinstance(given[0], exp.Column):
         raise _refuse(call, f"{call.sql('spark')} of other arguments")
     _length(gap, call)

@@ -160,7 +160,9 @@ def select_groups(state: GroupState, places: Array) -> GroupState:
         {name: held.take(places) for name, held in state.measures.items()},
         histograms,
         state.changed[places],
-        seen={name: _select_values(values, keys, len(places)) for name, values in state.seen.items()},
+        seen={
+            name: _select_values(values, keys, len(places)) for name, values in state.seen.items()
+        },
         closed=state.closed,
         open=state.open,
         texts=state.texts,
