@@ -20,8 +20,8 @@ from ontoweir.rewriter.phrasings.name_windows import name_windows
 from ontoweir.rewriter.phrasings.nest_windows import nest_windows
 from ontoweir.rewriter.phrasings.number_rows import number_rows
 from ontoweir.rewriter.phrasings.subtract_rows import subtract_rows
-from ontoweir.rewriter.windows.name_spark_windows import name_spark_windows
-from ontoweir.rewriter.windows.read_sessions import name_sessions
+from ontoweir.rewriter.sessions.name_spark_windows import name_spark_windows
+from ontoweir.rewriter.sessions.read_sessions import name_sessions
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -19,8 +19,8 @@ from ontoweir.rewriter.model.aggregation import (
     Aggregation,
     Session,
 )
+from ontoweir.rewriter.sessions.read_sessions import SqlSession
 from ontoweir.rewriter.sql.read_group_row import GroupTrees
-from ontoweir.rewriter.windows.read_sessions import SqlSession
 from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
 if TYPE_CHECKING:

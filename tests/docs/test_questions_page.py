@@ -26,8 +26,8 @@ def rooms(tmp_path_factory: pytest.TempPathFactory) -> "ow.OpenProject":
 
 
 def test_all_are_read() -> None:
-    assert [int(number) for number, *_ in QUESTIONS] == list(range(1, 28))
-    assert PAGE.count("\n## ") == 27
+    assert [int(number) for number, *_ in QUESTIONS] == list(range(1, 29))
+    assert PAGE.count("\n## ") == 28
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ VERDICTS = {
     "average-speed-of-each-road-by-the-hour": ("bag", "window-bounded", False),
     "congestion-cleared-within-30-minutes": ("bag", "window-bounded", True),
     "congestion-not-cleared-within-30-minutes": ("bag", "window-bounded", True),
+    "each-jam-with-its-beginning-and-end": ("bag", "window-bounded", True),
     "every-congested-reading-with-every-fast-one-after-it": ("bag", "unbounded", True),
     "every-fast-reading-after-a-congested-one-on-the-same-road": ("bag", "tree-bounded", True),
     "every-reading-above-130": ("bag", "stateless", False),

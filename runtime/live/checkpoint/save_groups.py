@@ -74,7 +74,7 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
     texts, left = TextTable(), None
     if _OPEN in tables:
         found, numbers = _read(tables[_OPEN], texts)
-        left = GroupState(found.num_rows, found, numbers, texts=texts).settle()
+        left = GroupState(tables[_OPEN].num_rows, found, numbers, texts=texts).settle()
     whole = tables.get(".arrow")
     if whole is None:
         return GroupState(open=left, texts=texts)

@@ -13,7 +13,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.joins.own_nodes import list_own
-from ontoweir.rewriter.windows.name_spark_windows import read_length
+from ontoweir.rewriter.sessions.name_spark_windows import read_length
 from ontoweir.rewriter.windows.read_sql_grid import read_interval
 
 if TYPE_CHECKING:
@@ -147,7 +147,11 @@ def _open_table(select: "exp.Select") -> _Asked | None:
         named = {e.this.name.upper(): e.expression for e in call.expressions if e.key == "kwarg"}
         plain = [e for e in call.expressions if e.key != "kwarg" and not _is_keys(e)]
         keys = [k for e in call.expressions if _is_keys(e) for k in e.expressions]
-        keys = [one for k in keys for one in (k.expressions if isinstance(k, exp.Tuple) else [k])]
+        keys = [
+            one
+            for k in keys
+            for one in (k.expressions if isinstance(k, exp.Tuple) else [k.unnest()])
+        ]
         data, time, gap = (
             named.get(name) or (plain.pop(0) if plain else None)
             for name in ("DATA", "TIMECOL", "GAP")

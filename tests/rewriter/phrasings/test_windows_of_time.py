@@ -1,0 +1,204 @@
+"""Windows and sessions as Spark and Flink write them, and parts of a time that make a bucket."""
+
+from dataclasses import replace
+
+import pytest
+
+from ontoweir.errors import QueryError
+from ontoweir.rewriter.model.aggregation import Session
+from ontoweir.rewriter.sql.print_sql import print_sql
+from tests.rewriter.phrasings.test_phrasings import CATALOG, read
+
+GAP = "INTERVAL '30' MINUTE"
+STREAM = "SELECT sensor, {} FROM reading GROUP BY sensor, {}"
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        (
+            (
+                "SELECT window.start, window.end, COUNT(*) AS n FROM reading "
+                "GROUP BY window(ts, '10 minutes')"
+            ),
+            (
+                "SELECT TUMBLE_START(ts, INTERVAL '10' MINUTE) AS start, TUMBLE_END(ts, INTERVAL "
+                "'10' "
+                "MINUTE) AS end, COUNT(*) AS n FROM reading GROUP BY TUMBLE(ts, INTERVAL '10' "
+                "MINUTE)"
+            ),
+        ),
+        (
+            (
+                "SELECT window(ts, '1 hour').start AS h, COUNT(*) AS n FROM reading "
+                "GROUP BY WINDOW(ts, '1 hour')"
+            ),
+            "SELECT date_trunc('hour', ts) AS h, COUNT(*) AS n FROM reading GROUP BY h",
+        ),
+        (
+            (
+                "SELECT sensor, window AS w, COUNT(*) AS n FROM reading "
+                "GROUP BY sensor, window(ts, '1 hour', '10 minutes')"
+            ),
+            (
+                "SELECT sensor, HOP_START(ts, INTERVAL '10' MINUTE, INTERVAL '1' HOUR) AS w_start, "
+                "HOP_END(ts, INTERVAL '10' MINUTE, INTERVAL '1' HOUR) AS w_end, COUNT(*) AS n FROM "
+                "reading GROUP BY sensor, HOP(ts, INTERVAL '10' MINUTE, INTERVAL '1' HOUR)"
+            ),
+        ),
+        (
+            (
+                "SELECT window(ts, '1 hour', '1 hour', '15 minutes') AS w, sensor, COUNT(*) AS n "
+                "FROM "
+                "reading GROUP BY 1, 2 HAVING MAX(level) > 3"
+            ),
+            (
+                "SELECT TUMBLE_START(ts, INTERVAL '1' HOUR, INTERVAL '15' MINUTE) AS w_start, "
+                "TUMBLE_END(ts, INTERVAL '1' HOUR, INTERVAL '15' MINUTE) AS w_end, sensor, "
+                "COUNT(*) AS "
+                "n FROM reading GROUP BY TUMBLE(ts, INTERVAL '1' HOUR, INTERVAL '15' MINUTE), "
+                "sensor HAVING MAX(level) > 3"
+            ),
+        ),
+    ],
+)
+def test_windows_of_spark_are_buckets(text: str, same: str) -> None:
+    one, other = read(text), read(same)
+    assert replace(one, aggregation=None) == replace(other, aggregation=None)
+    assert repr(one.aggregation) == repr(other.aggregation)
+
+
+@pytest.mark.parametrize(
+    ("text", "bucket"),
+    [
+        ("date_format(ts, 'yyyy-MM-dd')", "day"),
+        ("date_format(ts, 'dd.MM.yyyy HH')", "1 hour"),
+        ("date_format(ts, \"yyyy-MM-dd'T'HH:mm\")", "1 minute"),
+        ("FLOOR(unix_timestamp(ts) / 300)", "5 minutes"),
+        ("FLOOR(EPOCH(ts) / 3600)", "1 hour"),
+    ],
+)
+def test_parts_that_make_a_bucket(text: str, bucket: str) -> None:
+    found = read(f"SELECT {text} AS x, COUNT(*) AS n FROM reading GROUP BY {text}")
+    ((_, column),) = found.buckets
+    assert bucket in column.name
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["date_format(ts, 'MM-dd')", "FLOOR(level / 300)", "FLOOR(unix_timestamp(ts) / level)"],
+)
+def test_parts_that_make_none(text: str) -> None:
+    found = read(f"SELECT {text} AS x, COUNT(*) AS n FROM reading GROUP BY {text}")
+    assert found.buckets == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        STREAM.format("session_window.start, COUNT(*) AS n", f"session_window(ts, {GAP})"),
+        STREAM.format("session_window.start, COUNT(*) AS n", "session_window(ts, '30 minutes')"),
+        STREAM.format(f"SESSION_START(ts, {GAP}) AS start, COUNT(*) AS n", f"SESSION(ts, {GAP})"),
+        (
+            "SELECT sensor, window_start AS start, COUNT(*) AS n FROM TABLE(SESSION(TABLE reading "
+            f"PARTITION BY sensor, DESCRIPTOR(ts), {GAP})) GROUP BY sensor, window_start, "
+            f"window_end"
+        ),
+        (
+            "SELECT s.sensor, s.window_start AS start, COUNT(*) AS n FROM SESSION(DATA => TABLE "
+            f"reading PARTITION BY (sensor), TIMECOL => DESCRIPTOR(ts), GAP => {GAP}) AS s "
+            "GROUP BY s.sensor, s.window_start"
+        ),
+    ],
+)
+def test_ways_to_ask_for_sessions(text: str) -> None:
+    made = read(text).aggregation
+    assert made is not None
+    assert made.session == Session(1_800_000_000, ("sensor",))
+    assert made.columns == ("sensor", "start", "n")
+
+
+def test_a_session_is_its_two_ends() -> None:
+    made = read(
+        f"SELECT session_window(ts, {GAP}) AS w, COUNT(*) AS n FROM reading GROUP BY w"
+    ).aggregation
+    assert made is not None
+    assert made.columns == ("w_start", "w_end", "n")
+    assert made.session == Session(1_800_000_000, ())
+
+
+def test_sessions_of_some_of_the_columns() -> None:
+    made = read(
+        "SELECT level, sensor, COUNT(*) AS n FROM TABLE(SESSION(TABLE reading PARTITION BY sensor, "
+        f"DESCRIPTOR(ts), {GAP})) GROUP BY level, sensor, window_start, window_end"
+    ).aggregation
+    assert made is not None
+    assert made.session == Session(1_800_000_000, ("sensor",))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (STREAM.format("COUNT(*) AS n", "session_window(ts, '0 minutes')"), "the gap"),
+        (STREAM.format("COUNT(*) AS n", "session_window(ts, 30)"), "of other arguments"),
+        (STREAM.format("COUNT(*) AS n", f"session_window(level, {GAP})"), "timestamp"),
+        (
+            f"SELECT DISTINCT sensor, session_window(ts, {GAP}).start FROM reading",
+            "not grouped by",
+        ),
+        (
+            (
+                "SELECT sensor, COUNT(*) AS n FROM TABLE(SESSION(TABLE reading PARTITION BY "
+                "sensor, "
+                f"DESCRIPTOR(ts), {GAP})) GROUP BY sensor"
+            ),
+            "not grouped by",
+        ),
+        (
+            (
+                "SELECT COUNT(*) AS n FROM TABLE(SESSION(TABLE reading PARTITION BY sensor, "
+                f"DESCRIPTOR(ts), {GAP})) GROUP BY window_start, window_end"
+            ),
+            "a key that is not grouped by",
+        ),
+        (
+            (
+                "SELECT COUNT(*) AS n FROM (SELECT sensor, COUNT(*) AS n FROM reading GROUP BY "
+                "sensor, "
+                f"session_window(ts, {GAP})) AS x"
+            ),
+            "groups are not final",
+        ),
+        (
+            STREAM.format("COUNT(*) AS n", f"session_window(ts, {GAP})").replace(
+                "FROM reading", "FROM reading WHERE ts > NOW() - INTERVAL '1' HOUR"
+            ),
+            "sessions beside",
+        ),
+        (
+            (
+                "SELECT a.sensor, COUNT(*) AS n FROM reading a, other b WHERE a.sensor = b.sensor "
+                "AND "
+                "b.ts BETWEEN a.ts AND a.ts + INTERVAL '1' HOUR GROUP BY a.sensor, "
+                f"session_window(a.ts, {GAP})"
+            ),
+            "sessions beside",
+        ),
+        (
+            "SELECT window(ts, '10').start AS w, COUNT(*) AS n FROM reading GROUP BY w",
+            "of other arguments",
+        ),
+    ],
+)
+def test_what_is_refused(text: str, message: str) -> None:
+    from ontoweir.checker.decide.check_query import check_query
+
+    with pytest.raises(QueryError) as caught:
+        check_query(read(text), CATALOG)
+    assert message in str(caught.value)
+
+
+def test_sessions_are_not_printed_as_sql() -> None:
+    union = read(STREAM.format("COUNT(*) AS n", f"session_window(ts, {GAP})"))
+    with pytest.raises(QueryError, match="is not printed as SQL"):
+        print_sql(union, CATALOG)
