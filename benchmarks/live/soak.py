@@ -35,7 +35,8 @@ EVERY = 10.0
 KEPT = "10 minutes"
 PANELS = (
     ("latency", "latency of a marker", "milliseconds, median of ten seconds"),
-    ("mb", "memory, Python and Java", "MB"),
+    ("python", "memory of Python", "MB"),
+    ("java", "memory of Java", "MB"),
     ("cpu", "CPU", "cores"),
     ("files", "files below registry and answers", "files"),
     ("open", "open files", "descriptors"),
@@ -109,6 +110,7 @@ def serve(folder: Path, markers: int, given: argparse.Namespace) -> list[dict[st
                 looks[-1]["open"] = sum(
                     len(os.listdir(f"/proc/{pid}/fd")) for pid in processes(server.pid)
                 )
+                looks[-1]["python"], looks[-1]["java"] = memory(server.pid)
                 before = now
                 written.append(written_since(folder / "out", time.time() - EVERY))
         finally:
@@ -120,6 +122,19 @@ def serve(folder: Path, markers: int, given: argparse.Namespace) -> list[dict[st
         seen["latency"] = statistics.median(late) if late else 0.0
         seen["p95"] = statistics.quantiles(late, n=20)[-1] if len(late) > 1 else 0.0
     return looks
+
+
+def memory(root: int) -> tuple[float, float]:
+    """MB that Python and Java have."""
+    held = {"python": 0.0, "java": 0.0}
+    for pid in processes(root):
+        try:
+            name = Path(f"/proc/{pid}/comm").read_text().strip()
+            pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+        except OSError:
+            continue
+        held["java" if name == "java" else "python"] += pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return held["python"], held["java"]
 
 
 def count_files(folder: Path) -> int:
@@ -145,7 +160,7 @@ def written_since(folder: Path, since: float) -> list[tuple[int, float]]:
 
 def summarize(part: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     """Medians of some looks."""
-    names = ("latency", "p95", "mb", "cpu", "files", "open", "threads")
+    names = ("latency", "p95", "python", "java", "cpu", "files", "open", "threads")
     shown: dict[str, Any] = {n: round(statistics.median(s[n] for s in part), 2) for n in names}
     return {"until_minute": round(part[-1]["at"], 1), **shown}
 
