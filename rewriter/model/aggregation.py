@@ -41,6 +41,11 @@ class AggregateFunction(StrEnum):
         )
 
     @property
+    def chooses(self) -> bool:
+        """Whether it is one of the values: the least, or the greatest."""
+        return self in (AggregateFunction.MIN, AggregateFunction.MAX)
+
+    @property
     def holistic(self) -> bool:
         """Whether no bounded summary of the values seen suffices, even of one group."""
         return self is AggregateFunction.COUNT_DISTINCT or self.ranks

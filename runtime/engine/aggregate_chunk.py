@@ -346,7 +346,7 @@ def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[M
         argument = aggregate.argument
         scale = scales.get(argument or "")
         dense = scale is not None and scale.scale is None
-        empty = np.zeros(0, dtype=np.float64 if dense else np.int64)
+        empty = np.zeros(0, dtype=np.int64 if scale is None else scale.dtype)
         match aggregate.function:
             case AggregateFunction.COUNT:
                 numbers[weight_of(part)] = none

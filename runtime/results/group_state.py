@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array, first_of, group_codes
 from ontoweir.runtime.pool.hash_slots import EMPTY
+from ontoweir.runtime.pool.rank_texts import no_values
 from ontoweir.runtime.pool.row_index import RowIndex
 from ontoweir.runtime.pool.text_columns import CODE, code_columns, read_codes, write_codes
 from ontoweir.runtime.pool.text_table import TextTable
@@ -137,7 +138,7 @@ class GroupState:
         if held is not None:
             return held.take(places)
         valid = np.full(len(places), name[0] in ADDED)
-        return GroupColumn(np.zeros(len(places), dtype=kind), valid)
+        return GroupColumn(no_values(len(places), kind), valid)
 
     def put(self, name: Measure, places: Array, column: GroupColumn) -> GroupColumn:
         """A measure of all groups, after it has changed at some places."""
@@ -218,5 +219,5 @@ def _recode(state: GroupState, moved: Array, texts: TextTable) -> GroupState:
 
 
 def _extend(name: Measure, held: GroupColumn, more: int) -> GroupColumn:
-    values = np.concatenate([held.values, np.zeros(more, dtype=held.values.dtype)])
+    values = np.concatenate([held.values, no_values(more, held.values.dtype)])
     return GroupColumn(values, np.concatenate([held.valid, np.full(more, name[0] in ADDED)]))

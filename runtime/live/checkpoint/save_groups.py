@@ -47,7 +47,8 @@ def _write(state: GroupState) -> pa.Table:
     keys = show_columns(state.keys, state.texts)
     columns |= {_KEY + n: keys.column(n) for n in keys.column_names}
     for name, held in state.measures.items():
-        columns[json.dumps(list(name))] = pa.array(held.values, mask=~held.valid)
+        kind = pa.string() if held.values.dtype == object else None
+        columns[json.dumps(list(name))] = pa.array(held.values, kind, mask=~held.valid)
     return pa.table(columns)
 
 
@@ -64,7 +65,8 @@ def _read(
             continue
         column = whole.column(name).combine_chunks()
         valid = column.is_valid().to_numpy(zero_copy_only=False)
-        values = column.fill_null(0).to_numpy(zero_copy_only=False)
+        nothing = "" if pa.types.is_string(column.type) else 0
+        values = column.fill_null(nothing).to_numpy(zero_copy_only=False)
         measures[tuple(json.loads(name))] = GroupColumn(values, valid)
     return code_columns(keys, texts).combine_chunks(), measures
 
