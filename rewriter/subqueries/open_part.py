@@ -65,12 +65,30 @@ def open_part(
                     if c.table.lower() in renamed
                 ]
             joined.set("expressions", [*joined.expressions, *extra])
+            _refuse_captured(joined)
             nested = work.flatten(joined, True)
             if absence_of(joined):
                 _require_times(nested, keys[1], work, line_of(rows) or line_of(flat))
             made += nested
     present = part.kind is PartKind.PRESENT
     return PartTrees(tuple(made), part.compared is not None, present)
+
+
+def _refuse_captured(select: "exp.Select") -> None:
+    """Raise SqlRefusal where SELECTs in the conditions call a table as one around is called."""
+    from sqlglot import exp
+
+    around = {i.alias_or_name.lower() for i in list_items(select)}
+    for inner in (s for s in select.find_all(exp.Select) if s is not select):
+        again = around & {i.alias_or_name.lower() for i in list_items(inner)}
+        where = inner.find_ancestor(exp.From, exp.Where, exp.Join)
+        if again and isinstance(where, exp.Where):
+            raise SqlRefusal(
+                f"{min(again)} is two tables, of which one is inside of EXISTS or IN in the other",
+                why="columns are taken from one to the other by the names of tables",
+                fix=f"write another name, as in FROM t AS {min(again)}2",
+                line=line_of(inner) or line_of(select),
+            )
 
 
 def _require_times(

@@ -67,6 +67,9 @@ def _make_query(random: Random) -> Stacked:
     table = random.choice("st")
     shown = random.choice(HELD[table])
     condition = _make_level(random, [("x", table)], random.choice([1, 1, 2]))
+    if random.random() < 0.25:
+        more = _make_level(random, [("x", table)], random.choice([0, 1]))
+        condition += " AND " + more.replace("p1", "q1").replace("p2", "q2")
     text = f"SELECT x.{shown} AS c FROM {table} AS x WHERE {condition}"
     return Stacked(text, text, ("c",))
 
@@ -104,8 +107,8 @@ def test_nested_absence_equals_duckdb(seed: int) -> None:
 
 _NESTED = (
     "SELECT x.a FROM s AS x WHERE NOT EXISTS (SELECT 1 FROM t AS y WHERE y.h = x.h AND "
-    "y.ts <= x.ts AND y.ts > x.ts - INTERVAL '5' MICROSECOND AND NOT EXISTS (SELECT 1 FROM t AS z WHERE z.h = "
-    "y.h AND z.ts > y.ts AND {}))"
+    "y.ts <= x.ts AND y.ts > x.ts - INTERVAL '5' MICROSECOND AND NOT EXISTS "
+    "(SELECT 1 FROM t AS z WHERE z.h = y.h AND z.ts > y.ts AND {}))"
 )
 
 
@@ -129,4 +132,32 @@ def test_several_rows_around_are_refused() -> None:
         "y.h = x.h", "y.h = x.h AND y.ts > v.ts", 1
     )
     with pytest.raises(QueryError, match="inside of EXISTS or IN"):
+        parse_sql(text, CATALOG, name="q", file="q.sql")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        # the row around both is compared inside of the second alone
+        (
+            "NOT EXISTS (SELECT 1 FROM s AS p WHERE p.ts <= x.ts AND p.g = x.g AND NOT EXISTS "
+            "(SELECT 1 FROM t AS q WHERE q.ts <= x.ts AND q.h < x.h))"
+        ),
+        # of which names do not say whose they are
+        (
+            "NOT EXISTS (SELECT 1 FROM s AS p WHERE p.ts <= x.ts AND d IS NOT NULL AND p.h = x.h "
+            "AND f IN (SELECT f FROM s AS q WHERE q.ts <= x.ts AND q.a <> x.a))"
+        ),
+    ],
+)
+@budget(0.06)
+@given(seed=SEEDS)
+def test_what_only_the_innermost_compares(condition: str, seed: int) -> None:
+    text = f"SELECT x.h AS c FROM t AS x WHERE {condition}"
+    compare(Random(seed), Stacked(text, text, ("c",)), frozenset())
+
+
+def test_two_tables_of_one_name_are_refused() -> None:
+    text = _NESTED.format("z.ts < x.ts").replace("t AS z", "t AS y").replace("z.", "y.")
+    with pytest.raises(QueryError, match="y is two tables"):
         parse_sql(text, CATALOG, name="q", file="q.sql")
