@@ -133,6 +133,8 @@ def split_aggregates(
                 | AggregateFunction.PERCENTILE
                 | AggregateFunction.SUM_DISTINCT
                 | AggregateFunction.AVG_DISTINCT
+                | AggregateFunction.LIST
+                | AggregateFunction.LIST_DISTINCT
             ):
                 key = (AggregateFunction.QUANTILE, aggregate.argument)
             case _:

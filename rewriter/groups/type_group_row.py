@@ -97,6 +97,8 @@ def _type_aggregate(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> 
             | AggregateFunction.REGR_SXX
         ):
             return FloatType()
+        case AggregateFunction.LIST | AggregateFunction.LIST_DISTINCT:
+            return StringType()
         case (
             AggregateFunction.SUM
             | AggregateFunction.SUM_DISTINCT

@@ -14,6 +14,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.column_types import name_column_type, natural_datatype
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
 from ontoweir.rewriter.tmappings.find_shared_texts import find_shared_texts, refuse_shared_texts
@@ -38,6 +39,15 @@ def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
     for name in union.aggregation.group:
         _check_group(name, union, catalog)
     for aggregate in union.aggregation.aggregates:
+        if aggregate.function.lists and find_closing(union, catalog) is None:
+            raise QueryError(
+                f"{aggregate} without a bucket of time",
+                why="a list of all values has no limit; in a bucket it is as long as its rows are",
+                fix="group by a bucket of time too, as date_trunc('hour', ts), or ow:tumble(?t, "
+                '"PT1H"^^xsd:dayTimeDuration) in SPARQL; or select the rows, which come in the '
+                "order of time",
+                source=aggregate.source,
+            )
         if aggregate.function not in (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT):
             for argument in aggregate.arguments:
                 _check(aggregate, argument, union, catalog)
@@ -86,7 +96,7 @@ def _refuse_terms(
     aggregate: Aggregate, output: LiteralOutput, kind: StringType | BooleanType
 ) -> None:
     """Texts with a language have no order, and those of another datatype not that of texts."""
-    if not aggregate.function.chooses:
+    if not (aggregate.function.chooses or aggregate.function.lists):
         return
     if output.language is not None or output.datatype not in (None, natural_datatype(kind)):
         what = f"language {output.language}" if output.language else f"datatype {output.datatype}"
@@ -102,6 +112,15 @@ def _refuse_terms(
 def _family(aggregate: Aggregate, kind: ColumnType, column: str) -> str:
     ordered = aggregate.function in _ORDERED
     match kind:
+        case StringType() if aggregate.function.lists:
+            return "text"
+        case _ if aggregate.function.lists:
+            raise QueryError(
+                f"{aggregate} of {column}, which is {name_column_type(kind)}",
+                why="texts are put together",
+                fix="write CAST(x AS STRING), in SPARQL STR(?x), for x",
+                source=aggregate.source,
+            )
         case IntType() | DecimalType():
             return "number"
         case FloatType() if aggregate.function.adds_distinct:

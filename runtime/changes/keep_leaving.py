@@ -91,6 +91,8 @@ def _fold(
             | AggregateFunction.PERCENTILE
             | AggregateFunction.SUM_DISTINCT
             | AggregateFunction.AVG_DISTINCT
+            | AggregateFunction.LIST
+            | AggregateFunction.LIST_DISTINCT
         ):
             values = numbers_of(rows, name_measure((MeasureKind.HISTOGRAM, first.argument)))
             return _add(rows, *group_codes([groups, begun, ends, values], size))

@@ -164,6 +164,8 @@ class _Sliding:
                 | AggregateFunction.PERCENTILE
                 | AggregateFunction.SUM_DISTINCT
                 | AggregateFunction.AVG_DISTINCT
+                | AggregateFunction.LIST
+                | AggregateFunction.LIST_DISTINCT
             ):
                 measure = (MeasureKind.HISTOGRAM, first.argument)
                 counted = numbers_of(rows, name_measure(measure)), rows.column(WEIGHT).to_numpy()

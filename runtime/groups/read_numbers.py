@@ -20,7 +20,7 @@ from ontoweir.runtime.pool.rank_texts import list_texts
 from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.aggregate_columns import ArgumentScale
 from ontoweir.runtime.results.exact_sums import add_doubles
-from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
+from ontoweir.runtime.results.measures import ALL_MATCHES, TEXTS, Measure, MeasureKind
 
 _MAX_INT64 = (1 << 63) - 1
 
@@ -68,7 +68,11 @@ def read_numbers(
         assert first.argument is not None
         kind = MeasureKind(first.function.lower())
         numbers[(kind, first.argument)] = _read_value(first.argument, plan, results, scales)
-    if first.function.ranks:
+    if first.function.lists:  # whose codes depend on the groups (code_lists)
+        nothing = np.zeros(results.rows, dtype=np.int64)
+        numbers[(MeasureKind.HISTOGRAM, first.argument, TEXTS)] = nothing
+        numbers[ALL_MATCHES] = results[WEIGHT]
+    elif first.function.ranks:
         assert first.argument is not None
         numbers[(MeasureKind.HISTOGRAM, first.argument)] = _read_value(
             first.argument, plan, results, scales

@@ -112,6 +112,8 @@ def _type(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> pa.DataTyp
             | AggregateFunction.REGR_SXX
         ):
             return pa.float64()
+        case AggregateFunction.LIST | AggregateFunction.LIST_DISTINCT:
+            return pa.string()
         case (
             AggregateFunction.SUM
             | AggregateFunction.SUM_DISTINCT

@@ -337,8 +337,7 @@ def show_aggregate(
     running: Mapping[Measure, GroupColumn],
     weights: Mapping[str, Measure],
 ) -> AggregateValues:
-    """An aggregate's value after every moment: NULL where its argument has had no value, but for
-    counts."""
+    """An aggregate's value after every moment; but for counts NULL where it has had no value."""
     argument = aggregate.argument
     weight = weights.get(aggregate.name, ALL_MATCHES)
     match aggregate.function:
@@ -362,8 +361,7 @@ def show_aggregate(
             digits, counts = {n: c.values for n, c in running.items()}, running[weight].values
             return AggregateValues(*round_variance(digits, aggregate, counts))
         case AggregateFunction.SUM:
-            there = running[weight].values > 0
-            return AggregateValues(running[(_SUM, argument)].values, there)
+            return AggregateValues(running[_SUM, argument].values, running[weight].values > 0)
         case AggregateFunction.MIN | AggregateFunction.MAX:
             column = running[(MeasureKind(aggregate.function.lower()), argument)]
             return AggregateValues(column.values, column.valid)
@@ -396,5 +394,7 @@ def show_aggregate(
             unit, whole = 10 ** (scales[argument] or 0), aggregate.fraction.denominator
             made = interpolate(place.values, place.upper, place.share, whole, unit)
             return AggregateValues(made, place.valid)
+        case AggregateFunction.LIST | AggregateFunction.LIST_DISTINCT:
+            raise AssertionError("they are shown by list_values")
         case _:
             assert_never(aggregate.function)

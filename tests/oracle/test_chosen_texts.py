@@ -44,7 +44,7 @@ CATALOG = replace(
 )
 
 
-def _make_data(random: Random) -> Tables:
+def make_texts(random: Random) -> Tables:
     """The tables, with other texts in those of streams."""
     data = make_data(random)
     for name in ("s", "t"):
@@ -80,7 +80,7 @@ def _make_query(random: Random) -> Query:
 def test_chosen_texts_equal_duckdb(seed: int) -> None:
     random = Random(seed)
     query = _make_query(random)
-    event(str(test_sql_nulls.compare(random, query, CATALOG, _make_data(random)).tier))
+    event(str(test_sql_nulls.compare(random, query, CATALOG, make_texts(random)).tier))
 
 
 @pytest.mark.parametrize("module", [test_buckets, test_sliding_groups])
@@ -91,7 +91,7 @@ def test_chosen_texts_of_windows_equal_duckdb(module: Any, seed: int) -> None:
     query = _make_query(random)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "CATALOG", CATALOG)
-        patch.setattr(module, "make_data", _make_data)
+        patch.setattr(module, "make_data", make_texts)
         if module is test_sliding_groups:
             query = test_sliding_groups.add_windows(random, query)
         module.compare(random, query)

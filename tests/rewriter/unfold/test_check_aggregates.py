@@ -61,7 +61,11 @@ def union(function: str, *columns: str) -> SpjUnion:
 @pytest.mark.parametrize(
     ("function", "columns"),
     [
-        *((f, ("i",)) for f in AggregateFunction if f is not AggregateFunction.COUNT),
+        *(
+            (f, ("i",))
+            for f in AggregateFunction
+            if f is not AggregateFunction.COUNT and not f.lists
+        ),
         *((f, ("i", "d")) for f in ("SUM", "AVG", "MIN", "MEDIAN")),
         *(("COUNT DISTINCT", (c,)) for c in (*TYPES, "iri")),
         *((f, ("f",)) for f in ("SUM", "AVG", "MIN", "MAX", "MEDIAN")),
