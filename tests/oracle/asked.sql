@@ -84,10 +84,10 @@ SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(value, ts) AS l, COUNT(*) AS
 -- refused: write COUNT(DISTINCT x), which is exact
 SELECT date_trunc('hour', ts) AS h, APPROX_COUNT_DISTINCT(note) AS n FROM reading GROUP BY h
 SELECT date_trunc('hour', ts) AS h, sensor, MIN(note) AS a, ANY_VALUE(note) IS NULL AS b, MIN(level > 3) AS c, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY h, sensor
-SELECT date_trunc('hour', ts) AS h, sensor, MAX(note) AS b FROM reading WHERE EARLY GROUP BY h, sensor HAVING MIN(note) < 'm'
+SELECT date_trunc('hour', ts) AS h, sensor, MAX(note) AS b FROM reading WHERE EARLY GROUP BY h, sensor HAVING MIN(note) < 'y'
 SELECT date_trunc('hour', ts) AS h, UPPER(MAX(note)) || '!' AS b FROM reading WHERE EARLY GROUP BY h
 SELECT date_trunc('hour', ts) AS h, STRING_AGG(note, ',' ORDER BY note) AS n, COUNT(*) AS c FROM reading WHERE EARLY GROUP BY h
-SELECT date_trunc('hour', ts) AS h, sensor, LISTAGG(DISTINCT note, '; ') WITHIN GROUP (ORDER BY note DESC) AS n FROM reading WHERE EARLY GROUP BY h, sensor HAVING COUNT(*) > 1
+SELECT date_trunc('hour', ts) AS h, sensor, STRING_AGG(DISTINCT note, '; ' ORDER BY note DESC) AS n FROM reading WHERE EARLY GROUP BY h, sensor HAVING COUNT(*) > 1
 -- refused: a list has no limit
 SELECT date_trunc('hour', ts) AS h, LIST(level ORDER BY ts) AS n FROM reading GROUP BY h
 -- refused: rank the counts
