@@ -77,7 +77,8 @@ class DisjunctChecker:
     @property
     def is_special(self) -> bool:
         """Whether no counterexample is looked for: floats are added; groups are never final."""
-        if any(q.added for q in self.union.disjuncts):
+        chosen = bool(self.aggregates) and self.aggregates[0].function.chooses
+        if not chosen and any(q.added for q in self.union.disjuncts):
             return True
         if self.whole.aggregation is None or self.whole.ends:
             return False

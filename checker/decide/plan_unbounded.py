@@ -13,7 +13,7 @@ from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.normalise.reduce_union import reduce_union
 from ontoweir.checker.plans.make_plan import make_plan
 from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates
-from ontoweir.checker.split.split_by_keys import list_floats
+from ontoweir.checker.split.split_by_keys import list_singly
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
@@ -56,7 +56,7 @@ def plan_unbounded(
             "without a domain in sessions",
             source=union.source,
         )
-    split = split_aggregates(union, floats=list_floats(union, catalog))
+    split = split_aggregates(union, singly=list_singly(union, catalog))
     parts = [(p, _plan_union(p.union, catalog, known)) for p in split]
     return UnboundedPlans(
         tuple(plan for _, plans in parts for plan in plans),

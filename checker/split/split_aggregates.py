@@ -49,8 +49,16 @@ class AggregatePart:
 
     @property
     def added(self) -> tuple[str, ...]:
-        """The argument whose values, floats, are added one by one; of covariances, both."""
+        """The argument whose values, floats, are added one by one, or of which, texts, one is
+        chosen; of covariances, both."""
         return next((q.added for q in self.union.disjuncts), ())
+
+    @property
+    def chosen(self) -> str | None:
+        """The argument, a text, of which the least or the greatest is chosen (None: it has no such
+        one)."""
+        first = self.aggregates[0]
+        return first.argument if first.function.chooses and self.added else None
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -87,7 +95,7 @@ def split_aggregates(
     union: SpjUnion,
     unrepeated: Collection[str] = (),
     closing: Sequence[Attribute] = (),
-    floats: Collection[str] = (),
+    singly: Collection[str] = (),
     closed: Sequence[ClosedValues] = (),
 ) -> tuple[AggregatePart, ...]:
     """The parts of an aggregate query, in the order of their first aggregates.
@@ -97,20 +105,26 @@ def split_aggregates(
     part then has all matches, as what would tell which ones it has seen could not be forgotten. So
     has every part of sliding windows, with when each leaves them, and begins to be shown.
     `closed`: of every disjunct, the rule by which groups are final instead.
-    `floats`: arguments that are floats. Matches bring their values one by one to SUM and AVG, which
-    add them exactly; no partial match has a sum of them.
+    `singly`: names of aggregates of floats and texts (list_singly). Matches bring their values one
+    by one: to SUM and AVG, which add them exactly, and to MIN and MAX, which keep one; no partial
+    match has a sum of them, or one in the place of others.
     """
     assert union.aggregation is not None
     groups: dict[object, list[Aggregate]] = {}
     overs: dict[object, tuple[str, ...]] = {}
+    added: dict[object, tuple[str, ...]] = {}
     for aggregate in union.aggregation.aggregates:
         if aggregate.name in unrepeated:
             aggregate = replace(aggregate, function=AggregateFunction.COUNT)
         over = aggregate.arguments if _may_be_null(union, aggregate) else ()
         key: object
         match aggregate.function:
-            case _ if _adds_floats(aggregate, floats):
+            case _ if aggregate.function.chooses and aggregate.name in singly:
+                key = (aggregate.function, aggregate.argument)
+                added[key] = aggregate.arguments
+            case _ if _adds_floats(aggregate, singly):
                 key = (AggregateFunction.SUM, *aggregate.arguments)
+                added[key] = aggregate.arguments
             case AggregateFunction.COUNT | AggregateFunction.SUM | AggregateFunction.AVG:
                 key = over
             case (
@@ -119,6 +133,8 @@ def split_aggregates(
                 | AggregateFunction.PERCENTILE
                 | AggregateFunction.SUM_DISTINCT
                 | AggregateFunction.AVG_DISTINCT
+                | AggregateFunction.LIST
+                | AggregateFunction.LIST_DISTINCT
             ):
                 key = (AggregateFunction.QUANTILE, aggregate.argument)
             case _:
@@ -142,7 +158,7 @@ def split_aggregates(
     return tuple(
         AggregatePart(
             tuple(members),
-            _part(union, (*group, *edges), tuple(members), overs[key], added=_added(key)),
+            _part(union, (*group, *edges), tuple(members), overs[key], added.get(key, ())),
             overs[key],
             group=group,
         )
@@ -150,18 +166,11 @@ def split_aggregates(
     )
 
 
-def _adds_floats(aggregate: Aggregate, floats: Collection[str]) -> bool:
+def _adds_floats(aggregate: Aggregate, singly: Collection[str]) -> bool:
     function = aggregate.function
     if function.varies or aggregate.second is not None:
         return True
-    return function.adds and aggregate.argument in floats
-
-
-def _added(key: object) -> tuple[str, ...]:
-    """The arguments of a part that adds floats."""
-    if isinstance(key, tuple) and key and key[0] is AggregateFunction.SUM:
-        return tuple(map(str, key[1:]))
-    return ()
+    return function.adds and aggregate.name in singly
 
 
 def split_once(union: SpjUnion) -> tuple[AggregatePart, ...]:
@@ -233,7 +242,7 @@ def _part(
         name=union.name,
         variables=variables,
         disjuncts=tuple(_grouped(q, variables, aggregates, added) for q in queries),
-        distinct=not first.function.duplicate_sensitive and not closes,
+        distinct=not first.function.duplicate_sensitive and not closes and not added,
         source=union.source,
     )
 

@@ -7,7 +7,7 @@ from itertools import combinations
 from ontoweir.checker.criteria.is_unique import is_unique
 from ontoweir.checker.model.declarations import Declaration, list_declarations
 from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates, split_once
-from ontoweir.mappings.model.catalog import Catalog, FloatType
+from ontoweir.mappings.model.catalog import Catalog, FloatType, StringType
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.groups.find_closed_groups import find_closed_groups, watching
@@ -32,15 +32,15 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     if union.aggregation.session is not None and union.disjuncts:
         yield from split_closed(union, catalog)
         return
-    closing, floats = find_closing(union, catalog), list_floats(union, catalog)
+    closing, singly = find_closing(union, catalog), list_singly(union, catalog)
     if closing is not None:
-        yield split_aggregates(union, closing=closing.attributes, floats=floats)
+        yield split_aggregates(union, closing=closing.attributes, singly=singly)
         return
     yield from split_closed(union, catalog, spans=False)
     if not union.ends and _needs_final_rows(union, catalog):
         yield from split_closed(union, catalog, spans=True)
         return
-    yield split_aggregates(union, floats=floats)
+    yield split_aggregates(union, singly=singly)
     if union.ends:
         return
     yield from split_closed(union, catalog, spans=True)
@@ -61,7 +61,7 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
             names.append(aggregate.name)
             union = marked
     if names:
-        yield split_aggregates(union, names, floats=floats)
+        yield split_aggregates(union, names, singly=singly)
 
 
 def split_closed(
@@ -69,10 +69,10 @@ def split_closed(
 ) -> Iterator[tuple[AggregatePart, ...]]:
     """The ways to split an aggregate query in parts whose groups are forgotten when a rule closes
     their values (`spans`: as of find_closed_groups). The last part watches these."""
-    floats = list_floats(union, catalog)
+    singly = list_singly(union, catalog)
     for found in find_closed_groups(union, catalog, spans=spans):
         watch = AggregatePart((watching(),), found.watch, group=found.variables, watches=True)
-        yield (*split_aggregates(union, floats=floats, closed=found.queries), watch)
+        yield (*split_aggregates(union, singly=singly, closed=found.queries), watch)
 
 
 def _needs_final_rows(union: SpjUnion, catalog: Catalog) -> bool:
@@ -82,19 +82,21 @@ def _needs_final_rows(union: SpjUnion, catalog: Catalog) -> bool:
     return having is not None and bool(union.disjuncts) and not stays_true(having, union, catalog)
 
 
-def list_floats(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
-    """The arguments of SUM, AVG and variances that are floats in some disjunct."""
+def list_singly(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
+    """The names of SUM, AVG and variances of arguments that are floats in some disjunct, and of MIN
+    and MAX of texts."""
     assert union.aggregation is not None
-    names = {v for a in union.aggregation.aggregates if a.function.adds for v in a.arguments}
     found = set()
     for query in union.disjuncts:
         types, outputs = Types(catalog, query.occurrences), dict(query.outputs)
-        for name in names:
-            output = outputs[name]
-            if not isinstance(output, LiteralOutput):
+        for aggregate in union.aggregation.aggregates:
+            kind = StringType if aggregate.function.chooses else FloatType
+            if not aggregate.function.chooses and not aggregate.function.adds:
                 continue
-            if isinstance(types.type_of(output.value), FloatType):
-                found.add(name)
+            given = [outputs[argument] for argument in aggregate.arguments]
+            read = (types.type_of(o.value) for o in given if isinstance(o, LiteralOutput))
+            if any(isinstance(one, kind) for one in read):
+                found.add(aggregate.name)
     return frozenset(found)
 
 

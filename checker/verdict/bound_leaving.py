@@ -65,6 +65,8 @@ def _bound_begun(
             | AggregateFunction.PERCENTILE
             | AggregateFunction.SUM_DISTINCT
             | AggregateFunction.AVG_DISTINCT
+            | AggregateFunction.LIST
+            | AggregateFunction.LIST_DISTINCT
         ):
             return bound(valued, distinct=False)
         case (

@@ -186,10 +186,8 @@ def _aggregate(
             return values.total()
         case AggregateFunction.COUNT_DISTINCT:
             return len(values)
-        case AggregateFunction.MIN:
-            return min(values)
-        case AggregateFunction.MAX:
-            return max(values)
+        case AggregateFunction.MIN | AggregateFunction.MAX:
+            return (min if aggregate.function is AggregateFunction.MIN else max)(values)
         case AggregateFunction.SUM | AggregateFunction.SUM_DISTINCT:
             return sum(Fraction(v) * count for v, count in values.items())
         case AggregateFunction.AVG | AggregateFunction.AVG_DISTINCT:
@@ -211,6 +209,9 @@ def _aggregate(
             above = aggregate.fraction * (len(every) - 1)
             low, high = every[floor(above)], every[ceil(above)]
             return low + (high - low) * (above - floor(above))
+        case AggregateFunction.LIST | AggregateFunction.LIST_DISTINCT:
+            assert aggregate.listing is not None
+            return aggregate.listing.write(values, once=aggregate.function.name != "LIST")
         case AggregateFunction.MEDIAN:
             ordered = sorted(Fraction(v) for v in values.elements())
             return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2

@@ -67,7 +67,8 @@ def _list_pairs(union: SpjUnion, catalog: Catalog) -> Iterator[SpjQuery]:
     assert standing is not None
     answers = answers_of(union.disjuncts, standing)
     for query in answers:
-        for ender in (d for d in union.disjuncts if d not in answers):
+        enders = [d for d in union.disjuncts if d not in answers]
+        for ender in answers if standing.ender is None else enders:
             pair = _join(query, ender, standing, catalog)
             if pair is not None:
                 yield from islice(expand_views(pair, union.views), _SEVERAL)

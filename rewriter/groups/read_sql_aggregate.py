@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.groups.name_list import listing_of, name_list
 from ontoweir.rewriter.groups.read_fraction import read_fraction
-from ontoweir.rewriter.model.aggregation import AggregateFunction
+from ontoweir.rewriter.model.aggregation import AggregateFunction, Listing
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -25,12 +26,13 @@ _SKETCHES = ("APPROX_QUANTILE", "APPROX_PERCENTILE", "PERCENTILE_APPROX", "APPRO
 
 class SqlAggregate(NamedTuple):
     """A call: its function, its column (None: COUNT of all matches), of quantiles the fraction
-    of values, and of COVAR_POP the second column."""
+    of values, of COVAR_POP the second column, and of lists how they are written."""
 
     function: AggregateFunction
     column: "exp.Column | None"
     fraction: "Fraction | None" = None
     second: "exp.Column | None" = None
+    listing: Listing | None = None
 
 
 def name_aggregates(tree: Tree) -> Tree:
@@ -58,6 +60,8 @@ def name_aggregates(tree: Tree) -> Tree:
         if made is None:
             raise _beyond(node, node.sql("spark"), "write QUANTILE(x, 0.9) of a column")
         node.replace(made)
+    for listed in list(tree.find_all(exp.GroupConcat)):
+        name_list(listed)
     for call in list(tree.find_all(exp.Filter)):
         call.replace(_choose_matches(call))
     for asked in tree.find_all(exp.AggFunc, exp.ApproxDistinct, exp.List):
@@ -73,10 +77,10 @@ def _instead_of(call: "exp.Expr") -> str | None:
     match call:
         case exp.ApproxDistinct():
             return "write COUNT(DISTINCT x), which is exact"
-        case exp.GroupConcat() | exp.ArrayAgg() | exp.List():
+        case exp.ArrayAgg() | exp.List():
             return (
                 "a list has no limit: select the rows, which come in the order of time, and put "
-                "them together in the results"
+                "them together in the results; or write STRING_AGG(x, ', '), of a bucket of time"
             )
         case exp.Mode():
             return (
@@ -99,7 +103,7 @@ def _choose_matches(node: "exp.Filter") -> "exp.Expr":
 
     call, condition = node.this, node.expression.this
     ranks = (exp.Median, exp.Quantile, exp.PercentileCont)
-    kinds = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count, *ranks)
+    kinds = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count, exp.GroupConcat, *ranks)
     if not isinstance(call, kinds) or call.args.get("expressions"):
         raise _beyond(call, node.sql("spark"), "aggregate CASE WHEN … THEN x END")
     argument = call.this
@@ -135,6 +139,7 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
         exp.RegrSyy: AggregateFunction.REGR_SXX,
         exp.RegrAvgy: AggregateFunction.AVG,
         exp.RegrCount: AggregateFunction.COUNT,
+        exp.GroupConcat: AggregateFunction.LIST,
     }
     function = kinds.get(type(call))
     if function is None:
@@ -148,6 +153,8 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
             function = AggregateFunction.SUM_DISTINCT
         elif function is AggregateFunction.AVG:
             function = AggregateFunction.AVG_DISTINCT
+        elif function is AggregateFunction.LIST:
+            function = AggregateFunction.LIST_DISTINCT
         elif function not in (AggregateFunction.MIN, AggregateFunction.MAX):
             fix = (
                 f"take the distinct values first: SELECT h, {call.key.upper()}(x) FROM (SELECT "
@@ -163,7 +170,7 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
         assert isinstance(second, exp.Column)  # derive_query_columns made one
         return SqlAggregate(function, argument, second=second)
     if not function.takes_fraction:
-        return SqlAggregate(function, argument)
+        return SqlAggregate(function, argument, listing=listing_of(call))
     given = call.args.get("quantile" if isinstance(call, exp.Quantile) else "expression")
     fraction = read_fraction(given.name) if isinstance(given, exp.Literal) else None
     if fraction is None:

@@ -3,6 +3,7 @@
 from typing import assert_never
 
 from ontoweir.mappings.model.catalog import (
+    BooleanType,
     Catalog,
     ColumnType,
     DateType,
@@ -96,6 +97,8 @@ def _type_aggregate(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> 
             | AggregateFunction.REGR_SXX
         ):
             return FloatType()
+        case AggregateFunction.LIST | AggregateFunction.LIST_DISTINCT:
+            return StringType()
         case (
             AggregateFunction.SUM
             | AggregateFunction.SUM_DISTINCT
@@ -115,7 +118,7 @@ def _type_argument(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> C
         assert isinstance(output, LiteralOutput | NullOutput)  # check_aggregates saw to it
         kinds.append(Types(catalog, query.occurrences).type_of(output.value))
     for kind in kinds:
-        if isinstance(kind, FloatType | DateType | TimestampType):
+        if isinstance(kind, FloatType | DateType | TimestampType | StringType | BooleanType):
             return kind
     scale = max((k.scale for k in kinds if isinstance(k, DecimalType)), default=0)
     return DecimalType(_DIGITS, scale) if scale else IntType()

@@ -1,5 +1,6 @@
 """Grouping and aggregates over the matches of a query ([A] section 8.2), and which rows hold."""
 
+from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -23,6 +24,8 @@ class AggregateFunction(StrEnum):
     COUNT_DISTINCT = "COUNT DISTINCT"
     SUM_DISTINCT = "SUM DISTINCT"
     AVG_DISTINCT = "AVG DISTINCT"
+    LIST = "STRING_AGG"
+    LIST_DISTINCT = "STRING_AGG DISTINCT"
     MEDIAN = "MEDIAN"
     QUANTILE = "QUANTILE"
     PERCENTILE = "PERCENTILE"
@@ -41,6 +44,11 @@ class AggregateFunction(StrEnum):
         )
 
     @property
+    def chooses(self) -> bool:
+        """Whether it is one of the values: the least, or the greatest."""
+        return self in (AggregateFunction.MIN, AggregateFunction.MAX)
+
+    @property
     def holistic(self) -> bool:
         """Whether no bounded summary of the values seen suffices, even of one group."""
         return self is AggregateFunction.COUNT_DISTINCT or self.ranks
@@ -48,7 +56,13 @@ class AggregateFunction(StrEnum):
     @property
     def ranks(self) -> bool:
         """Whether it is found among all values: how often each occurs is kept."""
-        return self is AggregateFunction.MEDIAN or self.takes_fraction or self.adds_distinct
+        found = self is AggregateFunction.MEDIAN or self.takes_fraction
+        return found or self.adds_distinct or self.lists
+
+    @property
+    def lists(self) -> bool:
+        """Whether it is all values one after another, in one text."""
+        return self in (AggregateFunction.LIST, AggregateFunction.LIST_DISTINCT)
 
     @property
     def adds_distinct(self) -> bool:
@@ -77,8 +91,26 @@ class AggregateFunction(StrEnum):
         return self in (AggregateFunction.QUANTILE, AggregateFunction.PERCENTILE)
 
 
-AggregateKey: TypeAlias = tuple[AggregateFunction, str | None, Fraction | None, str | None]
-"""A function, its argument, of QUANTILE and PERCENTILE the fraction, and the second argument."""
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """How a list is written: what is between values, whether the greatest is first (else the
+    least), and how many characters at the beginning of each are for their order alone."""
+
+    separator: str
+    falls: bool = False
+    unseen: int = 0
+
+    def write(self, counted: Counter[str], *, once: bool) -> str:
+        """A list of texts, each as often as it is counted, or `once`."""
+        ordered = sorted(counted if once else counted.elements(), reverse=self.falls)
+        return self.separator.join(text[self.unseen :] for text in ordered)
+
+
+AggregateKey: TypeAlias = tuple[
+    AggregateFunction, str | None, Fraction | None, str | None, Listing | None
+]
+"""A function, its argument, of QUANTILE and PERCENTILE the fraction, the second argument, and of
+lists how they are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +119,7 @@ class Aggregate:
     for COUNT of all matches. It is of the matches where the argument has a value: in SQL there
     may be others. `fraction`: of QUANTILE and PERCENTILE, from 0 to 1. `second`: of the matches
     alone where this argument has a value, too: of COVAR_POP it is the other one; of COUNT, AVG and
-    REGR_SXX (n · VAR_POP) only that is asked of it."""
+    REGR_SXX (n · VAR_POP) only that is asked of it. `listing`: of lists."""
 
     name: str
     function: AggregateFunction
@@ -95,11 +127,12 @@ class Aggregate:
     source: Source | None = None
     fraction: Fraction | None = None
     second: str | None = None
+    listing: Listing | None = None
 
     @property
     def key(self) -> AggregateKey:
         """What it computes, whatever its name."""
-        return self.function, self.argument, self.fraction, self.second
+        return self.function, self.argument, self.fraction, self.second, self.listing
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -109,7 +142,7 @@ class Aggregate:
     def __str__(self) -> str:
         if self.fraction is not None:
             return f"{self.function}(?{self.argument}, {float(self.fraction):g})"
-        if self.function is AggregateFunction.COUNT_DISTINCT or self.function.adds_distinct:
+        if self.function.name.endswith("_DISTINCT"):
             return f"{self.function.split()[0]}(DISTINCT ?{self.argument})"
         inner = ", ".join(f"?{argument}" for argument in self.arguments) or "*"
         return f"{self.function}({inner})"

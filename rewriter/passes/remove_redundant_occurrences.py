@@ -21,6 +21,7 @@ from ontoweir.rewriter.model.spj import (
     Fold,
     LiteralOutput,
     NotNull,
+    NullOutput,
     Op,
     Output,
     SpjQuery,
@@ -90,6 +91,8 @@ def _without(query: SpjQuery, alias: str, catalog: Catalog) -> SpjQuery | None:
     outputs = tuple((name, map_output(o, move)) for name, o in query.outputs)
     if any(a.alias == alias for _, o in outputs for a in output_attributes(o)):
         return None
+    if any(isinstance(o, NullOutput) and o.value.alias == alias for _, o in outputs):
+        return None  # its column says which type of NULL it is
     kept: list[Condition] = []
     for condition in query.conditions:
         if all(a.alias != alias for a in condition_attributes(condition)):

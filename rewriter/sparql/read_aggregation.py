@@ -19,6 +19,7 @@ from ontoweir.rewriter.model.aggregation import (
     AggregateFunction,
     AggregateKey,
     Aggregation,
+    Listing,
     Session,
 )
 from ontoweir.rewriter.model.query import (
@@ -47,6 +48,7 @@ _NAMES = {
     "Aggregate_Avg": AggregateFunction.AVG,
     "Aggregate_Min": AggregateFunction.MIN,
     "Aggregate_Max": AggregateFunction.MAX,
+    "Aggregate_GroupConcat": AggregateFunction.LIST,
     "Aggregate_Sample": AggregateFunction.MEDIAN,  # parse_sparql writes SAMPLE for MEDIAN
     QUANTILE: AggregateFunction.QUANTILE,
     PERCENTILE: AggregateFunction.PERCENTILE,
@@ -54,6 +56,7 @@ _NAMES = {
 _DISTINCT = {
     AggregateFunction.SUM: AggregateFunction.SUM_DISTINCT,
     AggregateFunction.AVG: AggregateFunction.AVG_DISTINCT,
+    AggregateFunction.LIST: AggregateFunction.LIST_DISTINCT,
 }
 
 
@@ -307,11 +310,8 @@ class _Reader:
     def read_aggregate(self, name: str, call: Node, place: str, line: int | None) -> Aggregate:
         """An aggregate that is called `name`; `place`: where it stands, in words."""
         if call.name not in _NAMES:
-            word = call.name.removeprefix("Aggregate_").upper().replace("GROUPC", "GROUP_C")
-            fix = f"use one of {_FUNCTIONS}"
-            if word == "GROUP_CONCAT":  # a list has no limit
-                fix = "select the values, which come in the order of time, and join the results"
-            raise self.refuse(f"aggregate {word}, {place}", _WHY, fix, line)
+            word = call.name.removeprefix("Aggregate_").upper()
+            raise self.refuse(f"aggregate {word}, {place}", _WHY, f"use one of {_FUNCTIONS}", line)
         function = _NAMES[call.name]
         distinct = call.get("distinct") == "DISTINCT"
         argument = _plain(call.get("vars"))
@@ -348,7 +348,18 @@ class _Reader:
         fraction = None
         if function.takes_fraction:
             fraction = self.read_fraction(call.get("arguments", []), place, line)
-        return Aggregate(name, function, argument.name, source, fraction)
+        listing = None
+        if function.lists:
+            if argument.name in self.computed.late:
+                raise self.refuse(
+                    f"GROUP_CONCAT of ?{argument.name}, which may have no value, {place}",
+                    "of no value it is the empty text, and no aggregate is here",
+                    f'write COALESCE(?{argument.name}, "") in a BIND',
+                    line,
+                )
+            given = call.get("separator")
+            listing = Listing(" " if given is None else str(given))
+        return Aggregate(name, function, argument.name, source, fraction, listing=listing)
 
     def read_fraction(self, given: list[object], place: str, line: int | None) -> Fraction:
         """The fraction of a quantile."""

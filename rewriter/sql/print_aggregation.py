@@ -140,6 +140,33 @@ def _group(output: Output, types: Types) -> exp.Expr:
     return print_output(output, types)
 
 
+def _list(aggregate: Aggregate, value: exp.Expr, dialect: str) -> exp.Expr:
+    """The values in order, put together."""
+    from sqlglot import exp
+
+    assert aggregate.listing is not None
+    once, cut = aggregate.function is AggregateFunction.LIST_DISTINCT, aggregate.listing.unseen
+    if dialect == "duckdb":
+        shown = exp.Distinct(expressions=[value]) if once else value
+        if cut:
+            shown = exp.Substring(this=value.copy(), start=exp.Literal.number(cut + 1))
+        by = exp.Ordered(this=value.copy(), desc=aggregate.listing.falls, nulls_first=False)
+        ordered = exp.Order(this=shown, expressions=[by])
+        return exp.GroupConcat(
+            this=ordered, separator=exp.Literal.string(aggregate.listing.separator)
+        )
+    found = exp.Anonymous(this="COLLECT_SET" if once else "COLLECT_LIST", expressions=[value])
+    rises = exp.Boolean(this=not aggregate.listing.falls)
+    texts: exp.Expr = exp.Anonymous(this="SORT_ARRAY", expressions=[found, rises])
+    if cut:
+        one = exp.to_identifier("x")
+        short = exp.Substring(this=exp.column("x"), start=exp.Literal.number(cut + 1))
+        lambda_ = exp.Lambda(this=short, expressions=[one])
+        texts = exp.Anonymous(this="TRANSFORM", expressions=[texts, lambda_])
+    between = exp.Literal.string(aggregate.listing.separator)
+    return exp.Anonymous(this="ARRAY_JOIN", expressions=[texts, between])
+
+
 def _call(aggregate: Aggregate, value_of: Callable[[str], exp.Expr], dialect: str) -> exp.Expr:
     from sqlglot import exp
 
@@ -180,6 +207,8 @@ def _call(aggregate: Aggregate, value_of: Callable[[str], exp.Expr], dialect: st
             return exp.Min(this=value)
         case AggregateFunction.MAX:
             return exp.Max(this=value)
+        case AggregateFunction.LIST | AggregateFunction.LIST_DISTINCT:
+            return _list(aggregate, value, dialect)
         case AggregateFunction.MEDIAN:
             return exp.Median(this=value)
         case AggregateFunction.QUANTILE | AggregateFunction.PERCENTILE:

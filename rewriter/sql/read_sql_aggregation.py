@@ -153,12 +153,13 @@ class _Reader:
             self.names[key] = name
 
     def _aggregate(self, name: str, call: "exp.Expr") -> Aggregate:
-        function, column, fraction, second = read_sql_aggregate(call)
+        function, column, fraction, second, listing = read_sql_aggregate(call)
         of = None if column is None else _resolve(column, self.scope)
         if of is None or (second is None and _is_counted_time(function, of, self.scope)):
             return Aggregate(name, function, None, self.source)
         other = None if second is None else self._argument(_resolve(second, self.scope))
-        return Aggregate(name, function, self._argument(of), self.source, fraction, other)
+        argument = self._argument(of)
+        return Aggregate(name, function, argument, self.source, fraction, other, listing)
 
     def _argument(self, of: SourceColumn) -> str:
         """The variable of a column that is aggregated."""

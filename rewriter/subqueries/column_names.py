@@ -50,11 +50,15 @@ def name_text(column: "exp.Column") -> str:
 
 
 def columns_of(tree: "exp.Expr") -> "Iterator[exp.Column]":
+    """The columns of a tree; of SELECTs inside of it those that are not their own."""
     from sqlglot import exp
 
     for node in list(tree.walk(prune=lambda n: n is not tree and isinstance(n, exp.Select))):
         if isinstance(node, exp.Column) and node.table:
             yield node
+        elif isinstance(node, exp.Select) and node is not tree:
+            own = {i.alias_or_name.lower() for i in list_items(node)}
+            yield from (c for c in columns_of(node) if c.table.lower() not in own)
 
 
 def columns_around(rows: "exp.Select", inside: set[str]) -> "Iterator[exp.Column]":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.joins.absence_trees import LEFT, RIGHT, Opening, PartTrees
-from ontoweir.rewriter.joins.find_absence import Part, PartKind, has_absence, split_conjuncts
+from ontoweir.rewriter.joins.find_absence import Part, PartKind, absence_of, split_conjuncts
 from ontoweir.rewriter.subqueries.column_names import (
     ColumnNames,
     columns_of,
@@ -65,17 +65,58 @@ def open_part(
                     if c.table.lower() in renamed
                 ]
             joined.set("expressions", [*joined.expressions, *extra])
-            if has_absence(joined):
-                raise SqlRefusal(
-                    "EXISTS, IN or an outer join inside of EXISTS or IN",
-                    why="when a nested one is final does not follow from times of the rows around",
-                    fix="write the inner one as a query of its own, or as a join; over static "
-                    "relations as a view of them in the catalog, source = { view = … }",
-                    line=line_of(rows) or line_of(flat),
-                )
-            made += work.flatten(joined, True)
+            _refuse_captured(joined)
+            nested = work.flatten(joined, True)
+            if absence_of(joined):
+                _require_times(nested, keys[1], work, line_of(rows) or line_of(flat))
+            made += nested
     present = part.kind is PartKind.PRESENT
     return PartTrees(tuple(made), part.compared is not None, present)
+
+
+def _refuse_captured(select: "exp.Select") -> None:
+    """Raise SqlRefusal where SELECTs in the conditions call a table as one around is called."""
+    from sqlglot import exp
+
+    around = {i.alias_or_name.lower() for i in list_items(select)}
+    for inner in (s for s in select.find_all(exp.Select) if s is not select):
+        again = around & {i.alias_or_name.lower() for i in list_items(inner)}
+        where = inner.find_ancestor(exp.From, exp.Where, exp.Join)
+        if again and isinstance(where, exp.Where):
+            raise SqlRefusal(
+                f"{min(again)} is two tables, of which one is inside of EXISTS or IN in the other",
+                why="columns are taken from one to the other by the names of tables",
+                fix=f"write another name, as in FROM t AS {min(again)}2",
+                line=line_of(inner) or line_of(select),
+            )
+
+
+def _require_times(
+    nested: "Sequence[exp.Select]", times: Sequence[str], work: Opening, line: int | None
+) -> None:
+    """Raise SqlRefusal where rows beside which something is there, or not, of which that is said in
+    turn, are not known at the time of the row around: they are a stream, whose timestamp must be
+    that of the row."""
+    from sqlglot import exp
+
+    for select in nested:
+        tables = {i.alias_or_name: i.name for i in list_items(select)}
+        for item in select.expressions:
+            if item.alias not in times:
+                continue
+            column = item.unalias()
+            name = tables.get(column.table, "") if isinstance(column, exp.Column) else ""
+            stream = work.catalog().streams.get(name)
+            if stream is None or column.name != stream.timestamp:
+                raise SqlRefusal(
+                    "EXISTS, IN or an outer join inside of EXISTS or IN",
+                    why="it must be final at the time of the one row around both: it looks at "
+                    "later rows, or at none, or there are several rows around it",
+                    fix="let its rows be none after the row around, as in u.ts <= s.ts; or let it "
+                    "be of the rows between alone, in FROM: NOT EXISTS (SELECT 1 FROM (SELECT … "
+                    "FROM t WHERE NOT EXISTS (…)) AS t1 WHERE …)",
+                    line=line,
+                )
 
 
 def join_rows(

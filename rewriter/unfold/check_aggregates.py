@@ -12,8 +12,9 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.mappings.model.column_types import name_column_type
+from ontoweir.mappings.model.column_types import name_column_type, natural_datatype
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
 from ontoweir.rewriter.tmappings.find_shared_texts import find_shared_texts, refuse_shared_texts
@@ -24,9 +25,9 @@ _ORDERED = (AggregateFunction.MIN, AggregateFunction.MAX, AggregateFunction.QUAN
 def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
     """Nothing, if every aggregate can be computed in every disjunct.
 
-    SUM, AVG, MEDIAN and PERCENTILE take numbers, MIN, MAX and QUANTILE numbers, dates or times, the
-    same in all disjuncts. COUNT and COUNT DISTINCT take any term. Of sets that are written as
-    changes, texts tell the answers.
+    SUM, AVG, MEDIAN and PERCENTILE take numbers, QUANTILE numbers, dates or times, MIN and MAX
+    texts and booleans too, the same in all disjuncts. COUNT and COUNT DISTINCT take any term. Of
+    sets that are written as changes, texts tell the answers.
 
     Raises:
         QueryError: a value cannot be aggregated.
@@ -38,6 +39,15 @@ def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
     for name in union.aggregation.group:
         _check_group(name, union, catalog)
     for aggregate in union.aggregation.aggregates:
+        if aggregate.function.lists and find_closing(union, catalog) is None:
+            raise QueryError(
+                f"{aggregate} without a bucket of time",
+                why="a list of all values has no limit; in a bucket it is as long as its rows are",
+                fix="group by a bucket of time too, as date_trunc('hour', ts), or ow:tumble(?t, "
+                '"PT1H"^^xsd:dayTimeDuration) in SPARQL; or select the rows, which come in the '
+                "order of time",
+                source=aggregate.source,
+            )
         if aggregate.function not in (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT):
             for argument in aggregate.arguments:
                 _check(aggregate, argument, union, catalog)
@@ -69,6 +79,8 @@ def _check(aggregate: Aggregate, argument: str, union: SpjUnion, catalog: Catalo
                 source=aggregate.source,
             )
         kind = Types(catalog, query.occurrences).type_of(output.value)
+        if isinstance(kind, StringType | BooleanType) and isinstance(output, LiteralOutput):
+            _refuse_terms(aggregate, output, kind)
         families.setdefault(_family(aggregate, kind, str(output.value)), kind)
     if len(families) > 1:
         raise QueryError(
@@ -80,9 +92,35 @@ def _check(aggregate: Aggregate, argument: str, union: SpjUnion, catalog: Catalo
         )
 
 
+def _refuse_terms(
+    aggregate: Aggregate, output: LiteralOutput, kind: StringType | BooleanType
+) -> None:
+    """Texts with a language have no order, and those of another datatype not that of texts."""
+    if not (aggregate.function.chooses or aggregate.function.lists):
+        return
+    if output.language is not None or output.datatype not in (None, natural_datatype(kind)):
+        what = f"language {output.language}" if output.language else f"datatype {output.datatype}"
+        raise QueryError(
+            f"{aggregate} of texts with the {what}",
+            why=f"{aggregate.function} of texts is by their code points, which is their order only "
+            "where they are plain texts",
+            fix="map the column without it, or aggregate STR(?x) in a BIND",
+            source=aggregate.source,
+        )
+
+
 def _family(aggregate: Aggregate, kind: ColumnType, column: str) -> str:
     ordered = aggregate.function in _ORDERED
     match kind:
+        case StringType() if aggregate.function.lists:
+            return "text"
+        case _ if aggregate.function.lists:
+            raise QueryError(
+                f"{aggregate} of {column}, which is {name_column_type(kind)}",
+                why="texts are put together",
+                fix="write CAST(x AS STRING), in SPARQL STR(?x), for x",
+                source=aggregate.source,
+            )
         case IntType() | DecimalType():
             return "number"
         case FloatType() if aggregate.function.adds_distinct:
@@ -97,18 +135,13 @@ def _family(aggregate: Aggregate, kind: ColumnType, column: str) -> str:
             return "number"
         case DateType() | TimestampType() if ordered:
             return name_column_type(kind)
+        case StringType() | BooleanType() if aggregate.function.chooses:
+            return name_column_type(kind)
         case DateType() | TimestampType() | StringType() | BooleanType():
             words = "numbers, dates and times" if ordered else "numbers"
-            extreme = aggregate.function in (AggregateFunction.MIN, AggregateFunction.MAX)
-            first = (
-                "; in SQL, for the first text of a bucket, GROUP BY the bucket and the text "
-                "and rank the groups: QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) "
-                "ORDER BY the_text) = 1, and DESC for the last one"
-            )
             raise QueryError(
                 f"{aggregate.function} of {column}, which is {name_column_type(kind)}",
                 why=f"{aggregate.function} takes {words}",
-                fix="aggregate another property, or use COUNT or COUNT(DISTINCT …)"
-                + (first if extreme else ""),
+                fix="aggregate another property, or use MIN, MAX, COUNT or COUNT(DISTINCT …)",
                 source=aggregate.source,
             )

@@ -19,6 +19,7 @@ from ontoweir.runtime.columnar.frame import (
 from ontoweir.runtime.columnar.runs import running_least
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.groups.list_matches import NO_PART, PART, WEIGHT, name_measure, numbers_of
+from ontoweir.runtime.pool.rank_texts import rank_texts
 from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT
 
@@ -75,7 +76,7 @@ def _fold(
             return _once(rows.take(pa.array(np.sort(order[last]))))
         case AggregateFunction.MIN | AggregateFunction.MAX:
             kind = MeasureKind(first.function.lower())
-            values = numbers_of(rows, name_measure((kind, first.argument)))
+            (values,), _ = rank_texts([numbers_of(rows, name_measure((kind, first.argument)))])
             if kind is MeasureKind.MAX:
                 values = -values if values.dtype == np.float64 else ~values
             codes, _ = group_codes([groups, begun], size)
@@ -90,6 +91,8 @@ def _fold(
             | AggregateFunction.PERCENTILE
             | AggregateFunction.SUM_DISTINCT
             | AggregateFunction.AVG_DISTINCT
+            | AggregateFunction.LIST
+            | AggregateFunction.LIST_DISTINCT
         ):
             values = numbers_of(rows, name_measure((MeasureKind.HISTOGRAM, first.argument)))
             return _add(rows, *group_codes([groups, begun, ends, values], size))

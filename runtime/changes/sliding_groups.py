@@ -34,6 +34,7 @@ from ontoweir.runtime.groups.list_matches import (
 )
 from ontoweir.runtime.groups.render_aggregate import render_aggregate
 from ontoweir.runtime.groups.shape_rows import find_holding, shape_rows
+from ontoweir.runtime.pool.rank_texts import rank_texts, show_ranks
 from ontoweir.runtime.results.exact_sums import name_sums
 from ontoweir.runtime.results.group_state import GroupColumn
 from ontoweir.runtime.results.measures import Measure, MeasureKind
@@ -153,16 +154,18 @@ class _Sliding:
                 return {measure: GroupColumn(counts, always)}
             case AggregateFunction.MIN | AggregateFunction.MAX:
                 measure = (MeasureKind(first.function.lower()), first.argument)
-                numbers = numbers_of(rows, name_measure(measure))
+                (numbers,), texts = rank_texts([numbers_of(rows, name_measure(measure))])
                 greatest = first.function is AggregateFunction.MAX
                 best = best_of_spans(begin, end, numbers, size, greatest=greatest)
-                return {measure: GroupColumn(best, held > 0)}
+                return {measure: GroupColumn(show_ranks(best, texts), held > 0)}
             case (
                 AggregateFunction.MEDIAN
                 | AggregateFunction.QUANTILE
                 | AggregateFunction.PERCENTILE
                 | AggregateFunction.SUM_DISTINCT
                 | AggregateFunction.AVG_DISTINCT
+                | AggregateFunction.LIST
+                | AggregateFunction.LIST_DISTINCT
             ):
                 measure = (MeasureKind.HISTOGRAM, first.argument)
                 counted = numbers_of(rows, name_measure(measure)), rows.column(WEIGHT).to_numpy()

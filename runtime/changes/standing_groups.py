@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.checker.split.split_aggregates import AggregatePart, split_aggregates
-from ontoweir.checker.split.split_by_keys import list_floats
+from ontoweir.checker.split.split_by_keys import list_singly
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Standing
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -25,6 +25,7 @@ from ontoweir.runtime.groups.list_matches import (
     name_group,
     name_measure,
 )
+from ontoweir.runtime.pool.rank_texts import list_texts
 from ontoweir.runtime.results.aggregate_columns import ArgumentScale
 from ontoweir.runtime.results.exact_sums import add_doubles
 from ontoweir.runtime.results.measures import MeasureKind
@@ -42,7 +43,7 @@ def plan_standing_groups(union: SpjUnion, catalog: Catalog) -> AggregateWork | N
     if standing is None or standing.groups is None:
         return None
     rows = take_shown(union)
-    parts = split_aggregates(rows, floats=list_floats(rows, catalog))
+    parts = split_aggregates(rows, singly=list_singly(rows, catalog))
     work = plan_aggregates(rows, [(part, 1) for part in parts], catalog)
     return replace(work, sliding=True)
 
@@ -91,7 +92,7 @@ def _list(work: AggregateWork, number: int, part: AggregatePart, spans: Spans) -
     columns[UNTIL] = pa.array(np.minimum(spans.ends, FOREVER)).cast(INSTANT)
     columns[PART] = pa.array(np.full(size, number, dtype=np.int8))
     columns[WEIGHT] = pa.array(spans.weights)
-    if part.added:
+    if part.added and part.chosen is None:
         floats = [_numbers(rows.column(name), work.scales[name]) for name in part.added]
         functions = {a.function for a in part.aggregates}
         added = add_doubles(part.added, floats, spans.weights, functions)
@@ -109,7 +110,9 @@ def _list(work: AggregateWork, number: int, part: AggregatePart, spans: Spans) -
         scale = work.scales[argument]
         values = _numbers(rows.column(argument), scale)
         if kind is not MeasureKind.SUM:
-            columns[name_measure((kind, argument))] = pa.array(values)
+            columns[name_measure((kind, argument))] = (
+                pa.array(values, pa.string()) if values.dtype == object else pa.array(values)
+            )
         else:
             columns[name_measure((kind, argument))] = pa.array(multiply(values, spans.weights))
     return pa.table(columns)
@@ -131,13 +134,17 @@ _MEASURES = {
 def _numbers(column: "pa.ChunkedArray", scale: ArgumentScale) -> Array:
     """The values of an argument, in units of its scale; none is NULL."""
     flat = column.combine_chunks()
+    if scale.kind == "text":
+        return list_texts(column, None)
     if scale.scale is None:
         floats: Array = flat.cast(pa.float64()).to_numpy(zero_copy_only=False)
         return floats
     if pa.types.is_decimal(flat.type):
         units, own = encode_decimals(flat), flat.type.scale
     else:
-        whole = flat.cast(pa.int32()) if pa.types.is_date(flat.type) else flat
+        whole = (
+            flat.cast(pa.int32()) if pa.types.is_date(flat.type) else flat
+        )  # or of true and false
         units, own = whole.cast(pa.int64()).to_numpy(zero_copy_only=False), 0
     ten = np.full(len(units), 10 ** (scale.scale - own), dtype=np.int64)
     return units if scale.scale == own else multiply(units, ten)

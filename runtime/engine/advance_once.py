@@ -15,6 +15,7 @@ from ontoweir.runtime.engine.aggregate_chunk import (
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.groups.render_aggregate import render_aggregate
 from ontoweir.runtime.groups.shape_rows import shape_rows
+from ontoweir.runtime.pool.rank_texts import no_values
 from ontoweir.runtime.results.exact_sums import add_doubles
 from ontoweir.runtime.results.group_state import GroupColumn
 from ontoweir.runtime.results.measures import Measure, MeasureKind, rank_of
@@ -67,9 +68,7 @@ def advance_once(work: AggregateWork, tables: PartRows) -> pa.Table:
             elif aggregate.function is not AggregateFunction.COUNT:
                 assert argument is not None
                 dense = work.scales[argument].scale is None
-                columns = [
-                    np.zeros(rows, np.float64 if dense else np.int64) for _ in aggregate.arguments
-                ]
+                columns = [no_values(rows, work.scales[one].dtype) for one in aggregate.arguments]
                 for one, column in zip(aggregate.arguments, columns, strict=True):
                     values = [b.numbers[(MeasureKind.VALUE, one)] for b in batches]
                     if values:

@@ -100,7 +100,8 @@ def advance_rows(
     state, results = _advance_plans(work, plans, admitted, chunk, state, answers=True, done=done)
     if work.aggregates is None:
         return state, unite_answers(results, work.schema, work.distinct)
-    parts = by_part(work.aggregates, results, coded=work.aggregates.keeps_groups)
+    texts = state.groups.texts if work.aggregates.keeps_groups else None
+    parts = by_part(work.aggregates, results, texts)
     if work.aggregates.once:
         return state, advance_once(work.aggregates, parts)
     begins = first_time(work, admitted)
@@ -154,7 +155,7 @@ def advance_parts(
     they are, instead of answers."""
     assert work.aggregates is not None
     state, results = _advance_plans(work, plans, admitted, chunk, state)
-    return state, by_part(work.aggregates, results, coded=False)
+    return state, by_part(work.aggregates, results, None)
 
 
 def _advance_plans(

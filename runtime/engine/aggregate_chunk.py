@@ -20,6 +20,7 @@ from ontoweir.runtime.columnar.frame import (
 )
 from ontoweir.runtime.columnar.runs import order_rows
 from ontoweir.runtime.groups.bucket_closing import BucketClosing
+from ontoweir.runtime.groups.list_values import code_lists, list_values
 from ontoweir.runtime.groups.render_aggregate import render_aggregate
 from ontoweir.runtime.groups.shape_rows import find_fresh, shape_rows, shape_schema
 from ontoweir.runtime.groups.value_closing import ValueClosing
@@ -31,7 +32,7 @@ from ontoweir.runtime.results.aggregate_columns import (
 )
 from ontoweir.runtime.results.exact_sums import name_sums
 from ontoweir.runtime.results.group_state import GroupState, add_groups
-from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
+from ontoweir.runtime.results.measures import ALL_MATCHES, TEXTS, Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL, result_schema
 from ontoweir.runtime.results.update_groups import (
     AggregateValues,
@@ -185,6 +186,7 @@ def advance_groups(
         rows = sum(batch.rows.num_rows for batch in filled)
         times = [batch.rows.column(AT).cast(pa.int64()).to_numpy() for batch in filled]
         at, numbers = np.concatenate(times), join_numbers(part, filled)
+        numbers |= code_lists(part, [batch.rows for batch in filled], state.texts)
         numbers |= _known_digits(part, state, set(numbers), rows)
         if work.closing is not None:  # when matches came is not asked; values are counted at last
             at = np.zeros_like(at)
@@ -257,6 +259,7 @@ def finish_groups(work: AggregateWork, state: GroupState) -> pa.Table:
     if len(places) == 0:
         return work.answers.empty_table()
     columns = show_groups(shown_groups(work), state, places)
+    columns |= list_values(work.aggregation.aggregates, state, places)
     return _render_groups(work, state, places, state.changed[places], columns)
 
 
@@ -264,7 +267,8 @@ def shown_groups(work: AggregateWork) -> Shown:
     """What is shown of groups."""
     scales = {name: scale.scale for name, scale in work.scales.items()}
     weights = {a.name: weight_of(part) for part, _ in work.parts for a in part.aggregates}
-    functions = [work.functions[a.name] for a in work.aggregation.aggregates]
+    shown = [a for a in work.aggregation.aggregates if not a.function.lists]
+    functions = [work.functions[a.name] for a in shown]
     return Shown(functions, scales, weights, late=work.closing is not None)
 
 
@@ -346,7 +350,7 @@ def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[M
         argument = aggregate.argument
         scale = scales.get(argument or "")
         dense = scale is not None and scale.scale is None
-        empty = np.zeros(0, dtype=np.float64 if dense else np.int64)
+        empty = np.zeros(0, dtype=np.int64 if scale is None else scale.dtype)
         match aggregate.function:
             case AggregateFunction.COUNT:
                 numbers[weight_of(part)] = none
@@ -367,6 +371,9 @@ def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[M
                 numbers[(MeasureKind.MAX, argument)] = empty
             case AggregateFunction.COUNT_DISTINCT:
                 numbers[(MeasureKind.DISTINCT, argument)] = none
+            case AggregateFunction.LIST | AggregateFunction.LIST_DISTINCT:
+                numbers[ALL_MATCHES] = none
+                numbers[(MeasureKind.HISTOGRAM, argument, TEXTS)] = none
             case (
                 AggregateFunction.MEDIAN
                 | AggregateFunction.QUANTILE

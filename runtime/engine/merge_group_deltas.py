@@ -15,6 +15,7 @@ from ontoweir.runtime.engine.aggregate_chunk import (
     join_numbers,
 )
 from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.pool.rank_texts import rank_texts, show_ranks
 from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 
@@ -41,8 +42,10 @@ def _fold(part: AggregatePart, batches: Sequence[MatchBatch]) -> MatchBatch:
     for name, column in join_numbers(part, batches).items():
         match name[0]:
             case MeasureKind.MIN | MeasureKind.MAX:
-                merged = column[first]
-                (np.minimum if name[0] == MeasureKind.MIN else np.maximum).at(merged, codes, column)
+                (ranks,), texts = rank_texts([column])
+                best = ranks[first]
+                (np.minimum if name[0] == MeasureKind.MIN else np.maximum).at(best, codes, ranks)
+                merged = show_ranks(best, texts)
             case MeasureKind.WEIGHT | MeasureKind.SUM | MeasureKind.SQUARES:
                 merged = np.zeros(count, dtype=np.int64)
                 np.add.at(merged, codes, column)

@@ -14,8 +14,9 @@ from ontoweir.runtime.columnar.encode import flatten
 from ontoweir.runtime.columnar.frame import Array, Frame
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, MatchBatch, PartRows
 from ontoweir.runtime.engine.execution import ExecutionContext
-from ontoweir.runtime.groups.read_numbers import read_numbers
+from ontoweir.runtime.groups.read_numbers import RowTexts, read_numbers
 from ontoweir.runtime.pool.text_columns import code_schema
+from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY, UNTIL, has_end
 
 
@@ -118,21 +119,26 @@ def part_of(work: ExecutionContext, index: int) -> tuple[AggregatePart | None, p
     raise AssertionError("a plan of no part")
 
 
-def by_part(work: AggregateWork, results: Sequence[PlanResults], *, coded: bool) -> PartRows:
+def by_part(
+    work: AggregateWork, results: Sequence[PlanResults], texts: TextTable | None
+) -> PartRows:
     """The results of every part, with their numbers; distinct values of several plans once.
-    `coded`: texts are codes."""
+    `texts`: what codes in the place of texts stand for (None: there are texts)."""
     parts: list[list[MatchBatch]] = []
     start = 0
     for (part, plans), schema in zip(work.parts, work.schemas, strict=True):
         mine = results[start : start + plans]
         start += plans
         if part.counts_values:
-            columns = code_schema(schema) if coded else schema
+            columns = schema if texts is None else code_schema(schema)
             parts.append([MatchBatch(unite_answers(mine, columns, distinct=True), {})])
             continue
         parts.append(
             [
-                MatchBatch(f.table, read_numbers(part, f.plan, f.results, work.scales))
+                MatchBatch(
+                    f.table,
+                    read_numbers(part, f.plan, f.results, work.scales, RowTexts(f.table, texts)),
+                )
                 for f in mine
                 if f.table is not None
             ]

@@ -10,6 +10,7 @@ import pyarrow as pa
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.pool.rank_texts import list_texts
 from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
 
@@ -41,10 +42,14 @@ def name_measure(measure: Measure) -> str:
 
 
 def numbers_of(matches: pa.Table, column: str) -> Array:
-    """A column of numbers of a table of matches; where a row, or the whole table, has none, 0."""
+    """A column of numbers, or of texts (objects), of a table of matches; where a row, or the whole
+    table, has none, 0, or an empty text."""
     if column not in matches.column_names:
         return np.zeros(matches.num_rows, dtype=np.int64)
-    numbers: Array = matches.column(column).combine_chunks().fill_null(0).to_numpy()
+    held = matches.column(column)
+    if pa.types.is_string(held.type):
+        return list_texts(held, None)
+    numbers: Array = held.combine_chunks().fill_null(0).to_numpy()
     return numbers
 
 
@@ -82,5 +87,6 @@ def _list(group: Sequence[str], batch: PartMatches) -> pa.Table:
         columns[name_measure((MeasureKind.VALUE, first.argument))] = rows.column(first.argument)
     for measure, numbers in batch.numbers.items():
         if measure != ALL_MATCHES:
-            columns[name_measure(measure)] = pa.array(numbers)
+            kind = pa.string() if numbers.dtype == object else None
+            columns[name_measure(measure)] = pa.array(numbers, kind)
     return pa.table(columns)

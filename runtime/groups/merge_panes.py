@@ -8,6 +8,7 @@ import pyarrow as pa
 from ontoweir.runtime.columnar.frame import Array, add_up, first_of, group_codes
 from ontoweir.runtime.groups.bucket_panes import PaneBuckets
 from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.pool.rank_texts import rank_texts, show_ranks
 from ontoweir.runtime.results.group_state import ADDED, GroupColumn, GroupState, Histogram
 from ontoweir.runtime.results.measures import MeasureKind
 
@@ -43,6 +44,7 @@ def merge_panes(
             always = np.ones(count, dtype=np.bool_)
             measures[name] = GroupColumn(add_up(values, codes, count), always)
             continue
+        (values,), texts = rank_texts([values])
         best = values[first].copy()
         there = np.zeros(count, dtype=np.bool_)
         there[codes[valid]] = True
@@ -50,7 +52,7 @@ def merge_panes(
         best[codes[known]] = values[known]  # any that is there
         choose = np.minimum if name[0] == MeasureKind.MIN else np.maximum
         choose.at(best, codes[known], values[known])
-        measures[name] = GroupColumn(best, there)
+        measures[name] = GroupColumn(show_ranks(best, texts), there)
     histograms = {}
     for name, counted in state.histograms.items():
         entries, targets = _spread(counted.groups, state.count, buckets.places, codes)

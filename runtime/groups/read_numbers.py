@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
@@ -15,26 +16,38 @@ from ontoweir.runtime.columnar.columns import frontier, total, value
 from ontoweir.runtime.columnar.encode import unscale_floats
 from ontoweir.runtime.columnar.frame import WEIGHT, Array, Frame
 from ontoweir.runtime.kernel.plan_view import frontier_bias, turn
+from ontoweir.runtime.pool.rank_texts import list_texts
+from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.aggregate_columns import ArgumentScale
 from ontoweir.runtime.results.exact_sums import add_doubles
-from ontoweir.runtime.results.measures import ALL_MATCHES, Measure, MeasureKind
+from ontoweir.runtime.results.measures import ALL_MATCHES, TEXTS, Measure, MeasureKind
 
 _MAX_INT64 = (1 << 63) - 1
 
 
 def read_numbers(
-    part: AggregatePart, plan: SynopsisPlan, results: Frame, scales: Mapping[str, ArgumentScale]
+    part: AggregatePart,
+    plan: SynopsisPlan,
+    results: Frame,
+    scales: Mapping[str, ArgumentScale],
+    texts: "RowTexts | None" = None,
 ) -> dict[Measure, Array]:
-    """What a plan's results say of the arguments of its part, in units of their scales."""
+    """What a plan's results say of the arguments of its part, in units of their scales; of `texts`
+    (needed where one of a part's is chosen) they are those of the rows."""
     form = plan.form
     numbers: dict[Measure, Array] = {}
     if part.once:
         arguments = {v for a in part.aggregates for v in a.arguments} & {*part.union.variables}
         return {
-            (MeasureKind.VALUE, a): _read_value(a, plan, results, scales)
+            (MeasureKind.VALUE, a): _read_text(a, texts)
+            if scales[a].kind == "text"
+            else _read_value(a, plan, results, scales)
             for a in arguments & {*scales}
             if a
         }
+    if part.chosen is not None:
+        kind = MeasureKind(part.aggregates[0].function.lower())
+        return {(kind, part.chosen): _read_text(part.chosen, texts)}
     for place, fold in enumerate(form.folds or ()):
         counted = form.unit_of(form.classes[fold.value].kind)
         unit = _Unit(counted, scales[fold.name].scale, scales[fold.name].kind)
@@ -55,13 +68,30 @@ def read_numbers(
         assert first.argument is not None
         kind = MeasureKind(first.function.lower())
         numbers[(kind, first.argument)] = _read_value(first.argument, plan, results, scales)
-    if first.function.ranks:
+    if first.function.lists:  # whose codes depend on the groups (code_lists)
+        nothing = np.zeros(results.rows, dtype=np.int64)
+        numbers[(MeasureKind.HISTOGRAM, first.argument, TEXTS)] = nothing
+        numbers[ALL_MATCHES] = results[WEIGHT]
+    elif first.function.ranks:
         assert first.argument is not None
         numbers[(MeasureKind.HISTOGRAM, first.argument)] = _read_value(
             first.argument, plan, results, scales
         )
         numbers[ALL_MATCHES] = results[WEIGHT]
     return numbers
+
+
+class RowTexts(NamedTuple):
+    """Rows of a part, and what codes of texts in them stand for (None: they have texts)."""
+
+    rows: "pa.Table"
+    texts: TextTable | None
+
+
+def _read_text(argument: str, texts: RowTexts | None) -> Array:
+    """The values of an argument, texts, as objects."""
+    assert texts is not None
+    return list_texts(texts.rows.column(argument), texts.texts)
 
 
 def _read_value(

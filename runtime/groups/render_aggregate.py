@@ -13,6 +13,8 @@ def render_aggregate(
 ) -> "pa.Array":
     """An aggregate as a column of the results."""
     column, absent = shown.values, None if shown.valid.all() else ~shown.valid
+    if column.dtype == object:
+        return pa.array(column, kind, mask=absent)
     if absent is not None:
         column = np.where(absent, 0, column)
     if pa.types.is_decimal(kind):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import assert_never
 
+import numpy as np
 import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import (
@@ -27,11 +28,18 @@ class ArgumentScale:
     """How an argument's values are written as numbers.
 
     `scale`: numbers are whole multiples of 10^-scale; None: they are floats. `kind`: what they
-    are: "number", "date" (days) or "timestamp" (µs).
+    are: "number", "date" (days), "timestamp" (µs), "boolean" (1 is true), or "text" (objects).
     """
 
     kind: str
     scale: int | None
+
+    @property
+    def dtype(self) -> "np.dtype[np.generic]":
+        """Of arrays of them."""
+        if self.kind == "text":
+            return np.dtype(object)
+        return np.dtype(np.float64 if self.scale is None else np.int64)
 
 
 def scale_argument(union: SpjUnion, catalog: Catalog, argument: str) -> ArgumentScale:
@@ -61,8 +69,10 @@ def _scale(kind: ColumnType) -> tuple[str, int | None]:
             return "date", 0
         case TimestampType():
             return "timestamp", 0
-        case StringType() | BooleanType():
-            raise AssertionError("check_aggregates saw to it")
+        case StringType():
+            return "text", 0
+        case BooleanType():
+            return "boolean", 0
         case _:
             assert_never(kind)
 
@@ -102,6 +112,8 @@ def _type(aggregate: Aggregate, union: SpjUnion, catalog: Catalog) -> pa.DataTyp
             | AggregateFunction.REGR_SXX
         ):
             return pa.float64()
+        case AggregateFunction.LIST | AggregateFunction.LIST_DISTINCT:
+            return pa.string()
         case (
             AggregateFunction.SUM
             | AggregateFunction.SUM_DISTINCT
@@ -120,6 +132,8 @@ def _plain_type(scale: ArgumentScale) -> pa.DataType:
         return pa.date32()
     if scale.kind == "timestamp":
         return INSTANT
+    if scale.kind in ("text", "boolean"):
+        return pa.string() if scale.kind == "text" else pa.bool_()
     if scale.scale is None:
         return pa.float64()
     return pa.int64() if scale.scale == 0 else pa.decimal128(38, scale.scale)

@@ -8,11 +8,12 @@ import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array, first_of, group_codes
 from ontoweir.runtime.pool.hash_slots import EMPTY
+from ontoweir.runtime.pool.rank_texts import no_values
 from ontoweir.runtime.pool.row_index import RowIndex
 from ontoweir.runtime.pool.text_columns import CODE, code_columns, read_codes, write_codes
 from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.key_index import KeyIndex
-from ontoweir.runtime.results.measures import Measure, MeasureKind
+from ontoweir.runtime.results.measures import TEXTS, Measure, MeasureKind
 
 ADDED = (MeasureKind.WEIGHT, MeasureKind.SUM, MeasureKind.SQUARES, MeasureKind.DISTINCT)
 """Measures that begin with 0; others have no value before the first."""
@@ -137,7 +138,7 @@ class GroupState:
         if held is not None:
             return held.take(places)
         valid = np.full(len(places), name[0] in ADDED)
-        return GroupColumn(np.zeros(len(places), dtype=kind), valid)
+        return GroupColumn(no_values(len(places), kind), valid)
 
     def put(self, name: Measure, places: Array, column: GroupColumn) -> GroupColumn:
         """A measure of all groups, after it has changed at some places."""
@@ -193,9 +194,10 @@ def forget_texts(state: GroupState) -> GroupState:
     held_too = state.seen.values() if state.open is None else (*state.seen.values(), state.open)
     tables = [held.keys for held in (state, *held_too) if held.keys is not None]
     coded = [c for table in tables for c in table.columns if c.type == CODE]
-    if len(state.texts) <= 2 * sum(map(len, coded)) + _SPARE_TEXTS:
+    listed = [h.values for n, h in state.histograms.items() if n[-1] == TEXTS]
+    if len(state.texts) <= 2 * sum(map(len, (*coded, *listed))) + _SPARE_TEXTS:
         return state
-    used = np.unique(np.concatenate([np.zeros(0, np.int64), *map(read_codes, coded)]))
+    used = np.unique(np.concatenate([np.zeros(0, np.int64), *map(read_codes, coded), *listed]))
     used = used[used != EMPTY]
     texts, moved = TextTable(), np.full(len(state.texts) + 1, EMPTY, dtype=np.int64)
     moved[used] = texts.add(state.texts.take(used))
@@ -214,9 +216,13 @@ def _recode(state: GroupState, moved: Array, texts: TextTable) -> GroupState:
         column = keys.column(place)
         if column.type == CODE:
             keys = keys.set_column(place, name, write_codes(moved[read_codes(column)]))
-    return replace(state, keys=keys, index=KeyIndex(), texts=texts)
+    histograms = {
+        name: Histogram(held.groups, moved[held.values], held.counts) if name[-1] == TEXTS else held
+        for name, held in state.histograms.items()
+    }
+    return replace(state, keys=keys, histograms=histograms, index=KeyIndex(), texts=texts)
 
 
 def _extend(name: Measure, held: GroupColumn, more: int) -> GroupColumn:
-    values = np.concatenate([held.values, np.zeros(more, dtype=held.values.dtype)])
+    values = np.concatenate([held.values, no_values(more, held.values.dtype)])
     return GroupColumn(values, np.concatenate([held.valid, np.full(more, name[0] in ADDED)]))

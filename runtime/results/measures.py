@@ -30,6 +30,9 @@ class MeasureKind(StrEnum):
 Measure: TypeAlias = tuple[Any, ...]
 """A MeasureKind, and the argument; WEIGHT alone counts all matches."""
 
+TEXTS = "texts"
+"""What comes after the argument in the name of a HISTOGRAM of texts: its values are their codes."""
+
 
 def rank_of(aggregate: Aggregate) -> Measure:
     """The measure that a median, another quantile, or the sum of distinct values is read from."""

@@ -22,6 +22,7 @@ from ontoweir.runtime.columnar.runs import (
     running_least,
     running_sums,
 )
+from ontoweir.runtime.pool.rank_texts import rank_texts, show_ranks
 from ontoweir.runtime.results.divide_exactly import divide, halve, interpolate
 from ontoweir.runtime.results.exact_sums import name_sums, round_digits, round_variance
 from ontoweir.runtime.results.group_state import (
@@ -238,6 +239,7 @@ def _run(
         return GroupColumn(sums, np.ones(size, dtype=np.bool_))
     low = name[0] == MeasureKind.MIN
     choose = np.minimum if low else np.maximum
+    (column, old), texts = rank_texts([column, before.values])
     if column.dtype == np.float64:
         worst = np.inf if low else -np.inf
     else:
@@ -247,10 +249,11 @@ def _run(
     valid = np.zeros(size, dtype=np.bool_)
     valid[place] = True
     starts = np.flatnonzero(first)[before.valid]
-    extremes[starts] = choose(extremes[starts], before.values[before.valid])
+    extremes[starts] = choose(extremes[starts], old[before.valid])
     valid[starts] = True
     running = running_least(extremes, first) if low else running_greatest(extremes, first)
-    return GroupColumn(running, running_sums(valid.astype(np.int64), first) > 0)
+    valid = running_sums(valid.astype(np.int64), first) > 0
+    return GroupColumn(show_ranks(running, texts), valid)
 
 
 def _add_up(moments: _Moments, place: Array, column: Array, before: Array) -> Array:
@@ -334,16 +337,13 @@ def show_aggregate(
     running: Mapping[Measure, GroupColumn],
     weights: Mapping[str, Measure],
 ) -> AggregateValues:
-    """An aggregate's value after every moment: NULL where its argument has had no value, but for
-    counts."""
+    """An aggregate's value after every moment; but for counts NULL where it has had no value."""
     argument = aggregate.argument
     weight = weights.get(aggregate.name, ALL_MATCHES)
     match aggregate.function:
-        case AggregateFunction.COUNT:
-            column = running[weight]
-            return AggregateValues(column.values, column.valid)
-        case AggregateFunction.COUNT_DISTINCT:
-            column = running[(MeasureKind.DISTINCT, argument)]
+        case AggregateFunction.COUNT | AggregateFunction.COUNT_DISTINCT:
+            plain = aggregate.function is AggregateFunction.COUNT
+            column = running[weight if plain else (MeasureKind.DISTINCT, argument)]
             return AggregateValues(column.values, column.valid)
         case AggregateFunction.SUM | AggregateFunction.AVG if scales[argument or ""] is None:
             counts = running[weight].values
@@ -361,9 +361,7 @@ def show_aggregate(
             digits, counts = {n: c.values for n, c in running.items()}, running[weight].values
             return AggregateValues(*round_variance(digits, aggregate, counts))
         case AggregateFunction.SUM:
-            return AggregateValues(
-                running[(MeasureKind.SUM, argument)].values, running[weight].values > 0
-            )
+            return AggregateValues(running[_SUM, argument].values, running[weight].values > 0)
         case AggregateFunction.MIN | AggregateFunction.MAX:
             column = running[(MeasureKind(aggregate.function.lower()), argument)]
             return AggregateValues(column.values, column.valid)
@@ -396,5 +394,7 @@ def show_aggregate(
             unit, whole = 10 ** (scales[argument] or 0), aggregate.fraction.denominator
             made = interpolate(place.values, place.upper, place.share, whole, unit)
             return AggregateValues(made, place.valid)
+        case AggregateFunction.LIST | AggregateFunction.LIST_DISTINCT:
+            raise AssertionError("they are shown by list_values")
         case _:
             assert_never(aggregate.function)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.pool.rank_texts import rank_texts, show_ranks
 from ontoweir.runtime.results.group_state import ADDED, GroupColumn, GroupState
 from ontoweir.runtime.results.measures import Measure, MeasureKind
 from ontoweir.runtime.results.update_groups import FAR, Deltas, Shown
@@ -77,12 +78,14 @@ def _fold(part: Deltas, count: int) -> Deltas | None:
             np.add.at(made, part.code, column)
         else:
             low = name[0] == MeasureKind.MIN
+            (column,), texts = rank_texts([column])
             if column.dtype == np.float64:
                 worst = np.inf if low else -np.inf
             else:
                 worst = np.iinfo(column.dtype).max if low else np.iinfo(column.dtype).min
             made = np.full(count, worst, dtype=column.dtype)
             (np.minimum if low else np.maximum).at(made, part.code, column)
+            made = show_ranks(made, texts)
         columns[name] = made[code]
     return Deltas(code, np.zeros_like(code), columns)
 
@@ -110,4 +113,5 @@ def _add(name: Measure, column: Array, before: GroupColumn) -> GroupColumn:
     if name[0] in ADDED:
         return GroupColumn(before.values + column, valid)
     best = np.minimum if name[0] == MeasureKind.MIN else np.maximum
-    return GroupColumn(np.where(before.valid, best(before.values, column), column), valid)
+    (old, new), texts = rank_texts([before.values, column])
+    return GroupColumn(show_ranks(np.where(before.valid, best(old, new), new), texts), valid)

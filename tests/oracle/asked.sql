@@ -83,8 +83,11 @@ SELECT date_trunc('hour', ts) AS h, ARG_MAX(level, ts) AS l, COUNT(*) AS n FROM 
 SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(value, ts) AS l, COUNT(*) AS n FROM reading GROUP BY h, sensor
 -- refused: write COUNT(DISTINCT x), which is exact
 SELECT date_trunc('hour', ts) AS h, APPROX_COUNT_DISTINCT(note) AS n FROM reading GROUP BY h
--- refused: a list has no limit
-SELECT date_trunc('hour', ts) AS h, STRING_AGG(note, ',' ORDER BY ts) AS n FROM reading GROUP BY h
+SELECT date_trunc('hour', ts) AS h, sensor, MIN(note) AS a, ANY_VALUE(note) IS NULL AS b, MIN(level > 3) AS c, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY h, sensor
+SELECT date_trunc('hour', ts) AS h, sensor, MAX(note) AS b FROM reading WHERE EARLY GROUP BY h, sensor HAVING MIN(note) < 'y'
+SELECT date_trunc('hour', ts) AS h, UPPER(MAX(note)) || '!' AS b FROM reading WHERE EARLY GROUP BY h
+SELECT date_trunc('hour', ts) AS h, STRING_AGG(note, ',' ORDER BY note) AS n, COUNT(*) AS c FROM reading WHERE EARLY GROUP BY h
+SELECT date_trunc('hour', ts) AS h, sensor, STRING_AGG(DISTINCT note, '; ' ORDER BY note DESC) AS n FROM reading WHERE EARLY GROUP BY h, sensor HAVING COUNT(*) > 1
 -- refused: a list has no limit
 SELECT date_trunc('hour', ts) AS h, LIST(level ORDER BY ts) AS n FROM reading GROUP BY h
 -- refused: rank the counts
@@ -144,8 +147,7 @@ SELECT a.sensor, date_diff('minute', a.ts, b.ts) AS m FROM alarm a JOIN reading 
 -- refused: write NOT EXISTS
 SELECT sensor, level FROM reading WHERE level > 8 OR sensor NOT IN (SELECT id FROM sensor WHERE high > 4)
 SELECT date_trunc('hour', ts) AS h, note, COUNT(*) AS n FROM reading WHERE EARLY AND note IS NOT NULL GROUP BY h, note QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) ORDER BY note) = 1
--- refused: GROUP BY the bucket and the text and rank the groups
-SELECT date_trunc('hour', ts) AS h, MIN(note) AS a FROM reading GROUP BY h
+SELECT date_trunc('hour', ts) AS h, MIN(note) AS a FROM reading WHERE EARLY GROUP BY h
 SELECT h, SUM(level) AS s FROM (SELECT DISTINCT date_trunc('hour', ts) AS h, level FROM reading WHERE EARLY) AS d GROUP BY h
 SELECT date_trunc('hour', ts) AS h, SUM(DISTINCT level) AS a, AVG(DISTINCT level) AS b, COUNT(*) AS n, SUM(DISTINCT amount) + 1 AS c FROM reading WHERE EARLY GROUP BY h
 SELECT CAST(ts AS DATE) AS d, sensor, AVG(DISTINCT level * 2) AS b, SUM(level) AS s FROM reading WHERE EARLY GROUP BY d, sensor HAVING SUM(DISTINCT level) > 9

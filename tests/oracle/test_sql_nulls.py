@@ -128,8 +128,8 @@ def _aggregate(random: Random, column: str) -> tuple[str, str]:
             functions += ["SUM DISTINCT", "AVG DISTINCT"]
         case "d":
             functions += ["MIN", "MAX", "QUANTILE"]
-        case _:
-            pass  # a text
+        case _:  # a text
+            functions += ["MIN", "MAX"]
     match random.choice([*functions, "*"]):
         case "*":
             return ("COUNT(*)",) * 2

@@ -86,3 +86,39 @@ def test_what_proves_nothing_is_no_witness(shown: str) -> None:
 
 def _with(row: WitnessRow, **values: Any) -> WitnessRow:
     return replace(row, values=tuple({**dict(row.values), **values}.items()))
+
+
+def _make_latest(random: Random) -> Stacked:
+    """The latest rows of each key, which may have any number of values."""
+    keys = random.sample("agh", k=random.choice([1, 1, 2]))
+    shown = random.sample("abgh", k=random.randint(1, 3))
+    shown = list(dict.fromkeys((*keys, *shown)) if random.random() < 0.6 else shown)
+    also = random.choice(["", "", "{}.h = 1", "{}.a > 0"])
+    conditions = [f"y.{k} = x.{k}" for k in keys] + ["y.ts > x.ts"]
+    conditions += [also.format("y")] if also else []
+    mine = f"{also.format('x')} AND " if also else ""
+    items = ", ".join(f"x.{c} AS c{n}" for n, c in enumerate(shown))
+    text = (
+        f"SELECT {items} FROM s AS x WHERE {mine}NOT EXISTS (SELECT 1 FROM s AS y WHERE "
+        f"{' AND '.join(conditions)})"
+    )
+    return Stacked(text, text, tuple(f"c{n}" for n in range(len(shown))))
+
+
+def _check_latest(seed: int) -> str:
+    query = _make_latest(Random(seed))
+    verdict = check_query(parse_sql(query.ours, FREE, name="q", file="q.sql"), FREE, size=3)
+    if verdict.witness is not None:
+        check_changes(query, verdict.witness)
+    return str(verdict.tier)
+
+
+@budget(0.1)
+@given(seed=SEEDS)
+def test_counterexamples_of_latest_rows_convince_duckdb(seed: int) -> None:
+    event(_check_latest(seed))
+
+
+def test_many_are_found_of_latest_rows() -> None:
+    found = Counter(map(_check_latest, range(12)))
+    assert found["unbounded"] > 5, found

@@ -4,6 +4,7 @@ of which an answer without something counts from its deadline on."""
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -54,14 +55,23 @@ def _write(branch: Branch, rename: dict[str, str]) -> str:
     return " ".join(inside.split())
 
 
-def _write_earlier(draw: random.Random, case: Case, time: str) -> str:
-    """A condition on earlier patterns, which is final at once: of other variables than others."""
+def _write_earlier(
+    draw: random.Random, case: Case, time: str, prefix: str = "e", nested: float = 0.0
+) -> str:
+    """A condition on earlier patterns, which is final at once: of other variables than others; now
+    and then with another one inside, as often as `nested` says."""
     other = _draw(draw, case)
     if other is None:
         return ""
-    names = {t: f"e{n}" for n, t in enumerate(sorted({a.time for a in other.branches[0].atoms}))}
+    times = sorted({a.time for a in other.branches[0].atoms})
+    names = {t: f"{prefix}{n}" for n, t in enumerate(times)}
     body = _write(other.branches[0], names)
     body += "".join(f" FILTER(?{e} <= ?{time})" for e in names.values())
+    if nested:
+        since = f'?{time} - "PT10M"^^xsd:dayTimeDuration'
+        body += "".join(f" FILTER(?{e} >= {since})" for e in names.values())
+        if draw.random() < nested:
+            body += " " + _write_earlier(draw, case, time, f"{prefix}i", nested / 3)
     return f"FILTER {draw.choice(['NOT EXISTS', 'EXISTS'])} {{ {body} }}"
 
 
@@ -122,11 +132,24 @@ def make_query(draw: random.Random, case: Case) -> tuple[Query, str] | None:
     return replace(base, branches=(branch,), head=head), final
 
 
-def compare(seed: int, folder: Path) -> Counter[str]:
+def make_nested(draw: random.Random, case: Case) -> tuple[Query, str] | None:
+    """A query of which nothing comes later, with conditions inside of each other."""
+    base = _draw(draw, case)
+    times = () if base is None else sorted({a.time for a in base.branches[0].atoms})
+    if base is None or len(times) != 1:
+        return None
+    line = _write_earlier(draw, case, times[0], nested=0.9)
+    branch = replace(base.branches[0], lines=(line,) if line else ())
+    return replace(base, branches=(branch,)), ""
+
+
+def compare(
+    seed: int, folder: Path, make: Callable[..., tuple[Query, str] | None] = make_query
+) -> Counter[str]:
     """Compare a query over several contents of a case's tables; how often which outcome."""
     told: Counter[str] = Counter()
     case = random_case(seed)
-    made = make_query(random.Random(seed), case)
+    made = make(random.Random(seed), case)
     if made is None:
         return Counter(none=1)
     query, final = made
@@ -181,4 +204,11 @@ def test_answers_are_rdflibs(tmp_path: Path) -> None:
     told: Counter[str] = Counter()
     for seed in range(PROJECTS):
         told += compare(seed, tmp_path)
+    assert told["with answers"], told
+
+
+def test_nested_answers_are_rdflibs(tmp_path: Path) -> None:
+    told: Counter[str] = Counter()
+    for seed in range(PROJECTS):
+        told += compare(1_000 + seed, tmp_path, make_nested)
     assert told["with answers"], told

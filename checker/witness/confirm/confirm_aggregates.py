@@ -47,6 +47,8 @@ def confirm_aggregates(union: SpjUnion, catalog: Catalog, witness: Witness) -> b
                 | AggregateFunction.QUANTILE
                 | AggregateFunction.SUM_DISTINCT
                 | AggregateFunction.AVG_DISTINCT
+                | AggregateFunction.LIST
+                | AggregateFunction.LIST_DISTINCT
                 | AggregateFunction.PERCENTILE
                 | AggregateFunction.VAR_POP
                 | AggregateFunction.VAR_SAMP

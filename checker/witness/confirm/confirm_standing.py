@@ -25,9 +25,15 @@ _NOBODY = -1
 
 def can_confirm_standing(union: SpjUnion) -> bool:
     """Whether a query is one that witnesses can be confirmed against here: rows that hold until
-    other rows end them, each made of one row of a stream; or their groups, as they are."""
+    other rows end them, each made of one row of a stream; or their groups, as they are; or the
+    latest rows of each key."""
     standing = union.standing
-    if standing is None or standing.ender is None or standing.replaced or standing.nulls:
+    if standing is None or standing.nulls:
+        return False
+    if standing.ender is None:
+        if standing.groups is not None or standing.inclusive:
+            return False
+    elif standing.replaced:
         return False
     if union.ends or union.begins or union.blocks or union.statics or union.aggregation:
         return False
@@ -89,11 +95,13 @@ def _read_suffix(
     names = [v for v in union.variables if v not in standing.hidden]
     if standing.groups is not None:
         names = list(standing.groups.group)
-    told, early, keys = _Told(), set[Shown](), dict[tuple[Shown, Shown, int], int]()
+    told, early, keys = _Told(), Counter[Shown](), dict[tuple[Shown, Shown, int], int]()
     late: set[Shown] = set()
     for ender in (False, True):
         wanted = tuple(
-            q for q in union.disjuncts if (dict(q.outputs)[standing.ender or ""] == ENDER) is ender
+            q
+            for q in union.disjuncts
+            if standing.ender is None or (dict(q.outputs)[standing.ender] == ENDER) is ender
         )
         part = replace(union, disjuncts=wanted, distinct=False, standing=None)
         traced = trace_matches(part, catalog, witness, witness.suffixes[number])
@@ -102,7 +110,10 @@ def _read_suffix(
             if len(used) > 1 or (later and used):
                 return None
             if ender:
-                (late if later else early).add(key)
+                if later:
+                    late.add(key)
+                else:
+                    early[key] += count
                 continue
             shown = tuple(answer[place[n]] for n in names)
             if later:
@@ -111,7 +122,8 @@ def _read_suffix(
             (of,) = used or {_NOBODY}
             keys[shown, key, of] = keys.get((shown, key, of), 0) + count
     for (shown, key, of), count in keys.items():
-        if None not in key and key in early:
+        own = count if standing.ender is None else 0  # it ends those before it, of which it is none
+        if None not in key and early[key] > own:
             return None
         told.before.setdefault(shown, Counter())[of] += count
         if None not in key and key in late:

@@ -10,6 +10,7 @@ from ontoweir.runtime.columnar.frame import LONG_AGO
 from ontoweir.runtime.pool.text_columns import code_columns, show_columns
 from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.group_state import GroupColumn, GroupState, Histogram
+from ontoweir.runtime.results.measures import TEXTS
 
 _KEY = "group "
 """Before the names of the columns that groups differ in."""
@@ -30,7 +31,8 @@ def from_groups(state: GroupState) -> dict[str, pa.Table]:
         whole = whole.replace_schema_metadata({_CLOSED: str(state.closed)})
     tables[".arrow"] = whole
     for number, (name, counted) in enumerate(state.histograms.items()):
-        values = {_PLACE: counted.groups, json.dumps(list(name)): counted.values}
+        told = state.texts.take(counted.values) if name[-1] == TEXTS else counted.values
+        values = {_PLACE: counted.groups, json.dumps(list(name)): told}
         tables[f".{number}.arrow"] = pa.table({**values, _COUNT: counted.counts})
     for number, (argument, seen) in enumerate(state.seen.items()):
         if seen.keys is not None:
@@ -47,7 +49,8 @@ def _write(state: GroupState) -> pa.Table:
     keys = show_columns(state.keys, state.texts)
     columns |= {_KEY + n: keys.column(n) for n in keys.column_names}
     for name, held in state.measures.items():
-        columns[json.dumps(list(name))] = pa.array(held.values, mask=~held.valid)
+        kind = pa.string() if held.values.dtype == object else None
+        columns[json.dumps(list(name))] = pa.array(held.values, kind, mask=~held.valid)
     return pa.table(columns)
 
 
@@ -64,7 +67,8 @@ def _read(
             continue
         column = whole.column(name).combine_chunks()
         valid = column.is_valid().to_numpy(zero_copy_only=False)
-        values = column.fill_null(0).to_numpy(zero_copy_only=False)
+        nothing = "" if pa.types.is_string(column.type) else 0
+        values = column.fill_null(nothing).to_numpy(zero_copy_only=False)
         measures[tuple(json.loads(name))] = GroupColumn(values, valid)
     return code_columns(keys, texts).combine_chunks(), measures
 
@@ -88,11 +92,11 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
     for number in range(len(tables) - 1 - len(seen) - (left is not None)):
         counted = tables[f".{number}.arrow"]
         (name,) = (n for n in counted.column_names if n not in (_PLACE, _COUNT))
-        places, values, counts = (
-            np.array(counted.column(n).to_numpy()) for n in (_PLACE, name, _COUNT)
-        )
-        histograms[tuple(json.loads(name))] = Histogram(places, values, counts)
-    told = (whole.schema.metadata or {}).get(_CLOSED.encode())
+        places, counts = (np.array(counted.column(n).to_numpy()) for n in (_PLACE, _COUNT))
+        measure, told = tuple(json.loads(name)), counted.column(name)
+        values = texts.add(told) if measure[-1] == TEXTS else np.array(told.to_numpy())
+        histograms[measure] = Histogram(places, values, counts)
+    closed = (whole.schema.metadata or {}).get(_CLOSED.encode())
     return GroupState(
         whole.num_rows,
         keys,
@@ -100,7 +104,7 @@ def to_groups(tables: Mapping[str, pa.Table]) -> GroupState:
         histograms,
         np.full(whole.num_rows, LONG_AGO, dtype=np.int64),
         seen=seen,
-        closed=None if told is None else int(told),
+        closed=None if closed is None else int(closed),
         open=left,
         texts=texts,
     )

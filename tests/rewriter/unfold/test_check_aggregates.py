@@ -61,12 +61,16 @@ def union(function: str, *columns: str) -> SpjUnion:
 @pytest.mark.parametrize(
     ("function", "columns"),
     [
-        *((f, ("i",)) for f in AggregateFunction if f is not AggregateFunction.COUNT),
+        *(
+            (f, ("i",))
+            for f in AggregateFunction
+            if f is not AggregateFunction.COUNT and not f.lists
+        ),
         *((f, ("i", "d")) for f in ("SUM", "AVG", "MIN", "MEDIAN")),
         *(("COUNT DISTINCT", (c,)) for c in (*TYPES, "iri")),
         *((f, ("f",)) for f in ("SUM", "AVG", "MIN", "MAX", "MEDIAN")),
         ("AVG", ("i", "f")),
-        *((f, (c,)) for f in ("MIN", "MAX") for c in ("day", "time")),
+        *((f, (c,)) for f in ("MIN", "MAX") for c in ("day", "time", "s", "b")),
     ],
 )
 def test_can_be_aggregated(function: str, columns: tuple[str, ...]) -> None:
@@ -78,8 +82,9 @@ def test_can_be_aggregated(function: str, columns: tuple[str, ...]) -> None:
     [
         ("SUM", ("day",), "SUM of r.day, which is date"),
         ("MEDIAN", ("time",), "MEDIAN of r.time, which is timestamp"),
-        ("MAX", ("s",), "MAX of r.s, which is string"),
-        ("MIN", ("b",), "MIN of r.b, which is boolean"),
+        ("QUANTILE", ("s",), "QUANTILE of r.s, which is string"),
+        ("MEDIAN", ("b",), "MEDIAN of r.b, which is boolean"),
+        ("MAX", ("s", "i"), "values of different types: string and int"),
         ("SUM DISTINCT", ("s",), "SUM DISTINCT of r.s, which is string"),
         ("AVG DISTINCT", ("f",), "of floating-point numbers"),
         ("MAX", ("iri",), "not literals of a column"),

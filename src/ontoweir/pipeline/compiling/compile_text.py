@@ -1,18 +1,18 @@
 """Compile the text of a SPARQL query: rewrite and unfold it, or those that it is made of."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
+from ontoweir.pipeline.compiling.compile_solutions import SolutionCompiler, compile_solutions
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import compute_solutions, list_needed
 from ontoweir.rewriter.absence.find_latest import find_latest
 from ontoweir.rewriter.absence.name_absence import name_absence
-from ontoweir.rewriter.absence.split_text import SolutionTexts, split_text
-from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
+from ontoweir.rewriter.absence.split_text import split_text
+from ontoweir.rewriter.absence.unite_solutions import unite_solutions
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -71,9 +71,12 @@ def compile_text(
         around = parse_query(split.around, name=name, file=file, late=split.late)[0]
         head, distinct = list_needed(around), around.distinct
     texts = split.write_solutions(head, distinct=distinct)
-    solutions = [_compile(text, compile_one) for text in texts]
-    union = None
-    if around is None:
+    work = SolutionCompiler(compile_one, name, file, known)
+    solutions = [
+        compile_solutions(one, work._replace(name=f"{name}_{n}")) for n, one in enumerate(texts)
+    ]
+    union, nested = None, any(hits.blocks for s in solutions for hits, _, _ in s.parts)
+    if around is None and not nested:
         union = find_latest(solutions, head, known)
         union = union or find_standing(solutions, head, known, distinct=distinct)
 
@@ -82,7 +85,7 @@ def compile_text(
             name, head, solutions, known, distinct=distinct, source=split.source, plain=plain
         )
 
-    if around is not None:
+    if around is not None and not nested:
         stands = find_standing(solutions, head, known, distinct=False)
         union = None if stands is None else compute_standing(stands, around, known)
     if union is None and around is None:
@@ -95,13 +98,3 @@ def compile_text(
             union = compute_solutions(unite(plain=False), around, known)
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
     return replace(made[0], union=union, incomplete=incomplete)
-
-
-def _compile(one: SolutionTexts, compile_one: Callable[[str], CompiledQuery]) -> Solutions:
-    found = compile_one(one.text).union
-    parts = tuple(
-        (replace(compile_one(part.text).union, distinct=True), part.keys, part.present)
-        for part in one.parts
-    )
-    times = tuple(n for n in one.times if n in found.variables)
-    return Solutions(found, times, parts, one.missing)

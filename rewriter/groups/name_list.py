@@ -1,0 +1,66 @@
+"""How a list of texts is written in SQL: STRING_AGG, LISTAGG, GROUP_CONCAT."""
+
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.model.aggregation import Listing
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_LISTING = "listing"
+_FAR = 10**17
+"""µs that are added to times, so that all have as many digits."""
+
+
+def name_list(call: "exp.GroupConcat") -> None:
+    """Read off, and take away, in which order a call lists its values: by the values themselves
+    (so it does where nothing is said), or by the times of their rows.
+
+    Raises:
+        SqlRefusal: it is ordered by something else, or does not say what is between values.
+    """
+    from sqlglot import exp
+
+    if _LISTING in call.meta:
+        return
+    argument, orders = call.this, []
+    if isinstance(argument, exp.Order):
+        argument, orders = argument.this, argument.expressions
+    separator = call.args.get("separator")
+    if not isinstance(separator, exp.Literal) or not separator.is_string:
+        raise _refuse(call, "without a text between values", "write it: STRING_AGG(x, ', ')")
+    distinct = isinstance(argument, exp.Distinct)
+    if distinct and len(argument.expressions) != 1:
+        raise _refuse(call, "of several columns", "put them together: a || ' ' || b")
+    value = argument.expressions[0] if distinct else argument
+    falls = bool(orders) and bool(orders[0].args.get("desc"))
+    unseen = 0
+    if orders and orders[0].this != value:
+        by = orders[0].this
+        if len(orders) > 1 or distinct or not isinstance(by, exp.Column):
+            raise _refuse(call, "in another order", "order by the value, or by a timestamp alone")
+        micros = exp.UnixMicros(this=by.copy())
+        moved = exp.Paren(this=exp.Add(this=micros, expression=exp.Literal.number(str(_FAR))))
+        text = exp.Cast(this=moved, to=exp.DataType.build("STRING", dialect="spark"))
+        value, unseen = exp.DPipe(this=text, expression=exp.Paren(this=value.copy())), 18
+    elif len(orders) > 1:
+        raise _refuse(call, "in another order", "order by the value, or by a timestamp alone")
+    call.set("this", exp.Distinct(expressions=[value]) if distinct else value)
+    call.meta[_LISTING] = Listing(str(separator.this), falls, unseen)
+
+
+def listing_of(call: "exp.Expr") -> Listing | None:
+    """How a call lists its values, of name_list."""
+    found: Listing | None = call.meta.get(_LISTING)
+    return found
+
+
+def _refuse(call: "exp.Expr", what: str, fix: str) -> SqlRefusal:
+    return SqlRefusal(
+        f"{call.sql('duckdb')}: a list {what}",
+        why="of equal lists the order must be the same, live and replayed",
+        fix=fix,
+        line=line_of(call),
+    )

@@ -1,0 +1,116 @@
+"""Compile the solutions of a SPARQL query, and what is beside them: patterns with such in turn."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
+from ontoweir.pipeline.compiled_query import CompiledQuery
+from ontoweir.rewriter.absence.list_items import ItemKind
+from ontoweir.rewriter.absence.split_text import PartText, SolutionTexts, SplitText, split_text
+from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
+from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, SpjQuery, SpjUnion
+
+
+class SolutionCompiler(NamedTuple):
+    """`plain`: compiles a text without such clauses; `name`: of the query, of which what is inside
+    has names of its own."""
+
+    plain: Callable[[str], CompiledQuery]
+    name: str
+    file: str
+    catalog: Catalog
+
+
+def compile_solutions(one: SolutionTexts, work: SolutionCompiler) -> Solutions:
+    """The solutions of texts.
+
+    Raises:
+        QueryError: what is inside of another clause is not final at the time of the solution.
+    """
+    found = work.plain(one.text).union
+    times = tuple(n for n in one.times if n in found.variables)
+    parts = []
+    for number, part in enumerate(one.parts):
+        inside = work._replace(name=f"{work.name}_inside{number}")
+        hits = _compile_part(part, times, inside)
+        parts.append((replace(hits, distinct=True), part.keys, part.present))
+    return Solutions(found, times, tuple(parts), one.missing)
+
+
+def _compile_part(part: PartText, times: Sequence[str], work: SolutionCompiler) -> SpjUnion:
+    """What is beside solutions, which have `times`."""
+    split = split_text(part.text, work.file)
+    if split is None:
+        return work.plain(part.text).union
+    if split.around is not None or not _is_read(split):
+        raise QueryError(
+            "OPTIONAL, MINUS, or what may have no value, inside of NOT EXISTS, EXISTS, MINUS or "
+            "OPTIONAL",
+            why="NOT EXISTS and EXISTS of patterns are read there, inside of each other",
+            fix="write FILTER NOT EXISTS { … } in FILTER NOT EXISTS { … }; what is inside may be a "
+            "view of static relations that is mapped to a property",
+            source=split.source,
+        )
+    texts = split.write_solutions(part.keys, distinct=True)
+    solutions = [
+        compile_solutions(text, work._replace(name=f"{work.name}_{number}"))
+        for number, text in enumerate(texts)
+    ]
+    union = unite_solutions(
+        work.name,
+        part.keys,
+        solutions,
+        work.catalog,
+        distinct=True,
+        source=split.source,
+        plain=True,
+    )
+    return _place_times(union, times, split)
+
+
+def _is_read(split: SplitText) -> bool:
+    kinds = (ItemKind.ABSENT, ItemKind.PRESENT)
+    return all(clause.item.kind in kinds for text in split.texts for clause in text.clauses)
+
+
+def _place_times(union: SpjUnion, times: Sequence[str], split: SplitText) -> SpjUnion:
+    """The query with the timestamps of its streams of solutions as the one time around, which these
+    are: what is inside is final then.
+
+    Raises:
+        QueryError: it need not be.
+    """
+    blocks = {block.stream.name: block for block in union.blocks}
+    moment = make_column(TimeBucket(Moments()))
+
+    def place(query: SpjQuery) -> SpjQuery:
+        block = blocks.get(query.occurrences[0].table)
+        if block is None:
+            return query
+        if len(times) != 1 or block.time != (times[0], 0):
+            raise QueryError(
+                "NOT EXISTS or EXISTS inside of NOT EXISTS, EXISTS, MINUS or OPTIONAL",
+                why="it must be final at the one time around both: it looks at later times, or "
+                "there are several around it",
+                fix=f"let its times be none after ?{times[0]}, as in FILTER(?u <= ?{times[0]})"
+                if times
+                else "write the patterns in GRAPH ?t { … }",
+                source=split.source,
+            )
+        (time,) = times
+        before = dict(query.outputs)[time]
+        assert isinstance(before, LiteralOutput)
+        at = Attribute(query.occurrences[0].alias, moment.name)
+        made = ((n, replace(before, value=at) if n == time else o) for n, o in query.outputs)
+        return replace(query, outputs=tuple(made))
+
+    shown = tuple((name, moment) for name in blocks)
+    return replace(
+        union,
+        disjuncts=tuple(map(place, union.disjuncts)),
+        buckets=tuple(dict.fromkeys((*union.buckets, *shown))),
+    )

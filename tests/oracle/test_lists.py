@@ -1,0 +1,103 @@
+"""STRING_AGG, LISTAGG and GROUP_CONCAT of buckets of time: replayed in one range and in several,
+and live, as DuckDB answers with the order that is stated."""
+
+from random import Random
+
+import pytest
+from hypothesis import given
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.errors import QueryError
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.oracle import test_buckets
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.test_chosen_texts import CATALOG, make_texts
+from tests.oracle.test_sql_nulls import Query, make_query
+
+
+def _draw_list(random: Random, column: str) -> tuple[str, str]:
+    """What we read, and what DuckDB reads."""
+    between = random.choice([", ", "", "|"])
+    down = random.choice(["", " DESC"])
+    table = column.split(".")[0]
+    match random.choice(["plain", "value", "within", "distinct", "time", "filter", "computed"]):
+        case "plain":
+            return f"STRING_AGG({column}, '{between}')", (
+                f"STRING_AGG({column}, '{between}' ORDER BY {column})"
+            )
+        case "value":
+            return (f"STRING_AGG({column}, '{between}' ORDER BY {column}{down})",) * 2
+        case "within":
+            ours = f"LISTAGG({column}, '{between}') WITHIN GROUP (ORDER BY {column}{down})"
+            return ours, f"STRING_AGG({column}, '{between}' ORDER BY {column}{down})"
+        case "distinct":
+            ours = f"STRING_AGG(DISTINCT {column}, '{between}')"
+            return ours, f"STRING_AGG(DISTINCT {column}, '{between}' ORDER BY {column})"
+        case "time":
+            ours = f"STRING_AGG({column}, '{between}' ORDER BY {table}.ts{down})"
+            return ours, (
+                f"STRING_AGG({column}, '{between}' ORDER BY {table}.ts{down}, {column}{down})"
+            )
+        case "filter":
+            only = f"FILTER (WHERE {table}.h = 1)"
+            return f"STRING_AGG({column}, '{between}') {only}", (
+                f"STRING_AGG({column}, '{between}' ORDER BY {column}) {only}"
+            )
+        case _:
+            return f"STRING_AGG(UPPER({column}), '{between}')", (
+                f"STRING_AGG(UPPER({column}), '{between}' ORDER BY UPPER({column}))"
+            )
+
+
+def _make_query(random: Random) -> Query:
+    query = make_query(random)
+    tables = [t for t in query.rest.split(" WHERE ")[0].split(", ") if t != "r"]
+    kept = tuple(c for c in query.columns if not c[1].endswith(".g"))
+    group = tuple(g for g in query.group if not g.endswith(".g"))
+    listed = _draw_list(random, f"{random.choice(tables)}.g")
+    return Query((*kept, ("x_list", *listed)), group, query.rest)
+
+
+@budget(0.25)
+@given(seed=SEEDS)
+def test_lists_of_buckets_equal_duckdb(seed: int) -> None:
+    random = Random(seed)
+    query = _make_query(random)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(test_buckets, "CATALOG", CATALOG)
+        patch.setattr(test_buckets, "make_data", make_texts)
+        test_buckets.compare(random, query)
+
+
+BUCKET = "TUMBLE(ts, INTERVAL '4' MICROSECOND)"
+
+
+def test_it_is_bounded_by_the_rows_of_a_bucket() -> None:
+    sql = f"SELECT {BUCKET} AS b, STRING_AGG(g, ', ') AS x FROM s GROUP BY {BUCKET}"
+    verdict = check_query(parse_sql(sql, CATALOG, name="q", file="q.sql"), CATALOG)
+    assert verdict.bound is not None
+    assert verdict.bound.rows is not None
+
+
+@pytest.mark.parametrize(
+    ("sql", "told"),
+    [
+        ("SELECT h, STRING_AGG(g, ',') AS x FROM s GROUP BY h", "without a bucket of time"),
+        (
+            "SELECT STRING_AGG(g, ',') AS x FROM s WHERE ts > NOW() - INTERVAL '1' SECOND",
+            "without a bucket of time",
+        ),
+        (f"SELECT {BUCKET} AS b, STRING_AGG(a, ',') AS x FROM s GROUP BY {BUCKET}", "which is int"),
+        (
+            f"SELECT {BUCKET} AS b, STRING_AGG(g, ',' ORDER BY a) AS x FROM s GROUP BY {BUCKET}",
+            "mixes types",
+        ),
+        (
+            f"SELECT {BUCKET} AS b, GROUP_CONCAT(g) AS x FROM s GROUP BY {BUCKET}",
+            "without a text between",
+        ),
+    ],
+)
+def test_it_is_refused(sql: str, told: str) -> None:
+    with pytest.raises(QueryError, match=told):
+        parse_sql(sql, CATALOG, name="q", file="q.sql")
