@@ -244,7 +244,10 @@ class _Reader:
                 variable = self.computed.name(
                     condition["expr"], name, f"GROUP BY, as ?{name},", line
                 )
-            if variable is None and (session := self.read_session(condition, line)) is not None:
+            session = read_sparql_session(condition, self.times, self.terms, self.refuse, line)
+            if session is not None and self.session is not None:
+                raise self.refuse("two kinds of sessions", "groups are of one", "write one", line)
+            if session is not None:
                 self.final, self.session = True, session
                 continue
             if variable is None:
@@ -266,24 +269,6 @@ class _Reader:
             return True
         iri = self.terms.read(call["iri"])
         return isinstance(iri, Iri) and (iri.value in CASTS or iri.value.startswith(USER))
-
-    def read_session(self, condition: object, line: int | None) -> NamedSession | None:
-        """(ow:session(…) AS ?name); None: it is another function."""
-        if not isinstance(condition, Node) or condition.name != "GroupAs":
-            return None
-        call = _unwrap(condition["expr"])
-        if not isinstance(call, Node) or call.name != "Function":
-            return None
-        found = read_sparql_session(str(condition["var"]), call, self.terms, self.refuse, line)
-        if found is not None and (self.session is not None or found.time not in self.times):
-            raise self.refuse(
-                f"sessions of ?{found.time.name}, or several of them",
-                "a session is of the rows of one GRAPH, by its time",
-                "write GRAPH ?t { … } and GROUP BY … (ow:session(?t, "
-                '"PT30M"^^xsd:dayTimeDuration) AS ?begin) once',
-                line,
-            )
-        return found
 
     def read_bucket(self, condition: object, line: int | None) -> NamedBuckets:
         """(ow:tumble(…) AS ?name)."""

@@ -1,7 +1,7 @@
 """Buckets of time in SPARQL: `GROUP BY (ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?hour)`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo
 
@@ -90,30 +90,40 @@ class NamedSession:
 
 
 def read_sparql_session(
-    name: str, call: Node, terms: Terms, refuse: Refuse, line: int | None
+    condition: object,
+    times: Collection[Variable],
+    terms: Terms,
+    refuse: Refuse,
+    line: int | None,
 ) -> NamedSession | None:
-    """The sessions that `ow:session(?t, gap)` of GROUP BY asks for; None: it is another function.
+    """The sessions that `(ow:session(?t, gap) AS ?name)` of GROUP BY asks for, by one of the times
+    of GRAPHs; None: it is something else.
 
     Raises:
         QueryError: its arguments are not a time and a duration.
     """
+    call = condition.get("expr") if isinstance(condition, Node) else None
+    call = _unwrap(call)
+    if not isinstance(condition, Node) or not isinstance(call, Node) or call.name != "Function":
+        return None
     function = terms.read(call["iri"], line)
     if not isinstance(function, Iri) or function.value != f"{NAMESPACE}session":
         return None
     given = [_unwrap(part) for part in call.get("expr", ())]
-    gap = None
-    if len(given) == 2 and isinstance(given[0], rdflib.Variable):
+    gap, named = None, "var" in condition and len(given) == 2
+    time = Variable(str(given[0])) if given and isinstance(given[0], rdflib.Variable) else None
+    if named and time in times:
         length = terms.read(given[1])
         if isinstance(length, Literal) and length.lexical.startswith("P"):
             gap = parse_duration(length.lexical)
-    if gap is None or gap <= 0:
+    if gap is None or gap <= 0 or time is None:
         raise refuse(
-            "ow:session without a time and a gap",
+            "ow:session without the time of a GRAPH, a gap and a name",
             "a session is a run of rows of one key, each at most a gap after the one before",
             'write GROUP BY ?user (ow:session(?t, "PT30M"^^xsd:dayTimeDuration) AS ?begin)',
             line,
         )
-    return NamedSession(name, Variable(str(given[0])), gap)
+    return NamedSession(str(condition["var"]), time, gap)
 
 
 def read_grid(width: object, more: object) -> FixedBuckets | CalendarBuckets | None:

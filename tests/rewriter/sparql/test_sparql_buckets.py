@@ -12,6 +12,7 @@ from ontoweir.mappings.model.time_bucket import (
     TimeBucket,
     slide_panes,
 )
+from ontoweir.rewriter.model.aggregation import Session
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.ucq.find_homomorphism import contains_query
@@ -109,3 +110,31 @@ def test_the_time_of_a_bucket_is_mapped_onto_itself() -> None:
     assert not contains_query(one, other)
     assert contains_query(one, one)
     assert free_variables(one) >= {one.buckets[0].time}
+
+
+SESSION = 'ow:session(?t, "PT30M"^^xsd:dayTimeDuration)'
+
+
+def test_sessions_begin_with_their_first_row() -> None:
+    made = read(f"({SESSION} AS ?b)").aggregation
+    assert made is not None
+    assert made.session == Session(HOUR // 2, ("d",))
+    assert made.group == ("d",)
+    assert made.columns == ("d", "b", "n")
+    assert [str(a) for a in made.aggregates] == ["MIN(?t)", "COUNT(*)"]
+
+
+@pytest.mark.parametrize(
+    ("group", "what"),
+    [
+        (SESSION, "without the time of a GRAPH, a gap and a name"),
+        ("(ow:session(?t) AS ?b)", "without the time of a GRAPH, a gap and a name"),
+        ('(ow:session(?v, "PT1H"^^xsd:dayTimeDuration) AS ?b)', "without the time of a GRAPH"),
+        ('(ow:session(?t, "PT0S"^^xsd:dayTimeDuration) AS ?b)', "without the time of a GRAPH"),
+        (f"({SESSION} AS ?b) ({SESSION} AS ?c)", "two kinds of sessions"),
+    ],
+)
+def test_sessions_that_are_refused(group: str, what: str) -> None:
+    with pytest.raises(QueryError) as error:
+        read(group)
+    assert what in error.value.what
