@@ -11,7 +11,7 @@ from ontoweir.runtime.chunks.row_groups import MAPPED, RowGroups
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_source import unreadable
 
-_FEWEST, PORTION = 4_096, 131_072
+FEWEST, PORTION = 4_096, 131_072
 """Rows of a portion: every one costs a fraction of a millisecond, and the next is read ahead."""
 _OPEN = 64
 """So many files of streams stay open; those of others are opened for each access."""
@@ -90,7 +90,7 @@ class Portions:
     def _find_scan(self, history: History, rows: int) -> _Scan:
         name = history.stream.name
         if name not in self._scans:
-            size = max(_FEWEST, min(PORTION, rows))
+            size = max(FEWEST, min(PORTION, rows))
             self._scans[name] = _Scan(size, again=len(self._scans) >= _OPEN)
         return self._scans[name]
 

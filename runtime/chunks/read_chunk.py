@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
 
 import numpy as np
 import pyarrow as pa
@@ -62,18 +63,22 @@ def read_chunk(
     """
     readers = [_Reader(portions, h, cursors[h.stream.name]) for h in histories]
     portion = max(1, rows_per_chunk // max(1, len(readers)))
-    while True:
-        waiting = [r for r in readers if not r.finished(stop_us)]
-        if not waiting:
+    waiting = [(r.last_us, n) for n, r in enumerate(readers) if not r.finished(stop_us)]
+    heapify(waiting)
+    rows, first_us = 0, min((r.first_us for r in readers), default=BEGINNING)
+    while waiting:
+        last_us, number = waiting[0]
+        if rows >= rows_per_chunk and first_us < last_us:
             break
-        lagging = min(waiting, key=lambda r: r.last_us)
-        if sum(r.rows for r in readers) >= rows_per_chunk:
-            limit = lagging.last_us
-            if any(r.first_us < limit for r in readers):
-                break
-        lagging.read(portion, stop_us)
+        lagging = readers[number]
+        rows += lagging.read(portion, stop_us)
+        first_us = min(first_us, lagging.first_us)
+        if lagging.finished(stop_us):
+            heappop(waiting)
+        else:
+            heapreplace(waiting, (lagging.last_us, number))
     if waiting:
-        limit = min(r.last_us for r in waiting)
+        limit = waiting[0][0]
         slices = {r.name: r.take(limit) for r in readers}
         now: int | None = limit - 1
     else:
@@ -96,7 +101,6 @@ class _Reader:
         self.name = history.stream.name
         self.ahead = cursor
         self.parts: list[Slice] = []
-        self.rows = 0
         self.last_us = BEGINNING if cursor.last_us is None else cursor.last_us
         self.first_us = 1 << 62
 
@@ -106,8 +110,8 @@ class _Reader:
             stop_us is not None and self.last_us >= stop_us
         )
 
-    def read(self, limit: int, stop_us: int | None) -> None:
-        """Read some more rows, of one row group."""
+    def read(self, limit: int, stop_us: int | None) -> int:
+        """Read some more rows, of one row group; how many."""
         piece = self.history.pieces[self.ahead.piece]
         table = self.portions.read(self.history, self.ahead, limit, stop_us)
         stream = self.history.stream
@@ -126,8 +130,8 @@ class _Reader:
             self.first_us = min(self.first_us, self.last_us)
         self.last_us = int(times[-1])
         self.parts.append(Slice(times, timed, table.drop_columns([stream.timestamp])))
-        self.rows += table.num_rows
         self.ahead = self.ahead.moved(self.history, table.num_rows, None)
+        return int(table.num_rows)
 
     def _check_order(self, times: Array, index: Array | None) -> None:
         if len(times) == 0 or (times[0] >= self.last_us and (times[1:] >= times[:-1]).all()):

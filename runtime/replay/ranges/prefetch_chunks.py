@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from ontoweir.runtime.chunks.portions import PORTION, Portions
+from ontoweir.runtime.chunks.portions import FEWEST, PORTION, Portions
 from ontoweir.runtime.chunks.read_chunk import Chunk, read_chunk
 from ontoweir.runtime.engine.advance_rows import admit_chunk
 from ontoweir.runtime.engine.execution import ExecutionContext
@@ -71,8 +71,9 @@ def read_chunks(
     def read(place: Mapping[str, Cursor]) -> tuple[Chunk, Mapping[str, Admitted]]:
         parts: list[Portion] = []
         left, thin = work.rows_per_chunk, bool(wanted)
+        portion = min(left, max(PORTION, FEWEST * len(histories)))
         while not parts or (left > 0 and not parts[-1].chunk.done):
-            most = min(left, PORTION) if thin else left
+            most = portion if thin else left
             chunk = read_chunk(portions, histories, place, most, span[1])
             admitted = admit(histories, checks, chunk, span)
             if thin:

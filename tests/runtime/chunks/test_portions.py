@@ -75,7 +75,7 @@ def test_rows_from_any_place_on(seed: int, tmp_path: Path, monkeypatch: pytest.M
     random = Random(seed)
     rows = random.randint(20, 400)
     history, table = write(tmp_path, rows, random)
-    monkeypatch.setattr(module, "_FEWEST", random.choice([1, 5, 64]))
+    monkeypatch.setattr(module, "FEWEST", random.choice([1, 5, 64]))
     monkeypatch.setattr(module, "_OPEN", random.choice([0, 64]))
     wanted = table.select([*history.columns, "ts"]).to_pylist()
     place = 0

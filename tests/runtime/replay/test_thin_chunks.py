@@ -109,7 +109,7 @@ def test_what_is_left_out_changes_nothing(
     write(folder, random)
     for module in (portions, prefetch_chunks):
         monkeypatch.setattr(module, "PORTION", random.choice([17, 40, 300]))
-    monkeypatch.setattr(portions, "_FEWEST", random.choice([1, 64]))
+    monkeypatch.setattr(portions, "FEWEST", random.choice([1, 64]))
     monkeypatch.setattr(replay, "_FEWEST", random.choice([70, 1000]))
     monkeypatch.setattr(replay, "_MOST", 1000)
     workspace = Workspace(load_project(folder, environ={}), cache=Cache(tmp_path))
@@ -181,3 +181,48 @@ def test_of_few_wanted_rows_few_are_held(tmp_path: Path, monkeypatch: pytest.Mon
         replay_query(workspace, compiled, ReplayOptions(tmp_path / "out.parquet", progress=False))
         kept[name] = list(held)
     assert kept == {"few": [(rows, 200, 200)], "most": [(rows, rows, rows)]}
+
+
+def test_portions_do_not_shrink_towards_the_end_of_a_chunk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chunk that holds few rows of many ends with a whole portion."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    rows = 20_000
+    table = pa.table(
+        {
+            "ts": pa.array([i // 5 * 1_000_000 for i in range(rows)], pa.timestamp("us")),
+            "n": pa.array([i % 100 for i in range(rows)], pa.int64()),
+        }
+    )
+    pq.write_table(table, folder / "s.parquet")
+    (folder / "ontoweir.toml").write_text(
+        """
+[project]
+[streams.s]
+source = { format = "parquet", path = "s.parquet" }
+timestamp = { column = "ts", unit = "1 second" }
+[streams.s.columns]
+n = { type = "int", min = 0, max = 99 }
+"""
+    )
+    sizes: list[int] = []
+    plain = vars(prefetch_chunks)["read_chunk"]
+
+    def noted(*given: Any) -> Any:
+        chunk = plain(*given)
+        sizes.append(len(chunk.slices["s"].times))
+        return chunk
+
+    monkeypatch.setattr(prefetch_chunks, "PORTION", 1000)
+    monkeypatch.setattr(prefetch_chunks, "FEWEST", 1)
+    monkeypatch.setattr(prefetch_chunks, "read_chunk", noted)
+    for name in ("_FEWEST", "_MOST"):
+        monkeypatch.setattr(replay, name, 1500)
+    (folder / "q.sql").write_text("SELECT n FROM s WHERE n = 7")
+    workspace = Workspace(load_project(folder, environ={}), cache=Cache(tmp_path))
+    compiled = workspace.compile_sql(folder / "q.sql")
+    replay_query(workspace, compiled, ReplayOptions(tmp_path / "out.parquet", progress=False))
+    assert sum(sizes) == rows
+    assert min(sizes[:-1]) > 900
