@@ -9,7 +9,8 @@ Formats, shapes and queries are those of matrix_data.py; all of them if not name
 query in a process of its own, REPEAT times; the best counts. What ours verified of the files in
 the first replay is known in the next ones, as `ontoweir replay` has it; so is the order of what was
 unordered (`keep = true`). Imports, and the start of
-Spark, are not counted; the memory is the peak above what the process has after its imports. A way
+Spark, are not counted; the memory is the peak above what the process has after its imports. Ours
+has the memory pool of Arrow's that the command line chooses. A way
 that takes longer than LIMIT seconds is stopped, and shown so. Answers are compared, by count and
 hash. Prints a line for each case (in brackets CPU seconds), and the ratios (others' seconds ÷ ours:
 above 1 ours is faster; `--by cpu`: of CPU seconds, which other work on the machine changes less);
@@ -19,6 +20,7 @@ replay-matrix.svg, to --out. Exits with 1 if answers differ.
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -236,8 +238,15 @@ def run_cell(given: argparse.Namespace, folder: Path, query: str) -> dict[str, A
         output.unlink(missing_ok=True)
         command = [sys.executable, __file__, "--repeat", str(given.repeat)]
         command += ["--child", way, str(folder), query, str(output)]
+        chosen = {"ARROW_DEFAULT_MEMORY_POOL": "jemalloc"} if way == "ours" else {}
         try:
-            ran = subprocess.run(command, capture_output=True, text=True, timeout=given.limit)
+            ran = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                timeout=given.limit,
+                env={**os.environ, **chosen},
+            )
         except subprocess.TimeoutExpired:
             cell["ways"][way] = {"problem": f"stopped after {given.limit:g} s"}
             continue

@@ -102,9 +102,10 @@ def read_sparql_session(
     Raises:
         QueryError: its arguments are not a time and a duration.
     """
-    call = condition.get("expr") if isinstance(condition, Node) else None
-    call = _unwrap(call)
-    if not isinstance(condition, Node) or not isinstance(call, Node) or call.name != "Function":
+    if not isinstance(condition, Node):
+        return None
+    call = _unwrap(condition["expr"]) if condition.name == "GroupAs" else condition
+    if not isinstance(call, Node) or call.name != "Function":
         return None
     function = terms.read(call["iri"], line)
     if not isinstance(function, Iri) or function.value != f"{NAMESPACE}session":

@@ -30,6 +30,7 @@ from ontoweir.runtime.alike.unite_states import (
     unite_kernels,
 )
 from ontoweir.runtime.alike.unite_texts import keep_codes, unite_codes
+from ontoweir.runtime.chunks.read_chunk import Chunk
 from ontoweir.runtime.columnar.frame import Frame
 from ontoweir.runtime.engine.advance_rows import advance_rows, share_steps
 from ontoweir.runtime.engine.execution import ExecutionState
@@ -39,7 +40,6 @@ from ontoweir.runtime.ingest.encode_members import MemberEncoder
 from ontoweir.runtime.kept.kernel_state import CodedTexts, KernelState
 from ontoweir.runtime.kernel.kernel import advance_kernel
 from ontoweir.runtime.pool.string_pool import StringPool
-from ontoweir.runtime.sources.read_chunk import Chunk
 
 _MOST_ROWS = 1 << 13
 """What queries keep together in a table has less rows: more are looked up, not looked through."""

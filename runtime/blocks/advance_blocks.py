@@ -11,6 +11,7 @@ from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.spj import Absence
 from ontoweir.runtime.blocks.keep_waiting import keep_few_waiting, waiting_schema
 from ontoweir.runtime.blocks.meet_rows import MetStreams, held_schema, meet_few_rows
+from ontoweir.runtime.chunks.read_chunk import Chunk
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.engine.advance_rows import advance_rows
@@ -24,7 +25,6 @@ from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.preceding.precede_rows import PrecedingStreams, precede_rows
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
-from ontoweir.runtime.sources.read_chunk import Chunk
 
 NOTHING = pa.table({})
 """The versions that are known before the first chunk, whose columns are not."""

@@ -12,6 +12,7 @@ from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import base_tables
 from ontoweir.rewriter.model.aggregation import AggregateFunction
+from ontoweir.runtime.chunks.read_chunk import Chunk
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.frame import (
     LONG_AGO,
@@ -48,7 +49,6 @@ from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.group_state import ADDED, GroupState
 from ontoweir.runtime.results.render_results import render_results
 from ontoweir.runtime.sources.history import History
-from ontoweir.runtime.sources.read_chunk import Chunk
 from ontoweir.runtime.spill.cold_rows import ColdRows, open_cold
 from ontoweir.runtime.spill.spill_rows import spill_rows
 from ontoweir.runtime.views.feed_views import feed_views
@@ -126,8 +126,9 @@ def first_time(work: ExecutionContext, admitted: Mapping[str, Admitted]) -> int 
     if work.aggregates is None or not work.aggregates.begins:
         return None
     read = base_tables({m.stream for p in work.plans for m in p.form.members}, work.views)
-    times = [a.times for name, a in admitted.items() if name in read and len(a.times)]
-    return min((int(t.min()) for t in times), default=None)
+    mine = [a for name, a in admitted.items() if name in read]
+    times = (a.times if a.marks is None else a.marks for a in mine)
+    return min((int(t.min()) for t in times if len(t)), default=None)
 
 
 def _list_matches(work: AggregateWork, parts: PartRows, begins: int | None) -> pa.Table:
@@ -297,8 +298,10 @@ def _encoder(
 
 def count_markers(admitted: Mapping[str, Admitted]) -> int:
     """How many distinct timestamps were admitted."""
-    nonempty = [a for a in admitted.values() if len(a.times)]
-    times = [a.times[starts_of_runs(a.times)] if a.marks is None else a.marks for a in nonempty]
+    found = (
+        a.times[starts_of_runs(a.times)] if a.marks is None else a.marks for a in admitted.values()
+    )
+    times = [marks for marks in found if len(marks)]
     if len(times) < 2:
         return len(times[0]) if times else 0
     return int(starts_of_runs(np.sort(np.concatenate(times), kind="stable")).sum())

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Column, ColumnType, FloatType, Stream, StringType
+from ontoweir.runtime.chunks.read_chunk import Slice
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import Encoded, as_texts
@@ -20,7 +21,6 @@ from ontoweir.runtime.ingest.select_candidates import Limits, Selection
 from ontoweir.runtime.pool.text_table import Codes, TextTable
 from ontoweir.runtime.sources.convert_table import describe_bad
 from ontoweir.runtime.sources.history import Cursor, History
-from ontoweir.runtime.sources.read_chunk import Slice
 from ontoweir.runtime.sources.read_source import BAD
 
 
@@ -64,10 +64,11 @@ class Admitted:
     """Tuples admitted: their steps, and their columns; `read`: how many there were.
 
     `rejects`: rows of the slice that were not admitted, by reason (rows without a timestamp, whose
-    place in time is not known, are only counted); `marks`: the distinct times, in order (None: not
-    found yet); `coded`: columns that were looked up, by name; `filled`: columns that the table
-    lacks, of which none is NULL; `among`: of columns of strings, the declared values, which hold
-    of all rows; `memory`: what was made of the table's columns.
+    place in time is not known, are only counted); `marks`: the distinct times, in order, also of
+    rows that were left out as nothing wants them (None: not found yet); `coded`: columns that were
+    looked up, by name; `filled`: columns that the table lacks, of which none is NULL; `among`: of
+    columns of strings, the declared values, which hold of all rows; `memory`: what was made of the
+    table's columns.
     """
 
     steps: Steps

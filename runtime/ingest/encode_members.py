@@ -212,7 +212,7 @@ class MemberEncoder:
     ) -> Encoded:
         """Codes of some rows (None: all), those of a selection. Of rows that no member wants there
         is none."""
-        union = self._unite(stream)
+        union = self.unite(stream)
         if union is None or len(union) * self.few <= len(self.admitted[stream].steps):
             return self._look_up((stream, selection, name), index, pool)
         key = (stream, name, id(pool.others))
@@ -231,7 +231,7 @@ class MemberEncoder:
         codes[union] = self._look_up(place, union, pool).values
         return by_codes(codes)
 
-    def _unite(self, stream: str) -> Array | None:
+    def unite(self, stream: str) -> Array | None:
         """The rows of a stream, by number, that any member wants (None: not known)."""
         if stream not in self.unions:
             mask = np.zeros(len(self.admitted[stream].steps), dtype=np.bool_)

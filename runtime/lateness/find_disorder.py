@@ -6,9 +6,10 @@ from contextlib import closing
 import numpy as np
 
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.chunks.read_chunk import BEGINNING
+from ontoweir.runtime.chunks.row_groups import RowGroups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.history import Disorder, History, Piece
-from ontoweir.runtime.sources.read_chunk import BEGINNING, RowGroups
 from ontoweir.runtime.sources.read_ordered import decode_piece, find_late
 from ontoweir.runtime.times.late_rows import NOT_LATE, LateRows
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ontoweir.runtime.chunks.read_chunk import BEGINNING
+from ontoweir.runtime.chunks.row_groups import RowGroups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.measure.measured import MeasuredLateness
 from ontoweir.runtime.sources.history import History
-from ontoweir.runtime.sources.read_chunk import BEGINNING, RowGroups
 from ontoweir.runtime.sources.read_ordered import decode_piece, find_late
 
 MOST = 1 << 16

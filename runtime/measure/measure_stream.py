@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import FloatType
+from ontoweir.runtime.chunks.row_groups import RowGroups
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.lateness.find_disorder import find_disorder
@@ -20,7 +21,6 @@ from ontoweir.runtime.measure.find_keys import KeyFinder
 from ontoweir.runtime.measure.measured import MeasuredLateness, MeasuredStream
 from ontoweir.runtime.sources.coded_texts import concat_rows
 from ontoweir.runtime.sources.history import History
-from ontoweir.runtime.sources.read_chunk import RowGroups
 from ontoweir.runtime.sources.read_ordered import decode_piece
 
 MOST_OPEN = 2_000_000

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ontoweir.errors import RunError
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.progress.replay_progress import ProgressListener, count_prepared
+from ontoweir.runtime.chunks.row_groups import MAPPED
 from ontoweir.runtime.engine.configure_run import StreamColumns
 from ontoweir.runtime.ingest.find_filled import find_filled
 from ontoweir.runtime.ingest.prove_domains import prove_domains
@@ -17,7 +18,6 @@ from ontoweir.runtime.packed.read_packed import is_packed
 from ontoweir.runtime.packed.unpack_stream import unpack_stream
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import check_file, list_pieces
-from ontoweir.runtime.sources.read_chunk import MAPPED
 from ontoweir.runtime.sources.read_source import Located, locate_source
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.spark.read_view import VIEW

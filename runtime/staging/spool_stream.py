@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 
 from ontoweir.errors import RunError, Source
 from ontoweir.mappings.model.catalog import Column, Stream, StringType
+from ontoweir.runtime.chunks.row_groups import MAPPED
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.sources.history import Piece
-from ontoweir.runtime.sources.read_chunk import MAPPED
 from ontoweir.runtime.sources.read_source import BAD, Located, drop_empty
 from ontoweir.runtime.staging.conform_parquet import conform_parquet
 from ontoweir.runtime.staging.list_staged import first_row, list_staged

@@ -7,12 +7,13 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import Lag, Reference
+from ontoweir.runtime.chunks.read_chunk import BEGINNING, Slice
+from ontoweir.runtime.chunks.row_groups import RowGroups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck, admit_rows
 from ontoweir.runtime.sources.coded_texts import concat_rows
 from ontoweir.runtime.sources.convert_table import describe_bad
 from ontoweir.runtime.sources.history import Cursor, History
-from ontoweir.runtime.sources.read_chunk import BEGINNING, RowGroups, Slice
 from ontoweir.runtime.sources.read_ordered import decode_piece, find_late
 from ontoweir.runtime.sources.read_source import BAD
 from ontoweir.runtime.times.late_rows import late_reason

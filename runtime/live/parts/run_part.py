@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.errors import OntoweirError
+from ontoweir.runtime.chunks.read_chunk import Chunk
 from ontoweir.runtime.division.store_statics import open_statics
 from ontoweir.runtime.division.task_failure import describe_failure
 from ontoweir.runtime.engine.advance_rows import advance_rows
@@ -32,7 +33,6 @@ from ontoweir.runtime.live.parts.part_task import (
 from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.sources.history import Cursor
-from ontoweir.runtime.sources.read_chunk import Chunk
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from ontoweir.runtime.chunks.read_chunk import Chunk, Slice
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts, ReferenceCheck, admit_rows
 from ontoweir.runtime.sources.history import Cursor, History
-from ontoweir.runtime.sources.read_chunk import Chunk, Slice
 
 
 def admit_part(

@@ -18,8 +18,9 @@ from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.aggregate_chunk import finish_groups
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.replay.parts.admit_part import admit_part
+from ontoweir.runtime.replay.ranges.check_bound import check_bound
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
-from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, check_bound
+from ontoweir.runtime.replay.ranges.replay_range import PreparedWork
 from ontoweir.runtime.replay.ranges.scan_ranges import begin_range
 from ontoweir.runtime.replay.ranges.write_behind import write_behind
 

@@ -4,15 +4,25 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import count
+from types import MappingProxyType
 from typing import TypeAlias
 
 import pyarrow as pa
 
+from ontoweir.runtime.chunks.portions import FEWEST, PORTION, Portions
+from ontoweir.runtime.chunks.read_chunk import Chunk, read_chunk
 from ontoweir.runtime.engine.advance_rows import admit_chunk
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.admit_rows import Admitted, ReferenceCheck
+from ontoweir.runtime.ingest.encode_members import FEW
+from ontoweir.runtime.replay.ranges.thin_chunks import (
+    Portion,
+    Wanted,
+    drop_slices,
+    thin_rows,
+    unite_chunks,
+)
 from ontoweir.runtime.sources.history import Cursor, History
-from ontoweir.runtime.sources.read_chunk import Chunk, RowGroups, read_chunk
 
 Admit: TypeAlias = Callable[
     [
@@ -25,6 +35,8 @@ Admit: TypeAlias = Callable[
 ]
 """Admits the rows of a chunk, or of a part of it."""
 
+_THINNEST = 8
+"""Of rows that are left out, one in so many counts as held, so that no chunk takes too long."""
 _TIDY = 4
 """Chunks after which Arrow gives back what its threads have freed, which it keeps otherwise."""
 
@@ -36,6 +48,7 @@ def read_chunks(
     cursors: Mapping[str, Cursor],
     span: tuple[int | None, int | None],
     admit: Admit = admit_chunk,
+    wanted: Wanted = MappingProxyType({}),
 ) -> Generator[tuple[Chunk, Mapping[str, Admitted]]]:
     """The chunks of some streams from a place on. While one is with the caller, a thread reads the
     next one; so two are in memory. To be closed (contextlib.closing), which waits for the thread.
@@ -47,6 +60,8 @@ def read_chunks(
         cursors: where each stream is.
         span: [start, stop) in µs.
         admit: what admits rows.
+        wanted: which rows of streams are enough (list_thinned). While these are few of those that
+            are read, only they are kept, and a portion is in memory with the others.
 
     Raises:
         DataError: when its chunk is asked for: the data breaks what is declared of timestamps, or
@@ -54,12 +69,26 @@ def read_chunks(
     """
 
     def read(place: Mapping[str, Cursor]) -> tuple[Chunk, Mapping[str, Admitted]]:
-        chunk = read_chunk(groups, histories, place, work.rows_per_chunk, span[1])
-        return chunk, admit(histories, checks, chunk, span)
+        parts: list[Portion] = []
+        left, thin = work.rows_per_chunk, bool(wanted)
+        portion = min(left, max(PORTION, FEWEST * len(histories)))
+        while not parts or (left > 0 and not parts[-1].chunk.done):
+            most = portion if thin else left
+            chunk = read_chunk(portions, histories, place, most, span[1])
+            admitted = admit(histories, checks, chunk, span)
+            if thin:
+                admitted = thin_rows(work, admitted, wanted)
+            rows = sum(len(s.times) for s in chunk.slices.values())
+            kept = sum(len(a.times) for a in admitted.values())
+            thin = thin and FEW * kept <= rows
+            left -= max(kept, rows // _THINNEST) if thin else rows
+            place = chunk.after
+            parts.append(drop_slices(chunk, admitted))
+        return unite_chunks(parts)
 
     done = not histories
     with (
-        closing(RowGroups()) as groups,
+        closing(Portions()) as portions,
         ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read") as pool,
     ):
         coming = None if done else pool.submit(read, cursors)

@@ -42,7 +42,9 @@ from ontoweir.runtime.engine.prepare_plan import PreparedPlan, prepare_plans
 from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.ingest.list_references import reference_checks
 from ontoweir.runtime.kernel.tables_of_size import level_streams
+from ontoweir.runtime.replay.ranges.check_bound import check_bound, check_rows, list_sizes
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
+from ontoweir.runtime.replay.ranges.thin_chunks import list_thinned
 from ontoweir.runtime.replay.ranges.write_behind import write_behind
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.write_results import write_part
@@ -226,7 +228,9 @@ def _replay(
     answering = task.level is None and not task.grouped
     at_end = answering and work.aggregates is not None and work.aggregates.final
     span = (task.start_us, task.stop_us)
-    chunks = held.enter_context(closing(read_chunks(work, histories, checks, state.cursors, span)))
+    thinned = list_thinned(work, plans)
+    coming = read_chunks(work, histories, checks, state.cursors, span, wanted=thinned)
+    chunks = held.enter_context(closing(coming))
     later = held.enter_context(write_behind())
     told = progress_file(task.folder, task.index)
     for chunk, found in chunks:
@@ -246,7 +250,7 @@ def _replay(
             file = part_file(task.folder, task.index, parts)
             rest = state.rows - count_own(work, state)
             first = first_time(work, admitted)
-            delta = GroupDelta(fresh, rest, _list_sizes(work, state), chunk.now_us, first)
+            delta = GroupDelta(fresh, rest, list_sizes(work, state), chunk.now_us, first)
             write = partial(_replace, file, pickle.dumps(delta))
             parts += 1
         else:
@@ -313,7 +317,7 @@ def _group(
             progress = replace(progress, parts=progress.parts + 1)
         rows = delta.rows + count_emitted(work, groups) + groups.rows
         most = max(most, rows)
-        _check_rows(work, rows, [*delta.sizes, f"groups {groups.rows}"])
+        check_rows(work, rows, [*delta.sizes, f"groups {groups.rows}"])
         _replace(progress_file(task.folder, task.index), pickle.dumps(progress))
         on_progress()
     write, progress = _finish(work, task, groups, progress)
@@ -349,42 +353,6 @@ def _report(
     write()
     _replace(file, pickle.dumps(progress))
     on_progress()
-
-
-def check_bound(work: ExecutionContext, state: ExecutionState) -> None:
-    """Raise RunError if the state has more rows than its bound."""
-    _check_rows(work, state.rows, _list_sizes(work, state))
-
-
-def _list_sizes(work: ExecutionContext, state: ExecutionState) -> list[str]:
-    """What the state has rows of."""
-    sizes = []
-    for plan, kernel in zip(work.plans, state.kernels, strict=True):
-        for table in plan.tables:
-            held = kernel.stored.get(table.members)
-            if held is not None:
-                names = ", ".join(plan.form.members[i].alias for i in sorted(table.members))
-                sizes.append(f"{{{names}}} {held.rows} of {table.bound.rows}")
-    if state.groups.rows:
-        sizes.append(f"groups {state.groups.rows}")
-    sizes += (
-        f"remembered {', '.join(rule.columns)} {held.rows}"
-        for rule, held in zip(work.rules, state.rules, strict=False)
-        if held.rows
-    )
-    return sizes
-
-
-def _check_rows(work: ExecutionContext, rows: int, sizes: Sequence[str]) -> None:
-    if work.bound is None or rows <= work.bound:
-        return
-    raise RunError(
-        f"{work.name}: the state has {rows} rows, more than its bound of {work.bound} "
-        f"({'; '.join(sizes)})",
-        why="a bounded query never exceeds its bound: a declaration does not hold, or the plan "
-        "is wrong",
-        fix="check the declarations its verdict rests on; if they hold, report this",
-    )
 
 
 def _write(file: Path, table: pa.Table, parquet: bool) -> None:

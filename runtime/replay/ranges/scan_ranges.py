@@ -29,6 +29,7 @@ from ontoweir.runtime.engine.prepare_plan import prepare_plans
 from ontoweir.runtime.kernel.kernel import KernelState
 from ontoweir.runtime.kernel.tables_of_size import ALL_SIZES, count_levels, level_streams
 from ontoweir.runtime.pool.string_pool import no_texts
+from ontoweir.runtime.replay.ranges.check_bound import check_bound
 from ontoweir.runtime.replay.ranges.collect_parts import PartCollector, ProgressWatch
 from ontoweir.runtime.replay.ranges.merge_states import merge_states
 from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, find_start
@@ -37,7 +38,6 @@ from ontoweir.runtime.replay.ranges.replay_range import (
     HistoryTask,
     RangeOutcome,
     RangeTask,
-    check_bound,
 )
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 from hypothesis import given
 
 from ontoweir.mappings.model.catalog import Column, DataSource, IntType, Stream
+from ontoweir.runtime.chunks.row_groups import RowGroups
 from ontoweir.runtime.lateness.find_disorder import find_disorder
 from ontoweir.runtime.lateness.order_pieces import order_pieces
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import list_pieces
-from ontoweir.runtime.sources.read_chunk import RowGroups
 from ontoweir.runtime.times.late_rows import LateRows
 from tests.oracle.budget import SEEDS, budget
 

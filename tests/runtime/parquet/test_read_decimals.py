@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ontoweir.errors import DataError
+from ontoweir.runtime.chunks.portions import Portions
+from ontoweir.runtime.chunks.read_chunk import read_chunk
 from ontoweir.runtime.parquet.compact_thrift import (
     BINARY,
     I32,
@@ -23,7 +25,6 @@ from ontoweir.runtime.parquet.compact_thrift import (
 )
 from ontoweir.runtime.parquet.read_decimals import are_coded, read_decimals
 from ontoweir.runtime.sources.history import Cursor, History, Piece
-from ontoweir.runtime.sources.read_chunk import RowGroups, read_chunk
 from tests.oracle.budget import SEEDS, budget
 from tests.runtime.harness import make_catalog
 
@@ -131,7 +132,7 @@ def test_a_history_is_the_same(limit: int, tmp_path: Path) -> None:
     """Columns come in the order in which they are wanted, whoever reads them."""
     table = _write(tmp_path / "s.parquet", 2_000, limit)
     history = _history(tmp_path / "s.parquet", 2_000)
-    chunk = read_chunk(RowGroups(), [history], {"s": Cursor()}, 10_000)
+    chunk = read_chunk(Portions(), [history], {"s": Cursor()}, 10_000)
     found = chunk.slices["s"].table
     assert found.column_names == ["d", "e"]
     assert found.column("e").equals(table.column("e"))
@@ -153,7 +154,7 @@ def test_bytes_that_are_wrong_are_an_error(tmp_path: Path) -> None:
     file.write_bytes(content)
     assert _read_first(file) is None
     with pytest.raises(DataError, match="cannot be read"):
-        read_chunk(RowGroups(), [_history(file, 2_000)], {"s": Cursor()}, 10_000)
+        read_chunk(Portions(), [_history(file, 2_000)], {"s": Cursor()}, 10_000)
 
 
 @budget(0.3)

@@ -17,13 +17,13 @@ from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.plans.make_plan import make_plan
 from ontoweir.mappings.model.catalog import Catalog, IntType, Stream
+from ontoweir.runtime.chunks.read_chunk import Chunk, read_chunk
 from ontoweir.runtime.division import store_statics
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.replay.ranges import prefetch_chunks as read_chunks
 from ontoweir.runtime.replay.ranges.plan_ranges import Ranges, find_start, plan_ranges
 from ontoweir.runtime.sources import list_pieces
 from ontoweir.runtime.sources.history import History, Piece
-from ontoweir.runtime.sources.read_chunk import Chunk, read_chunk
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import Case, make_case
 from tests.oracle.relational import answers

@@ -83,7 +83,7 @@ def test_one_chunk_is_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     job = _job(tmp_path, list(range(100)))
     counts = {"read": 0, "computed": 0}
     most = 0
-    cut, advance = vars(read_chunks)["read_chunk"], vars(replay_range)["advance_rows"]
+    cut, advance = vars(read_chunks)["unite_chunks"], vars(replay_range)["advance_rows"]
 
     def reading(*given: Any) -> Any:
         nonlocal most
@@ -96,7 +96,7 @@ def test_one_chunk_is_read_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         counts["computed"] += 1
         return found
 
-    monkeypatch.setattr(read_chunks, "read_chunk", reading)
+    monkeypatch.setattr(read_chunks, "unite_chunks", reading)
     monkeypatch.setattr(replay_range, "advance_rows", computing)
     output = tmp_path / "out.parquet"
     summary = replay_history(job, ReplayRequest(output, "parquet", rows_per_chunk=8))

@@ -14,11 +14,11 @@ import pytest
 
 from ontoweir.cache.open_cache import Cache
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.runtime.chunks.row_groups import RowGroups
 from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.replay.replay_summary import ReplaySummary
 from ontoweir.runtime.sources import identify_file as module
-from ontoweir.runtime.sources.read_chunk import RowGroups
 from ontoweir.runtime.verified.identify_streams import identify_streams
 from ontoweir.runtime.verified.verification import begin_verification
 from tests.runtime.harness import Row, make_catalog, make_sql_job, read_rows
@@ -96,7 +96,13 @@ class Replays:
             self.read |= {*history.columns}
             return load(groups, history, piece)
 
+        def scanned(groups: RowGroups, history: Any, piece: Any, rows: int, **more: Any) -> Any:
+            self.read |= {*history.columns}
+            return scan(groups, history, piece, rows, **more)
+
+        scan = RowGroups.scan
         monkeypatch.setattr(RowGroups, "_load", noted)
+        monkeypatch.setattr(RowGroups, "scan", scanned)
 
     def run(
         self, catalog: Catalog, sql: str, *, known: bool = True, again: bool = False, **options: Any

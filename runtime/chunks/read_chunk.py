@@ -1,0 +1,178 @@
+"""Read the next chunk of history: whole timestamps, over all streams, in the worker."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heapreplace
+
+import numpy as np
+import pyarrow as pa
+
+from ontoweir.errors import DataError, Source
+from ontoweir.runtime.chunks.portions import Portions
+from ontoweir.runtime.columnar.decode_times import show_time
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.coded_texts import concat_rows
+from ontoweir.runtime.sources.history import Cursor, History
+from ontoweir.runtime.sources.read_ordered import decode_piece
+
+BEGINNING = -(1 << 62)
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Consecutive rows of a stream: times in µs (those of rows without one repeat the last)."""
+
+    times: Array
+    timed: Array
+    table: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Whole timestamps of all streams.
+
+    `now_us`: no later row is at or before it (None: no row had a timestamp); `done`: history
+    ends here; `read`: rows taken from each stream, and the cursors behind and before them.
+    """
+
+    slices: Mapping[str, Slice]
+    before: Mapping[str, Cursor]
+    after: Mapping[str, Cursor]
+    now_us: int | None
+    done: bool
+
+
+def read_chunk(
+    portions: Portions,
+    histories: Sequence[History],
+    cursors: Mapping[str, Cursor],
+    rows_per_chunk: int,
+    stop_us: int | None = None,
+) -> Chunk:
+    """Read from the stream that lags until enough rows are there and some timestamp is complete.
+
+    Args:
+        portions: the task's reader of rows.
+        histories: the streams.
+        cursors: where each is.
+        rows_per_chunk: about how many rows to read.
+        stop_us: a stream that has reached it is at its end; a chunk may hold rows beyond it.
+
+    Raises:
+        DataError: timestamps go backwards, or a file cannot be read.
+    """
+    readers = [_Reader(portions, h, cursors[h.stream.name]) for h in histories]
+    portion = max(1, rows_per_chunk // max(1, len(readers)))
+    waiting = [(r.last_us, n) for n, r in enumerate(readers) if not r.finished(stop_us)]
+    heapify(waiting)
+    rows, first_us = 0, min((r.first_us for r in readers), default=BEGINNING)
+    while waiting:
+        last_us, number = waiting[0]
+        if rows >= rows_per_chunk and first_us < last_us:
+            break
+        lagging = readers[number]
+        rows += lagging.read(portion, stop_us)
+        first_us = min(first_us, lagging.first_us)
+        if lagging.finished(stop_us):
+            heappop(waiting)
+        else:
+            heapreplace(waiting, (lagging.last_us, number))
+    if waiting:
+        limit = waiting[0][0]
+        slices = {r.name: r.take(limit) for r in readers}
+        now: int | None = limit - 1
+    else:
+        slices = {r.name: r.take(None) for r in readers}
+        last = max((r.last_us for r in readers), default=BEGINNING)
+        now = None if last == BEGINNING else last
+    if now is not None and stop_us is not None:
+        now = min(now, stop_us - 1)
+    before = {r.name: r.cursor for r in readers}
+    after = {r.name: r.advance(len(slices[r.name].times)) for r in readers}
+    return Chunk(slices, before, after, now, not waiting)
+
+
+class _Reader:
+    """Reads ahead of a cursor."""
+
+    def __init__(self, portions: Portions, history: History, cursor: Cursor) -> None:
+        self.portions, self.history, self.cursor = portions, history, cursor
+        portions.forget(history, cursor)
+        self.name = history.stream.name
+        self.ahead = cursor
+        self.parts: list[Slice] = []
+        self.last_us = BEGINNING if cursor.last_us is None else cursor.last_us
+        self.first_us = 1 << 62
+
+    def finished(self, stop_us: int | None) -> bool:
+        """Whether nothing more is to come."""
+        return self.ahead.piece >= len(self.history.pieces) or (
+            stop_us is not None and self.last_us >= stop_us
+        )
+
+    def read(self, limit: int, stop_us: int | None) -> int:
+        """Read some more rows, of one row group; how many."""
+        piece = self.history.pieces[self.ahead.piece]
+        table = self.portions.read(self.history, self.ahead, limit, stop_us)
+        stream = self.history.stream
+        times, timed = decode_piece(table, stream, piece, self.ahead.offset)
+        if not timed.all():
+            times = np.where(timed, times, BEGINNING)
+            filled = np.maximum.accumulate(times) if len(times) else times
+            self._check_order(times[timed], np.flatnonzero(timed))
+            times = np.maximum(filled, self.last_us)
+        else:
+            self._check_order(times, None)
+        if timed.any():
+            first = int(times[int(np.argmax(timed))])
+            self.first_us = min(self.first_us, first)
+        elif len(times) and self.last_us > BEGINNING:
+            self.first_us = min(self.first_us, self.last_us)
+        self.last_us = int(times[-1])
+        self.parts.append(Slice(times, timed, table.drop_columns([stream.timestamp])))
+        self.ahead = self.ahead.moved(self.history, table.num_rows, None)
+        return int(table.num_rows)
+
+    def _check_order(self, times: Array, index: Array | None) -> None:
+        if len(times) == 0 or (times[0] >= self.last_us and (times[1:] >= times[:-1]).all()):
+            return
+        earlier = np.concatenate([[self.last_us], times[:-1]])
+        at = int(np.flatnonzero(times < earlier)[0])
+        row = at if index is None else int(index[at])
+        piece = self.history.pieces[self.ahead.piece]
+        stream = self.history.stream
+        raise DataError(
+            f"{stream.name}.{stream.timestamp} goes backwards, from {show_time(int(earlier[at]))} "
+            f"to {show_time(int(times[at]))}",
+            why="a stream is read in the order of its timestamps",
+            fix='declare by how much rows come late, e.g. lateness = "1 minute" with the timestamp '
+            "in the catalog, set sort = true in the stream's source, or sort the data",
+            source=Source(piece.shown, piece.first + self.ahead.offset + row),
+        )
+
+    def take(self, limit: int | None) -> Slice:
+        """The rows before a time (None: all)."""
+        parts = self.parts
+        if not parts:
+            table = pa.table({n: pa.array([], pa.null()) for n in self.history.columns})
+            return Slice(np.zeros(0, np.int64), np.zeros(0, np.bool_), table)
+        times, timed, table = parts[0].times, parts[0].timed, parts[0].table
+        if len(parts) > 1:
+            times = np.concatenate([p.times for p in parts])
+            timed = np.concatenate([p.timed for p in parts])
+            table = concat_rows([p.table for p in parts])
+        if limit is None:
+            return Slice(times, timed, table)
+        count = int(np.searchsorted(times, limit, side="left"))
+        return Slice(times[:count], timed[:count], table.slice(0, count))
+
+    def advance(self, count: int) -> Cursor:
+        """The cursor behind the rows taken."""
+        last_us = self.cursor.last_us
+        taken = 0
+        for part in self.parts:
+            mine = min(len(part.times), count - taken)
+            if mine > 0 and int(part.times[mine - 1]) > BEGINNING:
+                last_us = int(part.times[mine - 1])
+            taken += mine
+        return self.cursor.moved(self.history, count, last_us)

@@ -1,0 +1,216 @@
+"""Read row groups of history: whole, a few of them ahead; or portion by portion."""
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ontoweir.runtime.chunks.reopened_file import open_again
+from ontoweir.runtime.parquet.read_decimals import read_decimals
+from ontoweir.runtime.sources.coded_texts import find_coded, find_decimals
+from ontoweir.runtime.sources.convert_table import convert_table
+from ontoweir.runtime.sources.history import History, Piece
+from ontoweir.runtime.sources.list_pieces import add_absent
+from ontoweir.runtime.sources.read_ordered import Rest, read_ordered
+from ontoweir.runtime.sources.read_source import BAD, unreadable
+
+_CACHED_GROUPS = 4
+_AHEAD = 4
+"""Row groups of a stream that are read ahead at most."""
+_CACHED_FOOTERS = 16
+_WIDE = 40
+"""Columns that take so many bytes a row are decoded by several threads: of others the threads cost
+more than they save."""
+_BUFFERED = 8
+"""Bytes of a column's pages that are read at once, for each row of a portion."""
+MAPPED = ".arrow"
+"""How files are called that Arrow maps to memory: rows that are read once, soon."""
+
+
+def _map_rows(piece: Piece, wanted: Sequence[str]) -> pa.Table:
+    """
+    Raises:
+        DataError: its file cannot be read.
+    """
+    try:
+        with pa.memory_map(piece.file) as source, pa.ipc.open_file(source) as file:
+            return pa.Table.from_batches([file.get_batch(piece.group)]).select(wanted)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise unreadable(piece.shown, error) from error
+
+
+class RowGroups:
+    """Reads row groups, for one task: the last few are kept, for what is read in parts, and what
+    files say of themselves, as their row groups are read one by one. While one is looked at, two
+    threads (with Arrow's, for columns) read the next ones of its stream, or, where pieces are made
+    of what is left of those before, one; `close` waits for them."""
+
+    def __init__(self) -> None:
+        self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
+        self._footers: OrderedDict[str, _Footer] = OrderedDict()
+        self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
+        self._rests: dict[str, Rest] = {}
+        self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-group")
+        self._in_turn = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
+        self._lock = Lock()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._pool.shutdown(cancel_futures=True)
+        self._in_turn.shutdown(cancel_futures=True)
+
+    def read(self, history: History, index: int, rows: int, stop_us: int | None) -> pa.Table:
+        """A row group's columns in use. Read ahead are about so many rows, none from `stop_us` on.
+
+        Raises:
+            DataError: its file cannot be read.
+        """
+        key = self._start(history, index)
+        for place, piece in enumerate(history.pieces[index + 1 : index + 1 + _AHEAD], index + 1):
+            over = stop_us is not None and piece.low is not None and piece.low >= stop_us
+            if over or rows <= 0:
+                break
+            self._start(history, place)
+            rows -= piece.rows
+        if key not in self._groups:
+            self._groups[key] = self._ahead.pop(key).result()
+            while len(self._groups) > _CACHED_GROUPS:
+                self._groups.popitem(last=False)
+        self._groups.move_to_end(key)
+        return self._groups[key]
+
+    def _start(self, history: History, index: int) -> tuple[str, str, int]:
+        piece = history.pieces[index]
+        key = (history.stream.name, piece.file, piece.group)
+        if key not in self._groups and key not in self._ahead:
+            pool = self._pool if history.disorder is None else self._in_turn
+            self._ahead[key] = pool.submit(self._load, history, piece)
+        return key
+
+    def _load(self, history: History, piece: Piece) -> pa.Table:
+        if history.disorder is None:
+            return self._load_group(history, piece)
+        name = history.stream.name
+        table, rest = read_ordered(
+            history.disorder,
+            piece.group,
+            history.stream,
+            self._rests.pop(name, None),
+            partial(self._load_group, history),
+        )
+        self._rests[name] = rest
+        return table
+
+    def _load_group(self, history: History, piece: Piece) -> pa.Table:
+        wanted = _list_wanted(history)
+        if piece.file.endswith(MAPPED):
+            return _map_rows(piece, wanted)
+        try:
+            with pa.OSFile(piece.file) as source:  # pages of a mapped file cost more than a copy
+                footer = self._read_footer(source, history, piece.file)
+                (table,) = _read_group(source, footer, piece, wanted, None)
+        except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise unreadable(piece.shown, error) from error
+        table = add_absent(table, wanted, piece, history.stream)
+        return table if history.staged else convert_table(table, history.stream)
+
+    def scan(
+        self, history: History, piece: Piece, rows: int, *, again: bool = False
+    ) -> Iterator[pa.Table]:
+        """A row group of a Parquet file in portions, in order; no more than one is in memory.
+
+        Args:
+            history: whose it is; not one whose pieces are made of several row groups.
+            piece: the row group.
+            rows: of a portion, at most.
+            again: open the file for each access, as many others are open.
+
+        Raises:
+            DataError: when a portion is asked for: its file cannot be read.
+        """
+        wanted = _list_wanted(history)
+        try:
+            with open_again(piece.file) if again else pa.OSFile(piece.file) as source:
+                footer = self._read_footer(source, history, piece.file)
+                for part in _read_group(source, footer, piece, wanted, rows):
+                    table = add_absent(part, wanted, piece, history.stream)
+                    yield table if history.staged else convert_table(table, history.stream)
+        except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise unreadable(piece.shown, error) from error
+
+    def _read_footer(self, source: "pa.NativeFile", history: History, name: str) -> "_Footer":
+        """What a file says of itself, and how its columns are read."""
+        with self._lock:
+            if name not in self._footers:
+                footer = pq.read_metadata(source)
+                coded = find_coded(footer, history.stream)
+                decimals = find_decimals(footer, history.stream)
+                self._footers[name] = _Footer(footer, coded, decimals)
+                while len(self._footers) > _CACHED_FOOTERS:
+                    self._footers.popitem(last=False)
+            return self._footers[name]
+
+
+@dataclass(frozen=True, slots=True)
+class _Footer:
+    """What a file says of itself; the columns that are read with their dictionaries; and the
+    places of those that may be read by `read_decimals`."""
+
+    metadata: "pq.FileMetaData"
+    coded: tuple[str, ...]
+    decimals: Mapping[str, int]
+
+
+def _list_wanted(history: History) -> list[str]:
+    """The columns that are read."""
+    wanted = [*history.columns, history.stream.timestamp]
+    if history.staged and history.verified is None:
+        wanted.append(BAD)
+    return wanted
+
+
+def _read_group(
+    source: "pa.NativeFile", footer: _Footer, piece: Piece, wanted: Sequence[str], rows: int | None
+) -> Iterator[pa.Table]:
+    """Those of the columns wanted that a file has, of a row group; in portions of at most so many
+    rows (None: in one)."""
+    buffer = 0 if rows is None else _BUFFERED * rows
+    file = pq.ParquetFile(
+        source,
+        metadata=footer.metadata,
+        pre_buffer=False,
+        buffer_size=buffer,
+        read_dictionary=footer.coded,
+    )
+    there = set(file.schema_arrow.names)
+    names = [n for n in wanted if n in there]
+    apart: dict[str, pa.ChunkedArray] = {}
+    for name in names:
+        if name in footer.decimals:
+            found = read_decimals(source, footer.metadata, piece.group, footer.decimals[name])
+            if found is not None:
+                apart[name] = found
+    plain = [n for n in names if n not in apart]
+    if rows is None:
+        yield _put_beside(file.read_row_group(piece.group, columns=plain), apart, names)
+        return
+    threads = piece.size >= _WIDE * piece.rows
+    first = 0
+    for batch in file.iter_batches(rows, [piece.group], plain, use_threads=threads):
+        part = {n: values.slice(first, batch.num_rows) for n, values in apart.items()}
+        first += batch.num_rows
+        yield _put_beside(pa.Table.from_batches([batch]), part, names)
+
+
+def _put_beside(
+    table: pa.Table, apart: Mapping[str, pa.ChunkedArray], names: Sequence[str]
+) -> pa.Table:
+    """Rows with columns that were read apart."""
+    for name, values in apart.items():
+        table = table.append_column(name, values)
+    return table.select(names) if apart else table

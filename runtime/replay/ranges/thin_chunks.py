@@ -1,0 +1,117 @@
+"""Rows of history that no plan can want are left out as soon as they are admitted, and what is left
+of several portions is one chunk: so less is in memory, and little is computed more than once."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ontoweir.rewriter.model.add_views import base_tables
+from ontoweir.runtime.chunks.read_chunk import Chunk
+from ontoweir.runtime.columnar.frame import starts_of_runs
+from ontoweir.runtime.columnar.steps import Steps
+from ontoweir.runtime.engine.advance_rows import share_steps
+from ontoweir.runtime.engine.execution import ExecutionContext
+from ontoweir.runtime.engine.prepare_plan import PreparedPlan, list_wanted
+from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts, ColumnMemory
+from ontoweir.runtime.ingest.encode_members import FEW, MemberEncoder
+from ontoweir.runtime.ingest.select_candidates import Selection
+from ontoweir.runtime.sources.coded_texts import concat_rows
+
+Wanted = Mapping[str, Set[Selection]]
+"""By stream, what its rows keep that some member can want; of other streams all rows count."""
+
+
+def list_thinned(work: ExecutionContext, plans: Sequence[PreparedPlan]) -> Wanted:
+    """The streams of a run whose rows can be left out that no member of a plan wants: none else
+    looks at them, and every member says of some column within which limits it lies."""
+    if work.blocks or work.rules:
+        return {}
+    others = base_tables((view.name for view in work.views), work.views)
+    others |= {key.stream for key in work.watched}
+    return {
+        name: selections
+        for name, selections in list_wanted(plans).items()
+        if name not in others and () not in selections
+    }
+
+
+def thin_rows(
+    work: ExecutionContext, admitted: Mapping[str, Admitted], wanted: Wanted
+) -> dict[str, Admitted]:
+    """What was admitted, but of streams of which few rows can be wanted these alone. All rows are
+    counted, and so are their timestamps.
+
+    Raises:
+        DataError: an expression has no value for a row.
+    """
+    names = wanted.keys() & admitted.keys()
+    shared = share_steps({name: admitted[name] for name in names}, work.catalog)
+    encoder = MemberEncoder(work.catalog, shared, wanted)
+    thin = dict(admitted)
+    for name in names:
+        rows, index = admitted[name], encoder.unite(name)
+        if index is not None and len(index) * FEW <= len(rows.steps):
+            marks = rows.times[starts_of_runs(rows.times)] if rows.marks is None else rows.marks
+            thin[name] = replace(rows.take(index), marks=marks)
+    return thin
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """What was admitted of a chunk, which is without its slices; `lengths`: how many rows of each
+    stream these had."""
+
+    chunk: Chunk
+    admitted: Mapping[str, Admitted]
+    lengths: Mapping[str, int]
+
+
+def drop_slices(chunk: Chunk, admitted: Mapping[str, Admitted]) -> Portion:
+    """A chunk that was admitted, of which nothing else is kept in memory."""
+    lengths = {name: len(rows.times) for name, rows in chunk.slices.items()}
+    return Portion(replace(chunk, slices={}), admitted, lengths)
+
+
+def unite_chunks(parts: Sequence[Portion]) -> tuple[Chunk, Mapping[str, Admitted]]:
+    """Chunks that follow each other as one, and what was admitted of them."""
+    first, last = parts[0].chunk, parts[-1].chunk
+    if first is last:
+        return first, parts[0].admitted
+    times = [p.chunk.now_us for p in parts if p.chunk.now_us is not None]
+    whole = Chunk({}, first.before, last.after, times[-1] if times else None, last.done)
+    return whole, {
+        name: _unite_rows([p.admitted[name] for p in parts], [p.lengths[name] for p in parts])
+        for name in first.before
+    }
+
+
+def _unite_rows(parts: Sequence[Admitted], lengths: Sequence[int]) -> Admitted:
+    """Rows of a stream, one after the other; `lengths`: of the slices they were admitted of."""
+    times = np.concatenate([p.times for p in parts])
+    rejected: Counter[str] = Counter()
+    for part in parts:
+        rejected.update(part.rejected)
+    before = np.cumsum([0, *lengths])
+    marks = [p.times[starts_of_runs(p.times)] if p.marks is None else p.marks for p in parts]
+    return Admitted(
+        Steps(times, parts[0].steps.step_us),
+        times,
+        concat_rows([p.table for p in parts]),
+        sum(p.read for p in parts),
+        dict(rejected),
+        tuple(
+            (reason, index + start)
+            for part, start in zip(parts, before, strict=False)
+            for reason, index in part.rejects
+        ),
+        np.concatenate(marks),
+        {
+            name: CodedTexts(first.table, np.concatenate([p.coded[name].codes for p in parts]))
+            for name, first in parts[0].coded.items()
+        },
+        parts[0].filled,
+        parts[0].among,
+        ColumnMemory(),
+    )

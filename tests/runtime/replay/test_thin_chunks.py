@@ -1,0 +1,228 @@
+"""Rows that no member wants are left out as soon as they are admitted: the answers, and what is
+counted, are those of all rows, and DuckDB's."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ontoweir.cache.open_cache import Cache
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.run.replay_query import ReplayOptions, replay_query
+from ontoweir.runtime.chunks import portions
+from ontoweir.runtime.replay import replay
+from ontoweir.runtime.replay.ranges import prefetch_chunks, replay_range
+
+PROJECT = """
+[project]
+[streams.s]
+source = { format = "parquet", path = "s.parquet" }
+timestamp = { column = "ts", unit = "1 second" }
+keys = [["k", "ts", "id"]]
+references = [{ columns = ["k"], relation = "r", to = ["k"] }]
+[streams.s.columns]
+id = "int"
+k = "string"
+n = { type = "int", min = 0, max = 99 }
+d = "decimal(6, 2)"
+x = "double"
+[relations.r]
+source = { format = "parquet", path = "r.parquet" }
+keys = [["k"]]
+max_rows = 100
+[relations.r.columns]
+k = "string"
+site = "int"
+"""
+PAIRS = "FROM s a, s b WHERE a.k = b.k AND a.ts < b.ts AND a.n = 7 AND b.n < 3"
+QUERIES = {
+    "filter": "SELECT id, k, d, x FROM s WHERE n = 7 AND k IS NOT NULL",
+    "two": "SELECT id, n FROM s WHERE n = 7 UNION ALL SELECT id, n FROM s WHERE n > 97",
+    "set": "SELECT DISTINCT k FROM s WHERE n = 7",
+    "pairs": f"SELECT a.k AS k, b.n AS n {PAIRS}",
+    "count": f"SELECT count(*) AS n {PAIRS}",
+    "groups": "SELECT k, count(*) AS n, max(d) AS m FROM s WHERE n = 7 GROUP BY k",
+    "site": "SELECT r.site AS site, s.id AS id FROM s, r WHERE s.k = r.k AND s.n = 7",
+    "all": "SELECT id, n FROM s WHERE id IS NOT NULL",
+}
+GROUPED = {"count", "groups"}
+
+
+def write(folder: Path, random: Random) -> None:
+    """A project with a random history; few of its rows have a certain n, or, at random, most."""
+    rows = random.choice([1, 300, 1500])
+    often = random.random() < 0.25
+
+    def number() -> int | None:
+        if often and random.random() < 0.7:
+            return 7
+        drawn = random.randint(-1, 100)  # 100 is not as declared
+        return drawn if drawn >= 0 else None
+
+    known = [f"dev {i}" for i in range(20)]
+    table = pa.table(
+        {
+            "ts": pa.array([i // 5 * 1_000_000 for i in range(rows)], pa.timestamp("us")),
+            "id": pa.array(range(rows), pa.int64()),
+            "k": pa.array([random.choice([*known, None, "?"]) for _ in range(rows)]),
+            "n": pa.array([number() for _ in range(rows)], pa.int64()),
+            "d": pa.array([random.randint(0, 9999) / 100 for _ in range(rows)]).cast(
+                pa.decimal128(6, 2)
+            ),
+            "x": pa.array([random.choice([0.5, None, 1e300]) for _ in range(rows)]),
+        }
+    )
+    folder.mkdir()
+    pq.write_table(
+        table,
+        folder / "s.parquet",
+        row_group_size=random.choice([100, 1000, 10_000]),
+        use_dictionary=random.choice([True, False]),
+    )
+    sites = pa.table({"k": known, "site": pa.array(range(20), pa.int64())})
+    pq.write_table(sites, folder / "r.parquet")
+    (folder / "ontoweir.toml").write_text(PROJECT)
+    for name, sql in QUERIES.items():
+        (folder / f"{name}.sql").write_text(sql)
+
+
+def read_rows(output: Path, shown: list[str]) -> list[Any]:
+    """The answers with their numbers, sorted."""
+    there = pq.read_schema(output).names
+    count = "multiplicity" if "multiplicity" in there else "1"
+    sql = f"SELECT {', '.join(shown)}, sum({count}) FROM '{output}' GROUP BY ALL ORDER BY ALL"
+    return duckdb.execute(sql).fetchall()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_left_out_changes_nothing(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(seed)
+    folder = tmp_path / "project"
+    write(folder, random)
+    for module in (portions, prefetch_chunks):
+        monkeypatch.setattr(module, "PORTION", random.choice([17, 40, 300]))
+    monkeypatch.setattr(portions, "FEWEST", random.choice([1, 64]))
+    monkeypatch.setattr(replay, "_FEWEST", random.choice([70, 1000]))
+    monkeypatch.setattr(replay, "_MOST", 1000)
+    workspace = Workspace(load_project(folder, environ={}), cache=Cache(tmp_path))
+    database = duckdb.connect()
+    database.execute(
+        f"CREATE TABLE s AS FROM '{folder}/s.parquet' "
+        "WHERE (n IS NULL OR n < 100) AND (k IS NULL OR k <> '?') ORDER BY id"
+    )
+    database.execute(f"CREATE TABLE r AS FROM '{folder}/r.parquet'")
+    list_thinned = vars(replay_range)["list_thinned"]
+    for name, sql in QUERIES.items():
+        compiled = workspace.compile_sql(folder / f"{name}.sql")
+        found: list[tuple[list[Any], Mapping[str, Any]]] = []
+        relation = database.sql(sql)
+        assert relation is not None
+        shown = relation.columns
+        for thin, verify in ((True, True), (True, False), (False, True)):
+            kept = list_thinned if thin else lambda *_: {}
+            monkeypatch.setattr(replay_range, "list_thinned", kept)
+            output = tmp_path / f"{name}.parquet"
+            options = ReplayOptions(output, progress=False, final=name in GROUPED, verify=verify)
+            summary = replay_query(workspace, compiled, options)
+            told = {k: summary[k] for k in ("tuples", "markers", "results", "rejected")}
+            found.append((read_rows(output, shown), told))
+        assert found[0] == found[1] == found[2], name
+        filled = " AND ".join(f"{c} IS NOT NULL" for c in shown)
+        where = "" if name in GROUPED else f"WHERE {filled}"  # a row with NULL is no answer else
+        theirs = database.execute(
+            f"SELECT *, count(*) FROM ({sql}) {where} GROUP BY ALL ORDER BY ALL"
+        ).fetchall()
+        assert found[0][0] == theirs, name
+
+
+def test_of_few_wanted_rows_few_are_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each chunk, however many rows of the history it has."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    rows = 20_000
+    table = pa.table(
+        {
+            "ts": pa.array([i // 5 * 1_000_000 for i in range(rows)], pa.timestamp("us")),
+            "id": pa.array(range(rows), pa.int64()),
+            "k": pa.array(["a"] * rows),
+            "n": pa.array([i % 100 for i in range(rows)], pa.int64()),
+            "d": pa.nulls(rows, pa.decimal128(6, 2)),
+            "x": pa.nulls(rows, pa.float64()),
+        }
+    )
+    pq.write_table(table, folder / "s.parquet")
+    pq.write_table(pa.table({"k": ["a"], "site": [1]}), folder / "r.parquet")
+    (folder / "ontoweir.toml").write_text(PROJECT)
+    held: list[tuple[int, int, int]] = []
+    advance = vars(replay_range)["advance_rows"]
+
+    def noted(work: Any, plans: Any, admitted: Any, chunk: Any, state: Any) -> Any:
+        rows = admitted["s"]
+        held.append((rows.read, len(rows.times), rows.table.num_rows))
+        assert chunk.slices == {}
+        return advance(work, plans, admitted, chunk, state)
+
+    monkeypatch.setattr(prefetch_chunks, "PORTION", 1000)
+    monkeypatch.setattr(replay_range, "advance_rows", noted)
+    workspace = Workspace(load_project(folder, environ={}), cache=Cache(tmp_path))
+    kept = {}
+    for name, where in {"few": "n = 7", "most": "n > 7"}.items():
+        (folder / f"{name}.sql").write_text(f"SELECT id, n FROM s WHERE {where}")
+        compiled = workspace.compile_sql(folder / f"{name}.sql")
+        held.clear()
+        replay_query(workspace, compiled, ReplayOptions(tmp_path / "out.parquet", progress=False))
+        kept[name] = list(held)
+    assert kept == {"few": [(rows, 200, 200)], "most": [(rows, rows, rows)]}
+
+
+def test_portions_do_not_shrink_towards_the_end_of_a_chunk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chunk that holds few rows of many ends with a whole portion."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    rows = 20_000
+    table = pa.table(
+        {
+            "ts": pa.array([i // 5 * 1_000_000 for i in range(rows)], pa.timestamp("us")),
+            "n": pa.array([i % 100 for i in range(rows)], pa.int64()),
+        }
+    )
+    pq.write_table(table, folder / "s.parquet")
+    (folder / "ontoweir.toml").write_text(
+        """
+[project]
+[streams.s]
+source = { format = "parquet", path = "s.parquet" }
+timestamp = { column = "ts", unit = "1 second" }
+[streams.s.columns]
+n = { type = "int", min = 0, max = 99 }
+"""
+    )
+    sizes: list[int] = []
+    plain = vars(prefetch_chunks)["read_chunk"]
+
+    def noted(*given: Any) -> Any:
+        chunk = plain(*given)
+        sizes.append(len(chunk.slices["s"].times))
+        return chunk
+
+    monkeypatch.setattr(prefetch_chunks, "PORTION", 1000)
+    monkeypatch.setattr(prefetch_chunks, "FEWEST", 1)
+    monkeypatch.setattr(prefetch_chunks, "read_chunk", noted)
+    for name in ("_FEWEST", "_MOST"):
+        monkeypatch.setattr(replay, name, 1500)
+    (folder / "q.sql").write_text("SELECT n FROM s WHERE n = 7")
+    workspace = Workspace(load_project(folder, environ={}), cache=Cache(tmp_path))
+    compiled = workspace.compile_sql(folder / "q.sql")
+    replay_query(workspace, compiled, ReplayOptions(tmp_path / "out.parquet", progress=False))
+    assert sum(sizes) == rows
+    assert min(sizes[:-1]) > 900
