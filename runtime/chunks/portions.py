@@ -11,7 +11,7 @@ from ontoweir.runtime.chunks.row_groups import MAPPED, RowGroups
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_source import unreadable
 
-FEWEST, PORTION = 4_096, 131_072
+FEWEST, PORTION = 4_096, 524_288
 """Rows of a portion: every one costs a fraction of a millisecond, and the next is read ahead."""
 _OPEN = 64
 """So many files of streams stay open; those of others are opened for each access."""

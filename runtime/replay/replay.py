@@ -53,7 +53,7 @@ from ontoweir.runtime.verified.watch_rejects import RejectWatch
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_CHUNK_BYTES = 16 << 20
+_CHUNK_BYTES = 32 << 20
 """Of the columns in use."""
 _FEWEST, _MOST = 50_000, 1_000_000
 """Rows of a chunk."""
