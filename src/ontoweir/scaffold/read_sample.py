@@ -19,6 +19,7 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.runtime.text.convert_text import NotPlain
+from ontoweir.runtime.text.csv_dialect import CsvDialect
 from ontoweir.scaffold.find_envelope import Changes, find_envelope
 from ontoweir.scaffold.flatten_rows import flatten_rows, make_name
 from ontoweir.scaffold.sniff_csv import Sniffed, sniff_csv
@@ -174,7 +175,7 @@ def _read_csv(file: Path, sniffed: Sniffed, types: "Mapping[str, pa.DataType]") 
     import pyarrow.csv as pcsv
 
     dialect = sniffed.dialect
-    nulls = {"", dialect.null}
+    nulls = {"", dialect.null, *dialect.nulls}
     with pcsv.open_csv(
         file,
         read_options=pcsv.ReadOptions(
@@ -199,7 +200,27 @@ def _read_csv(file: Path, sniffed: Sniffed, types: "Mapping[str, pa.DataType]") 
         first = next(iter(reader), None)
         if first is None:
             return reader.schema.empty_table()
-        return pa.Table.from_batches([first]).slice(0, ROWS)
+        rows = pa.Table.from_batches([first]).slice(0, ROWS)
+    return _read_grouped(rows, dialect) if dialect.thousands else rows
+
+
+def _read_grouped(rows: "pa.Table", dialect: CsvDialect) -> "pa.Table":
+    """Texts with marks between thousands as the numbers that they are."""
+    import pyarrow as pa
+
+    from ontoweir.runtime.text.read_csv import plain_numbers
+
+    texts = [f.name for f in rows.schema if pa.types.is_string(f.type)]
+    numbers = plain_numbers(rows, dict.fromkeys(texts, FloatType()), dialect)
+    for name in texts:
+        for kind in (pa.int64(), pa.float64()):
+            try:
+                column = numbers.column(name).cast(kind)
+            except pa.ArrowInvalid:
+                continue
+            rows = rows.set_column(rows.column_names.index(name), name, column)
+            break
+    return rows
 
 
 def _column_type(kind: "pa.DataType") -> ColumnType | None:
