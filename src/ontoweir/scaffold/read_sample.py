@@ -132,8 +132,8 @@ def _find_file(path: Path) -> Path:
         raise UsageError(
             f"there is no {path}" if not path.exists() else f"{path} is no file of data",
             why="tables are files called .csv, .tsv, .txt, .parquet, .jsonl or .avro, folders of "
-            "such, or of Delta; text may be packed as .gz, .bz2 or .zst; or points in InfluxDB's line "
-            "protocol, or columns parted by blanks below their names",
+            "such, or of Delta; text may be packed as .gz, .bz2 or .zst; or points in InfluxDB's "
+            "line protocol, or columns parted by blanks below their names",
             fix="name such a file",
             source=Source(str(path)),
         )

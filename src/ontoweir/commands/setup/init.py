@@ -33,9 +33,9 @@ def add_init(commands: Any) -> None:
         help="tables of the project: CSV with a header, Parquet or JSON lines, or folders of "
         "such; an Avro file or a Delta table (with ontoweir[avro], ontoweir[delta]); a file of "
         "SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; or SQL that creates tables "
-        "(.sql), whose data is to come. InfluxDB's line protocol and annotated CSV, a JSON document "
-        "such as Prometheus answers, and columns parted by blanks, as vmstat prints them, are copied "
-        "into the project",
+        "(.sql), whose data is to come. InfluxDB's line protocol and annotated CSV, a JSON "
+        "document such as Prometheus answers, and columns parted by blanks, as vmstat prints them, "
+        "are copied into the project",
     )
     init.add_argument(
         "--ontology",

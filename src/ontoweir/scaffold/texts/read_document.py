@@ -17,7 +17,8 @@ def read_document(document: object) -> list[Row] | None:
     """
     if _is_rows(document):
         assert isinstance(document, list)
-        return list[Row](document)
+        rows: list[Row] = document
+        return rows
     if not isinstance(document, dict):
         return None
     data = document.get("data")
