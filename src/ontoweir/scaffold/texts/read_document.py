@@ -28,7 +28,7 @@ def read_document(document: object) -> list[Row] | None:
     if len(lists) == len(document) > 0 and all("ts" in r for rows in lists.values() for r in rows):
         return [{"key": n, **_number(row)} for n, rows in lists.items() for row in rows]
     if len(lists) == 1:
-        return next(iter(lists.values()))
+        return list[Row](*lists.values())
     objects = [value for value in document.values() if isinstance(value, dict)]
     return read_document(objects[0]) if len(objects) == 1 and not lists else None
 
