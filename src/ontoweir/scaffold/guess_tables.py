@@ -23,6 +23,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.parse_duration import UNITS_US
 from ontoweir.scaffold.find_envelope import Changes
+from ontoweir.scaffold.flatten_rows import make_name
 from ontoweir.scaffold.read_sample import Sample
 from ontoweir.scaffold.texts.find_zone import find_zone
 
@@ -64,6 +65,7 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
     streams: dict[str, Stream] = {}
     relations: dict[str, Relation] = {}
     reasons = []
+    samples = [one for sample in samples for one in _part(sample)]
     for sample in samples:
         source = DataSource(sample.format, str(sample.path), sample.options, unnest=sample.unnest)
         paths = dict(sample.paths)
@@ -89,6 +91,16 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
         )
         reasons.append((sample.name, why))
     return Guessed(Catalog(streams, relations), tuple(reasons))
+
+
+def _part(sample: Sample) -> list[Sample]:
+    """The lines of a sample and, as a table of its own, the elements of their array; the latter
+    alone, where the lines have no time."""
+    if sample.outer is None or _find_time(sample.outer) is None:
+        return [sample]
+    assert sample.unnest is not None
+    inner = f"{sample.name}_{make_name(sample.unnest.rpartition('.')[2])}"
+    return [sample.outer, replace(sample, name=inner)]
 
 
 def _guess_changes(sample: Sample, changes: Changes, source: DataSource) -> Stream:

@@ -1,7 +1,7 @@
 """Read the beginning of a file of data, with the types that its values seem to have."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -39,7 +39,8 @@ class Sample:
     """The beginning of a table: `name`: for the catalog, of the file's; `rows`: its columns that
     have a type of ours, `types`: which; `left_out`: the others, which are nested; `paths`: of JSON
     lines, by column, the names that lead to what is nested; `unnest`: to an array of objects;
-    `changes`: of messages that say how a table changes."""
+    `changes`: of messages that say how a table changes; `outer`: the lines themselves, without the
+    array, where these have values of their own."""
 
     name: str
     path: Path
@@ -51,6 +52,7 @@ class Sample:
     paths: tuple[tuple[str, str], ...] = ()
     unnest: str | None = None
     changes: Changes | None = None
+    outer: "Sample | None" = None
 
 
 def read_sample(path: Path) -> Sample:
@@ -82,12 +84,15 @@ def read_sample(path: Path) -> Sample:
             source=Source(str(file)),
         ) from error
     paths: dict[str, str] = {}
-    unnest = None
+    unnest, outer = None, None
     changes = find_envelope(rows) if form == "jsonl" else None
     if changes is not None:
         rows, paths = changes.rows, changes.paths
     elif form == "jsonl":
-        rows, paths, unnest = flatten_rows(rows)
+        lines = rows
+        rows, paths, unnest = flatten_rows(lines)
+        if unnest is not None:
+            outer = _read_lines(lines, unnest, path)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = tuple((name, kind) for name, kind in types if kind is not None)
     options = () if sniffed is None else sniffed.options
@@ -97,7 +102,23 @@ def read_sample(path: Path) -> Sample:
     reader = "json" if form == "jsonl" else form
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
     place = path.absolute()
-    return Sample(name, place, reader, options, rows, known, left_out, nested, unnest, changes)
+    made = Sample(name, place, reader, options, rows, known, left_out, nested, unnest, changes)
+    return replace(made, outer=outer)
+
+
+def _read_lines(lines: "pa.Table", unnest: str, path: Path) -> Sample | None:
+    """Lines without their array (None: they have no measured values of their own, with fractions).
+    Where the array's elements are rows, such a value would count once for each of them."""
+    rows, paths, _ = flatten_rows(lines, leave=unnest)
+    types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
+    known = tuple((name, kind) for name, kind in types if kind is not None)
+    if not any(isinstance(kind, FloatType) for _, kind in known):
+        return None
+    left_out = tuple(name for name, kind in types if kind is None)
+    nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
+    rows = rows.select([name for name, _ in known])
+    name = make_name(path.name.partition(".")[0])
+    return Sample(name, path.absolute(), "json", (), rows, known, left_out, nested)
 
 
 def _read_packed(path: Path, form: str) -> Sample:
