@@ -36,8 +36,9 @@ class KeyFinder:
 
     def finish(self) -> tuple[tuple[str, ...], ...]:
         """The keys of which no column can be left out, those with few columns first."""
-        found: list[tuple[str, ...]] = []
+        found: dict[tuple[str, ...], None] = {}
         for key in self.open:
-            if not any(set(less) <= set(key) for less in found):
-                found.append(key)
+            widths = range(1, len(key))
+            if not any(less in found for width in widths for less in combinations(key, width)):
+                found[key] = None
         return tuple(found)

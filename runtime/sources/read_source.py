@@ -38,6 +38,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _TEXT = ("csv", "json", "text", "xml")
+_OURS = (
+    ("decimal", ".", "whose numbers have a decimal comma"),
+    ("thousands", "", "whose numbers have marks between thousands"),
+    ("nullvalues", "", "in which several texts are NULL"),
+)
 BAD = "__bad"
 """The column that names the first column of a row that is not of its declared type (or NULL)."""
 
@@ -332,11 +337,14 @@ def refuse_nested(table: Stream | Relation) -> None:
 
 
 def refuse_comma(data: DataSource, source: Source | None) -> None:
-    """Raise DataError for numbers with a decimal comma, where Spark is to read them."""
-    if any(name.lower() == "decimal" and mark != "." for name, mark in data.options):
+    """Raise DataError for numbers with a decimal comma or marks between thousands, or several texts
+    of NULL, where Spark is to read them."""
+    given = {name.lower(): text for name, text in data.options}
+    found = [said for name, plain, said in _OURS if given.get(name, plain) != plain]
+    if found:
         raise DataError(
-            "Spark is to read CSV whose numbers have a decimal comma",
-            why="it takes a point only; commas are read in this process, of local files without "
+            f"Spark is to read CSV {found[0]}",
+            why="it knows of no such thing; this is read in this process, of local files without "
             "quotes in the midst of a cell, or cells over several lines unless multiLine says so",
             fix='say how cells are quoted (escape = "\\"", multiLine = "true"), or write points',
             source=source,

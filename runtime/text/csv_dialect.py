@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import DataSource
 from ontoweir.runtime.text.convert_text import NotPlain
 
@@ -29,8 +30,13 @@ _WITHOUT_EFFECT = {
     *("positiveinf", "negativeinf", "preferdate", "enforceschema"),
 }
 """Options that say nothing of values that are read as their text."""
-DECIMAL = "decimal"
-"""The option that says which mark is before the fraction of a number, `.` or `,`: of ours alone."""
+OURS = ("decimal", "thousands", "nullvalues")
+"""Options that are none of Spark's: the mark before the fraction of a number, `.` or `,`; the one
+between its thousands; texts that are NULL beside `nullValue`, with `|` between them."""
+_THOUSANDS = (".", ",", "'", "\u2019", " ", "\u00a0", "\u202f")
+
+
+_DEFAULTS_OF_OURS = tuple(zip(OURS, (".", "", ""), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,8 @@ class CsvDialect:
     comes after a backslash, as a backslash before it does; `header`: the first row has the names;
     `multiline`: quoted cells may extend over ends of lines; `null`: a text that is NULL, beside
     the empty one (which then is none if it is quoted); `codec`: Python's name of the encoding;
-    `comma`: numbers have a comma before their fraction, as in 3,5.
+    `comma`: numbers have a comma before their fraction, as in 3,5; `thousands`: the mark between
+    groups of three digits, as in 1.234,5 (empty: there is none); `nulls`: more texts that are NULL.
     """
 
     separator: bytes
@@ -52,12 +59,15 @@ class CsvDialect:
     null: str
     codec: str
     comma: bool
+    thousands: str = ""
+    nulls: tuple[str, ...] = ()
 
 
 def read_dialect(data: DataSource) -> CsvDialect:
     """What the options of a source say.
 
     Raises:
+        DataError: it contradicts itself.
         NotPlain: more than is known here.
     """
     options = {name.lower(): text for name, text in data.options}
@@ -68,7 +78,8 @@ def read_dialect(data: DataSource) -> CsvDialect:
     separator = "\t" if separator == "\\t" else separator
     codec = _CODECS.get((codecs[0] if codecs else "utf-8").lower())
     null = options.pop("nullvalue", "")
-    decimal = options.pop(DECIMAL, ".")
+    decimal, thousands, more = (options.pop(name, default) for name, default in _DEFAULTS_OF_OURS)
+    nulls = tuple(text.strip() for text in more.split("|") if text.strip())
     flags = {name: options.pop(name, "false").lower() for name in ("header", "multiline")}
     left = {
         name: text
@@ -79,11 +90,19 @@ def read_dialect(data: DataSource) -> CsvDialect:
         raise NotPlain
     if not {*flags.values()} <= {"true", "false"} or escape not in ("\\", quote):
         raise NotPlain
-    if decimal not in (".", ","):
+    if thousands == decimal:
+        raise DataError(
+            "thousands and decimal are the same mark",
+            why='without decimal, fractions begin with "."',
+            fix='write decimal = ",", or another mark',
+            source=Source(str(data.path)),
+        )
+    if decimal not in (".", ",") or thousands not in ("", *_THOUSANDS):
         raise NotPlain
     if separator == quote or not all(map(_is_mark, (separator, quote))) or quote <= " ":
         raise NotPlain
-    if any(c in null for c in (separator, quote, "\r", "\n")) or null != null.strip():
+    odd = [c for text in (null, *nulls) for c in (separator, quote, "\r", "\n") if c in text]
+    if odd or null != null.strip():
         raise NotPlain
     return CsvDialect(
         separator.encode(),
@@ -94,6 +113,8 @@ def read_dialect(data: DataSource) -> CsvDialect:
         null,
         codec,
         decimal == ",",
+        thousands,
+        nulls,
     )
 
 

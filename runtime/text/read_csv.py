@@ -130,21 +130,39 @@ def read_csv(
                 block = block[block.index(b"\n") + 1 :] if b"\n" in block else b""
             if block:
                 tables = _read_block(file, block, wanted, types)
-                yield from (_put_points(t, types) for t in tables) if file.dialect.comma else tables
+                dialect = file.dialect
+                plain = not (dialect.comma or dialect.thousands)
+                yield from tables if plain else (plain_numbers(t, types, dialect) for t in tables)
 
 
-def _put_points(table: pa.Table, types: Mapping[str, ColumnType]) -> pa.Table:
-    """Texts of numbers with a point before their fraction in the place of a comma; what has a point
-    already is no number then, as 1.5 is none with a decimal comma."""
+def plain_numbers(
+    table: pa.Table, types: Mapping[str, ColumnType], dialect: CsvDialect
+) -> pa.Table:
+    """Texts of numbers without marks between thousands, and with a point before their fraction in
+    the place of a comma; what has a point already is no number then, as 1.5 is none with a decimal
+    comma, nor is what has marks elsewhere than between groups of three digits."""
     for place, name in enumerate(table.column_names):
-        cells = table.column(place)
-        fraction = isinstance(types.get(name), FloatType | DecimalType)
-        if fraction and pa.types.is_string(cells.type):
+        cells, kind = table.column(place), types.get(name)
+        if not isinstance(kind, IntType | FloatType | DecimalType):
+            continue
+        if not pa.types.is_string(cells.type):
+            continue
+        if dialect.thousands:
+            cells = _leave_thousands(cells, dialect)
+        if dialect.comma and not isinstance(kind, IntType):
             odd = pc.match_substring(cells, ".")
             cells = pc.if_else(odd, cells, pc.replace_substring(cells, ",", "."))
             cells = pc.if_else(odd, pc.binary_join_element_wise(cells, "", "'"), cells)
-            table = table.set_column(place, name, cells)
+        table = table.set_column(place, name, cells)
     return table
+
+
+def _leave_thousands(cells: pa.ChunkedArray, dialect: CsvDialect) -> pa.ChunkedArray:
+    mark, point = re.escape(dialect.thousands), "," if dialect.comma else r"\."
+    grouped = pc.match_substring_regex(
+        cells, rf"^\s*[+-]?[0-9]{{1,3}}({mark}[0-9]{{3}})+({point}[0-9]*)?\s*$"
+    )
+    return pc.if_else(grouped, pc.replace_substring(cells, dialect.thousands, ""), cells)
 
 
 def _cut_rows(source: IO[bytes], dialect: CsvDialect) -> Iterator[bytes]:
@@ -227,7 +245,8 @@ def _read_plain(
     """The rows, if all have as many cells as the first, and all numbers are written as usual."""
     kinds = {n: pa.string() for n in wanted}
     # Arrow would read hexadecimal ones; one byte is found much faster than two
-    if not ((b"x" in block and b"0x" in block) or (b"X" in block and b"0X" in block)):
+    hexadecimal = (b"x" in block and b"0x" in block) or (b"X" in block and b"0X" in block)
+    if not hexadecimal and not file.dialect.thousands:
         kinds |= {n: pa.int64() for n in wanted if isinstance(types.get(n), IntType)}
         kinds |= {n: pa.float64() for n in wanted if isinstance(types.get(n), FloatType)}
     try:
@@ -271,16 +290,17 @@ def _parse(file: CsvFile, block: bytes, kinds: Mapping[str, pa.DataType]) -> pa.
             include_columns=list(kinds),
             column_types=dict(kinds),
             decimal_point="," if file.dialect.comma else ".",
-            null_values=["", null],
+            null_values=["", null, *file.dialect.nulls],
             strings_can_be_null=True,
             quoted_strings_can_be_null=not null,
         ),
     )
-    if null:  # so is it between quotes, but there an empty text is none
+    if null or file.dialect.nulls:  # so is it between quotes, but there an empty text is none
+        texts = pa.array([text for text in (null, *file.dialect.nulls) if text])
         for place, name in enumerate(table.column_names):
             cells = table.column(place)
             if pa.types.is_string(cells.type):
-                cells = pc.if_else(pc.equal(cells, null), pa.scalar(None, pa.string()), cells)
+                cells = pc.if_else(pc.is_in(cells, texts), pa.scalar(None, pa.string()), cells)
                 table = table.set_column(place, name, cells)
     return table
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from ontoweir.mappings.model.catalog import (
+    BooleanType,
     Catalog,
     DecimalType,
     FloatType,
@@ -21,11 +22,12 @@ _PLACES = {"lat", "latitude", "lon", "lng", "long", "longitude"}
 class Subject:
     """`entity`: the column that says what a row is about (None: none does), `relation`: the static
     relation that knows it (None: none does); `value`: the first column of measured numbers (None:
-    there is none)."""
+    there is none); `state`: the first of texts or truths, beside the entity."""
 
     entity: str | None
     relation: str | None
     value: str | None
+    state: str | None = None
 
 
 def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
@@ -57,7 +59,9 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
     measured = [n for n in numbers if not isinstance(kinds[n], IntType)]
     keys = {n for key in stream.keys for n in key}
     plain = [n for n in numbers if n not in keys and not n.lower().endswith("id")]
-    return Subject(entity, relation, next(iter([*measured, *plain]), None))
+    told = [n for n, k in kinds.items() if isinstance(k, StringType | BooleanType)]
+    state = next((n for n in told if n not in {entity, *keys}), None)
+    return Subject(entity, relation, next(iter([*measured, *plain]), None), state)
 
 
 def _is_number(column: str) -> bool:

@@ -13,17 +13,21 @@ _LETTERS = str.maketrans(
 )
 
 
-def flatten_rows(rows: "pa.Table") -> "tuple[pa.Table, dict[str, str], str | None]":
+def flatten_rows(
+    rows: "pa.Table", leave: str | None = None
+) -> "tuple[pa.Table, dict[str, str], str | None]":
     """The members of objects as columns of their own; the path of each, by its name; and the path
     of the array whose elements are rows (None: none is, or there are several arrays of objects).
 
     Args:
         rows: as Arrow reads JSON lines.
+        leave: the path of an array that is left out.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     table = _spread(rows)
+    table = table if leave is None else table.drop_columns([leave])
     arrays = [
         f.name for f in table.schema if pa.types.is_list(f.type) and _is_object(f.type.value_type)
     ]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ontoweir.mappings.model.catalog import (
     BooleanType,
@@ -23,7 +23,9 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.parse_duration import UNITS_US
 from ontoweir.scaffold.find_envelope import Changes
+from ontoweir.scaffold.flatten_rows import make_name
 from ontoweir.scaffold.read_sample import Sample
+from ontoweir.scaffold.texts.find_zone import find_zone
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,7 +35,11 @@ _WORDS = ("time", "stamp", "date", "zeit", "datum", "uhr", "tijd", "tid", "heure
 """In names of times, in some languages."""
 _DAY = len("2026-01-05")
 _CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?: ?[AaPp][Mm])?")
-_SEEN = 200
+_ZONED = re.compile(r"[T ].*(Z|z|[+-][0-9]{2}:?[0-9]{2})\s*$")
+_IN_ZONES = ("csv", "json", "parquet")
+"""Formats whose times may be in a zone."""
+T = TypeVar("T")
+_SEEN = 1000
 """So many values say how times are written."""
 _KEYS = 3
 """So many keys of a relation are declared."""
@@ -59,6 +65,7 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
     streams: dict[str, Stream] = {}
     relations: dict[str, Relation] = {}
     reasons = []
+    samples = [one for sample in samples for one in _part(sample)]
     for sample in samples:
         source = DataSource(sample.format, str(sample.path), sample.options, unnest=sample.unnest)
         paths = dict(sample.paths)
@@ -73,16 +80,27 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
             keys = _find_keys(sample, others)
             relations[sample.name] = Relation(sample.name, source, columns, keys)
             continue
-        time, written, why = found
+        time, written, why = _place_zone(sample, *found)
         parts = {time} if written is None else {time, *written.columns}
         columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types if n not in parts)
         if time in paths:  # what is nested is read by its format
-            written = TimeFormat("iso" if written is None else written.format, (paths[time],))
+            known = written or TimeFormat("iso", ())
+            written = replace(known, columns=(paths[time],))
         streams[sample.name] = Stream(
             sample.name, source, time, 1, None, columns, align="error", written=written
         )
         reasons.append((sample.name, why))
     return Guessed(Catalog(streams, relations), tuple(reasons))
+
+
+def _part(sample: Sample) -> list[Sample]:
+    """The lines of a sample and, as a table of its own, the elements of their array; the latter
+    alone, where the lines have no time."""
+    if sample.outer is None or _find_time(sample.outer) is None:
+        return [sample]
+    assert sample.unnest is not None
+    inner = f"{sample.name}_{make_name(sample.unnest.rpartition('.')[2])}"
+    return [sample.outer, replace(sample, name=inner)]
 
 
 def _guess_changes(sample: Sample, changes: Changes, source: DataSource) -> Stream:
@@ -131,7 +149,7 @@ def _join_clock(sample: Sample, day: str) -> tuple[str, TimeFormat | None, str] 
         if not all(_CLOCK.fullmatch(c) for c in clocks):
             continue
         parts = [pa.chunked_array([pa.array(days)]), column]
-        form = suggest_format([f"{d} {c}" for d, c in zip(days[:_SEEN], clocks, strict=False)])
+        form = suggest_format(_spread([f"{d} {c}" for d, c in zip(days, clocks, strict=True)]))
         for wanted in ("iso", form):
             written = TimeFormat(wanted or "iso", (day, name))
             times, wrong = read_times(parts, written)
@@ -140,6 +158,39 @@ def _join_clock(sample: Sample, day: str) -> tuple[str, TimeFormat | None, str] 
                 called = next(n for n in ("ts", "time", "moment", "row_time") if n not in known)
                 return called, written, f"{day} has days, and {name} times of day"
     return None
+
+
+def _place_zone(
+    sample: Sample, time: str, written: TimeFormat | None, why: str
+) -> tuple[str, TimeFormat | None, str]:
+    """The same, with the zone that times without one show, and why."""
+    import pyarrow as pa
+
+    from ontoweir.runtime.columnar.decode_times import decode_times
+    from ontoweir.runtime.times.read_times import read_times
+
+    plain = written if written is not None else TimeFormat("iso", (time,))
+    columns = [sample.rows.column(name) for name in plain.columns]
+    kind = columns[0].type
+    aware = pa.types.is_timestamp(kind) and kind.tz is not None
+    texts = [] if written is not None else [str(v) for v in columns[0].slice(0, _SEEN).to_pylist()]
+    aware = aware or any(_ZONED.search(text) for text in texts) or "%z" in plain.format
+    if aware or plain.format.startswith("epoch") or sample.format not in _IN_ZONES:
+        return time, written, why
+    if written is None:
+        times, _ = decode_times(columns[0])
+    else:
+        read, _ = read_times(columns, plain)
+        times = read.to_numpy()
+    seen = find_zone(times)
+    if seen is None:
+        return time, written, why
+    if len(seen.zones) == 1:
+        why += f"; in {seen.zones[0]}, or a zone with the same clocks, as {seen.why}"
+        return time, replace(plain, zone=seen.zones[0]), why
+    zones = " or ".join(seen.zones)
+    why += f"; perhaps add zone, as in {zones}, as {seen.why}"
+    return time, written, why
 
 
 def _rank(name: str) -> int:
@@ -171,7 +222,7 @@ def _read_times(
         return (times.tolist(), None, "it holds times") if timed.all() else None
     if not isinstance(kind, StringType | IntType | FloatType):
         return None
-    texts = [str(v) for v in column.slice(0, _SEEN).to_pylist()]
+    texts = [str(v) for v in _spread(column.to_pylist())]
     if isinstance(kind, StringType) and all(len(t) >= _DAY for t in texts):
         times, timed = decode_times(column)
         if timed.all():
@@ -186,6 +237,11 @@ def _read_times(
     if wrong is not None:
         return None
     return read.to_pylist(), written, f"its values are times as {form}, such as {texts[0]}"
+
+
+def _spread(values: "list[T]") -> "list[T]":
+    """Some of the values, from the first to the last."""
+    return [*values[:: -(-len(values) // _SEEN)], *values[-1:]]
 
 
 def _goes_on(times: "list[int]") -> bool:

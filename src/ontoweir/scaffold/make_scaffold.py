@@ -25,6 +25,7 @@ from ontoweir.scaffold.measure_guessed import (
 from ontoweir.scaffold.read_sample import read_sample
 from ontoweir.scaffold.terms.choose_terms import Accept, Chosen, accept_sure, choose_terms
 from ontoweir.scaffold.terms.vocabulary import Vocabulary
+from ontoweir.scaffold.texts.export_text import export_text
 from ontoweir.scaffold.write_catalog import write_catalog
 from ontoweir.scaffold.write_queries import write_queries
 from ontoweir.scaffold.write_terms import write_mapping, write_ontology
@@ -36,7 +37,7 @@ _MOST = 4
 @dataclass(frozen=True, slots=True)
 class Scaffold:
     """The files of a project, by their paths in it; its streams, relations and queries, by name;
-    `left_out`: columns that are not understood; `chosen`: the terms."""
+    `left_out`: columns that are not understood; `chosen`: the terms; `copied`: files of data."""
 
     files: Mapping[str, str | bytes]
     streams: tuple[str, ...]
@@ -44,6 +45,7 @@ class Scaffold:
     queries: tuple[str, ...]
     left_out: tuple[str, ...]
     chosen: Chosen
+    copied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def make_scaffold(given: Given) -> Scaffold:
         inside = {t: f"data/{t.name}" for t in tables if place in t.parents}
         files = {n: _rename(text, inside) for n, text in made.files.items()}
         copied = {name: table.read_bytes() for table, name in inside.items()}
-    return replace(made, files={**files, **copied})
+    return replace(made, files={**files, **copied}, copied=tuple(copied))
 
 
 def _mark_declared(catalog: str) -> str:
@@ -109,10 +111,11 @@ def _mark_declared(catalog: str) -> str:
 
 
 def _list_tables(path: Path, folder: Path) -> Sequence[Path]:
-    """The files of a path's tables: those of a database are written to a folder."""
+    """The files of a path's tables: those of a database, and of text that only other programs read,
+    are written to a folder."""
     if path.suffix.lower() in SUFFIXES and not path.is_dir():
         return export_database(path, folder)
-    return [path]
+    return export_text(path, folder) or [path]
 
 
 def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:

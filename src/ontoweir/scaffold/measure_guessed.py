@@ -84,10 +84,11 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
             proposed = [p for p in proposed if not isinstance(p.declared, SetLateness)]
         keys = [p for p in proposed if isinstance(p.declared, AddKey)]
         keys.sort(key=partial(_rank_key, stream=stream, measured=found[name]))
+        alone = found[name].rate == 1 and found[name].rows > 1
         for one in proposed:
-            if one not in keys[1:]:
+            if one not in (keys if alone else keys[1:]):
                 seen.append((one.declared, one.evidence))
-        if not keys and found[name].rate == 1 and found[name].rows > 1:
+        if alone:  # a key with the time is enforced by a run, and no number that repeats some day
             single = AddKey(name, (stream.timestamp,))
             seen.append((single, "no two rows share a timestamp"))
     catalog = declare_in(catalog, [declared for declared, _ in seen])

@@ -1,7 +1,7 @@
 """Read the beginning of a file of data, with the types that its values seem to have."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -19,6 +19,7 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.runtime.text.convert_text import NotPlain
+from ontoweir.runtime.text.csv_dialect import CsvDialect
 from ontoweir.scaffold.find_envelope import Changes, find_envelope
 from ontoweir.scaffold.flatten_rows import flatten_rows, make_name
 from ontoweir.scaffold.sniff_csv import Sniffed, sniff_csv
@@ -38,7 +39,8 @@ class Sample:
     """The beginning of a table: `name`: for the catalog, of the file's; `rows`: its columns that
     have a type of ours, `types`: which; `left_out`: the others, which are nested; `paths`: of JSON
     lines, by column, the names that lead to what is nested; `unnest`: to an array of objects;
-    `changes`: of messages that say how a table changes."""
+    `changes`: of messages that say how a table changes; `outer`: the lines themselves, without the
+    array, where these have values of their own."""
 
     name: str
     path: Path
@@ -50,6 +52,7 @@ class Sample:
     paths: tuple[tuple[str, str], ...] = ()
     unnest: str | None = None
     changes: Changes | None = None
+    outer: "Sample | None" = None
 
 
 def read_sample(path: Path) -> Sample:
@@ -81,12 +84,15 @@ def read_sample(path: Path) -> Sample:
             source=Source(str(file)),
         ) from error
     paths: dict[str, str] = {}
-    unnest = None
+    unnest, outer = None, None
     changes = find_envelope(rows) if form == "jsonl" else None
     if changes is not None:
         rows, paths = changes.rows, changes.paths
     elif form == "jsonl":
-        rows, paths, unnest = flatten_rows(rows)
+        lines = rows
+        rows, paths, unnest = flatten_rows(lines)
+        if unnest is not None:
+            outer = _read_lines(lines, unnest, path)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = tuple((name, kind) for name, kind in types if kind is not None)
     options = () if sniffed is None else sniffed.options
@@ -96,7 +102,23 @@ def read_sample(path: Path) -> Sample:
     reader = "json" if form == "jsonl" else form
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
     place = path.absolute()
-    return Sample(name, place, reader, options, rows, known, left_out, nested, unnest, changes)
+    made = Sample(name, place, reader, options, rows, known, left_out, nested, unnest, changes)
+    return replace(made, outer=outer)
+
+
+def _read_lines(lines: "pa.Table", unnest: str, path: Path) -> Sample | None:
+    """Lines without their array (None: they have no measured values of their own, with fractions).
+    Where the array's elements are rows, such a value would count once for each of them."""
+    rows, paths, _ = flatten_rows(lines, leave=unnest)
+    types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
+    known = tuple((name, kind) for name, kind in types if kind is not None)
+    if not any(isinstance(kind, FloatType) for _, kind in known):
+        return None
+    left_out = tuple(name for name, kind in types if kind is None)
+    nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
+    rows = rows.select([name for name, _ in known])
+    name = make_name(path.name.partition(".")[0])
+    return Sample(name, path.absolute(), "json", (), rows, known, left_out, nested)
 
 
 def _read_packed(path: Path, form: str) -> Sample:
@@ -131,7 +153,8 @@ def _find_file(path: Path) -> Path:
         raise UsageError(
             f"there is no {path}" if not path.exists() else f"{path} is no file of data",
             why="tables are files called .csv, .tsv, .txt, .parquet, .jsonl or .avro, folders of "
-            "such, or of Delta; text may be packed as .gz, .bz2 or .zst",
+            "such, or of Delta; text may be packed as .gz, .bz2 or .zst; or points in InfluxDB's "
+            "line protocol, or columns parted by blanks below their names",
             fix="name such a file",
             source=Source(str(path)),
         )
@@ -174,7 +197,7 @@ def _read_csv(file: Path, sniffed: Sniffed, types: "Mapping[str, pa.DataType]") 
     import pyarrow.csv as pcsv
 
     dialect = sniffed.dialect
-    nulls = {"", dialect.null}
+    nulls = {"", dialect.null, *dialect.nulls}
     with pcsv.open_csv(
         file,
         read_options=pcsv.ReadOptions(
@@ -199,7 +222,27 @@ def _read_csv(file: Path, sniffed: Sniffed, types: "Mapping[str, pa.DataType]") 
         first = next(iter(reader), None)
         if first is None:
             return reader.schema.empty_table()
-        return pa.Table.from_batches([first]).slice(0, ROWS)
+        rows = pa.Table.from_batches([first]).slice(0, ROWS)
+    return _read_grouped(rows, dialect) if dialect.thousands else rows
+
+
+def _read_grouped(rows: "pa.Table", dialect: CsvDialect) -> "pa.Table":
+    """Texts with marks between thousands as the numbers that they are."""
+    import pyarrow as pa
+
+    from ontoweir.runtime.text.read_csv import plain_numbers
+
+    texts = [f.name for f in rows.schema if pa.types.is_string(f.type)]
+    numbers = plain_numbers(rows, dict.fromkeys(texts, FloatType()), dialect)
+    for name in texts:
+        for kind in (pa.int64(), pa.float64()):
+            try:
+                column = numbers.column(name).cast(kind)
+            except pa.ArrowInvalid:
+                continue
+            rows = rows.set_column(rows.column_names.index(name), name, column)
+            break
+    return rows
 
 
 def _column_type(kind: "pa.DataType") -> ColumnType | None:

@@ -12,6 +12,7 @@ from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import DataSource
 from ontoweir.runtime.text.csv_dialect import CsvDialect, name_columns, read_dialect
 from ontoweir.runtime.text.open_packed import open_packed
+from ontoweir.scaffold.texts.find_numbers import find_numbers
 
 _HEAD = 1 << 20
 """So many bytes say how cells are written."""
@@ -20,8 +21,15 @@ _SEPARATORS = (",", ";", "\t", "|")
 _ROWS = 50_000
 _NULLS = {"na", "n/a", "#n/a", "null", "none", "nan", "nil", "-", "?"}
 """Texts that stand for what is missing, in any case."""
+_NULLS_OF_NUMBERS = re.compile(
+    r"[-–—?.*_/#]+|un(available|known|def(ined)?)|missing|\(null\)|[nk]\.? ?[av]\.?|#\S+[!?]?"
+)
+"""More of them, in lower case, where all else is numbers."""
 _NUMBER = re.compile(r"[+-]?[0-9]*\.?[0-9]+(?:[eE][+-]?[0-9]+)?")
 _WITH_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
+_GROUPED = re.compile(
+    r"[+-]?[0-9]{1,3}(?:([.,'\u2019 \u00a0\u202f])[0-9]{3})(?:\1[0-9]{3})*(?:[.,][0-9]*)?"
+)
 _DAY = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.*")
 _YEARS = (1900, 2100)
 """Whole numbers between these are names of columns, too."""
@@ -62,8 +70,8 @@ def sniff_csv(file: Path) -> Sniffed:
     header = not any(_is_value(cell) for cell in rows[0])
     body = rows[1:] if header else rows
     columns = [[row[n] for row in body if n < len(row)] for n in range(len(rows[0]))]
-    null = _find_null(columns)
-    comma = separator != "," and _has_commas(columns)
+    nulls = _find_nulls(columns)
+    decimal, thousands = find_numbers([_leave(cells, nulls) for cells in columns], separator)
     said = {
         "header": "true" if header else None,
         "sep": None if separator == "," else separator,
@@ -71,8 +79,10 @@ def sniff_csv(file: Path) -> Sniffed:
         "escape": '"' if quote == '"' and seen.quoted and not seen.slashed else None,
         "multiLine": "true" if seen.broken and quote == '"' else None,
         "encoding": None if seen.codec == "utf-8" else "windows-1252",
-        "decimal": "," if comma else None,
-        "nullValue": null,
+        "decimal": None if decimal == "." else decimal,
+        "thousands": thousands or None,
+        "nullValue": nulls[0] if nulls else None,
+        "nullValues": "|".join(nulls[1:]) or None,
     }
     options = tuple((name, text) for name, text in said.items() if text is not None)
     dialect = read_dialect(DataSource("csv", str(file), options))
@@ -174,32 +184,30 @@ def _is_value(cell: str) -> bool:
     text = cell.strip()
     if text.isdigit() and _YEARS[0] <= int(text) <= _YEARS[1]:
         return False
-    return any(p.fullmatch(text) for p in (_NUMBER, _WITH_COMMA, _DAY))
+    return any(p.fullmatch(text) for p in (_NUMBER, _WITH_COMMA, _GROUPED, _DAY))
 
 
-def _find_null(columns: Sequence[Sequence[str]]) -> str | None:
-    """The text that stands for what is missing, beside the empty one (None: there is none): of
-    columns of numbers and times, if they have one."""
+def _find_nulls(columns: Sequence[Sequence[str]]) -> list[str]:
+    """The texts that stand for what is missing, beside the empty one, the most frequent first: of
+    columns of numbers and times, if they have such; else one at most."""
     plain: Counter[str] = Counter()
     everywhere: Counter[str] = Counter()
     for cells in columns:
         counts = Counter(cell for cell in cells if cell.strip().lower() in _NULLS)
         everywhere.update(counts)
-        if counts and all(_is_value(c) for c in cells if c.strip() and c not in counts):
-            plain.update(counts)
+        odd = Counter(cell for cell in cells if cell.strip() and not _is_value(cell))
+        sure = any(map(_is_value, cells)) or odd.keys() <= counts.keys()
+        if sure and all(map(_is_null, odd)):
+            plain.update(odd)
     found = plain or everywhere
-    null = max(found, key=lambda text: found[text]) if found else None
-    return None if null is None or null != null.strip() else null
+    texts = [text for text, _ in found.most_common() if text == text.strip() and "|" not in text]
+    return texts if plain else texts[:1]
 
 
-def _has_commas(columns: Sequence[Sequence[str]]) -> bool:
-    """Whether numbers have a comma before their fraction: in some column, and a point in none."""
-    commas = points = False
-    for cells in columns:
-        there = [c.strip() for c in cells if c.strip() and c.strip().lower() not in _NULLS]
-        if not there:
-            continue
-        if all(_WITH_COMMA.fullmatch(c) or _NUMBER.fullmatch(c) for c in there):
-            commas = commas or any("," in c for c in there)
-            points = points or any("." in c for c in there)
-    return commas and not points
+def _is_null(text: str) -> bool:
+    plain = text.strip().lower()
+    return plain in _NULLS or bool(_NULLS_OF_NUMBERS.fullmatch(plain))
+
+
+def _leave(cells: Sequence[str], nulls: Sequence[str]) -> list[str]:
+    return [cell.strip() for cell in cells if cell.strip() and cell not in nulls]

@@ -73,12 +73,15 @@ def _stream(
         entries.append(f"format = {_quote(stream.written.format)}")
         if stream.written.columns != (stream.timestamp,):
             entries.append(f"from = {_list(stream.written.columns)}")
+        if stream.written.zone is not None:
+            entries.append(f"zone = {_quote(stream.written.zone)}")
     if stream.align != "error":
         entries.append(f"align = {_quote(stream.align)}")
     if stream.lateness_us:
         entries.append(f"lateness = {_quote(show_duration(stream.lateness_us))}")
     late = _evidence(seen, SetLateness)
-    if stream.written is not None and not stream.written.format.startswith("epoch"):
+    written = stream.written
+    if written is not None and not written.format.startswith("epoch") and written.zone is None:
         yield "# Times that do not say their zone are UTC; of others add zone, as in Europe/Berlin."
     yield f"timestamp = {{ {', '.join(entries)} }} # seen: {'; '.join([unit, *late])}"
     if stream.max_per_timestamp is not None:

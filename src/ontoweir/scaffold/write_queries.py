@@ -68,8 +68,10 @@ def write_queries(
                 f"WHERE {{\n  GRAPH ?t {{ {row} }}\n}}\nGROUP BY {shown}{grouped}\n"
             ),
         )
-    if leads and subject.value is not None:
-        yield f"{name}-latest", _latest(head, kind, about, of)
+    told = subject.value if subject.value is not None else subject.state
+    if leads and told is not None:
+        of = terms.show(terms.columns[stream.name, told].iri)
+        yield f"{name}-latest", _latest(_prefixes(terms, stream.name, told), kind, about, of)
     if subject.entity is not None and subject.value is not None:
         by, time, shown = map(_name, (subject.entity, stream.timestamp, subject.value))
         yield (

@@ -36,7 +36,26 @@ HEADER = {"header": "true"}
         (b"country,2014,2015\nx,1,2\n", HEADER, ("country", "2014", "2015")),
         (b",co2\n1958-03-29,316.1\n", HEADER, ("_c0", "co2")),
         (b"n,t\nNone,None\nNone,x\n1,n/a\n", {**HEADER, "nullValue": "None"}, ("n", "t")),
-        (b"n,t\n1,None\nNULL,None\n", {**HEADER, "nullValue": "None"}, ("n", "t")),
+        (
+            b"n,t\n1,None\nNULL,None\n",
+            {**HEADER, "nullValue": "None", "nullValues": "NULL"},
+            ("n", "t"),
+        ),
+        (
+            b"n;t\n1.234,5;x\n---;x\n7;x\n---;x\nk. A.;---\n",
+            {**HEADER, "sep": ";", "decimal": ",", "thousands": "."}
+            | {"nullValue": "---", "nullValues": "k. A."},
+            ("n", "t"),
+        ),
+        (b"n;t\n1.234;x\n7.250;x\n", {**HEADER, "sep": ";"}, ("n", "t")),  # three decimals
+        (b"n;t\n1.234;x\n7;x\n", {**HEADER, "sep": ";"}, ("n", "t")),  # not certain
+        (
+            b'n,t\n"1,234.50",x\n7.10,x\n',
+            {**HEADER, "escape": '"', "thousands": ","},
+            ("n", "t"),
+        ),
+        (b"n,t\n1'234.5,x\n7.10,x\n", {**HEADER, "thousands": "'"}, ("n", "t")),
+        (b"n,t\non,1\noff,2\nunavailable,3\n", HEADER, ("n", "t")),  # no numbers
     ],
 )
 def test_how_it_is_written(

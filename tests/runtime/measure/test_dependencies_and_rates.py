@@ -52,6 +52,8 @@ def _determines(rows: list[tuple[Any, ...]], one: int, other: int) -> bool:
 def test_dependencies(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(seed)
     monkeypatch.setattr(find_dependencies, "_SAMPLE", random.choice([1, 3, 1000]))
+    first_rows = random.choice([(1, 2), (2, 20), (64, 1000)])
+    monkeypatch.setattr(find_dependencies, "_FIRST_ROWS", first_rows)
     rows = _make_rows(random)
     types: tuple[ColumnType, ...] = (IntType(), StringType(), StringType(), IntType())
     counters = {n: ValueCounter(Column(n, t)) for n, t in zip(NAMES, types, strict=True)}

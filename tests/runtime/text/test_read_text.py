@@ -128,6 +128,86 @@ def test_decimal_commas(
     assert second["x"] == (1.5 if beside == "1,5" else None)
 
 
+THOUSANDS = (*COMMAS, ("thousands", "."), ("nullValue", "n/a"), ("nullValues", "---|k. A."))
+
+
+@pytest.mark.parametrize(
+    ("cell", "double", "whole"),
+    [
+        ("1.234,5", 1234.5, "x"),
+        ("-1.234.567", -1234567.0, -1234567),
+        ('"12.345"', 12345.0, 12345),
+        ("123", 123.0, 123),
+        ("3,5", 3.5, "x"),
+        ("1.23", "x", "x"),
+        ("1.2345", "x", "x"),
+        ("1234.567", "x", "x"),
+        (".123", "x", "x"),
+        ("1,234.5", "x", "x"),
+        ("---", None, None),
+        ('"k. A."', None, None),
+        ("n/a", None, None),
+        ("", None, None),
+        ("--", "x", "x"),
+    ],
+)
+def test_marks_between_thousands(tmp_path: Path, cell: str, double: object, whole: object) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text(f"x;n;s\n{cell};{cell};1.234\n7;7;---\n")
+    columns = (Column("x", FloatType()), Column("n", IntType()), Column("s", StringType()))
+    tables = list(read_text_rows(DataSource("csv", str(file), THOUSANDS), str(file), columns, None))
+    first, second = (r for t in tables for r in t.to_pylist())
+    wrong = "x" if double == "x" else "n" if whole == "x" else None
+    assert first[BAD] == wrong
+    assert first["x"] == (None if double == "x" else double)
+    assert first["n"] == (None if whole == "x" else whole)
+    assert (first["s"], second["s"], second["n"]) == ("1.234", None, 7)  # texts are left alone
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("decimal", "mark"), [(",", "."), (".", ","), (".", "'"), (",", "\u00a0")])
+def test_numbers_as_countries_write_them(
+    tmp_path: Path, seed: int, decimal: str, mark: str
+) -> None:
+    """Random numbers, written by Python's format, are read as what they were."""
+    random = Random(seed)
+    numbers = [round(random.uniform(-1, 1) * 10 ** random.randint(0, 9), 2) for _ in range(200)]
+    shown = [f"{n:,.2f}".translate({44: mark, 46: decimal}) for n in numbers]
+    file = tmp_path / "a.csv"
+    file.write_text("x|d\n" + "".join(f"{text}|{text}\n" for text in shown), encoding="utf-8")
+    options = (*HEADER, ("sep", "|"), ("decimal", decimal), ("thousands", mark))
+    columns = (Column("x", FloatType()), Column("d", DecimalType(12, 2)))
+    tables = read_text_rows(DataSource("csv", str(file), options), str(file), columns, None)
+    rows = [r for t in tables for r in t.to_pylist()]
+    assert [r["x"] for r in rows] == numbers
+    assert [r["d"] for r in rows] == [Decimal(f"{n:.2f}") for n in numbers]
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (("thousands", "'"), "whose numbers have marks between thousands"),
+        (("decimal", ","), "whose numbers have a decimal comma"),
+        (("nullValues", "-|?"), "in which several texts are NULL"),
+    ],
+)
+def test_other_options_of_ours_are_not_left_to_spark(
+    tmp_path: Path, option: tuple[str, str], said: str
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text('a,n,x\np"q,1,2\n')
+    with pytest.raises(DataError, match=f"Spark is to read CSV {said}"):
+        _read(file, (*HEADER, option))
+    file.write_text("a,n,x\np,1,2\n")
+    assert _read(file, (*HEADER, option)) == [("p", 1, 2.0, None)]
+
+
+def test_one_mark_for_two_things(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,n,x\np,1,2\n")
+    with pytest.raises(DataError, match="thousands and decimal are the same mark"):
+        _read(tmp_path / "a.csv", (*HEADER, ("thousands", ".")))
+
+
 def test_decimal_commas_are_not_left_to_spark(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text('a;n;x\np"q;1;2,5\n')

@@ -33,7 +33,9 @@ def add_init(commands: Any) -> None:
         help="tables of the project: CSV with a header, Parquet or JSON lines, or folders of "
         "such; an Avro file or a Delta table (with ontoweir[avro], ontoweir[delta]); a file of "
         "SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; or SQL that creates tables "
-        "(.sql), whose data is to come",
+        "(.sql), whose data is to come. InfluxDB's line protocol and annotated CSV, a JSON "
+        "document such as Prometheus answers, and columns parted by blanks, as vmstat prints them, "
+        "are copied into the project",
     )
     init.add_argument(
         "--ontology",
@@ -91,6 +93,8 @@ def _init(args: argparse.Namespace) -> int:
             declared = any(str(p).lower().endswith(".sql") for p in args.data)
             why = "their types are not known" if declared else "they are nested"
             print(f"  left out, as {why}: {', '.join(made_of.left_out)}")
+        if made_of.copied:
+            print(f"  copied, as of now: {', '.join(made_of.copied)}")
         for line in describe_terms(made_of):
             print(line)
         print(f"  next: ontoweir check {shlex.quote(str(folder))}")

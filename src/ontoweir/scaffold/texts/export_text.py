@@ -1,0 +1,75 @@
+"""Tables of text that is neither CSV nor JSON lines, as files that ontoweir reads."""
+
+import csv
+import json
+from pathlib import Path
+
+from ontoweir.scaffold.texts.points import write_points
+from ontoweir.scaffold.texts.read_aligned import read_aligned
+from ontoweir.scaffold.texts.read_annotated import read_annotated
+from ontoweir.scaffold.texts.read_document import read_document
+from ontoweir.scaffold.texts.read_line_protocol import is_line_protocol, read_line_protocol
+
+_HEAD = 1 << 16
+_ANNOTATIONS = ("#group", "#datatype", "#default")
+_TABLES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".avro")
+"""What is a table by its name is read as it is, but for annotated CSV."""
+
+
+def export_text(file: Path, folder: Path) -> list[Path]:
+    """The tables of a file, written once, as Parquet, JSON lines or CSV (empty: it is read as it
+    is): InfluxDB's line protocol and annotated CSV, a JSON document with rows, columns that blanks
+    part.
+
+    Args:
+        file: of text.
+        folder: for the tables.
+
+    Raises:
+        DataError: it begins like one of these, and is none.
+        OSError: it cannot be read.
+    """
+    if not file.is_file() or file.suffix.lower() in (".parquet", ".avro", ".gz", ".bz2", ".zst"):
+        return []
+    with file.open("rb") as opened:
+        head = opened.read(_HEAD).decode("utf-8-sig", "replace")
+    if head.lstrip().startswith(_ANNOTATIONS):
+        return write_points(read_annotated(file), file, folder)
+    suffix = file.suffix.lower()
+    if suffix == ".json" or (suffix not in _TABLES and head.lstrip()[:1] in ("[", "{")):
+        return [] if _is_lines(head) else _export_document(file, folder)
+    if suffix in _TABLES:
+        return []
+    if is_line_protocol(head[: head.rfind("\n") + 1]):
+        return write_points(read_line_protocol(file), file, folder)
+    if read_aligned(head[: head.rfind("\n") + 1]) is None:
+        return []
+    found = read_aligned(file.read_text(encoding="utf-8", errors="replace"))
+    if found is None:
+        return []
+    target = folder / f"{file.stem}.csv"
+    with target.open("w", newline="", encoding="utf-8") as written:
+        csv.writer(written, lineterminator="\n").writerows([found[0], *found[1]])
+    return [target]
+
+
+def _is_lines(head: str) -> bool:
+    """Whether the first line is an object, and another one follows."""
+    first, _, rest = head.lstrip().partition("\n")
+    try:
+        return isinstance(json.loads(first), dict) and rest.lstrip().startswith("{")
+    except ValueError:
+        return False
+
+
+def _export_document(file: Path, folder: Path) -> list[Path]:
+    try:
+        rows = read_document(json.loads(file.read_text(encoding="utf-8-sig")))
+    except ValueError:  # JSON lines, or no JSON at all
+        return []
+    if rows is None:
+        return []
+    target = folder / f"{file.stem}.jsonl"
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    target.write_text("".join(lines), encoding="utf-8")
+    return [target]
