@@ -9,6 +9,8 @@ from ontoweir.checker.plans.bound_table import bound_keys
 from ontoweir.checker.sizes.size_key import Factor
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
+from ontoweir.rewriter.buckets.make_column import ENDS, is_growing
+from ontoweir.rewriter.model.spj import Attribute
 
 
 def bound_open_groups(
@@ -37,8 +39,8 @@ def bound_open_groups(
         if isinstance(bucket.buckets, Moments)
         else bucket.buckets.count_within(longest + wait_us)
     )
-    closing = form.class_of[form.query.closing]
-    keys = [Key(v) for v in dict.fromkeys(values) if v != closing]
+    told = _both_ends(form, form.query.closing)
+    keys = [Key(v) for v in dict.fromkeys(values) if v not in told]
     few = Factor(buckets, f"{buckets} {shown}")
     own = _tuples(form, member, steps)
     choices = [([few], set[int]()), ([own], _held(form, member))]
@@ -53,6 +55,15 @@ def bound_open_groups(
             for factors, held in choices
         ]
     )
+
+
+def _both_ends(form: NormalForm, closing: Attribute) -> set[int]:
+    """The classes of where a bucket begins and where it ends, of which one tells the other, but of
+    those that grow."""
+    start = closing.column.removeprefix(ENDS)
+    names = [closing.column] if is_growing(start) else [start, f"{ENDS}{start}"]
+    ends = (Attribute(closing.alias, name) for name in names)
+    return {form.class_of[a] for a in ends if a in form.class_of}
 
 
 def _tuples(form: NormalForm, member: int, steps: int) -> Factor:

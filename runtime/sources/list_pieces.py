@@ -77,10 +77,13 @@ def folder_constants(file: str) -> dict[str, str | None]:
 
 def find_leaf(metadata: "pq.FileMetaData", name: str) -> int | None:
     """The leaf column of a name, where it has one."""
-    for index in range(metadata.num_columns):
-        if metadata.schema.column(index).path == name:
-            return index
-    return None
+    if metadata.num_row_groups:
+        # not of the schema: it and the metadata would hold each other, until garbage is collected
+        group = metadata.row_group(0)
+        paths = (group.column(index).path_in_schema for index in range(metadata.num_columns))
+    else:
+        paths = (metadata.schema.column(index).path for index in range(metadata.num_columns))
+    return next((index for index, path in enumerate(paths) if path == name), None)
 
 
 def read_ends(statistics: "pq.Statistics") -> tuple[object, object] | None:
