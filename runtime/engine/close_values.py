@@ -1,6 +1,6 @@
 """Groups of values that a rule closes: each is final then, answered once, and forgotten."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,11 @@ from ontoweir.runtime.engine.close_groups import add_matches, count_distinct, se
 from ontoweir.runtime.groups.value_closing import NEVER, Followed, ValueClosing, follow_values
 from ontoweir.runtime.pool.text_columns import code_columns
 from ontoweir.runtime.results.group_state import GroupState, add_groups, forget_texts
+from ontoweir.runtime.results.key_index import KeyIndex
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
+
+TURN = "turn of its value"
+"""The column of a group that says in which run of rows of its value it is."""
 
 
 def advance_values(
@@ -38,28 +42,56 @@ def advance_values(
     """
     inner = replace(work, parts=work.parts[:-1], schemas=work.schemas[:-1])
     followed = _follow(closing, tables[-1], state, now)
-    waves = _divide(closing, tables[:-1], followed, state)
-    answers = []
-    for turn, mine in enumerate(waves):
-        known, state = state.count, add_matches(inner, mine, state)
-        if closing.at_once and state.count > known:
-            answers.append(finish_groups(inner, _found(inner, mine, state, known)))
-        if turn == len(followed.turns) or state.keys is None or not state.count:
-            continue
-        keys = state.keys.select(list(closing.variables))
-        at = _look_up(followed.turns[turn], _find(followed, keys, state.count))
+    mine, apart = tables[:-1], not followed.once
+    if apart:
+        inner, mine = _in_turns(inner), _number_matches(closing, mine, followed, state)
+        state = _change_keys(state, _begin_turn)
+    known, state = state.count, add_matches(inner, mine, state)
+    answers = work.answers.empty_table()
+    if closing.at_once and state.count > known:
+        answers = finish_groups(work, _found(inner, mine, state, known))
+    if state.keys is not None and state.count:
+        places = _find(followed, state.keys.select(list(closing.variables)), state.count)
+        turns = state.keys.column(TURN).to_numpy() if apart else np.zeros_like(places)
+        at = followed.final_at(places, turns)
         over = at < NEVER
         if over.any():
             if not closing.at_once:
                 ended = count_distinct(inner, select_groups(state, np.flatnonzero(over)))
-                answers.append(finish_groups(inner, replace(ended, changed=at[over])))
+                answers = finish_groups(work, replace(ended, changed=at[over]))
             state = select_groups(state, np.flatnonzero(~over))
-    state = forget_texts(replace(state, open=followed.open))
-    if len(answers) > 1:  # only where rows break the rule: others are final once
-        shown = [name for name in work.aggregation.row if name in work.answers.names]
-        order = [(name, "ascending") for name in (AT, *shown)]
-        return pa.concat_tables(answers).sort_by(order), state
-    return answers[0] if answers else work.answers.empty_table(), state
+    if apart:  # a value has one turn that is not over
+        state = _change_keys(state, _end_turn)
+    return answers, forget_texts(replace(state, open=followed.open))
+
+
+def _in_turns(work: AggregateWork) -> AggregateWork:
+    """The same, where groups are of a turn of their value, too."""
+    parts = (
+        (replace(p, union=replace(p.union, variables=(*p.union.variables, TURN))), plans)
+        for p, plans in work.parts
+    )
+    group = (*work.aggregation.group, TURN)
+    return replace(work, parts=tuple(parts), aggregation=replace(work.aggregation, group=group))
+
+
+def _change_keys(state: GroupState, change: Callable[[pa.Table, int], pa.Table]) -> GroupState:
+    """The same groups, and distinct values of groups, with other columns of keys."""
+    seen = {name: _change_keys(held, change) for name, held in state.seen.items()}
+    if state.keys is None:
+        return replace(state, seen=seen)
+    return replace(state, keys=change(state.keys, state.count), index=KeyIndex(), seen=seen)
+
+
+def _begin_turn(keys: pa.Table, rows: int) -> pa.Table:
+    """Keys of so many groups in the first turn of their values."""
+    turns = pa.array(np.zeros(rows, dtype=np.int64))
+    return pa.Table.from_arrays([*keys.columns, turns], names=[*keys.column_names, TURN])
+
+
+def _end_turn(keys: pa.Table, _: int) -> pa.Table:
+    """Keys of groups without the turn of their values."""
+    return keys.drop_columns(TURN)
 
 
 def _follow(
@@ -72,7 +104,7 @@ def _follow(
     none = np.zeros(0, dtype=np.int64)
     if not filled:
         if before.keys is None:
-            return Followed(before, (), before)
+            return Followed(before, none, none, before, once=True)
         return follow_values(closing, before, before.keys.slice(0, 0), (none, none), now)
     rows = pa.concat_tables(code_columns(table.select(names), state.texts) for table in filled)
     at = np.concatenate([table.column(AT).cast(pa.int64()).to_numpy() for table in filled])
@@ -80,32 +112,21 @@ def _follow(
     return follow_values(closing, before, rows, (at, weights), now)
 
 
-def _divide(
+def _number_matches(
     closing: ValueClosing, tables: PartRows, followed: Followed, state: GroupState
-) -> Sequence[PartRows]:
-    """The matches by the turn of their value in which they come."""
-    turns = followed.turns
-    if followed.once:
-        return [tables, *([[] for _ in tables] for _ in turns)]
-    waves: list[list[list[MatchBatch]]] = [[[] for _ in tables] for _ in range(len(turns) + 1)]
-    for part, batches in enumerate(tables):
-        for batch in batches:
-            if not batch.rows.num_rows:
-                continue
+) -> PartRows:
+    """The matches with the turn of their value in which they come."""
+    numbered = []
+    for batches in tables:
+        mine = []
+        for batch in (b for b in batches if b.rows.num_rows):
             keys = code_columns(batch.rows.select(list(closing.variables)), state.texts)
             places = _find(followed, keys, batch.rows.num_rows)
             at = batch.rows.column(AT).cast(pa.int64()).to_numpy()
-            number = np.zeros(len(at), dtype=np.int64)
-            for times in turns:
-                number += _look_up(times, places) < at
-            for turn in np.unique(number).tolist():
-                mine = np.flatnonzero(number == turn)
-                if len(mine) == len(number):
-                    waves[turn][part].append(batch)
-                    continue
-                numbers = {name: column[mine] for name, column in batch.numbers.items()}
-                waves[turn][part].append(MatchBatch(batch.rows.take(pa.array(mine)), numbers))
-    return waves
+            turns = followed.number_turns(places, at)
+            mine.append(replace(batch, rows=batch.rows.append_column(TURN, pa.array(turns))))
+        numbered.append(mine)
+    return numbered
 
 
 def _found(work: AggregateWork, tables: PartRows, state: GroupState, known: int) -> GroupState:
@@ -125,11 +146,3 @@ def _found(work: AggregateWork, tables: PartRows, state: GroupState, known: int)
 def _find(followed: Followed, keys: pa.Table, rows: int) -> Array:
     """The places of values; greater ones are of others."""
     return add_groups(followed.values, keys, rows)[1]
-
-
-def _look_up(times: Array, places: Array) -> Array:
-    """The times at some places; NEVER where there are no such places."""
-    found = np.full(len(places), NEVER, dtype=np.int64)
-    inside = places < len(times)
-    found[inside] = times[places[inside]]
-    return found

@@ -57,17 +57,35 @@ class ValueClosing:
 class Followed(NamedTuple):
     """What watched rows say.
 
-    `values`: all values that were open or came, by place; `turns`: when the groups of each are
-    final for the first time, for the second, … (µs; NEVER: they are not). If rows keep the rule, a
-    value is closed once; else what comes after that begins its groups anew. `open`: the values that
-    are open, or whose groups are not final. `once`: no value's groups begin anew, so that every
-    match is of the first ones.
+    `values`: all values that were open or came, by place; `places`, `times`: when the groups of a
+    value are final for the first time, for the second, … (µs), in order of places, then of times.
+    If rows keep the rule, a value is closed once; else, and in sessions, what comes after that
+    begins its groups anew, in the next turn. `open`: the values that are open, or whose groups are
+    not final. `once`: no value's groups begin anew, so that every match is of the first turn.
     """
 
     values: GroupState
-    turns: tuple[Array, ...]
+    places: Array
+    times: Array
     open: GroupState
     once: bool = False
+
+    def number_turns(self, places: Array, at: Array) -> Array:
+        """In which turn of their values matches at some times (µs) come, from 0."""
+        moments, ranks = np.unique(self.times, return_inverse=True)
+        width = len(moments) + 1
+        ends = self.places * width + ranks
+        found = np.searchsorted(ends, places * width + np.searchsorted(moments, at))
+        turns: Array = found - np.searchsorted(self.places, places)
+        return turns
+
+    def final_at(self, places: Array, turns: Array) -> Array:
+        """When the groups of values are final in some turns (µs; NEVER: they are not)."""
+        index = np.searchsorted(self.places, places) + turns
+        inside = index < np.searchsorted(self.places, places, side="right")
+        final = np.full(len(places), NEVER, dtype=np.int64)
+        final[inside] = self.times[index[inside]]
+        return final
 
 
 class _Ends(NamedTuple):
@@ -109,14 +127,6 @@ def follow_values(
         ends = _by_span(before, places, at, (closing.span_us, closing.wait_us), until)
     else:
         ends = _by_ends(before, places, at, closing.wait_us, until)
-    turns = []
-    starts = np.searchsorted(ends.places, ends.places)  # they are in order
-    number = np.arange(len(ends.places)) - starts
-    for turn in range(int(number.max(initial=-1)) + 1):
-        times = np.full(values.count, NEVER, dtype=np.int64)
-        mine = number == turn
-        times[ends.places[mine]] = ends.times[mine]
-        turns.append(times)
     # by the other rules, matches of a row that breaks them may come when groups are final, if they
     # are waited for; and where rows say that they are the last, others are not looked at
     whole = (
@@ -127,7 +137,7 @@ def follow_values(
     if once:
         periods = np.bincount(np.concatenate([ends.places, ends.left]))
         once = int(periods.max(initial=0)) < 2
-    return Followed(values, tuple(turns), _keep(values, ends), once)
+    return Followed(values, ends.places, ends.times, _keep(values, ends), once)
 
 
 def _keep(values: GroupState, ends: _Ends) -> GroupState:
