@@ -191,7 +191,11 @@ def _open_unbounded(form: NormalForm) -> list[Failure]:
             f"{while_open} is open, a number would have to be kept for every value of {c.name}",
             f"bound {c.name} (declare a range, an enumeration or a reference), or group by {named} "
             "and something bounded"
-            + (f"; or declare max_rows_per_value of {named}" if c.index in few else ""),
+            + (
+                f"; or declare max_rows_per_value of {named}"
+                if c.index in few and not closed.rule.session
+                else ""
+            ),
             c.index,
             tuple(sorted(c.members)),
         )

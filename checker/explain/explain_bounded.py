@@ -17,7 +17,9 @@ def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
     closed = form.query.closed
     if closed is not None and closed.rule.session:
         told = f"a session is kept until {closed.stream} has no row of it for the gap"
-        reasons[Reason(told)] = None
+        source = catalog.streams[closed.stream].source
+        label = None if source is None else Label("catalog", source, "of whose rows sessions are")
+        reasons[Reason(told, label)] = None
     elif closed is not None:
         declared = closing_declaration(closed.stream, closed.rule)
         label = None

@@ -20,6 +20,7 @@ from ontoweir.rewriter.model.spj import (
     FoldFunction,
     Occurrence,
     SpjQuery,
+    output_attributes,
 )
 
 
@@ -266,7 +267,9 @@ class NormalForm:
         closed = self.query.closed
         if closed is None:
             return set()
-        named = (Attribute(closed.alias, column) for column in closed.rule.columns)
+        named = [Attribute(closed.alias, column) for column in closed.rule.columns]
+        outputs = dict(self.query.outputs)
+        named += [a for name in closed.keys for a in output_attributes(outputs[name])]
         return {self.class_of[a] for a in named if a in self.class_of}
 
     def has_unbounded_lag(self, i: int, j: int) -> bool:

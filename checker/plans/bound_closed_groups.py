@@ -27,12 +27,11 @@ def bound_closed_groups(
     assert closed is not None
     distinct = list(dict.fromkeys(values))
     given = form.closed_classes
-    factor = _count_open(closed, wait, catalog)
+    near = next(m.index for m in form.members if m.alias == closed.alias)
+    factor = _count_open(closed, wait, catalog, form if closed.rule.session else None)
     if closed.rule.span_us is not None:  # then the rows of open values are as few
-        near = next(m.index for m in form.members if m.alias == closed.alias)
         given = {c.index for c in form.classes if near in c.members}
-        one = form.rates[near]
-        factor = _count_open(closed, wait, catalog, one)
+        factor = _count_open(closed, wait, catalog, form)
     elif closed.rule.most_rows is not None:  # or so few
         rows = _count_rows(factor, closed.rule.most_rows)
         choices = [(given, factor), (form.of_alias(closed.alias), rows)]
@@ -58,15 +57,17 @@ def bound_open_values(closed: ClosedValues, wait: int, catalog: Catalog) -> Boun
 
 
 def _count_open(
-    closed: ClosedValues, wait: int, catalog: Catalog, rows: int | None = None
+    closed: ClosedValues, wait: int, catalog: Catalog, form: NormalForm | None = None
 ) -> Factor:
     """V: what the rule leaves open after a finished step, and what has come in the steps for which
-    matches are waited for; `rows`: the most of a timestamp, with what is folded into them, where
-    these are counted."""
+    matches are waited for; `form`: rows are counted with what is folded into them there."""
     stream, rule = catalog.streams[closed.stream], closed.rule
-    rate = stream.max_per_timestamp if rows is None else rows
     shown = "open sessions" if rule.session else f"open {', '.join(rule.columns)}"
-    named = f"R({stream.name})"
+    rate, named = stream.max_per_timestamp, f"R({stream.name})"
+    if form is not None:
+        near = next(m.index for m in form.members if m.alias == closed.alias)
+        known, rate = rate, form.rates[near]
+        named += "" if rate == known else ", joined"
     far = rule.gap_us if rule.span_us is None else rule.span_us
     if far is not None:
         steps = -(-(far + wait * stream.step_us) // stream.grid_us) + 1

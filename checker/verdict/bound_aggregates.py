@@ -43,7 +43,7 @@ def bound_aggregates(
             return None
         bounds.append(bound)
         if decided.part.watches:
-            bounds.append(_bound_watched(forms, wait, catalog))
+            bounds.append(_bound_watched(whole, forms, wait, catalog))
             continue
         for plan in () if decided.part.once else decided.plans:
             if union.ends:
@@ -107,13 +107,22 @@ def _bound_closed(
         yield bound_closed_groups(form, classes(decided.part.union.variables), wait, catalog)
 
 
-def _bound_watched(forms: Sequence[NormalForm], wait: int, catalog: Catalog) -> Bound:
+def _bound_watched(
+    whole: PartVerdict, forms: Sequence[NormalForm], wait: int, catalog: Catalog
+) -> Bound:
     """The values that are open, of a query whose groups a rule closes, as long as matches of any
-    of its disjuncts may come."""
-    closed = {one.stream: one for form in forms if (one := form.query.closed) is not None}
-    if not closed:
-        return Bound(0, "0")
-    return total_bound([bound_open_values(one, wait, catalog) for one in closed.values()])
+    of its disjuncts may come; of sessions, those of each disjunct (`whole`: the part that has all
+    matches)."""
+    sessions = []
+    for form in (plan.form for plan in whole.plans):
+        if form.query.closed is not None and form.query.closed.rule.session:
+            outputs, keys = dict(form.query.outputs), form.query.closed.keys
+            classes = [form.class_of[a] for n in keys for a in output_attributes(outputs[n])]
+            sessions.append(bound_closed_groups(form, classes, wait, catalog))
+    if sessions:
+        return total_bound(sessions)
+    closed = next((form.query.closed for form in forms if form.query.closed is not None), None)
+    return Bound(0, "0") if closed is None else bound_open_values(closed, wait, catalog)
 
 
 def _bound_whole_groups(form: NormalForm, aggregation: Aggregation) -> Bound:

@@ -35,7 +35,7 @@ def _read_calls(tokens: "Sequence[Token]") -> "list[Token]":
     """The tokens, where words that are called are names of functions."""
     from sqlglot import TokenType
 
-    following = [*(token.text for token in tokens[1:]), ""]
+    following = [*(token.text for token in tokens), ""][1:]
     return [
         _change(token, TokenType.VAR, token.text)
         if token.text.upper() in _CALLED and after == "(" and token.token_type is not TokenType.VAR

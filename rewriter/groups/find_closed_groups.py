@@ -116,7 +116,8 @@ def _find_session(union: SpjUnion, session: Session, catalog: Catalog) -> Closed
                 source=union.source,
             )
         rule = ClosingRule(tuple(sorted(mine)), gap_us=session.gap_us, session=True)
-        queries.append(ClosedValues(streams[0].table, rule, streams[0].alias))
+        keys = session.variables
+        queries.append(ClosedValues(streams[0].table, rule, streams[0].alias, keys=keys))
         shown = tuple((v, outputs[v]) for v in session.variables)
         watches.append(SpjQuery(query.occurrences, query.conditions, shown, query.provenance))
     watch = SpjUnion(

@@ -25,7 +25,7 @@ def mean_group(item: "exp.Expr", select: "exp.Select", scope: Scope) -> "exp.Exp
             inner: exp.Expr = select.expressions[place].unalias()
             return inner
     if isinstance(item, exp.Column) and not item.table:
-        if _is_column(item.name, select, scope):
+        if is_column(item.name, select, scope):
             return item
         given = [e for e in select.expressions if e.alias.lower() == item.name.lower()]
         if len(given) == 1:
@@ -34,7 +34,7 @@ def mean_group(item: "exp.Expr", select: "exp.Select", scope: Scope) -> "exp.Exp
     return item
 
 
-def _is_column(name: str, select: "exp.Select", scope: Scope) -> bool:
+def is_column(name: str, select: "exp.Select", scope: Scope) -> bool:
     """Whether a table of FROM has, or a subquery there may have, a column called so: GROUP BY means
     it rather than a name that SELECT gives."""
     from sqlglot import exp

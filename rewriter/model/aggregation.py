@@ -225,12 +225,14 @@ class Aggregation:
 @dataclass(frozen=True, slots=True)
 class ClosedValues:
     """A rule of `stream` by which groups are final, and forgotten: the occurrence `alias` has the
-    rule's columns; `kept`: the outputs whose values are kept of a group until then."""
+    rule's columns; `kept`: the outputs whose values are kept of a group until then; `keys`: of
+    sessions, the outputs that are their keys, also those of static relations."""
 
     stream: str
     rule: ClosingRule
     alias: str
     kept: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,8 +60,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     name_parts(tree)
     for select in list(tree.find_all(exp.Select)):
-        name_spark_windows(select)
-        name_sessions(select)
+        name_spark_windows(select, catalog)
+        name_sessions(select, catalog)
         name_windows(select)
         number_rows(select)
         compare_all(select, catalog)

@@ -4,39 +4,50 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
-from ontoweir.rewriter.joins.mean_group import mean_group
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.mean_group import is_column, mean_group
 from ontoweir.rewriter.joins.own_nodes import list_own
+from ontoweir.rewriter.windows.read_sql_grid import read_interval
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 _PARTS = {"start": "_START", "end": "_END"}
-_NOWHERE = Scope(Catalog(), {})
 
 
-def name_spark_windows(select: "exp.Select") -> None:
+def name_spark_windows(select: "exp.Select", catalog: Catalog) -> None:
     """Write TUMBLE_START, or HOP_START of a window that slides, in the place of `window(ts, size,
     slide, offset)` and its parts, in place. A window that is selected whole is its two parts, as
-    answers have no structs.
+    answers have no structs. A name that a table has is its column.
 
     Raises:
-        SqlRefusal: it has other arguments.
+        SqlRefusal: it has other arguments, or there are several windows.
     """
     from sqlglot import exp
 
     calls = [c for c in list_own(select, exp.Anonymous) if c.name.upper() == "WINDOW"]
     if not calls:
         return
+    if any(call != calls[0] for call in calls):
+        raise SqlRefusal(
+            f"{calls[0].sql('spark')} beside other windows",
+            why="groups are of one window of time, whose start and end are window.start and "
+            "window.end",
+            fix="write the same window throughout, or a query for each",
+            line=line_of(calls[0]),
+        )
+    scope = list_tables(select, catalog)
     group = select.args.get("group")
     for item in () if group is None else list(group.expressions):
         if isinstance(item, exp.Literal) and item.name.isdigit():  # places change below
-            item.replace(mean_group(item, select, _NOWHERE))
+            item.replace(mean_group(item, select, scope))
     names = {"window": calls[0].copy()}
     for item in select.expressions:
         if isinstance(item, exp.Alias) and item.this in calls:
             names[item.alias.lower()] = item.this.copy()
-    select.set("expressions", [part for e in select.expressions for part in _open(e, names)])
+    alone = {n: call for n, call in names.items() if not is_column(n, select, scope)}
+    select.set("expressions", [part for e in select.expressions for part in _open(e, alone)])
     for node in list_own(select, exp.Dot):
         part = node.expression.name.lower()
         if _is_window(node.this) and part in _PARTS:
@@ -47,7 +58,7 @@ def name_spark_windows(select: "exp.Select") -> None:
         if of in names and part in _PARTS:
             _put(column, _part(names[of], part), part)
     for item in () if group is None else list(group.expressions):
-        called = names.get(item.name.lower()) if _is_name(item) else item
+        called = alone.get(item.name.lower()) if _is_name(item) else item
         if called is not None and _is_window(called):
             item.replace(_part(called, "start"))
 
@@ -90,10 +101,13 @@ def _part(call: "exp.Expr", part: str) -> "exp.Expr":
 
     given = list(call.expressions)
     lengths = [read_length(length) for length in given[1:]]
-    if len(given) not in (2, 3, 4) or any(length is None for length in lengths):
+    widths_us = [None if length is None else read_interval(length) for length in lengths]
+    slides_on = len(lengths) > 1 and (widths_us[1] or 0) > (widths_us[0] or 0)
+    if len(given) not in (2, 3, 4) or None in widths_us or slides_on:
         raise SqlRefusal(
             f"{call.sql('spark')} of other arguments",
-            why="a window is of a stream's timestamp and of durations",
+            why="a window is of a stream's timestamp and of durations of weeks, days or less, and "
+            "slides by no more than its size",
             fix="write window(ts, '10 minutes'), window(ts, size, slide), or window(ts, size, "
             "slide, offset)",
             line=line_of(call),

@@ -5,13 +5,15 @@ groups by the key, which begin anew after a gap (`Session`); where a session beg
 least and the greatest time of its rows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
-from ontoweir.rewriter.joins.mean_group import mean_group
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.mean_group import is_column, mean_group
 from ontoweir.rewriter.joins.own_nodes import list_own
 from ontoweir.rewriter.sessions.name_spark_windows import read_length
 from ontoweir.rewriter.windows.read_sql_grid import read_interval
@@ -27,27 +29,27 @@ _FIX = (
 )
 _CALLS = ("SESSION", "SESSION_WINDOW")
 _PARTS = ("start", "end")
-_NOWHERE = Scope(Catalog(), {})
 
 
 @dataclass(frozen=True, slots=True)
 class SqlSession:
-    """Sessions by a time with a gap (µs), of the keys at these places of GROUP BY (None: of
-    all)."""
+    """Sessions by a time with a gap (µs), of the columns of GROUP BY."""
 
     time: "exp.Column"
     gap_us: int
-    places: tuple[int, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """How a SELECT asks for sessions: `SESSION(ts, gap, keys …)`; `names`: what they are called
-    (of a table of FROM, its alias), and `table`: whether they are a table of FROM."""
+    """How a SELECT asks for sessions: `SESSION(ts, gap)`; `names`: what they are called (of a table
+    of FROM, its alias); `alone`: which of these no column is called; `table`: whether they are a
+    table of FROM, and `keys`: the columns that it is divided by."""
 
     call: "exp.Anonymous"
     names: tuple[str, ...]
-    table: bool
+    alone: tuple[str, ...] = ()
+    table: bool = False
+    keys: tuple[str, ...] = ()
 
     def means(self, node: "exp.Expr") -> str | None:
         """Whether it is where a session starts, or where it ends, or a whole session (None: it is
@@ -69,31 +71,34 @@ class _Asked:
             return part if of in ("", *self.names) and part in _PARTS and part != name else None
         if of in self.names and name in _PARTS:
             return name
-        return "whole" if not of and name in self.names else None
+        return "whole" if not of and name in self.alone else None
 
 
-def name_sessions(select: "exp.Select") -> None:
-    """Write `SESSION(ts, gap, keys …)` in GROUP BY in the place of each way to ask for sessions,
-    and the least and greatest times for where they begin and end; in place. One that is selected
-    whole is its two parts, as answers have no structs.
+def name_sessions(select: "exp.Select", catalog: Catalog) -> None:
+    """Write `SESSION(ts, gap)` in GROUP BY in the place of each way to ask for sessions, and the
+    least and greatest times for where they begin and end; in place. One that is selected whole is
+    its two parts, as answers have no structs. A name that a table has is its column.
 
     Raises:
-        SqlRefusal: it has other arguments, or is not grouped by.
+        SqlRefusal: it has other arguments, or is not grouped by, or there are several; a table of
+            sessions is filtered or joined, or grouped by other columns than its keys.
     """
     from sqlglot import exp
 
-    asked = _open_table(select) or _find_call(select)
+    asked = _open_table(select) or _find_call(select, catalog)
     if asked is None:
         return
-    _read(asked.call)
-    group = select.args.get("group")
+    group, scope = select.args.get("group"), list_tables(select, catalog)
     items = [
-        mean_group(item, select, _NOWHERE) if isinstance(item, exp.Literal) else item
+        mean_group(item, select, scope) if isinstance(item, exp.Literal) else item
         for item in (() if group is None else group.expressions)
     ]
     kept = [item.copy() for item in items if asked.means(item) is None]
     if len(kept) == len(items):
         raise _refuse(asked.call, "sessions that are not grouped by")
+    kept = [item for item in kept if not isinstance(item, exp.Literal)]  # a constant, by its place
+    if asked.table:
+        _check_table(select, asked, kept)
     select.set("group", exp.Group(expressions=[*kept, asked.call.copy()]))
     select.set("expressions", [one for item in select.expressions for one in _open(item, asked)])
     for node in list_own(select, exp.Expr):
@@ -104,6 +109,26 @@ def name_sessions(select: "exp.Select") -> None:
         bound = _bound(asked.call, part)
         in_select = node.parent is select and node.arg_key == "expressions"
         node.replace(exp.alias_(bound, name, quoted=True) if in_select else bound)
+
+
+def _check_table(select: "exp.Select", asked: _Asked, kept: "Sequence[exp.Expr]") -> None:
+    """Nothing, if the groups of a table of sessions are these sessions."""
+    if select.args.get("where") is not None or select.args.get("joins"):
+        raise SqlRefusal(
+            "WHERE, or a join, beside a table of sessions",
+            why="sessions there are of all rows of the stream, of which only some would be counted",
+            fix="write GROUP BY k, session_window(ts, '30 minutes'): sessions of the rows that are "
+            "left",
+            line=line_of(asked.call),
+        )
+    if sorted(item.name.lower() for item in kept) != sorted(asked.keys):
+        raise SqlRefusal(
+            "a table of sessions that is grouped by other columns than it is divided by",
+            why="one group would be a part of a session, or of several",
+            fix="name the same columns in PARTITION BY and in GROUP BY, beside window_start and "
+            "window_end",
+            line=line_of(asked.call),
+        )
 
 
 def take_session(tree: "exp.Query") -> "tuple[exp.Query, SqlSession | None]":
@@ -123,15 +148,11 @@ def take_session(tree: "exp.Query") -> "tuple[exp.Query, SqlSession | None]":
     if len(found) != 1 or len(mine) != 1:
         raise _refuse(found[0], "sessions that are not grouped by, or several of them")
     call = items.pop(mine[0])
-    time, gap, *keys = _read(call)
+    time, gap = _read(call)
     assert isinstance(time, exp.Column)
-    names = [key.name.lower() for key in keys]
-    places = [n for n, item in enumerate(items) if item.name.lower() in names]
-    if len(places) < len(keys):
-        raise _refuse(call, "sessions of a key that is not grouped by")
     tree = tree.copy()
     tree.set("group", exp.Group(expressions=[i.copy() for i in items]) if items else None)
-    return tree, SqlSession(time, _length(gap, call), tuple(places) if keys else None)
+    return tree, SqlSession(time, _length(gap, call))
 
 
 def _open_table(select: "exp.Select") -> _Asked | None:
@@ -166,22 +187,30 @@ def _open_table(select: "exp.Select") -> _Asked | None:
         if data.args.get("table") is not None:
             table.set("db", data.args["table"].copy())
         alias = table.alias or table.name
-        columns = [exp.column(c.name, alias, quoted=True) for c in columns]
-        made = exp.Anonymous(this="SESSION", expressions=[columns[0], gap.copy(), *columns[1:]])
-        return _Asked(made, (alias.lower(),), True)
+        column = exp.column(columns[0].name, alias, quoted=True)
+        made = exp.Anonymous(this="SESSION", expressions=[column, gap.copy()])
+        _read(made)
+        names = tuple(key.name.lower() for key in keys)
+        return _Asked(made, (alias.lower(),), table=True, keys=names)
     return None
 
 
-def _find_call(select: "exp.Select") -> _Asked | None:
+def _find_call(select: "exp.Select", catalog: Catalog) -> _Asked | None:
     """The call that a SELECT has; the names of sessions are Spark's, and those that it gives."""
     from sqlglot import exp
 
-    calls = [node for node in list_own(select, exp.Anonymous) if _is_call(node)]
+    nodes = list_own(select, exp.Anonymous)
+    calls = [node for node in nodes if _is_call(node)]
     if not calls:
         return None
+    ends = [n for n in nodes if n.name.upper() in ("SESSION_START", "SESSION_END")]
+    time, gap = _read(calls[0])
+    if any(_read(one) != (time, gap) for one in (*calls, *ends)):
+        raise _refuse(calls[0], "sessions with another time or gap beside")
     given = [i.alias.lower() for i in select.expressions if i.alias and _is_call(i.unalias())]
-    made = exp.Anonymous(this="SESSION", expressions=[one.copy() for one in _read(calls[0])])
-    return _Asked(made, ("session_window", *given), False)
+    names, scope = ("session_window", *given), list_tables(select, catalog)
+    made = exp.Anonymous(this="SESSION", expressions=[time.copy(), gap.copy()])
+    return _Asked(made, names, tuple(n for n in names if not is_column(n, select, scope)))
 
 
 def _open(item: "exp.Expr", asked: _Asked) -> "list[exp.Expr]":
@@ -198,26 +227,24 @@ def _bound(call: "exp.Expr", part: str) -> "exp.Expr":
     """Where a session starts: at its first row; where it ends: a gap after its last one."""
     from sqlglot import exp
 
-    time, gap, *_ = _read(call)
+    time, gap = _read(call)
     if part == "start":
         return exp.Min(this=time.copy())
     return exp.Add(this=exp.Max(this=time.copy()), expression=gap.copy())
 
 
-def _read(call: "exp.Expr") -> "tuple[exp.Expr, ...]":
-    """The time, the gap as an INTERVAL, and the keys of a call."""
+def _read(call: "exp.Expr") -> "tuple[exp.Expr, exp.Expr]":
+    """The time, and the gap as an INTERVAL, of a call."""
     from sqlglot import exp
 
     given = list(call.expressions)
-    gap = read_length(given[1]) if len(given) > 1 else None
+    gap = read_length(given[1]) if len(given) == 2 else None
     if gap is not None and given[0].find(exp.Column) and not isinstance(given[0], exp.Column):
-        raise _refuse(
-            call, "sessions beside NOT EXISTS, EXISTS or an outer join, or of a time less a while"
-        )
+        raise _refuse(call, "sessions beside NOT EXISTS, EXISTS, an outer join or an earlier time")
     if gap is None or not isinstance(given[0], exp.Column):
         raise _refuse(call, f"{call.sql('spark')} of other arguments")
     _length(gap, call)
-    return (given[0], gap, *given[2:])
+    return given[0], gap
 
 
 def _length(gap: "exp.Expr", call: "exp.Expr") -> int:

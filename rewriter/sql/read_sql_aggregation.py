@@ -131,8 +131,7 @@ class _Reader:
                 f"sessions by {given.time.sql('spark')}, which is not a stream's timestamp",
                 "make sessions of the time of rows",
             )
-        keys = group if given.places is None else tuple(group[place] for place in given.places)
-        return Session(given.gap_us, keys)
+        return Session(given.gap_us, group)
 
     def _name_column(self, item: "exp.Expr") -> None:
         """Note a column of the results, and that of the group which it shows."""

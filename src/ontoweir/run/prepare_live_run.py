@@ -92,7 +92,10 @@ def prepare_run(
 def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     """A query as unfolded, with the functions that it calls, its plans, and those of the queries
     whose answers it reads."""
-    alone = replace(job.union, blocks=(), standing=None)
+    grouped = job.union.aggregation
+    session = None if grouped is None else grouped.session
+    plain = grouped if grouped is None else replace(grouped, session=None)
+    alone = replace(job.union, blocks=(), standing=None, aggregation=plain)
     catalog = extend_catalog(job.catalog, job.union)
     printed = print_sql(alone, catalog, comments=False)
     parts: list[str | bytes] = [name, printed]
@@ -100,7 +103,7 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
         if f"{called}(".lower() in printed.lower():
             parts.append(f"{called} {function.digest}")
     parts += [line for plan in job.plans for line in describe_plan(plan)]
-    parts += [] if job.union.standing is None else [repr(job.union.standing)]
+    parts += [repr(told) for told in (job.union.standing, session) if told is not None]
     for block in job.blocks:
         for other in block.queries:
             parts += _describe_job(block.stream.name, other)

@@ -62,7 +62,7 @@ def test_versions_of_a_project(run: Run, example: Path, project: Path) -> None:
     ran = run("diff", example, project)
     assert ran.code == 0, ran.err
     lines = ran.out.splitlines()
-    assert lines[0] == "3 of 30 queries changed"
+    assert lines[0] == "3 of 31 queries changed"
     assert "every-reading-above-130: bounded ≤ 0 rows → not there" in lines
     name = "how-often-congestion-got-worse"
     assert any(line.startswith(f"{name}: unbounded → conditionally-bounded ≤") for line in lines)

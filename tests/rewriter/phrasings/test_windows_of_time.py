@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import Catalog, Relation
 from ontoweir.rewriter.model.aggregation import Session
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
-from tests.rewriter.phrasings.test_phrasings import CATALOG, read
+from tests.rewriter.phrasings.test_phrasings import CATALOG, READING, SENSOR, read
 
 GAP = "INTERVAL '30' MINUTE"
 STREAM = "SELECT sensor, {} FROM reading GROUP BY sensor, {}"
@@ -127,13 +130,16 @@ def test_a_session_is_its_two_ends() -> None:
     assert made.session == Session(1_800_000_000, ())
 
 
-def test_sessions_of_some_of_the_columns() -> None:
-    made = read(
-        "SELECT level, sensor, COUNT(*) AS n FROM TABLE(SESSION(TABLE reading PARTITION BY sensor, "
-        f"DESCRIPTOR(ts), {GAP})) GROUP BY level, sensor, window_start, window_end"
-    ).aggregation
+def test_a_column_goes_before_a_name() -> None:
+    text = "SELECT window(ts, '1 hour') AS level, COUNT(*) AS n FROM reading GROUP BY "
+    made = read(f"{text}window(ts, '1 hour'), level").aggregation
     assert made is not None
-    assert made.session == Session(1_800_000_000, ("sensor",))
+    assert len(made.group) == 3
+    text = f"SELECT session_window(ts, {GAP}) AS sensor, COUNT(*) AS n FROM reading GROUP BY "
+    made = read(f"{text}session_window(ts, {GAP}), sensor").aggregation
+    assert made is not None
+    assert made.session is not None
+    assert len(made.session.variables) == 1
 
 
 @pytest.mark.parametrize(
@@ -159,7 +165,7 @@ def test_sessions_of_some_of_the_columns() -> None:
                 "SELECT COUNT(*) AS n FROM TABLE(SESSION(TABLE reading PARTITION BY sensor, "
                 f"DESCRIPTOR(ts), {GAP})) GROUP BY window_start, window_end"
             ),
-            "a key that is not grouped by",
+            "grouped by other columns",
         ),
         (
             (
@@ -167,7 +173,7 @@ def test_sessions_of_some_of_the_columns() -> None:
                 "sensor, "
                 f"session_window(ts, {GAP})) AS x"
             ),
-            "groups are not final",
+            "sessions in a subquery",
         ),
         (
             STREAM.format("COUNT(*) AS n", f"session_window(ts, {GAP})").replace(
@@ -185,14 +191,49 @@ def test_sessions_of_some_of_the_columns() -> None:
             "sessions beside",
         ),
         (
+            (
+                "SELECT level, sensor, COUNT(*) AS n FROM TABLE(SESSION(TABLE reading PARTITION BY "
+                f"sensor, DESCRIPTOR(ts), {GAP})) GROUP BY level, sensor, window_start, window_end"
+            ),
+            "grouped by other columns",
+        ),
+        (
+            (
+                "SELECT sensor, COUNT(*) AS n FROM TABLE(SESSION(TABLE reading, DESCRIPTOR(ts), "
+                f"{GAP})) GROUP BY sensor, window_start, window_end"
+            ),
+            "grouped by other columns",
+        ),
+        (
+            (
+                "SELECT sensor, COUNT(*) AS n FROM TABLE(SESSION(TABLE reading PARTITION BY "
+                f"sensor, DESCRIPTOR(ts), {GAP})) WHERE level > 3 GROUP BY sensor, window_start"
+            ),
+            "WHERE, or a join",
+        ),
+        (
+            STREAM.format(
+                "session_window(ts, '1 minute').start AS a", f"session_window(ts, {GAP})"
+            ),
+            "another time or gap",
+        ),
+        (
+            STREAM.format("SESSION_START(ts, INTERVAL '1' MINUTE) AS a", f"SESSION(ts, {GAP})"),
+            "another time or gap",
+        ),
+        (
+            STREAM.format("window.start", "window(ts, '10 minutes'), window(ts, '1 hour')"),
+            "beside other windows",
+        ),
+        (STREAM.format("window.start", "window(ts, '5 minutes', '10 minutes')"), "other arguments"),
+        (STREAM.format("window.start", "window(ts, '1 month')"), "other arguments"),
+        (
             "SELECT window(ts, '10').start AS w, COUNT(*) AS n FROM reading GROUP BY w",
             "of other arguments",
         ),
     ],
 )
 def test_what_is_refused(text: str, message: str) -> None:
-    from ontoweir.checker.decide.check_query import check_query
-
     with pytest.raises(QueryError) as caught:
         check_query(read(text), CATALOG)
     assert message in str(caught.value)
@@ -202,3 +243,17 @@ def test_sessions_are_not_printed_as_sql() -> None:
     union = read(STREAM.format("COUNT(*) AS n", f"session_window(ts, {GAP})"))
     with pytest.raises(QueryError, match="is not printed as SQL"):
         print_sql(union, CATALOG)
+
+
+def test_sessions_of_what_rows_meet_are_as_many() -> None:
+    """A row that meets several rows of a static relation opens as many sessions."""
+    sites = Relation("site", SENSOR.data, SENSOR.columns, max_rows=30)
+    catalog = Catalog({"reading": READING}, {"site": sites})
+    text = "SELECT {}, COUNT(*) AS n FROM reading r{} GROUP BY {}, session_window(r.ts, '1 minute')"
+    plain = parse_sql(text.format("r.hum", "", "r.hum"), catalog, name="q", file="q.sql")
+    joined = text.format("s.city", " JOIN site s ON s.id = r.sensor", "s.city")
+    bounds = [
+        check_query(union, catalog).bound
+        for union in (plain, parse_sql(joined, catalog, name="q", file="q.sql"))
+    ]
+    assert [b.rows for b in bounds if b is not None] == [22, 62]

@@ -118,7 +118,7 @@ def test_a_table_of_windows_that_do_not_overlap() -> None:
         ("TABLE(HOP(TABLE s, DESCRIPTOR(v), INTERVAL '1' HOUR, INTERVAL '1' DAY))", "v is not a"),
         ("TABLE(CUMULATE(TABLE s, DESCRIPTOR(ts), INTERVAL '7' HOUR, INTERVAL '1' DAY))", "no INT"),
         ("TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MONTH, INTERVAL '1' YEAR))", "no INT"),
-        ("TABLE(SESSION(TABLE s, DESCRIPTOR(ts), INTERVAL '1' HOUR))", "not SQL"),
+        ("TABLE(SESSION(TABLE s, DESCRIPTOR(ts)))", "in FROM"),
     ],
 )
 def test_tables_of_windows_that_are_refused(text: str, what: str) -> None:
