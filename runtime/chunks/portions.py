@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from ontoweir.runtime.chunks.row_groups import MAPPED, RowGroups
-from ontoweir.runtime.sources.history import Cursor, History, Piece
+from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_source import unreadable
 
 FEWEST, PORTION = 4_096, 524_288
 """Rows of a portion: every one costs a fraction of a millisecond, and the next is read ahead."""
-_WHOLE = 3
-"""Of so many streams whole row groups are in memory."""
 _OPEN = 64
 """So many files of streams stay open; those of others are opened for each access."""
 
@@ -41,12 +39,11 @@ class _Scan:
 class Portions:
     """Reads the streams of one task, each by itself from its beginning, or from where it was asked
     for, to its end. Pieces that are made of several row groups, or mapped to memory, are read
-    whole, as are small ones of few streams. To be closed, which waits for what is being read."""
+    whole. To be closed, which waits for what is being read."""
 
     def __init__(self) -> None:
         self._groups = RowGroups()
         self._scans: dict[str, _Scan] = {}
-        self._whole: dict[str, bool] = {}
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-portion")
 
     def close(self) -> None:
@@ -74,7 +71,7 @@ class Portions:
         """
         place = (cursor.piece, cursor.offset)
         piece = history.pieces[cursor.piece]
-        if self._reads_whole(history, piece, rows):
+        if history.disorder is not None or piece.file.endswith(MAPPED):
             table = self._groups.read(history, cursor.piece, rows, stop_us)
             return table.slice(cursor.offset, rows)
         scan = self._find_scan(history, rows)
@@ -89,14 +86,6 @@ class Portions:
         if scan.coming is None:
             self._go_on(scan, history, cursor.piece, stop_us)
         return found.slice(0, rows)
-
-    def _reads_whole(self, history: History, piece: Piece, rows: int) -> bool:
-        """Whether row groups of a stream are read whole: where few streams have them, and they are
-        no larger than a chunk, as that takes less time."""
-        if history.disorder is not None or piece.file.endswith(MAPPED):
-            return True
-        few = len(self._whole) < _WHOLE
-        return self._whole.setdefault(history.stream.name, few and piece.rows <= 2 * PORTION)
 
     def _find_scan(self, history: History, rows: int) -> _Scan:
         name = history.stream.name
