@@ -233,7 +233,7 @@ def _check_aggregates(
     witness: Witness | None = None
     best: list[tuple[DisjunctChecker, PartVerdict]] = []
     open_for: tuple[Diagnostic, ...] = ()
-    ends = union.aggregation.session is not None
+    ends = union.aggregation.session_us is not None
     shows_rows = union.aggregation.shows_rows and not ends
     for split in split_by_keys(union, catalog):
         decided = [_decide_part(part, catalog, known, timed, size, union) for part in split]

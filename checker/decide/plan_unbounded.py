@@ -47,7 +47,7 @@ def plan_unbounded(
     if union.aggregation is None:
         plans = _plan_union(union, catalog, known)
         return UnboundedPlans(plans, ())
-    if find_closing(union, catalog) is not None or union.aggregation.session is not None:
+    if find_closing(union, catalog) is not None or union.aggregation.session_us is not None:
         raise QueryError(
             f"{union.name} is not bounded, and its groups are never final",
             why="a bucket of time, or a session, is final when all that may still match is over, "

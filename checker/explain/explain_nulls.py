@@ -21,7 +21,7 @@ def explain_nulls(
         catalog: with its views and buckets (`extend_catalog`).
     """
     assert union.aggregation is not None
-    if union.aggregation.session is not None:  # NULL is a key of sessions as any other
+    if union.aggregation.session_us is not None:  # NULL is a key of sessions as any other
         return tuple(because)
     group = set(union.aggregation.group)
     empty = {n for q in union.disjuncts for n, o in q.outputs if isinstance(o, NullOutput)}

@@ -60,8 +60,10 @@ def normalise_query(
         QueryError: a comparison mixes types, or a column is unknown.
     """
     closed = query.closed
-    declared = closed is not None and not closed.rule.session
-    if declared and closed is not None and not use(closing_declaration(closed.stream, closed.rule)):
+    declared = None
+    if closed is not None and not closed.rule.session:
+        declared = closing_declaration(closed.stream, closed.rule)
+    if declared is not None and not use(declared):
         query = replace(query, closing=None, closed=None)
     lags = [found for found in list_lags(query, catalog) if use(lag_declaration(*found[:2]))]
     more = tuple(comparison for _, _, comparison in lags)

@@ -27,11 +27,11 @@ def bound_closed_groups(
     assert closed is not None
     distinct = list(dict.fromkeys(values))
     given = form.closed_classes
-    near = next(m.index for m in form.members if m.alias == closed.alias)
-    factor = _count_open(closed, wait, catalog, form if closed.rule.session else None)
+    counted = closed.rule.session or closed.rule.span_us is not None
+    factor = _count_open(closed, wait, catalog, form if counted else None)
     if closed.rule.span_us is not None:  # then the rows of open values are as few
+        near = next(m.index for m in form.members if m.alias == closed.alias)
         given = {c.index for c in form.classes if near in c.members}
-        factor = _count_open(closed, wait, catalog, form)
     elif closed.rule.most_rows is not None:  # or so few
         rows = _count_rows(factor, closed.rule.most_rows)
         choices = [(given, factor), (form.of_alias(closed.alias), rows)]

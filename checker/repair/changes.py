@@ -219,13 +219,10 @@ def _declare(
 
 def _without_group(union: SpjUnion, name: str) -> SpjUnion:
     assert union.aggregation is not None
-    session = union.aggregation.session
-    left = () if session is None else tuple(v for v in session.variables if v != name)
     aggregation = replace(
         union.aggregation,
         group=tuple(v for v in union.aggregation.group if v != name),
         columns=tuple(v for v in union.aggregation.columns if v != name),
-        session=None if session is None else replace(session, variables=left),
     )
     kept = aggregation.variables
     disjuncts = tuple(

@@ -29,7 +29,7 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     looks at rows that updates could take back.
     """
     assert union.aggregation is not None
-    if union.aggregation.session is not None and union.disjuncts:
+    if union.aggregation.session_us is not None and union.disjuncts:
         yield from split_closed(union, catalog)
         return
     closing, singly = find_closing(union, catalog), list_singly(union, catalog)

@@ -12,6 +12,7 @@ UNITS_US = {
     "day": 86_400_000_000,
     "week": 604_800_000_000,
 }
+_LONGEST_US = 10_000 * 366 * UNITS_US["day"]
 _ISO = re.compile(
     r"(?P<sign>-)?P(?:(?P<day>\d+)D)?"
     r"(?:T(?:(?P<hour>\d+)H)?(?:(?P<minute>\d+)M)?(?:(?P<second>\d+(?:\.\d+)?)S)?)?"
@@ -20,7 +21,8 @@ _WORDS = re.compile(r"(?:(?P<number>\d+(?:\.\d+)?)\s*)?(?P<unit>[A-Za-z]+)")
 
 
 def parse_duration(text: str) -> int | None:
-    """Microseconds of a duration, or None when `text` is not an exact duration.
+    """Microseconds of a duration, or None when `text` is not an exact duration, or one of more than
+    ten thousand years: no two timestamps are so far apart, and 64 bits hold the sum of any others.
 
     >>> parse_duration("5 minutes"), parse_duration("PT5M"), parse_duration("hour")
     (300000000, 300000000, 3600000000)
@@ -41,7 +43,8 @@ def parse_duration(text: str) -> int | None:
 
 
 def _whole(number: Decimal) -> int | None:
-    return int(number) if number == number.to_integral_value() else None
+    whole = number == number.to_integral_value() and abs(number) <= _LONGEST_US
+    return int(number) if whole else None
 
 
 def show_duration(microseconds: int) -> str:

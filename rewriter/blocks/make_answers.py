@@ -32,7 +32,7 @@ def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers,
     free = next(n for n in names if n.lower() not in taken)
     wide, aggregation = extend_catalog(catalog, union), union.aggregation
     made = (declare_set if aggregation is None else declare_block)(union, free, wide)
-    if made is None and aggregation is not None and aggregation.session is not None:
+    if made is None and aggregation is not None and aggregation.session_us is not None:
         raise SqlRefusal(
             "sessions in a subquery",
             why="what reads them would have to know how many end at one time",

@@ -54,7 +54,8 @@ def find_closing(union: SpjUnion, catalog: Catalog) -> Closing | None:
         catalog: with its views and buckets (`extend_catalog`).
     """
     assert union.aggregation is not None
-    if union.ends or union.aggregation.session is not None:  # rows leave the groups; or sessions do
+    # rows leave the groups again; or a session ends
+    if union.ends or union.aggregation.session_us is not None:
         return None
     panes = union.aggregation.panes
     variables = union.aggregation.group if panes is None else (panes.variable,)

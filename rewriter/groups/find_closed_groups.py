@@ -11,7 +11,6 @@ from ontoweir.rewriter.model.aggregation import (
     Aggregate,
     AggregateFunction,
     ClosedValues,
-    Session,
 )
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -65,12 +64,13 @@ def find_closed_groups(
         spans: only rules by a span, or only others (None: both).
     """
     assert union.aggregation is not None
-    sessions = union.aggregation.session is not None and bool(union.disjuncts)
-    if not sessions and (union.ends or union.aggregation.panes is not None or not union.disjuncts):
+    if not union.disjuncts:
         return
-    if union.aggregation.session is not None:
+    if union.aggregation.session_us is not None:
         if spans is not True:
-            yield _find_session(union, union.aggregation.session, catalog)
+            yield _find_session(union, union.aggregation.session_us, catalog)
+        return
+    if union.ends or union.aggregation.panes is not None:
         return
     first = union.disjuncts[0]
     rules = {
@@ -95,18 +95,19 @@ def find_closed_groups(
         )
 
 
-def _find_session(union: SpjUnion, session: Session, catalog: Catalog) -> ClosedGroups:
+def _find_session(union: SpjUnion, gap_us: int, catalog: Catalog) -> ClosedGroups:
     """What closes the sessions of a query: a gap between the rows that are its matches.
 
     Raises:
         QueryError: matches are of rows of several streams, or of answers.
     """
     assert union.aggregation is not None
-    queries, watches, panes = [], [], union.aggregation.panes
+    keys, panes = union.aggregation.group, union.aggregation.panes
+    queries, watches = [], []
     for query in union.disjuncts:
         outputs = dict(query.outputs)
         streams = [o for o in query.occurrences if o.table in catalog.streams]
-        read = {a for v in session.variables for a in _read_attributes(outputs[v])}
+        read = {a for v in keys for a in _read_attributes(outputs[v])}
         mine = [a.column for a in read if a.alias == streams[0].alias] if streams else []
         if len(streams) != 1 or union.blocks or union.ends or panes is not None:
             raise QueryError(
@@ -115,19 +116,18 @@ def _find_session(union: SpjUnion, session: Session, catalog: Catalog) -> Closed
                 fix="make sessions of the rows of one stream, joined with static relations only",
                 source=union.source,
             )
-        rule = ClosingRule(tuple(sorted(mine)), gap_us=session.gap_us, session=True)
-        keys = session.variables
+        rule = ClosingRule(tuple(sorted(mine)), gap_us=gap_us, session=True)
         queries.append(ClosedValues(streams[0].table, rule, streams[0].alias, keys=keys))
-        shown = tuple((v, outputs[v]) for v in session.variables)
+        shown = tuple((v, outputs[v]) for v in keys)
         watches.append(SpjQuery(query.occurrences, query.conditions, shown, query.provenance))
     watch = SpjUnion(
         name=union.name,
-        variables=session.variables,
+        variables=keys,
         disjuncts=tuple(watches),
         distinct=False,
         source=union.source,
     )
-    return ClosedGroups(session.variables, tuple(queries), watch)
+    return ClosedGroups(keys, tuple(queries), watch)
 
 
 def _read_attributes(output: Output) -> tuple[Attribute, ...]:

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 _LISTING = "listing"
-_FAR = 10**17
-"""µs that are added to times, so that all have as many digits."""
+_FAR = 3 * 10**17
+"""µs that are added to times, so that those of the years 1 to 9999 all have 18 digits."""
 
 
 def name_list(call: "exp.GroupConcat") -> None:

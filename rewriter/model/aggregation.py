@@ -159,23 +159,14 @@ class Panes:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """Groups are of runs of rows: those that agree on `variables` of the group, each at most
-    `gap_us` (µs) after the one before."""
-
-    gap_us: int
-    variables: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Aggregation:
     """GROUP BY `group`, with the aggregates, over the matches of a query.
 
     A group's row has its variables and its aggregates; `columns` are the result's columns in order:
     the group's variables, the names of aggregates (those that only `computed` and `having` use are
     not shown), and what is `computed` of the row. `having`: a condition on the row (None: none);
-    rows of which it is not true are no results. `session`: a group is one of rows that follow each
-    other, and begins anew after a gap.
+    rows of which it is not true are no results. `session_us`: a group is a run of rows,
+    each at most so long (µs) after the one before, and then begins anew (None: it does not).
     The matches are those of the characteristic query ([A] Th. 8.4): its variables are the
     group variables and the arguments.
     """
@@ -187,7 +178,7 @@ class Aggregation:
     having: Expression | None = None
     having_source: Source | None = None
     panes: Panes | None = None
-    session: Session | None = None
+    session_us: int | None = None
 
     @property
     def shows_rows(self) -> bool:
@@ -226,7 +217,7 @@ class Aggregation:
 class ClosedValues:
     """A rule of `stream` by which groups are final, and forgotten: the occurrence `alias` has the
     rule's columns; `kept`: the outputs whose values are kept of a group until then; `keys`: of
-    sessions, the outputs that are their keys, also those of static relations."""
+    sessions, the outputs that tell them apart, also those of static relations."""
 
     stream: str
     rule: ClosingRule

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.parse_duration import parse_duration
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import mean_group
@@ -115,7 +116,9 @@ def _read_quotient(item: "exp.Expr") -> "tuple[exp.Column, int] | None":
         time = seconds.this
     else:
         return None
-    if number.is_string or not number.name.isdigit() or int(number.name) == 0:
+    if number.is_string or not parse_duration(f"{number.name} seconds"):
+        return None
+    if not number.name.isdigit():
         return None
     return (time, int(number.name)) if isinstance(time, exp.Column) else None
 

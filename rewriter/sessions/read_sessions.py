@@ -61,8 +61,8 @@ class _Asked:
             return part if _is_call(node.this) and part in _PARTS else None
         if isinstance(node, exp.Anonymous):
             name = node.name.upper()
-            part = name.removeprefix("SESSION_").lower()
-            return "whole" if name in _CALLS else part if part in _PARTS else None
+            ends = {"SESSION_START": "start", "SESSION_END": "end"}
+            return "whole" if name in _CALLS else ends.get(name)
         if not isinstance(node, exp.Column):
             return None
         of, name = node.table.lower(), node.name.lower()

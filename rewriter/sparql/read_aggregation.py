@@ -20,7 +20,6 @@ from ontoweir.rewriter.model.aggregation import (
     AggregateKey,
     Aggregation,
     Listing,
-    Session,
 )
 from ontoweir.rewriter.model.query import (
     ComputedVariable,
@@ -171,8 +170,8 @@ class _Reader:
                 "of time, whose groups are final",
                 line,
             )
-        gap = None if self.session is None else Session(self.session.gap_us, group)
-        return Aggregation(group, tuple(self.aggregates), tuple(columns), session=gap)
+        gap = None if self.session is None else self.session.gap_us
+        return Aggregation(group, tuple(self.aggregates), tuple(columns), session_us=gap)
 
     def begin_session(self, columns: list[str], line: int | None) -> None:
         """Show where sessions begin: the least time of their rows."""

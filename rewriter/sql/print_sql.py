@@ -75,7 +75,7 @@ def print_sql(
             fix="look at it with --show plan",
             source=union.source,
         )
-    if union.aggregation is not None and union.aggregation.session is not None:
+    if union.aggregation is not None and union.aggregation.session_us is not None:
         raise QueryError(
             f"{union.name}, whose groups are of sessions, is not printed as SQL",
             why="not every SQL has sessions",

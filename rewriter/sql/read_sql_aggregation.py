@@ -17,7 +17,6 @@ from ontoweir.rewriter.model.aggregation import (
     AggregateFunction,
     AggregateKey,
     Aggregation,
-    Session,
 )
 from ontoweir.rewriter.sessions.read_sessions import SqlSession
 from ontoweir.rewriter.sql.read_group_row import GroupTrees
@@ -120,18 +119,18 @@ class _Reader:
         if not self.aggregates:  # a group is there when it has a row
             self._name_aggregate(exp.Count(this=exp.Star()))
         group = tuple(self.names[key] for key in self.grouped)
-        session = None if self.session is None else self._read_session(self.session, group)
-        return Aggregation(group, tuple(self.aggregates), tuple(self.columns), session=session)
+        gap = None if self.session is None else self._read_gap(self.session)
+        return Aggregation(group, tuple(self.aggregates), tuple(self.columns), session_us=gap)
 
-    def _read_session(self, given: SqlSession, group: tuple[str, ...]) -> Session:
-        """The sessions that groups are of."""
+    def _read_gap(self, given: SqlSession) -> int:
+        """The gap of the sessions that groups are of, in µs."""
         if self.scope.step_of(_resolve(given.time, self.scope)) is None:
             raise _beyond(
                 given.time,
                 f"sessions by {given.time.sql('spark')}, which is not a stream's timestamp",
                 "make sessions of the time of rows",
             )
-        return Session(given.gap_us, group)
+        return given.gap_us
 
     def _name_column(self, item: "exp.Expr") -> None:
         """Note a column of the results, and that of the group which it shows."""

@@ -1,11 +1,16 @@
 """STRING_AGG, LISTAGG and GROUP_CONCAT of buckets of time: replayed in one range and in several,
 and live, as DuckDB answers with the order that is stated."""
 
+from datetime import datetime
+from pathlib import Path
 from random import Random
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 
+import ontoweir as ow
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.sql.parse_sql import parse_sql
@@ -101,3 +106,23 @@ def test_it_is_bounded_by_the_rows_of_a_bucket() -> None:
 def test_it_is_refused(sql: str, told: str) -> None:
     with pytest.raises(QueryError, match=told):
         parse_sql(sql, CATALOG, name="q", file="q.sql")
+
+
+def test_lists_by_time_around_1970_and_in_the_first_and_last_years(tmp_path: Path) -> None:
+    days = [(1, 1, 2), (1969, 12, 31), (1970, 1, 1), (9999, 1, 1)]
+    times = [datetime(*day) for day in days]
+    rows = {"ts": pa.array(times, pa.timestamp("us")), "x": ["zero", "z", "a", "b"]}
+    pq.write_table(pa.table(rows), tmp_path / "s.parquet")
+    (tmp_path / "ontoweir.toml").write_text(
+        """[project]
+queries = []
+[streams.s]
+source = { format = "parquet", path = "s.parquet" }
+timestamp = { column = "ts", unit = "1 hour" }
+max_per_timestamp = 1
+columns = { x = "string" }
+"""
+    )
+    text = "SELECT STRING_AGG(x, ',' ORDER BY ts) AS l FROM s GROUP BY date_trunc('week', ts)"
+    found = ow.open(tmp_path).replay(text, engine="driver").to_arrow()
+    assert found["l"].to_pylist() == ["zero", "z,a"]

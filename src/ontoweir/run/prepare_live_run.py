@@ -93,8 +93,8 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     """A query as unfolded, with the functions that it calls, its plans, and those of the queries
     whose answers it reads."""
     grouped = job.union.aggregation
-    session = None if grouped is None else grouped.session
-    plain = grouped if grouped is None else replace(grouped, session=None)
+    gap = None if grouped is None else grouped.session_us
+    plain = grouped if grouped is None else replace(grouped, session_us=None)
     alone = replace(job.union, blocks=(), standing=None, aggregation=plain)
     catalog = extend_catalog(job.catalog, job.union)
     printed = print_sql(alone, catalog, comments=False)
@@ -103,7 +103,8 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
         if f"{called}(".lower() in printed.lower():
             parts.append(f"{called} {function.digest}")
     parts += [line for plan in job.plans for line in describe_plan(plan)]
-    parts += [repr(told) for told in (job.union.standing, session) if told is not None]
+    parts += [] if job.union.standing is None else [repr(job.union.standing)]
+    parts += [] if gap is None else [f"sessions {gap}"]
     for block in job.blocks:
         for other in block.queries:
             parts += _describe_job(block.stream.name, other)

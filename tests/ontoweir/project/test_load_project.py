@@ -135,6 +135,8 @@ def test_missing_project_and_bad_override(tmp_path: Path) -> None:
         ("0.5 seconds", 500_000),
         ("0.1 microseconds", None),
         ("PT", None),
+        ("3660000 days", 316_224_000_000_000_000),
+        ("3660001 days", None),  # longer than any two timestamps are apart
         ("soon", None),
     ],
 )

@@ -7,7 +7,6 @@ import pytest
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, Relation
-from ontoweir.rewriter.model.aggregation import Session
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
 from tests.rewriter.phrasings.test_phrasings import CATALOG, READING, SENSOR, read
@@ -89,7 +88,12 @@ def test_parts_that_make_a_bucket(text: str, bucket: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["date_format(ts, 'MM-dd')", "FLOOR(level / 300)", "FLOOR(unix_timestamp(ts) / level)"],
+    [
+        "date_format(ts, 'MM-dd')",
+        "FLOOR(level / 300)",
+        "FLOOR(unix_timestamp(ts) / level)",
+        "FLOOR(unix_timestamp(ts) / 999999999999)",
+    ],
 )
 def test_parts_that_make_none(text: str) -> None:
     found = read(f"SELECT {text} AS x, COUNT(*) AS n FROM reading GROUP BY {text}")
@@ -117,7 +121,7 @@ def test_parts_that_make_none(text: str) -> None:
 def test_ways_to_ask_for_sessions(text: str) -> None:
     made = read(text).aggregation
     assert made is not None
-    assert made.session == Session(1_800_000_000, ("sensor",))
+    assert (made.session_us, made.group) == (1_800_000_000, ("sensor",))
     assert made.columns == ("sensor", "start", "n")
 
 
@@ -127,7 +131,7 @@ def test_a_session_is_its_two_ends() -> None:
     ).aggregation
     assert made is not None
     assert made.columns == ("w_start", "w_end", "n")
-    assert made.session == Session(1_800_000_000, ())
+    assert (made.session_us, made.group) == (1_800_000_000, ())
 
 
 def test_a_column_goes_before_a_name() -> None:
@@ -138,8 +142,8 @@ def test_a_column_goes_before_a_name() -> None:
     text = f"SELECT session_window(ts, {GAP}) AS sensor, COUNT(*) AS n FROM reading GROUP BY "
     made = read(f"{text}session_window(ts, {GAP}), sensor").aggregation
     assert made is not None
-    assert made.session is not None
-    assert len(made.session.variables) == 1
+    assert made.session_us is not None
+    assert len(made.group) == 1
 
 
 @pytest.mark.parametrize(
@@ -148,6 +152,8 @@ def test_a_column_goes_before_a_name() -> None:
         (STREAM.format("COUNT(*) AS n", "session_window(ts, '0 minutes')"), "the gap"),
         (STREAM.format("COUNT(*) AS n", "session_window(ts, 30)"), "of other arguments"),
         (STREAM.format("COUNT(*) AS n", f"session_window(level, {GAP})"), "timestamp"),
+        (STREAM.format("COUNT(*) AS n", "session_window(ts, '9999999 days')"), "the gap"),
+        (STREAM.format("window.start", "window(ts, '9999999 days')"), "other arguments"),
         (
             f"SELECT DISTINCT sensor, session_window(ts, {GAP}).start FROM reading",
             "not grouped by",
