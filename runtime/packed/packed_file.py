@@ -1,4 +1,4 @@
-"""A file of Avro, or a Delta table, that is read."""
+"""A file of Arrow or Avro, or a table of Delta or Iceberg, that is read."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

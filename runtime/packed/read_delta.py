@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from ontoweir.runtime.packed.packed_file import PackedFile
+from ontoweir.runtime.packed.plain_type import plain_type
 from ontoweir.runtime.sources.read_source import unreadable
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def read_delta(path: str, options: Sequence[tuple[str, str]], names: Collection[
         dataset = table.to_pyarrow_dataset()
     except (DeltaError, OSError, ValueError, TypeError, pa.ArrowException) as error:
         raise unreadable(path, error) from error
-    fields = {f.name: _plain(f.type) for f in dataset.schema}
+    fields = {f.name: plain_type(f.type) for f in dataset.schema}
     nested = {name: str(kind) for name, kind in fields.items() if pa.types.is_nested(kind)}
     held = pa.schema({name: kind for name, kind in fields.items() if name not in nested})
     wanted = pa.schema([field for field in held if field.name in names])
@@ -50,14 +51,3 @@ def _read_rows(path: str, dataset: "ds.Dataset", schema: pa.Schema) -> Iterator[
                 yield pa.table({"": pa.nulls(batch.num_rows)})
     except (OSError, ValueError, pa.ArrowException) as error:
         raise unreadable(path, error) from error
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """A type without what only says how values are kept."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return pa.string()
-    if pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind):
-        return pa.binary()
-    return kind

@@ -1,4 +1,4 @@
-"""Read local Avro files and Delta tables as Arrow tables."""
+"""Read local files of Arrow and Avro, and tables of Delta and Iceberg, as Arrow tables."""
 
 from collections.abc import Collection, Iterator
 from importlib.util import find_spec
@@ -7,13 +7,24 @@ import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import DataSource
 from ontoweir.runtime.packed.packed_file import PackedFile
+from ontoweir.runtime.packed.read_arrow import read_arrow
 from ontoweir.runtime.sources.data_files import LIVE_OPTIONS
 from ontoweir.runtime.sources.list_pieces import folder_constants
 from ontoweir.runtime.sources.read_source import Located, drop_empty
 
-PACKAGES = {"avro": "fastavro", "delta": "deltalake"}
+PACKAGES = {
+    "arrow": "pyarrow",
+    "avro": "fastavro",
+    "delta": "deltalake",
+    "iceberg": "pyiceberg",
+}
 """By format, the package that reads it; the extra of ontoweir is called as the format is."""
-_OPTIONS = {"avro": (), "delta": ("versionasof", "timestampasof")}
+_OPTIONS = {
+    "arrow": (),
+    "avro": (),
+    "delta": ("versionasof", "timestampasof"),
+    "iceberg": ("snapshot-id", "as-of-timestamp"),
+}
 
 
 def is_packed(data: DataSource, located: Located) -> bool:
@@ -38,15 +49,25 @@ def read_packed(data: DataSource, located: Located, names: Collection[str]) -> I
     Raises:
         DataError: one of them is none of its format, or cannot be read.
     """
-    if data.format == "delta":
-        from ontoweir.runtime.packed.read_delta import read_delta
+    match data.format:
+        case "delta":
+            from ontoweir.runtime.packed.read_delta import read_delta
 
-        yield read_delta(located.path, data.options, names)
-        return
-    from ontoweir.runtime.packed.read_avro import read_avro
+            yield read_delta(located.path, data.options, names)
+            return
+        case "iceberg":
+            from ontoweir.runtime.packed.read_iceberg import read_iceberg
 
+            yield read_iceberg(located.path, data.options, names)
+            return
+        case "arrow":
+            read = read_arrow
+        case _:
+            from ontoweir.runtime.packed.read_avro import read_avro
+
+            read = read_avro
     for file in drop_empty(data, located.files or ()):
-        found = read_avro(file, names)
+        found = read(file, names)
         constants = {
             name: text
             for name, text in folder_constants(file).items()

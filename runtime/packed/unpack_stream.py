@@ -1,4 +1,4 @@
-"""Write a stream of Avro or Delta to Parquet, as which everything else reads it."""
+"""Write a stream of Arrow, Avro, Delta or Iceberg to Parquet, as which everything else reads it."""
 
 from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, replace
@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from ontoweir.errors import RunError, Source
+from ontoweir.files.name_formats import LOGGED
 from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.runtime.columnar.convert_column import wrong_type
 from ontoweir.runtime.packed.packed_file import PackedFile
@@ -27,8 +28,8 @@ class Unpacked:
 def unpack_stream(
     stream: Stream, located: Located, columns: Sequence[str], spare: Set[str], folder: Path
 ) -> Unpacked:
-    """Write the columns in use, as they are, to a file for each of the source's. Rows of Delta have
-    no order, and are sorted when they are read.
+    """Write the columns in use, as they are, to a file for each of the source's. Rows of Delta
+    and Iceberg have no order, and are sorted when they are read.
 
     Args:
         stream: whose files they are.
@@ -56,7 +57,7 @@ def unpack_stream(
             fix="make room there, or name another place with --output",
             source=Source(str(folder)),
         ) from error
-    sort = stream.data.sort or stream.data.format == "delta"
+    sort = stream.data.sort or stream.data.format in LOGGED
     data = replace(
         stream.data, format="parquet", path=located.path, options=(), sort=sort, keep=False
     )

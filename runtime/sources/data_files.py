@@ -1,7 +1,8 @@
 """Which files of a folder are data: one rule, for replays and live runs.
 
 Hidden names (`_…`, `.…`) and names that say that a file is not finished (`x.parquet.tmp`) are none.
-Beside files that end in .parquet, Parquet's others are none; beside .avro, Avro's. A file that a
+Beside files that end in .parquet, Parquet's others are none; beside .avro, Avro's, and so
+of Arrow. A file that a
 source itself names is data, whatever it is called.
 """
 
@@ -15,7 +16,11 @@ _UNFINISHED = (
     *(".tmp", ".temp", ".part", ".partial", ".inprogress", ".incomplete", ".filepart"),
     *(".crdownload", ".swp", "~", "._copying_"),
 )
-_ENDINGS = {"parquet": (".parquet", ".parq", ".pq"), "avro": (".avro",)}
+_ENDINGS = {
+    "parquet": (".parquet", ".parq", ".pq"),
+    "arrow": (".arrow", ".feather", ".ipc", ".arrows"),
+    "avro": (".avro",),
+}
 LIVE_OPTIONS = frozenset(
     ("maxfilespertrigger", "maxbytespertrigger", "maxcachedfiles", "maxfileage", "filenameonly")
 ) | {"cleansource", "sourcearchivedir"}

@@ -19,8 +19,9 @@ _PACKAGES = {
 _FORMATS = {
     "avro": "org.apache.spark:spark-avro_2.13:VERSION",
     "delta": "io.delta:delta-spark_2.13:VERSION",
+    "iceberg": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:VERSION",
 }
-_NO_FORMAT = re.compile(r"find (?:the )?data source: (avro|delta)\b")
+_NO_FORMAT = re.compile(r"find (?:the )?data source: (arrow|avro|delta|iceberg)\b")
 _MISSING = re.compile(r"No FileSystem for scheme|Class \S*FileSystem\S* not found")
 
 
@@ -56,6 +57,8 @@ def suggest_package(path: str, error: BaseException) -> str | None:
     'add --spark spark.jars.packages=com.google.c'
     """
     if (format := _NO_FORMAT.search(str(error))) is not None:
+        if format[1] == "arrow":
+            return "name local files, and leave out options: Spark reads no Arrow"
         for_what = "local files" if format[1] == "avro" else "replays of local tables"
         extra = f"pip install 'ontoweir[{format[1]}]', for {for_what}, or "
         return f"{extra}add --spark spark.jars.packages={_FORMATS[format[1]]}"

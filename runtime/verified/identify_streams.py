@@ -6,6 +6,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from ontoweir.errors import DataError
+from ontoweir.files.name_formats import LOGGED
 from ontoweir.mappings.model.catalog import Catalog, DataSource, Relation, Stream
 from ontoweir.runtime.sources.identify_file import identify_files
 from ontoweir.runtime.sources.read_source import locate_source
@@ -81,7 +82,7 @@ def _identify_files(
     catalog: Catalog, table: Stream | Relation, data: DataSource
 ) -> Identity | None:
     """The files of a source (None: they are not local, not there, or too new to tell)."""
-    if data.path is None or data.format in (VIEW, "delta"):  # of Delta, its log says what is there
+    if data.path is None or data.format in (VIEW, *LOGGED):
         return None
     try:
         files = locate_source(data, table.name, catalog.file).files

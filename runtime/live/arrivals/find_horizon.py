@@ -51,8 +51,8 @@ def _read_first(stream: Stream, file: str) -> int | None:
                 return align_time(_first_of_parquet(file, stream), stream)
             case "csv":
                 return align_time(_first_of_csv(file, stream), stream)
-            case "avro":
-                return align_time(_first_of_avro(file, stream), stream)
+            case "arrow" | "avro":
+                return align_time(_first_of_packed(file, stream), stream)
             case _:
                 return None
     except (OSError, ValueError, KeyError, pa.ArrowException, DataError):
@@ -83,7 +83,7 @@ def _first_of_parquet(file: str, stream: Stream) -> int | None:
         return _least(opened.read(columns=[time]).column(time))
 
 
-def _first_of_avro(file: str, stream: Stream) -> int | None:
+def _first_of_packed(file: str, stream: Stream) -> int | None:
     located = Located(file, (file,))
     if not is_packed(replace(stream.data, options=()), located):
         return None

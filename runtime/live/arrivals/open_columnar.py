@@ -1,4 +1,4 @@
-"""Open the local files of columns that a stream brings: Parquet, and Avro by way of it."""
+"""Open the local files of columns that a stream brings: Parquet; Arrow and Avro by way of it."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -46,7 +46,7 @@ def stream_is_packed(stream: Stream) -> bool:
 
 
 def open_packed(history: History, file: ArrivedFile, part: Path) -> list[Portion]:
-    """The rows of a file of Avro: row groups of what is written to `part`.
+    """The rows of a file of Arrow or Avro: row groups of what is written to `part`.
 
     Raises:
         DataError: it cannot be read.

@@ -38,7 +38,7 @@ KAFKA_DEFAULTS = {
 }
 LISTING = LIVE_OPTIONS | {"pathglobfilter", "recursivefilelookup"}
 """Options that say which files there are, not how they are read."""
-_FORMATS = ("parquet", "csv", "json", "orc", "avro", "xml", "text")
+_FORMATS = ("parquet", "csv", "json", "orc", "arrow", "avro", "xml", "text")
 _REFUSED = {
     "latestFirst": ("files are taken in the order they came", "leave it out"),
     "includeExistingFiles": ("a run reads what is there, then what comes", "leave it out"),

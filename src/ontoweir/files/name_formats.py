@@ -23,3 +23,6 @@ OUTPUTS: Mapping[str, Literal["parquet", "csv", "jsonl", "srj", "nq"]] = Mapping
     {**FORMATS, ".srj": "srj", ".nq": "nq"}
 )
 """Those of answers, which may be written as SPARQL's JSON, or N-Quads, too."""
+
+LOGGED = frozenset(("delta", "iceberg"))
+"""Formats whose own log says what is there: their rows have no order, their files are not told."""

@@ -20,6 +20,7 @@ _EXTRAS = {
     "waitress": "only the dashboard needs",
     "fastavro": "sources of Avro need where Spark does not read them",
     "deltalake": "sources of Delta need where Spark does not read them",
+    "pyiceberg": "sources of Iceberg need",
     "paho-mqtt": "only `receive`, of MQTT, needs",
     "psycopg": "only the sink postgres needs",
 }
@@ -55,7 +56,9 @@ def examine() -> list[Requirement]:
             mend = f"{sys.executable} -m pip install {name}"
             parts.append(Requirement("optional", f"{name}, which {what}, is not installed", mend))
     for name, why in _EXTRAS.items():
-        if find_spec(_MODULES.get(name, name)) is None:
+        if find_spec(_MODULES.get(name, name)) is not None:
+            parts.append(Requirement("ok", f"{name} {importlib.metadata.version(name)}"))
+        else:
             what = f"{name}, which {why}, is not installed"
             parts.append(Requirement("optional", what, f"{sys.executable} -m pip install {name}"))
     java = find_java()

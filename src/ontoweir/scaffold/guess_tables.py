@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
+from ontoweir.files.name_formats import LOGGED
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
@@ -123,7 +124,7 @@ def _find_time(sample: Sample) -> tuple[str, TimeFormat | None, str] | None:
         if found is None:
             continue
         times, written, why = found
-        if sample.format == "delta":  # its rows have no order
+        if sample.format in LOGGED:  # its rows have no order
             times = sorted(times)
         if len(times) > 1 and _goes_on(times):
             whole = all(time % UNITS_US["day"] == 0 for time in times)

@@ -31,6 +31,10 @@ ROWS = 50_000
 """So many rows are looked at."""
 _FORMATS: Mapping[str, FileFormat] = {**FORMATS, ".tsv": "csv", ".tab": "csv", ".txt": "csv"}
 _PACKED = (".gz", ".bz2", ".zst")
+_PACKED_FORMATS = {
+    **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), "arrow"),
+    ".avro": "avro",
+}
 Options: TypeAlias = tuple[tuple[str, str], ...]
 
 
@@ -59,8 +63,8 @@ def read_sample(path: Path) -> Sample:
     """The beginning of a file, or of the first one in a folder.
 
     Args:
-        path: CSV with a header, Parquet, or JSON lines, by its name; or a folder of such; an Avro
-            file, or the folder of a Delta table.
+        path: CSV with a header, Parquet, JSON lines, Arrow or Avro, by its name; or a folder of
+            such; or the folder of a table of Delta or Iceberg.
 
     Raises:
         UsageError: there is no such file, or the package that reads it is not installed.
@@ -68,8 +72,8 @@ def read_sample(path: Path) -> Sample:
     """
     import pyarrow as pa
 
-    packed = "delta" if (path / "_delta_log").is_dir() else path.suffix.lower()[1:]
-    if packed in ("avro", "delta") and path.exists():
+    packed = _find_packed(path)
+    if packed is not None:
         return _read_packed(path, packed)
     file = _find_file(path)
     form = _FORMATS[_suffix(file)]
@@ -121,8 +125,22 @@ def _read_lines(lines: "pa.Table", unnest: str, path: Path) -> Sample | None:
     return Sample(name, path.absolute(), "json", (), rows, known, left_out, nested)
 
 
+def _find_packed(path: Path) -> str | None:
+    """The format of a file, of the first one in a folder, or of a table that has a log (None: it
+    is none of those that packages read)."""
+    if (path / "_delta_log").is_dir():
+        return "delta"
+    if any((path / "metadata").glob("*.metadata.json*")):
+        return "iceberg"
+    inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    files = [p for p in inside if not p.name.startswith((".", "_"))]
+    known = [p for p in files if _suffix(p) in _FORMATS or p.suffix.lower() in _PACKED_FORMATS]
+    return _PACKED_FORMATS.get(known[0].suffix.lower()) if known and path.exists() else None
+
+
 def _read_packed(path: Path, form: str) -> Sample:
-    """The beginning of an Avro file, or of a Delta table, whose rows have no order."""
+    """The beginning of files of Arrow or Avro, or of a table of Delta or Iceberg, whose rows have
+    no order."""
     from ontoweir.runtime.packed.read_packed import PACKAGES, is_packed, read_packed
     from ontoweir.runtime.sources.read_source import locate_source
 
@@ -135,8 +153,8 @@ def _read_packed(path: Path, form: str) -> Sample:
             fix=f"pip install 'ontoweir[{form}]', or pip install {PACKAGES[form]}",
             source=Source(str(path)),
         )
-    (shape,) = read_packed(data, located, ())
-    (found,) = read_packed(data, located, shape.schema.names)
+    shape = next(read_packed(data, located, ()))
+    found = next(read_packed(data, located, shape.schema.names))
     rows = next(found.rows, found.schema.empty_table()).slice(0, ROWS)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = tuple((name, kind) for name, kind in types if kind is not None)
@@ -152,9 +170,9 @@ def _find_file(path: Path) -> Path:
     if not path.exists() or not files:
         raise UsageError(
             f"there is no {path}" if not path.exists() else f"{path} is no file of data",
-            why="tables are files called .csv, .tsv, .txt, .parquet, .jsonl or .avro, folders of "
-            "such, or of Delta; text may be packed as .gz, .bz2 or .zst; or points in InfluxDB's "
-            "line protocol, or columns parted by blanks below their names",
+            why="tables are files called .csv, .tsv, .txt, .parquet, .jsonl, .arrow or .avro, "
+            "folders of such, or of Delta or Iceberg; text may be packed as .gz, .bz2 or .zst; "
+            "or points in InfluxDB's line protocol, or columns parted by blanks below their names",
             fix="name such a file",
             source=Source(str(path)),
         )

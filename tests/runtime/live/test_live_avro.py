@@ -1,4 +1,4 @@
-"""Avro files live, without Spark's package for them: the rows, rejects and errors of a replay."""
+"""Files of Avro and Arrow live, without a package of Spark's: as in a replay."""
 
 import os
 from dataclasses import replace
@@ -11,6 +11,7 @@ from typing import Any, cast
 import fastavro
 import pyarrow.parquet as pq
 import pytest
+from pyarrow.feather import write_feather
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import RunError
@@ -211,19 +212,22 @@ def test_other_files_of_a_folder_are_none(tmp_path: Path) -> None:
     assert is_data(replace(data, format="csv"), str(tmp_path / "s" / "note.txt"))
 
 
-def _as_avro(folder: Path, name: str) -> None:
+def _pack(folder: Path, name: str) -> None:
+    """A stream's files as Avro, the other one's as Arrow."""
     value = {"s": "a", "u": "b"}[name]
     fields = {"ts": {"type": "long", "logicalType": "local-timestamp-micros"}, "k": "long"}
     for file in sorted((folder / name).glob("*.parquet")):
-        place = _write(
-            file.with_suffix(".avro"), pq.read_table(file).to_pylist(), {**fields, value: "long"}
-        )
+        place = file.with_suffix(".avro" if name == "s" else ".arrow")
+        if name == "s":
+            _write(place, pq.read_table(file).to_pylist(), {**fields, value: "long"})
+        else:
+            write_feather(pq.read_table(file), str(place))
         os.utime(place, ns=(file.stat().st_mtime_ns, file.stat().st_mtime_ns))
         file.unlink()
 
 
 def _open_query(folder: Path) -> tuple[Workspace, list[Any]]:
-    toml = TWO.format(folder).replace('"parquet"', '"avro"')
+    toml = TWO.format(folder).replace('"parquet"', '"avro"', 1).replace('"parquet"', '"arrow"')
     toml = toml.replace("\ntimestamp", '\non_bad_file = "quarantine"\ntimestamp')
     (folder / "ontoweir.toml").write_text(toml)
     (folder / "matches.sql").write_text(QUERIES["matches"])
@@ -246,7 +250,7 @@ def test_runs_as_over_parquet_across_restarts(
     for first, last in ((0, 2), (2, 4)):
         write_history(tmp_path, first, last)
         for name in ("s", "u"):
-            _as_avro(tmp_path, name)
+            _pack(tmp_path, name)
         broken = tmp_path / "s" / f"broken{first}.avro"
         broken.write_bytes(b"Obj\x01 and no more")
         os.utime(broken, (1000 + first, 1000 + first))
@@ -255,7 +259,7 @@ def test_runs_as_over_parquet_across_restarts(
         assert not broken.exists()
         assert (tmp_path / "out" / "quarantine" / "s" / broken.name).exists()
     for name in ("s", "u"):
-        for file in (tmp_path / name).glob("*.avro"):
+        for file in (tmp_path / name).glob("*.a[vr]*o*"):
             file.unlink()
     write_history(tmp_path, 0, 4)
     (tmp_path / "ontoweir.toml").write_text(TWO.format(tmp_path))
@@ -274,7 +278,7 @@ def test_without_the_package_no_file_is_blamed(
     monkeypatch.setattr(read_packed, "find_spec", lambda name: None)
     write_history(tmp_path, 0, 2)
     for name in ("s", "u"):
-        _as_avro(tmp_path, name)
+        _pack(tmp_path, name)
     workspace, compiled = _open_query(tmp_path)
     options = RunOptions(tmp_path / "check", tmp_path / "out", once=True, progress=False)
     with pytest.raises(RunError) as raised:

@@ -1,0 +1,59 @@
+"""Read a file of Arrow's own format (IPC, or Feather's second version) as Arrow tables."""
+
+from collections.abc import Collection, Iterator
+
+import pyarrow as pa
+
+from ontoweir.runtime.packed.packed_file import PackedFile
+from ontoweir.runtime.packed.plain_type import plain_type
+from ontoweir.runtime.sources.read_source import unreadable
+
+_FILE, _OLD = b"ARROW1", b"FEA1"
+
+
+def read_arrow(file: str, names: Collection[str]) -> PackedFile:
+    """A file of record batches, one that can be read at any place or one that was written as a
+    stream, with the columns wanted, as far as it has them.
+
+    Raises:
+        DataError: it is none, has two columns of one name that is wanted, or cannot be read.
+    """
+    try:
+        with open(file, "rb") as opened:
+            begins = opened.read(len(_FILE))
+        if begins.startswith(_OLD):
+            raise ValueError("it is of Feather's first version, which nothing writes any more")
+        with pa.memory_map(file) as source:
+            whole = begins == _FILE
+            schema = (pa.ipc.open_file if whole else pa.ipc.open_stream)(source).schema
+        twice = next((n for n in names if schema.names.count(n) > 1), None)
+        if twice is not None:
+            raise ValueError(f"it has the column {twice} twice")
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise unreadable(file, error) from error
+    fields = {f.name: plain_type(f.type) for f in schema}
+    nested = {name: str(kind) for name, kind in fields.items() if pa.types.is_nested(kind)}
+    held = pa.schema({name: kind for name, kind in fields.items() if name not in nested})
+    wanted = pa.schema([field for field in held if field.name in names])
+    return PackedFile(file, held, nested, _read_rows(file, wanted, whole=whole))
+
+
+def _read_rows(file: str, schema: pa.Schema, *, whole: bool) -> Iterator[pa.Table]:
+    try:
+        with pa.memory_map(file) as source:
+            for batch in _read_batches(source, whole=whole):
+                if schema.names:
+                    yield pa.Table.from_batches([batch]).select(schema.names).cast(schema)
+                else:  # a table without columns has no rows
+                    yield pa.table({"": pa.nulls(batch.num_rows)})
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise unreadable(file, error) from error
+
+
+def _read_batches(source: pa.NativeFile, *, whole: bool) -> Iterator[pa.RecordBatch]:
+    if not whole:
+        yield from pa.ipc.open_stream(source)
+        return
+    reader = pa.ipc.open_file(source)
+    for place in range(reader.num_record_batches):
+        yield reader.get_batch(place)
