@@ -1,7 +1,7 @@
 """Read what is declared of messages: those that say how a table changes, change data capture; and
 where those of MQTT come from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from ontoweir.mappings.model.catalog import BooleanType, Column, Envelope
@@ -11,7 +11,7 @@ from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 _FORMATS = ("json", "kafka", "mqtt")
 _FORMS = ("debezium", "upsert")
 _MQTT = ("host", "port", "topic", "qos", "client_id", "username", "password")
-_CONNECTION = ("tls", "ca_file", "keepalive")
+_CONNECTION = ("tls", "ca_file", "keepalive", "received", "value")
 _FILES = ("maxFilesPerTrigger", "maxFileAge")
 """Options of the files that messages are written to."""
 _Options = tuple[tuple[str, str], ...]
@@ -157,8 +157,25 @@ def read_mqtt(source: TomlTable, options: _Options, *, static: bool) -> tuple[_O
             fix='write qos = "1"; a row that comes twice is told by the keys of the stream',
         )
     _check_topic(table, given["topic"])
+    _check_members(table, given)
     files = tuple((n, text) for n, text in options if n in _FILES)
     return files, tuple((n, text) for n, text in options if n in known)
+
+
+def _check_members(table: TomlTable, given: Mapping[str, str]) -> None:
+    """Raise CatalogError where two of what lines have beside a message's own members have one
+    name."""
+    levels = [x[1:-1] for x in given["topic"].split("/") if x.startswith("{")]
+    named = [(name, given[name]) for name in ("received", "value") if name in given]
+    for place, (option, name) in enumerate(named):
+        if not name or name in levels or name in [n for _, n in named[:place]]:
+            raise table.error(
+                option,
+                f"the option {option} is {name!r}",
+                why="it names a member of its own of each line: received, the time when a message "
+                "came; value, what a message is that is no object",
+                fix=f'write {option} = "{option}", or another name that the topic has not',
+            )
 
 
 def _check_topic(table: TomlTable, topic: str) -> None:

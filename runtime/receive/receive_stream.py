@@ -13,7 +13,7 @@ from ontoweir.errors import RunError, UsageError
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.receive.journal import Journal, open_journal
 from ontoweir.runtime.receive.read_topic import Topic, read_topic
-from ontoweir.runtime.receive.write_line import write_line
+from ontoweir.runtime.receive.write_line import write_line, write_moment
 from ontoweir.runtime.spark.redact_secrets import redact_secrets, resolve_options
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ class Received:
 @dataclass(slots=True)
 class _Connection:
     """What has come since the last acknowledgement. `resumed`: the broker knew this client, and has
-    kept what came meanwhile; `refused`: what it does not grant."""
+    kept what came meanwhile; `refused`: what it does not grant; `received_as`, `value_as`: the
+    members for the time when a message came, and for one that is no object (None: there are none);
+    `moment`: that time of the last one, in µs."""
 
     stream: Stream
     topic: Topic
@@ -60,6 +62,9 @@ class _Connection:
     ready: bool = False
     resumed: bool = False
     refused: str | None = None
+    received_as: str | None = None
+    value_as: str | None = None
+    moment: int = 0
 
     def on_connect(self, client: "Client", data: Any, flags: Any, reason: Any, more: Any) -> None:
         """Subscribe, also where the broker may know of it already: the topic may be another."""
@@ -84,7 +89,11 @@ class _Connection:
         if message.retain and self.resumed:
             self.received.repeated += 1
             return
-        line = write_line(message.payload, self.topic.find_levels(message.topic))
+        more = self.topic.find_levels(message.topic)
+        if self.received_as is not None:
+            self.moment = max(self.moment, time.time_ns() // 1000)
+            more[self.received_as] = write_moment(self.moment)
+        line = write_line(message.payload, more, self.value_as)
         self.received.objects += line.startswith(b"{")
         self.lines.append(line)
 
@@ -122,7 +131,13 @@ def receive_stream(stream: Stream, options: ReceiveOptions, stop: threading.Even
             fix="pip install 'ontoweir[mqtt]', or pip install paho-mqtt",
         )
     given = resolve_options(dict(stream.data.mqtt), stream.source)
-    held = _Connection(stream, read_topic(given["topic"]), int(given.get("qos", "1")))
+    held = _Connection(
+        stream,
+        read_topic(given["topic"]),
+        int(given.get("qos", "1")),
+        received_as=given.get("received"),
+        value_as=given.get("value"),
+    )
     journal = open_journal(Path(stream.data.path or "").absolute())
     try:
         client = _make_client(held, given, journal.folder)

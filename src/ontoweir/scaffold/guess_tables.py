@@ -68,7 +68,13 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
     reasons = []
     samples = [one for sample in samples for one in _part(sample)]
     for sample in samples:
-        source = DataSource(sample.format, str(sample.path), sample.options, unnest=sample.unnest)
+        source = DataSource(
+            sample.format,
+            str(sample.path),
+            sample.options,
+            unnest=sample.unnest,
+            mqtt=sample.mqtt,
+        )
         paths = dict(sample.paths)
         if sample.changes is not None:
             streams[sample.name] = _guess_changes(sample, sample.changes, source)
@@ -83,6 +89,10 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
             continue
         time, written, why = _place_zone(sample, *found)
         parts = {time} if written is None else {time, *written.columns}
+        if sample.received is not None and sample.received not in parts:
+            parts.add(sample.received)  # messages have a time of their own
+            options = [one for one in sample.mqtt if one[0] != "received"]
+            source = replace(source, mqtt=tuple(options))
         columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types if n not in parts)
         if time in paths:  # what is nested is read by its format
             known = written or TimeFormat("iso", ())

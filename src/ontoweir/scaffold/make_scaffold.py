@@ -4,7 +4,7 @@ import glob
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from ontoweir.scaffold.measure_guessed import (
     trust_declared,
 )
 from ontoweir.scaffold.read_sample import read_sample
+from ontoweir.scaffold.remote.fetch_file import fetch_file
+from ontoweir.scaffold.remote.hear_topic import PASSWORD, Heard, Listening, hear_topic, is_topic
 from ontoweir.scaffold.terms.choose_terms import Accept, Chosen, accept_sure, choose_terms
 from ontoweir.scaffold.terms.vocabulary import Vocabulary
 from ontoweir.scaffold.texts.export_text import export_text
@@ -50,30 +52,32 @@ class Scaffold:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a project is made of: `paths` of data; its `name`; an ontology (None: none), and who
-    says which of its terms are taken."""
+    """What a project is made of: `data`: paths, URLs, and `-` for standard input; its `name`; an
+    ontology (None: none), and who says which of its terms are taken; `listening`: how long, to
+    topics of MQTT."""
 
-    paths: Sequence[Path]
+    data: Sequence[str]
     name: str
     vocabulary: Vocabulary | None = None
     accept: Accept = accept_sure
+    listening: Listening = field(default_factory=Listening)
 
 
 def make_scaffold(given: Given) -> Scaffold:
     """A project over files; the tables of databases are files of the project.
 
     Args:
-        given: local files, or folders of such, a table each; or files of databases; or SQL that
-            creates tables, whose data is to come.
+        given: files, or folders of such, a table each; or files of databases; or SQL that creates
+            tables, whose data is to come; or topics of MQTT.
 
     Raises:
         UsageError: a file is not there, two tables have one name, or none has a time.
         DataError: a file is not what its name says.
+        RunError: a broker is not there, or refuses.
     """
-    paths = given.paths
-    written = [p for p in paths if p.suffix.lower() == ".sql"]
+    written = [Path(p) for p in given.data if Path(p).suffix.lower() == ".sql"]
     if written:
-        if len(written) < len(paths):
+        if len(written) < len(given.data):
             raise UsageError(
                 "SQL and data are named together",
                 why="of SQL a project declares tables without data",
@@ -88,10 +92,14 @@ def make_scaffold(given: Given) -> Scaffold:
         return replace(made, files={**made.files, "ontoweir.toml": catalog})
     with tempfile.TemporaryDirectory(prefix="ontoweir-init-") as folder:
         place = Path(folder).resolve()
-        tables = [t for p in paths for t in _list_tables(p, place)]
-        made = _make(tables, given)
+        topics = [url for url in given.data if is_topic(url)]
+        heard = [hear_topic(url, place, given.listening) for url in topics]
+        tables = [t for p in given.data if p not in topics for t in _list_tables(p, place)]
+        made = _make(tables, heard, given)
         inside = {t: f"data/{t.name}" for t in tables if place in t.parents}
-        files = {n: _rename(text, inside) for n, text in made.files.items()}
+        inside |= {one.file: f"arrivals/{one.name}/first.jsonl" for one in heard}
+        named = inside | {one.file.parent: f"arrivals/{one.name}" for one in heard}
+        files = {n: _rename(text, named) for n, text in made.files.items()}
         copied = {name: table.read_bytes() for table, name in inside.items()}
     return replace(made, files={**files, **copied}, copied=tuple(copied))
 
@@ -110,9 +118,11 @@ def _mark_declared(catalog: str) -> str:
     return catalog
 
 
-def _list_tables(path: Path, folder: Path) -> Sequence[Path]:
-    """The files of a path's tables: those of a database, and of text that only other programs read,
-    are written to a folder."""
+def _list_tables(data: str, folder: Path) -> Sequence[Path]:
+    """The files of a path's tables, or a URL's: those of a database, of text that only other
+    programs read, and what is not here, are written to a folder."""
+    remote = data == "-" or "://" in data
+    path = fetch_file(data, folder) if remote else Path(data)
     if path.suffix.lower() in SUFFIXES and not path.is_dir():
         return export_database(path, folder)
     return export_text(path, folder) or [path]
@@ -126,8 +136,11 @@ def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
     return text
 
 
-def _make(tables: Sequence[Path], given: Given) -> Scaffold:
+def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaffold:
     samples = [read_sample(path) for path in tables]
+    for one in heard:
+        sample = read_sample(one.file.parent)
+        samples.append(replace(sample, mqtt=one.options, received=one.received))
     names = [sample.name for sample in samples]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
@@ -139,14 +152,14 @@ def _make(tables: Sequence[Path], given: Given) -> Scaffold:
     guessed = guess_tables(samples)
     left_out = tuple(f"{s.name}.{column}" for s in samples for column in s.left_out)
     if not guessed.catalog.streams:
-        raise _no_stream(given.paths)
+        raise _no_stream(given.data)
     evidence = measure_guessed(guessed.catalog, _spark)
     return _write(evidence, guessed.reasons, left_out, given)
 
 
-def _no_stream(paths: Sequence[Path]) -> UsageError:
+def _no_stream(data: Sequence[str]) -> UsageError:
     return UsageError(
-        f"no table of {', '.join(str(p) for p in paths)} has a time that goes on",
+        f"no table of {', '.join(data)} has a time that goes on",
         why="a stream has a column of times that, row by row, seldom go back",
         fix="name a file with one: times, texts of ISO 8601, or numbers since 1970 in a column "
         "called ts, time or date",
@@ -162,7 +175,7 @@ def _write(
     """The files of a project over tables."""
     catalog, vocabulary = evidence.catalog, given.vocabulary
     if not catalog.streams:
-        raise _no_stream(given.paths)
+        raise _no_stream(given.data)
     chosen = choose_terms(catalog, _choose_base(given), vocabulary, given.accept)
     own = write_ontology(catalog, chosen)
     ontologies = [] if vocabulary is None else [glob.escape(str(vocabulary.file))]
@@ -235,6 +248,12 @@ def _write_readme(
     if first is not None:
         lines.append(f"    ontoweir show {first}   # its answers over the data")
     lines.append("    ontoweir measure    # what else the data keeps")
+    mqtt = [s.data.mqtt for s in evidence.catalog.streams.values() if s.data.mqtt]
+    if mqtt:
+        lines.append("    ontoweir receive    # go on receiving, until stopped; then, beside it:")
+        lines.append("    ontoweir run        # answers as messages come")
+    if any("password" in dict(one) for one in mqtt):
+        lines += ["", f"The broker's password is what the variable `{PASSWORD}` has."]
     lines += ["", "| file | |", "| --- | --- |"]
     lines.append("| `ontoweir.toml` | the tables; what is marked `seen` was measured: correct it |")
     if given.vocabulary is not None:

@@ -44,13 +44,15 @@ _FEW = 20
 class Evidence:
     """A catalog, and of its streams what was seen: of the unit, and of each declaration; and of
     static relations, by column, how often it is NULL. Relations have as many rows at most as were
-    seen."""
+    seen. `undeclared`: by stream, what was seen of messages in so short a time that to declare it
+    would reject later ones."""
 
     catalog: Catalog
     units: tuple[tuple[str, str], ...]
     seen: tuple[tuple[Declared, str], ...]
     measured: "tuple[tuple[str, MeasuredStream], ...]"
     static_nulls: tuple[tuple[str, str, str], ...] = ()
+    undeclared: tuple[tuple[str, str], ...] = ()
 
 
 def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
@@ -77,6 +79,7 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     again = [s for s in streams.values() if s.align != "error"]
     found |= measure_streams(catalog, again, spark, None) if again else {}
     seen: list[tuple[Declared, str]] = []
+    undeclared: list[tuple[str, str]] = []
     for name, stream in streams.items():
         proposed = [p for p in propose_declarations(stream, found[name]) if _is_safe(p)]
         proposed = [p for p in proposed if not _is_number(p.declared, stream)]
@@ -85,18 +88,23 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
         keys = [p for p in proposed if isinstance(p.declared, AddKey)]
         keys.sort(key=partial(_rank_key, stream=stream, measured=found[name]))
         alone = found[name].rate == 1 and found[name].rows > 1
+        mine: list[tuple[Declared, str]] = []
         for one in proposed:
             if one not in (keys if alone else keys[1:]):
-                seen.append((one.declared, one.evidence))
+                mine.append((one.declared, one.evidence))
         if alone:  # a key with the time is enforced by a run, and no number that repeats some day
             single = AddKey(name, (stream.timestamp,))
-            seen.append((single, "no two rows share a timestamp"))
+            mine.append((single, "no two rows share a timestamp"))
+        late = [one for one in mine if not stream.data.mqtt or isinstance(one[0], SetLateness)]
+        seen += late
+        undeclared += [(name, one[1]) for one in mine if one not in late]
     catalog = declare_in(catalog, [declared for declared, _ in seen])
     catalog = replace(
         catalog, streams={n: _mark_nullable(s, found[n]) for n, s in catalog.streams.items()}
     )
     catalog, nulls = _mark_static(catalog)
-    return Evidence(catalog, tuple(units), tuple(seen), tuple(found.items()), nulls)
+    told = tuple(undeclared)
+    return Evidence(catalog, tuple(units), tuple(seen), tuple(found.items()), nulls, told)
 
 
 def _mark_static(catalog: Catalog) -> tuple[Catalog, tuple[tuple[str, str, str], ...]]:
@@ -120,6 +128,9 @@ def _mark_nullable(stream: Stream, measured: "MeasuredStream") -> Stream:
     which a row has values."""
     key = {name for key in stream.keys for name in key}
     null = {n for n, c in measured.columns.items() if c.nulls and n not in key}
+    if stream.data.mqtt:  # others may lack what all of these have, but no level of a topic
+        levels = dict(stream.data.mqtt)["topic"].split("/")
+        null = {n for n in measured.columns if f"{{{n}}}" not in levels}
     columns = (replace(c, nullable=True) if c.name in null else c for c in stream.columns)
     return replace(stream, columns=tuple(columns))
 

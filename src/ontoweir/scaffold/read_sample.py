@@ -44,7 +44,8 @@ class Sample:
     have a type of ours, `types`: which; `left_out`: the others, which are nested; `paths`: of JSON
     lines, by column, the names that lead to what is nested; `unnest`: to an array of objects;
     `changes`: of messages that say how a table changes; `outer`: the lines themselves, without the
-    array, where these have values of their own."""
+    array, where these have values of their own; `mqtt`: where messages come from, and `received`,
+    the column of when one came."""
 
     name: str
     path: Path
@@ -57,6 +58,8 @@ class Sample:
     unnest: str | None = None
     changes: Changes | None = None
     outer: "Sample | None" = None
+    mqtt: Options = ()
+    received: str | None = None
 
 
 def read_sample(path: Path) -> Sample:
@@ -173,7 +176,9 @@ def _find_file(path: Path) -> Path:
             why="tables are files called .csv, .tsv, .txt, .parquet, .jsonl, .arrow or .avro, "
             "folders of such, or of Delta or Iceberg; text may be packed as .gz, .bz2 or .zst; "
             "or points in InfluxDB's line protocol, or columns parted by blanks below their names",
-            fix="name such a file",
+            fix="save its sheets as CSV, and name those"
+            if path.suffix.lower() in (".xlsx", ".xls", ".ods")
+            else "name such a file",
             source=Source(str(path)),
         )
     return files[0]

@@ -48,7 +48,9 @@ def write_catalog(
     for name, stream in catalog.streams.items():
         mine = [(d, why) for d, why in evidence.seen if d.stream == name]
         null = dict(_describe_nulls(stream, dict(evidence.measured).get(name)))
-        lines += ["", *_stream(stream, mine, dict(reasons)[name], dict(evidence.units)[name], null)]
+        rest = [said for of, said in evidence.undeclared if of == name]
+        why, unit = dict(reasons)[name], dict(evidence.units)[name]
+        lines += ["", *_stream(stream, mine, why, unit, null, rest)]
     for relation in catalog.relations.values():
         null = {c: said for t, c, said in evidence.static_nulls if t == relation.name}
         lines += ["", *_relation(relation, null)]
@@ -61,6 +63,7 @@ def _stream(
     why: str,
     unit: str,
     null: Mapping[str, str],
+    not_declared: Sequence[str],
 ) -> Iterator[str]:
     yield f"# A stream, as {stream.timestamp} goes on from row to row: {why}."
     yield f"[streams.{stream.name}]"
@@ -84,6 +87,9 @@ def _stream(
     if written is not None and not written.format.startswith("epoch") and written.zone is None:
         yield "# Times that do not say their zone are UTC; of others add zone, as in Europe/Berlin."
     yield f"timestamp = {{ {', '.join(entries)} }} # seen: {'; '.join([unit, *late])}"
+    if not_declared:
+        yield "# Seen of the first messages; declare what holds of all: others are rejected then."
+        yield from dict.fromkeys(f"#   {' '.join(said.split())}" for said in not_declared)
     if stream.max_per_timestamp is not None:
         limit = f"max_per_timestamp = {stream.max_per_timestamp}"
         yield f"{limit} # seen: {'; '.join(_evidence(seen, SetRate))}"
@@ -130,6 +136,8 @@ def _describe_nulls(stream: Stream, measured: "MeasuredStream | None") -> Iterat
     for column in stream.columns:
         if column.nullable and measured is not None:
             nulls = measured.columns[column.name].nulls
+            if not nulls:
+                continue
             yield column.name, f"NULL in {nulls:,} of {measured.rows:,} rows"
 
 
@@ -153,7 +161,8 @@ def _evidence(seen: Sequence[tuple[Declared, str]], kind: type[Declared]) -> lis
 
 
 def _source(data: DataSource) -> str:
-    entries = [f"format = {_quote(data.format)}", f"path = {_quote(str(data.path))}"]
+    form = "mqtt" if data.mqtt else data.format
+    entries = [f"format = {_quote(form)}", f"path = {_quote(str(data.path))}"]
     if data.sort:
         entries.append("sort = true")
     if data.unnest is not None:
@@ -161,8 +170,9 @@ def _source(data: DataSource) -> str:
     if data.envelope is not None:
         entries.append(f"envelope = {_quote(data.envelope.form)}")
         entries.append(f"delete = {_quote(data.envelope.delete)}")
-    if data.options:
-        options = ", ".join(f"{name} = {_quote(value)}" for name, value in data.options)
+    if data.options or data.mqtt:
+        given = (*data.mqtt, *data.options)
+        options = ", ".join(f"{name} = {_quote(value)}" for name, value in given)
         entries.append(f"options = {{ {options} }}")
     return f"source = {{ {', '.join(entries)} }}"
 

@@ -3,7 +3,9 @@
 import argparse
 import json
 import shlex
+import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +31,21 @@ def add_init(commands: Any) -> None:
         nargs="+",
         action="extend",
         default=[],
-        metavar="FILE",
-        help="tables of the project: CSV with a header, Parquet or JSON lines, or folders of "
-        "such; an Avro file or a Delta table (with ontoweir[avro], ontoweir[delta]); a file of "
-        "SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; or SQL that creates tables "
-        "(.sql), whose data is to come. InfluxDB's line protocol and annotated CSV, a JSON "
+        metavar="DATA",
+        help="tables of the project: CSV with a header, Parquet, JSON lines, Arrow or Avro, or "
+        "folders of such; a table of Delta or Iceberg (these and Avro with ontoweir[avro], "
+        "[delta] or [iceberg]); a topic of MQTT, as in mqtt://host/sensors/{device}/temp; a file "
+        "of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; or SQL that creates "
+        "tables (.sql), whose data is to come. InfluxDB's line protocol and annotated CSV, a JSON "
         "document such as Prometheus answers, and columns parted by blanks, as vmstat prints them, "
-        "are copied into the project",
+        "are copied into the project, as is what a URL or - (standard input) has",
+    )
+    init.add_argument(
+        "--listen",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="how long to listen to topics of MQTT, at most (default: 10)",
     )
     init.add_argument(
         "--ontology",
@@ -71,7 +81,7 @@ def _init(args: argparse.Namespace) -> int:
     try:
         with write_folder(folder.absolute()) as made:
             for name, text in files.items():
-                (made / name).parent.mkdir(exist_ok=True)
+                (made / name).parent.mkdir(parents=True, exist_ok=True)
                 content = text.encode("utf-8") if isinstance(text, str) else text
                 (made / name).write_bytes(content)
     except OSError as error:
@@ -118,13 +128,24 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
     if not args.data:
         return None
     from ontoweir.scaffold.make_scaffold import Given, make_scaffold
+    from ontoweir.scaffold.remote.hear_topic import Listening
     from ontoweir.scaffold.terms.choose_terms import accept_sure
     from ontoweir.scaffold.terms.vocabulary import read_vocabulary
 
     vocabulary = read_vocabulary(Path(args.ontology)) if args.ontology else None
     accept = accept_sure if args.yes or vocabulary is None else ask_candidates()
-    paths = [Path(p) for p in args.data]
-    return make_scaffold(Given(paths, folder.absolute().name, vocabulary, accept))
+    if not args.listen > 0:
+        raise UsageError(
+            f"--listen {args.listen:g}",
+            why="it is a time in seconds",
+            fix="write, for example, --listen 60",
+            source=Source("--listen"),
+        )
+    listening = Listening(args.listen, report=partial(print, file=sys.stderr, flush=True))
+    if args.quiet:
+        listening = Listening(args.listen)
+    name = folder.absolute().name
+    return make_scaffold(Given(args.data, name, vocabulary, accept, listening))
 
 
 def _count(names: "tuple[str, ...]", what: str) -> str:
