@@ -19,7 +19,7 @@ from ontoweir import __version__
 from ontoweir.commands.common.arguments import (
     ArgumentParser,
     hide_kept,
-    name_query_file,
+    name_query,
     settle_input,
     settle_project,
 )
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     thresholds = gc.get_threshold()
     gc.set_threshold(1_000_000)  # queries are small: collecting often only costs start-up time
     try:
-        given = name_query_file(sys.argv[1:] if arguments is None else list(arguments))
+        given = name_query(sys.argv[1:] if arguments is None else list(arguments))
         args = make_parser(given[0] if given else None).parse_args(given)
         settle_project(args)
         settle_input(args)

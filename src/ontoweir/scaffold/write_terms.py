@@ -1,13 +1,16 @@
 """Write an ontology and a mapping for tables, with the terms that they have."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.scaffold.describe_stream import Subject, describe_stream
 from ontoweir.scaffold.terms.choose_terms import Chosen
+from ontoweir.scaffold.terms.find_units import QUDT, UNIT, find_unit
 from ontoweir.scaffold.terms.name_terms import class_of
 from ontoweir.scaffold.terms.terms import RESULT_TIME, SOSA, Term, Terms, entity_name
 
+_UNITS = {QUDT: "qudt", UNIT: "unit"}
 _W3 = {
     "http://www.w3.org/2002/07/owl#": "owl",
     "http://www.w3.org/2000/01/rdf-schema#": "rdfs",
@@ -35,8 +38,8 @@ def write_ontology(catalog: Catalog, chosen: Chosen) -> str | None:
         if name in terms.entities:
             _declare(terms, terms.entities[name], "", classes)
     values: dict[str, str] = {}
-    for term in terms.columns.values():
-        _declare(terms, term, "", values)
+    for (_, column), term in terms.columns.items():
+        _declare(terms, term, _describe_unit(column), values)
     leads: dict[str, str] = {}
     for name, term in terms.about.items():
         domain, kind = (terms.show(t[name].iri) for t in (terms.classes, terms.entities))
@@ -50,9 +53,27 @@ def write_ontology(catalog: Catalog, chosen: Chosen) -> str | None:
     if timed and not _knows(chosen, RESULT_TIME):
         body.append("sosa:resultTime a owl:DatatypeProperty .")
     body += [f"{name} a owl:Class{above} ." for name, above in classes.items()]
-    body += ["", *(f"{name} a owl:DatatypeProperty ." for name in values)]
+    if any("qudt:hasUnit" in unit for unit in values.values()):
+        body.append("qudt:hasUnit a owl:AnnotationProperty .")
+    body += ["", *(_end(f"{name} a owl:DatatypeProperty{unit}") for name, unit in values.items())]
     body += [f"{name} a owl:ObjectProperty{ends} ." for name, ends in leads.items()]
-    return "\n".join([*_prefixes(_W3, terms, body), "", *body]) + "\n"
+    used = {space: name for space, name in _UNITS.items() if any(f"{name}:" in x for x in body)}
+    return "\n".join([*_prefixes(_W3 | used, terms, body), "", *body]) + "\n"
+
+
+def _describe_unit(column: str) -> str:
+    """What is said of a property whose column's name has a unit of measure."""
+    found = find_unit(column)
+    if found is None:
+        return ""
+    unit, said = found
+    return f" ; qudt:hasUnit unit:{unit.removeprefix(UNIT)} # guessed: its name says {said}"
+
+
+def _end(statement: str) -> str:
+    """A statement with its point, before its comment."""
+    said, mark, comment = statement.partition(" # guessed:")
+    return f"{said} .{mark}{comment}"
 
 
 def _declare(terms: Terms, term: Term, more: str, into: dict[str, str]) -> None:
@@ -71,7 +92,7 @@ def _prefixes(fixed: Mapping[str, str], terms: Terms, body: Collection[str]) -> 
     text = "\n".join(body)
     yield f"@prefix : <{terms.base}ns#> ."
     for space, name in (dict(fixed) | dict(terms.prefixes)).items():
-        if name and (space in fixed or f" {name}:" in text):
+        if name and (space in fixed or re.search(rf"(?<!\S){re.escape(name)}:", text)):
             yield f"@prefix {name}: <{space}> ."
 
 

@@ -114,11 +114,13 @@ def add_project_arguments(command: argparse.ArgumentParser) -> None:
 def settle_project(args: argparse.Namespace) -> None:
     """Let `args.project` be the project that is meant: of `--project`, or else the one that is
     named; where none is, the nearest folder with a project file, from the current one upward.
+    `args.has_project` is whether one is named.
 
     Raises:
         UsageError: two are named.
     """
     named = getattr(args, "named_project", None)
+    args.has_project = named is not None or getattr(args, "project", ".") != "."
     if named is not None:
         if args.project not in (".", named):
             raise UsageError(
@@ -135,20 +137,23 @@ def settle_project(args: argparse.Namespace) -> None:
         args.project = os.path.relpath(above, here)
 
 
-OF_QUERIES = ("check", "replay", "rewrite", "plot", "measure")
+OF_QUERIES = ("check", "replay", "rewrite", "plot", "measure", "run", "register", "report")
+_WITHOUT_SQL = ("rewrite", "report")
 _SQL, _SPARQL = (".sql",), (".rq", ".sparql")
+_NAMING = ("--query", "--sql", "--for", "--sparql")
 FLAGS = (
-    *("--allow-unbounded", "--expand", "--final", "--help", "--mappings-only", "--quiet", "--"),
-    *("--skip-refused", "--static-data", "--strict", "--verbose", "--verify", "--watch", "--write"),
+    *("--allow-changes", "--allow-unbounded", "--expand", "--final", "--help", "--live", "--once"),
+    *("--mappings-only", "--parts-may-go", "--quiet", "--replace", "--serve", "--skip-refused"),
+    *("--static-data", "--strict", "--verbose", "--verify", "--watch", "--write", "--"),
     *("-h", "-q", "-v"),
 )
 """Their options that take no value."""
 
 
-def name_query_file(given: Sequence[str]) -> list[str]:
-    """The arguments, in which a file of SQL that stands by itself is that of `--sql`, and one of
-    SPARQL names a query of its project; the project is the nearest above the file, if none is
-    named.
+def name_query(given: Sequence[str]) -> list[str]:
+    """The arguments, in which a query that stands by itself is that of `--query` or `--sql`: the
+    name of one, SQL, or a file of it; a file of SPARQL names a query of its project. The project is
+    the nearest above a file, if none is named. A name that is a file's, or a folder's, is that.
 
     Args:
         given: the command and its arguments.
@@ -157,20 +162,55 @@ def name_query_file(given: Sequence[str]) -> list[str]:
     if not given or given[0] not in OF_QUERIES:
         return made
     alone = [n for n in range(1, len(given)) if _stands_alone(given, n)]
+    named = any(one.split("=")[0] in _NAMING for one in given)
     files = [n for n in alone if Path(given[n]).suffix.lower() in (*_SQL, *_SPARQL)]
-    if len(files) != 1 or not Path(given[files[0]]).is_file():
-        return made
-    (place,) = files
-    file = Path(given[place])
-    if file.suffix.lower() in _SQL:
+    if len(files) == 1 and _is_file(given[files[0]]):
+        return _name_file(made, files[0], alone)
+    for place in () if named or len(alone) > 2 else alone:
+        text = given[place]
+        if _is_sql(text):
+            made[place : place + 1] = ["--sql", text]
+            return made if given[0] not in _WITHOUT_SQL else list(given)
+        if re.fullmatch(r"[\w-]+", text) and not Path(text).exists() and _has_project(given, alone):
+            made[place : place + 1] = [_naming(given[0]), text]
+            return made
+    return made
+
+
+def _naming(command: str) -> str:
+    return "--for" if command == "measure" else "--query"
+
+
+def _name_file(made: list[str], place: int, alone: Sequence[int]) -> list[str]:
+    """The arguments, in which a file is a query's."""
+    file = Path(made[place])
+    named = any(one.split("=")[0] == "--project" for one in made)
+    if file.suffix.lower() not in _SQL:
+        made[place : place + 1] = [_naming(made[0]), file.stem]
+    elif made[0] not in _WITHOUT_SQL:
         made[place : place + 1] = ["--sql", str(file)]
     else:
-        made[place : place + 1] = ["--for" if given[0] == "measure" else "--query", file.stem]
-    if len(alone) == 1 and not any(one.split("=")[0] == "--project" for one in given):
+        return made
+    if len(alone) == 1 and not named:
         above = (p for p in file.resolve().parents if (p / PROJECT_FILE).is_file())
         nearest = next(above, None)
         made += ["--project", str(nearest)] if nearest else []
     return made
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except OSError:  # a text that is too long for a name
+        return False
+
+
+def _has_project(given: Sequence[str], alone: Sequence[int]) -> bool:
+    """Whether there is a project beside a text that is no path."""
+    if len(alone) > 1 or any(one.split("=")[0] == "--project" for one in given):
+        return True
+    here = Path.cwd()
+    return any((p / PROJECT_FILE).is_file() for p in (here, *here.parents))
 
 
 def _stands_alone(given: Sequence[str], place: int) -> bool:

@@ -13,6 +13,7 @@ from ontoweir.commands.common.arguments import add_project_arguments, keep_text
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import report_all_refused
 from ontoweir.commands.common.warn_rejects import warn_rejects
+from ontoweir.errors import UsageError
 from ontoweir.project.language_of import language_of, language_of_text
 
 if TYPE_CHECKING:
@@ -37,10 +38,15 @@ def add_show(commands: Any) -> None:
     )
     show.add_argument(
         "what",
+        nargs="?",
         metavar="RESULT|QUERY",
         help="what replay or run has written; or a query: its name, SQL, or a file of SQL",
     )
     add_project_arguments(show)
+    show.add_argument(
+        "--query", metavar="NAME", help="a query by its name, as other commands have it"
+    )
+    show.add_argument("--sql", metavar="FILE|SQL", help="SQL, or a file of it")
     show.add_argument("--where", metavar="SQL", help="only rows that meet this condition")
     show.add_argument(
         "--sort",
@@ -72,7 +78,6 @@ def _show(args: argparse.Namespace) -> int:
     from ontoweir.answers.choose_rows import Wanted, choose_rows
     from ontoweir.answers.read_answers import find_answers
     from ontoweir.answers.show_rows import show_rows
-    from ontoweir.errors import UsageError
 
     if args.limit < 0 or (args.follow and args.sort):
         raise UsageError(
@@ -82,6 +87,7 @@ def _show(args: argparse.Namespace) -> int:
             else "it is how many rows are shown",
             fix="leave one of them out" if args.limit >= 0 else "write a whole number; 0 is all",
         )
+    _settle_what(args)
     wanted = Wanted(args.where, tuple(args.sort), args.limit or None, args.columns)
     path = Path(args.what)
     if language_of(path) == "sql" or (not _exists(path) and _is_query(args)):
@@ -93,6 +99,31 @@ def _show(args: argparse.Namespace) -> int:
     if args.follow:
         _follow(path, answers, wanted, args.format)
     return 0
+
+
+def _settle_what(args: argparse.Namespace) -> None:
+    """Let `args.what` be what is looked at, where `--query` or `--sql` says it.
+
+    Raises:
+        UsageError: nothing says it, or several arguments do.
+    """
+    said = [one for one in (args.query, args.sql) if one is not None]
+    if len(said) > 1 or (said and args.what is not None and args.has_project):
+        raise UsageError(
+            "several things are to be shown",
+            why="one result or query is looked at",
+            fix="leave all but one out",
+        )
+    if said:
+        if args.what is not None:
+            args.project = args.what
+        args.what = said[0]
+    elif args.what is None:
+        raise UsageError(
+            "nothing is said that is to be shown",
+            why="it is a file or folder of answers, or a query",
+            fix="name one, as in `ontoweir show QUERY`; `ontoweir check` lists the queries",
+        )
 
 
 def _exists(path: Path) -> bool:

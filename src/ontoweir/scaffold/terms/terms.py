@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.scaffold.describe_stream import Subject, describe_stream
+from ontoweir.scaffold.terms.find_coordinates import GEO, find_coordinates
 from ontoweir.scaffold.terms.name_terms import class_of, local_name, property_of, without_id
 
 SOSA = "http://www.w3.org/ns/sosa/"
@@ -49,7 +50,7 @@ class Terms:
 
 
 def own_terms(catalog: Catalog, base: str) -> Terms:
-    """A class for each table, and a property for each column.
+    """A class for each table, and a property for each column; places have the W3C's.
 
     Args:
         catalog: the tables.
@@ -68,9 +69,11 @@ def own_terms(catalog: Catalog, base: str) -> Terms:
         about[name] = Term(f"{own}of{kind}")
     tables: list[Stream | Relation] = [*catalog.streams.values(), *catalog.relations.values()]
     for table in tables:
+        places = find_coordinates(table)
         for column in table.columns:
-            columns[table.name, column.name] = Term(own + property_of(column.name))
-    prefixes = {own: "", SOSA: "sosa"}
+            iri = places.get(column.name, own + property_of(column.name))
+            columns[table.name, column.name] = Term(iri)
+    prefixes = {own: "", SOSA: "sosa", GEO: "geo"}
     return Terms(base, classes, entities, about, columns, {}, prefixes)
 
 

@@ -1,0 +1,109 @@
+"""The units of measure that columns' names say, as QUDT calls them."""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from ontoweir.scaffold.terms.name_terms import words_of
+
+UNIT, QUDT = "http://qudt.org/vocab/unit/", "http://qudt.org/schema/qudt/"
+
+_SIGNS: Mapping[str, str] = MappingProxyType(
+    {
+        "°c": "DEG_C",
+        "c": "DEG_C",
+        "°f": "DEG_F",
+        "k": "K",
+        "%": "PERCENT",
+        "pa": "PA",
+        "hpa": "HectoPA",
+        "kpa": "KiloPA",
+        "bar": "BAR",
+        "mbar": "MilliBAR",
+        "w": "W",
+        "kw": "KiloW",
+        "mw": "MegaW",
+        "wh": "W-HR",
+        "kwh": "KiloW-HR",
+        "v": "V",
+        "a": "A",
+        "hz": "HZ",
+        "rpm": "REV-PER-MIN",
+        "1/min": "REV-PER-MIN",
+        "km/h": "KiloM-PER-HR",
+        "mph": "MI-PER-HR",
+        "m/s": "M-PER-SEC",
+        "m": "M",
+        "mm": "MilliM",
+        "cm": "CentiM",
+        "km": "KiloM",
+        "g": "GM",
+        "kg": "KiloGM",
+        "lx": "LUX",
+        "lux": "LUX",
+        "ppm": "PPM",
+        "ppb": "PPB",
+        "db": "DeciB",
+        "l": "L",
+        "m3": "M3",
+        "m³": "M3",
+        "°": "DEG",
+        "µg/m³": "MicroGM-PER-M3",
+        "µg/m3": "MicroGM-PER-M3",
+        "ug/m3": "MicroGM-PER-M3",
+    }
+)
+"""Of what stands in brackets, in lower case."""
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        **{
+            sign: unit
+            for sign, unit in _SIGNS.items()
+            if len(sign) > 1 and sign.isalpha() and sign not in ("mw", "km", "mm", "cm", "db")
+        },
+        "celsius": "DEG_C",
+        "degc": "DEG_C",
+        "fahrenheit": "DEG_F",
+        "degf": "DEG_F",
+        "kelvin": "K",
+        "percent": "PERCENT",
+        "pct": "PERCENT",
+        "kmh": "KiloM-PER-HR",
+        "kph": "KiloM-PER-HR",
+        "km": "KiloM",
+        "mm": "MilliM",
+        "cm": "CentiM",
+        "watt": "W",
+        "watts": "W",
+        "volt": "V",
+        "volts": "V",
+        "db": "DeciB",
+    }
+)
+"""Of the last word of a name: those that are hardly anything else."""
+
+
+def find_unit(name: str) -> tuple[str, str] | None:
+    """The IRI of the unit that a column's name says, and what says it (None: it says none).
+
+    >>> find_unit("Temperatur (°C)")
+    ('http://qudt.org/vocab/unit/DEG_C', '(°C)')
+    >>> find_unit("wind_speed_kmh")
+    ('http://qudt.org/vocab/unit/KiloM-PER-HR', 'kmh')
+    >>> find_unit("temp_f")
+    ('http://qudt.org/vocab/unit/DEG_F', 'f')
+    >>> find_unit("temp"), find_unit("grade_c")
+    (None, None)
+    """
+    said = re.search(r"[(\[]\s*([^()\[\]]{1,10}?)\s*[)\]]\s*$", name)
+    if said is not None:
+        unit = _SIGNS.get(said[1].lower().replace("μ", "µ"))
+        return None if unit is None else (UNIT + unit, said[0].strip())
+    words = words_of(name)
+    if not words:
+        return None
+    if len(words) > 1 and words[-1] in ("c", "f") and any(w.startswith("temp") for w in words):
+        return f"{UNIT}DEG_{words[-1].upper()}", words[-1]
+    last = re.split(r"[_\W]+", name.lower())[-1]  # of power_kW
+    unit = _WORDS.get(last) or _WORDS.get(words[-1])
+    return None if unit is None else (UNIT + unit, last)

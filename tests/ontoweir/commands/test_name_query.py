@@ -1,0 +1,134 @@
+"""A query that stands by itself: its name, SQL, or a file, beside the project or in its place."""
+
+import io
+from argparse import _SubParsersAction
+from pathlib import Path
+
+import pytest
+
+from ontoweir.cli import main, make_parser
+from ontoweir.commands.common.arguments import FLAGS, OF_QUERIES, name_query
+
+TOML = """[project]
+queries = []
+[streams.s]
+source = { format = "csv", path = "s.csv", options = { header = "true" } }
+timestamp = { column = "ts", unit = "1 second" }
+columns = { a = "int" }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "ontoweir.toml").write_text(TOML)
+    (tmp_path / "s.csv").write_text("ts,a\n2026-01-01 00:00:00,7\n")
+    (tmp_path / "asked").mkdir()
+    (tmp_path / "asked" / "all.sql").write_text("SELECT a FROM s")
+    (tmp_path / "asked" / "all.rq").write_text("SELECT ?a { ?s ?p ?a }")
+    return tmp_path
+
+
+def test_sql(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, output = folder / "asked" / "all.sql", folder / "out.csv"
+    monkeypatch.chdir("/")
+    assert main(["check", str(file)]) == 0
+    assert main(["replay", str(file), "--output", str(output)]) == 0
+    assert "7" in output.read_text()
+    monkeypatch.chdir(folder / "asked")
+    assert main(["check", "--verbose", "all.sql"]) == 0
+    assert main(["check", str(folder), "all.sql"]) == 0
+
+
+def test_what_is_meant(folder: Path) -> None:
+    sql, sparql = str(folder / "asked" / "all.sql"), str(folder / "asked" / "all.rq")
+    above = ["--project", str(folder.resolve())]
+    assert name_query(["check", sql]) == ["check", "--sql", sql, *above]
+    assert name_query(["replay", sparql]) == ["replay", "--query", "all", *above]
+    assert name_query(["measure", sparql]) == ["measure", "--for", "all", *above]
+    flagged = ["check", "--skip-refused", "--sql", sql, *above]
+    assert name_query(["check", "--skip-refused", sql]) == flagged
+    assert name_query(["check", ".", sql]) == ["check", ".", "--sql", sql]
+    assert name_query(["check", sql, "--project=x"]) == ["check", "--sql", sql, "--project=x"]
+
+
+def test_names_and_texts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    assert name_query(["check", "a-b"]) == ["check", "--query", "a-b"]
+    assert name_query(["measure", "a"]) == ["measure", "--for", "a"]
+    assert name_query(["rewrite", "a", "--show", "sql"]) == [
+        *("rewrite", "--query", "a", "--show", "sql")
+    ]
+    assert name_query(["run", "a", ".", "--once"]) == ["run", "--query", "a", ".", "--once"]
+    assert name_query(["run", ".", "a"]) == ["run", ".", "--query", "a"]
+    sql = " select a from s where a > 1"
+    assert name_query(["check", sql]) == ["check", "--sql", sql]
+    assert name_query(["replay", ".", sql]) == ["replay", ".", "--sql", sql]
+    monkeypatch.chdir("/")  # where there is no project
+    assert name_query(["check", "a"]) == ["check", "a"]
+    assert name_query(["check", "a", str(folder)]) == ["check", "--query", "a", str(folder)]
+    named = ["check", "a", f"--project={folder}"]
+    assert name_query(named) == ["check", "--query", *named[1:]]
+
+
+def test_what_is_shown(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    inner = folder / "asked"
+    monkeypatch.chdir(inner)
+    for given in (
+        ["--sql", "SELECT a FROM s"],
+        ["--sql", "all.sql"],
+        ["--sql", "all.sql", ".."],
+        ["--sql", "all.sql", "--project", ".."],
+    ):
+        assert main(["show", *given]) == 0
+        assert "7" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT a FROM s"))
+    assert main(["show", "--sql", "-"]) == 0
+    assert main(["show", "--query", "nope", ".."]) == 2
+    assert "nope" in capsys.readouterr().err
+    for wrong in (["x", "..", "--query", "a"], ["--sql", "SELECT a FROM s", "--query", "a"], []):
+        assert main(["show", *wrong]) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert [line.split(";")[0] for line in told] == [
+        *["several things are to be shown"] * 2,
+        "nothing is said that is to be shown",
+    ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["check"],
+        ["check", "missing.sql"],
+        ["check", "."],
+        ["show", "asked/all.sql"],
+        ["check", "--sql", "asked/all.sql"],
+        ["replay", "--output", "asked/all.sql"],
+        ["check", "asked/all.sql", "asked/all.rq"],
+        ["check", "asked"],
+        ["check", "--query", "a", "b"],
+        ["check", "--for=a", "b"],
+        ["check", "a/b"],
+        ["check", "a", "b", "c"],
+        ["init", "a"],
+        ["rewrite", "SELECT a FROM s"],
+        ["report", "asked/all.sql"],
+        ["replay", "--output", "a"],
+    ],
+)
+def test_anything_else_stays(
+    given: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    assert name_query(given) == given
+
+
+def test_options_without_a_value_are_known() -> None:
+    """A file after one of them stands alone."""
+    found = set()
+    for command in OF_QUERIES:
+        (choices,) = (a for a in make_parser(command)._actions if isinstance(a, _SubParsersAction))
+        actions = choices.choices[command]._actions
+        found |= {name for a in actions if a.nargs == 0 for name in a.option_strings}
+    assert found <= set(FLAGS)
