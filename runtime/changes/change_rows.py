@@ -26,7 +26,10 @@ class ChangeRows:
     def __init__(self, sink: RowSink, feed: ChangeFeed, *, expand: bool) -> None:
         self._sink, self._feed, self._expand = sink, feed, expand
         self._held: pa.Table | None = None
-        self._waiting: pa.Table | None = None  # updates of a time of which more may come
+        self._waiting: pa.Table | None = None  # of a time of which more may come
+        replaced = feed.group is not None or bool(feed.latest)
+        plain = feed.ending is None and feed.sliding is None and not replaced
+        self._waits = plain or (feed.snapshots and feed.group is not None)
         self.most = 0
         """The most rows held."""
 
@@ -40,7 +43,7 @@ class ChangeRows:
         if not table.num_rows:
             return
         moment = pc.max(table.column(AT))
-        if self._feed.snapshots and self._feed.group is not None:
+        if self._waits:  # rows of a time that is not over are not yet kept for later
             table = table if self._waiting is None else pa.concat_tables([self._waiting, table])
             over = pc.less(table.column(AT), moment)
             self._waiting = table.filter(pc.invert(over))
@@ -54,8 +57,8 @@ class ChangeRows:
     def finish(self, now: int | None) -> None:
         """Pass on what is left up to the end of history, in µs (None: there is none)."""
         if self._waiting is not None:
-            self._advance(self._waiting, 0)
-        if now is not None and self._held is not None and self._feed.group is None:
+            self._advance(self._waiting, 0 if now is None else now)
+        elif now is not None and self._held is not None and self._feed.group is None:
             self._advance(None, now)
 
     def _advance(self, answers: "pa.Table | None", now: int) -> None:

@@ -270,3 +270,24 @@ def test_check_says_how_answers_change(
     assert (found["pattern"], found["emit"]) == (pattern, emit)
     assert found["final"] == (pattern == "MON")
     assert found["verdict"].endswith("bounded")
+
+
+@pytest.mark.parametrize(
+    ("sql", "kept", "bound"),
+    [
+        ("SELECT k, a FROM s WHERE a > 10", 0, 0),
+        (f"SELECT k {WINDOW}", 1, 9),
+        (f"SELECT DISTINCT k {WINDOW}", 1, 9),
+    ],
+)
+def test_rows_of_a_time_that_is_not_over_are_not_kept_for_later(
+    run: Run, folder: Path, sql: str, kept: int, bound: int
+) -> None:
+    """What is kept is what is still to come when a time is over, as in a live run."""
+    output = folder / "out.csv"
+    ran = run(
+        *("replay", folder, "--sql", sql, "--output", output, "--emit", "changes"),
+        *("--summary", "json", "-q"),
+    )
+    found = json.loads(ran.out)
+    assert (found["state_rows_max"], found["bound_rows"]) == (kept, bound)
