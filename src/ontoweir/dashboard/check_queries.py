@@ -3,18 +3,21 @@
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ontoweir.cache.open_cache import open_cache
 from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.dashboard.steps.replay_steps import Steps, replay_steps
 from ontoweir.dashboard.worker import Worker
 from ontoweir.errors import OntoweirError
 from ontoweir.lint.lint_mappings import MappingLint, lint_mappings
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.pipeline.refused_query import list_errors
+from ontoweir.progress.progress import Progress
+from ontoweir.progress.replay_progress import ReplayProgress
 from ontoweir.project.language_of import Language, language_of
 from ontoweir.project.project import Project, load_project
 from ontoweir.registry.register_query import (
@@ -60,6 +63,7 @@ class Checks:
         self._workspace: Workspace | None = None
         self._warnings: dict[str, None] = {}
         self._checking = False
+        self._replayed: dict[tuple[Language, str], Steps] = {}
 
     def close(self) -> None:
         """Stop deciding; returns when nothing is being decided any more."""
@@ -138,6 +142,38 @@ class Checks:
                 return _without(made, file.parent)
 
         return self.worker.do(job)
+
+    def steps(self, text: str, language: Language, *, again: bool) -> Steps:
+        """The answers of a typed query over the history; `again`: also if they are known.
+
+        Raises:
+            OntoweirError: it is wrong, not bounded, or takes too long.
+        """
+
+        def job() -> Steps:
+            workspace = self._open()
+            key = language, text
+            if again or key not in self._replayed:
+                self._replayed.pop(key, None)
+                while len(self._replayed) >= _REPLAYS:
+                    del self._replayed[next(iter(self._replayed))]
+                self._replayed[key] = self._replay(workspace, (language, text))
+            return self._replayed[key]
+
+        return self.worker.do(job)
+
+    def _replay(self, workspace: Workspace, typed: tuple[Language, str]) -> Steps:
+        language, text = typed
+        with tempfile.TemporaryDirectory(prefix="ontoweir-") as made:
+            folder = Path(os.path.realpath(made))
+            file = folder / f"query.{_SUFFIX[language]}"
+            file.write_text(text, encoding="utf-8")
+            try:
+                query = QueryText("query", language, text, str(file))
+                compiled = compile_text(workspace, query)
+                return replay_steps(workspace, compiled, folder, _Listener(self.worker))
+            except OntoweirError as error:
+                raise _without_folder(error, folder) from None
 
     def register(self, registry: Path, query: QueryText, *, replace: bool) -> Registration:
         """Register a query, if it is bounded.
@@ -248,9 +284,30 @@ class Checks:
             self._stamp, self._lints = stamp, None
             self.verdicts.clear()
             self.sections.clear()
+            self._replayed.clear()
         return self._workspace
 
 
+@dataclass(frozen=True, slots=True)
+class _Listener:
+    """Ends a replay that takes too long."""
+
+    worker: Worker
+
+    def update(self, progress: ReplayProgress) -> None:
+        """Take how far it is."""
+        self._look()
+
+    def prepare(self, *, stream: str, tuples: int) -> None:
+        """So many tuples of a stream have been read."""
+        self._look()
+
+    def _look(self) -> None:
+        self.worker.on_progress(Progress("replay", 0, None))
+
+
+_REPLAYS = 4
+"""So many replays are remembered."""
 _SUFFIX = {"sparql": "rq", "sql": "sql"}
 
 
@@ -278,6 +335,18 @@ def _stamp(file: Path) -> tuple[str, int, int] | None:
     except OSError:
         return None
     return str(file), status.st_mtime_ns, status.st_size
+
+
+def _without_folder(error: OntoweirError, folder: Path) -> OntoweirError:
+    """An error that does not name the temporary folder of the typed text."""
+
+    def strip(text: str) -> str:
+        return text.replace(f"{folder}{os.sep}", "")
+
+    source = error.source
+    if source is not None:
+        source = replace(source, file=strip(source.file))
+    return type(error)(strip(error.what), why=strip(error.why), fix=strip(error.fix), source=source)
 
 
 def _without(outcome: Outcome, folder: Path) -> Outcome:

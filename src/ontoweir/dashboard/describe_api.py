@@ -4,6 +4,7 @@ from typing import Any
 
 from ontoweir import __version__
 from ontoweir.dashboard.rows.page_rows import MOST, PAGE
+from ontoweir.dashboard.steps.replay_steps import MOST as TOLD
 
 _NAME = "a query of the project, of the registry, or that ran"
 _WHERE = "a condition in SQL that rows meet, as `ontoweir show --where` takes it"
@@ -39,6 +40,7 @@ def describe_api(*, changes: bool = False) -> dict[str, Any]:
         ),
         "/api/mappings": _get("how each class and property can be used over time", [], "Lint"),
         "/api/check": {"post": _check()},
+        "/api/replay": {"post": _replay()},
         "/api/answers/events": {"get": _events()},
     }
     for kind, what in (("answers", "answers"), ("rejects", "rows that its run rejected")):
@@ -108,6 +110,15 @@ def _check() -> dict[str, Any]:
     ok = {"description": "as `ontoweir check --format json`", "content": _json("Verdict")}
     return {
         "summary": "decide a typed query",
+        "requestBody": {"required": True, "content": _json("Typed")},
+        "responses": {"200": ok, **_FAILURES},
+    }
+
+
+def _replay() -> dict[str, Any]:
+    ok = {"description": "the changes of its answers", "content": _json("Steps")}
+    return {
+        "summary": f"replay a typed query; the first {TOLD:,} changes, time by time",
         "requestBody": {"required": True, "content": _json("Typed")},
         "responses": {"200": ok, **_FAILURES},
     }
@@ -190,6 +201,40 @@ _SCHEMAS: dict[str, Any] = {
             "sort": {"type": ["string", "null"]},
         },
         "required": ["query", "columns", "rows", "total", "met", "sort"],
+    },
+    "Steps": {
+        "type": "object",
+        "properties": {
+            "columns": {"type": "array", "items": {"type": "string"}},
+            "steps": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "at": {"type": "string"},
+                        "changes": {
+                            "type": "array",
+                            "items": {
+                                "type": "object",
+                                "properties": {
+                                    "op": {"enum": ["+", "-"]},
+                                    "row": {"type": "array"},
+                                    "multiplicity": {"type": "integer"},
+                                },
+                                "required": ["op", "row", "multiplicity"],
+                            },
+                        },
+                        "holding": {"type": "integer"},
+                    },
+                    "required": ["at", "changes", "holding"],
+                },
+            },
+            "total": {"type": "integer"},
+            "told": {"type": "integer"},
+            "state_rows": {"type": "integer"},
+            "bound_rows": {"type": ["integer", "null"]},
+        },
+        "required": ["columns", "steps", "total", "told", "state_rows", "bound_rows"],
     },
     "Changed": {
         "type": "object",

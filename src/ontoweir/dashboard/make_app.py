@@ -33,6 +33,8 @@ from ontoweir.dashboard.rows.find_rows import find_rows
 from ontoweir.dashboard.show_metrics import find_broken, show_metrics
 from ontoweir.dashboard.show_numbers import FILTERS
 from ontoweir.dashboard.site import Site
+from ontoweir.dashboard.steps.show_steps import show_steps
+from ontoweir.dashboard.steps.view_step import describe_steps
 from ontoweir.draw.draw_chart import draw_chart
 from ontoweir.errors import OntoweirError
 from ontoweir.lint.lint_mappings import PROBES
@@ -202,6 +204,12 @@ def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
     def check_typed() -> tuple[str, int]:
         text, language = _typed(request.form, site)
         outcome = checks.text(text, language)
+        asked = request.form.get("do", "check")
+        steps = {}
+        if asked != "check" and outcome.error is None:
+            steps = show_steps(
+                request.form, lambda: checks.steps(text, language, again=asked == "replay")
+            )
         page = render_template(
             "playground.html",
             text=text,
@@ -209,8 +217,9 @@ def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
             names=checks.names(),
             outcome=outcome,
             section=Markup(outcome.section),
+            **steps,
         )
-        return page, 200 if outcome.error is None else 422
+        return page, 200 if outcome.error is None and not steps.get("unplayed") else 422
 
 
 def _add_api(app: Flask, site: Site, checks: Checks) -> None:
@@ -247,6 +256,14 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
         if outcome.summary is None:
             return jsonify(error=outcome.error, line=outcome.line), 422
         return jsonify(outcome.summary), 200
+
+    @app.post("/api/replay")
+    def api_replay() -> tuple[Response, int]:
+        given = request.get_json(silent=True)
+        if not isinstance(given, dict):
+            return jsonify(error='send JSON: {"language": "sparql", "text": "SELECT …"}'), 400
+        text, language = _typed(given, site)
+        return jsonify(describe_steps(checks.steps(text, language, again=True))), 200
 
 
 def _add_metrics(app: Flask, site: Site) -> None:

@@ -25,6 +25,7 @@ from ontoweir.run.spare_rules import spare_rules
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from ontoweir.progress.replay_progress import ProgressListener
     from ontoweir.runtime.replay.replay_request import Engine
     from ontoweir.runtime.replay.replay_summary import ReplaySummary
     from ontoweir.runtime.results.write_results import OutputFormat
@@ -57,6 +58,8 @@ class ReplayOptions:
     emit: str | None = None
     """What is written of answers: `answers`, `intervals`, `changes` or `snapshots` (None: what
     fits)."""
+    listener: "ProgressListener | None" = None
+    """Is told how far it is, where no progress is shown."""
 
 
 def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayOptions) -> Verdict:
@@ -244,7 +247,8 @@ def replay_query(
         most_rejected=False,
         rejects=options.rejects,
     )
-    with show_replay(compiled.name) if options.progress else nullcontext() as progress:
+    shown = show_replay(compiled.name) if options.progress else nullcontext(options.listener)
+    with shown as progress:
         summary = replay_history(job, request, spark=session, progress=progress, statics=statics)
     return {**_as_json(summary), "spark_start_seconds": round(sum(starting), 3)}
 

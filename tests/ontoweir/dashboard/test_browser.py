@@ -36,6 +36,14 @@ CUT = """() => {
     .map(e => e.tagName + ' ' + (e.textContent || '').slice(0, 40));
 }"""
 """What is wider than the page, also where it could be scrolled to."""
+SMALL = """[project]
+queries = []
+[streams.s]
+source = { format = "csv", path = "s.csv", options = { header = "true" } }
+timestamp = { column = "ts", unit = "1 minute" }
+max_per_timestamp = 1
+columns = { v = "int" }
+"""
 
 
 @pytest.fixture
@@ -166,3 +174,35 @@ def test_a_report_is_not_cut(open_page: Callable[..., Any], tmp_path: Path, root
     page.goto(page_file.as_uri())
     assert (page.locator("h1").count(), page.locator("main").count()) == (1, 1)
     assert page.evaluate(CUT) == []
+
+
+@pytest.mark.parametrize("width", [1200, 390])
+def test_a_slider_goes_through_answers(
+    open_page: Callable[..., Any], tmp_path: Path, width: int
+) -> None:
+    rows = "".join(f"2026-01-05 08:{n:02}:00,{n}\n" for n in range(30))
+    (tmp_path / "s.csv").write_text(f"ts,v\n{rows}")
+    (tmp_path / "ontoweir.toml").write_text(SMALL)
+    told: list[str] = []
+    page = open_page(width)
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    out = tmp_path / "out"
+    with serve_dashboard(Site(tmp_path, out, out, out, host="127.0.0.1"), 0) as (url, _):
+        page.goto(f"{url}playground")
+        page.get_by_label("SQL over the catalog").check()
+        page.get_by_label("The query").fill(
+            "SELECT v FROM s WHERE ts > NOW() - INTERVAL '3' MINUTE"
+        )
+        page.get_by_role("button", name="Step through its answers").click()
+        page.get_by_text("Time 1 of 30").wait_for()
+        page.get_by_role("slider").fill("7")
+        page.get_by_text("Time 8 of 30").wait_for()
+        page.keyboard.press("ArrowRight")  # the slider has the focus again
+        page.get_by_text("Time 9 of 30").wait_for()
+        page.get_by_role("button", name="next").click()
+        page.get_by_text("Time 10 of 30").wait_for()
+        wide = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+        assert page.evaluate(wide)
+        page.screenshot(path=str(tmp_path / "page.png"), full_page=True)
+    assert told == []

@@ -61,7 +61,7 @@ def test_strangers_are_not_answered(client: FlaskClient, path: str) -> None:
 
 
 def test_pages_of_others_check_nothing(client: FlaskClient) -> None:
-    for path in ("/playground", "/api/check"):
+    for path in ("/playground", "/api/check", "/api/replay"):
         answer = client.post(path, data={}, headers={"Origin": "http://evil.example"})
         assert answer.status_code == 403
 
@@ -70,7 +70,7 @@ def test_nothing_can_be_changed(client: FlaskClient) -> None:
     rules = client.application.url_map.iter_rules()
     changing = [(r.rule, (r.methods or set()) - {"GET", "HEAD", "OPTIONS"}) for r in rules]
     found = {(path, method) for path, methods in changing for method in methods}
-    assert found == {("/playground", "POST"), ("/api/check", "POST")}
+    assert found == {(path, "POST") for path in ("/playground", "/api/check", "/api/replay")}
 
 
 def test_large_requests_are_refused(client: FlaskClient) -> None:

@@ -121,6 +121,10 @@
   };
   if (holder) poll();
 
+  // A time of a replay that is chosen is shown at once.
+  for (const one of document.querySelectorAll("[data-submit]")) one.addEventListener("change", () => one.form.requestSubmit());
+  document.querySelector("[data-submit][autofocus]")?.focus(); // browsers do not, where the address has a place of the page
+
   // Rows that come: the server says that there are some, then the first page is asked for again.
   const shown = document.querySelector("[data-rows]");
   const cell = (value) => {
