@@ -198,7 +198,8 @@ def test_a_slider_goes_through_answers(
         page.get_by_text("Time 1 of 30").wait_for()
         page.get_by_role("slider").fill("7")
         page.get_by_text("Time 8 of 30").wait_for()
-        page.keyboard.press("ArrowRight")  # the slider has the focus again
+        page.locator("#step:focus").wait_for()  # again
+        page.keyboard.press("ArrowRight")
         page.get_by_text("Time 9 of 30").wait_for()
         page.get_by_role("button", name="next").click()
         page.get_by_text("Time 10 of 30").wait_for()

@@ -92,7 +92,7 @@ def test_the_page_goes_from_time_to_time(client: FlaskClient) -> None:
     third = client.post("/playground", data=step).text
     assert "Time 3 of 8" in third
     assert "1 came, 0 went; 4 hold" in third
-    assert "autofocus" in third
+    assert "data-focus" in third
     assert re.search(r'<tr class="came"><td></td><td>b</td><td>2</td></tr>', third)
     assert "<td>2</td><td>a</td><td>1</td>" in third  # twice
     del step["go"]

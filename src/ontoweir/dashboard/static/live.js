@@ -122,8 +122,11 @@
   if (holder) poll();
 
   // A time of a replay that is chosen is shown at once.
-  for (const one of document.querySelectorAll("[data-submit]")) one.addEventListener("change", () => one.form.requestSubmit());
-  document.querySelector("[data-submit][autofocus]")?.focus(); // browsers do not, where the address has a place of the page
+  for (const one of document.querySelectorAll("[data-submit]")) {
+    one.form.action = one.form.getAttribute("action").split("#")[0]; // a place in an address takes the focus away
+    one.addEventListener("change", () => one.form.requestSubmit());
+    if (one.hasAttribute("data-focus")) one.focus();
+  }
 
   // Rows that come: the server says that there are some, then the first page is asked for again.
   const shown = document.querySelector("[data-rows]");
