@@ -29,7 +29,11 @@ def describe_api(*, changes: bool = False) -> dict[str, Any]:
         _argument("limit", f"rows, at most {MOST:,} (default: {PAGE})", kind="integer"),
     ]
     paths: dict[str, Any] = {
-        "/api/overview": _get("all queries, their verdicts, and how they run", [], "Overview"),
+        "/api/overview": _get(
+            "all queries, their verdicts, and how they run",
+            [_argument("name", "only these, with their charts as SVG; may be repeated")],
+            "Overview",
+        ),
         "/api/query": _get(
             "how a query runs",
             [

@@ -1,6 +1,6 @@
 """The dashboard as a WSGI application: pages, and the same as JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from threading import Event
@@ -179,12 +179,12 @@ def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
     @app.get("/compare")
     def compare() -> str:
         runs = _runs(site, MAX_BATCHES)
-        known = {q["query"]: q for q in list_queries(checks, runs)[0]}
-        asked = [n for n in dict.fromkeys(request.args.getlist("name")) if n in known]
-        shown = [
-            {**known[n], "chart": Markup(_charts(runs.get(n), n).get("state", ""))} for n in asked
-        ]
-        return render_template("compare.html", shown=shown, names=list(known), asked=asked)
+        listed, _ = list_queries(checks, runs)
+        shown = _beside(listed, runs, request.args.getlist("name"))
+        for one in shown:
+            one["chart"] = Markup(one["chart"])
+        names, asked = [q["query"] for q in listed], [q["query"] for q in shown]
+        return render_template("compare.html", shown=shown, names=names, asked=asked)
 
     @app.get("/mappings")
     def mappings() -> str:
@@ -225,8 +225,10 @@ def _add_pages(app: Flask, site: Site, checks: Checks) -> None:
 def _add_api(app: Flask, site: Site, checks: Checks) -> None:
     @app.get("/api/overview")
     def api_overview() -> Response:
-        listed, problem = list_queries(checks, _runs(site))
-        return jsonify(queries=listed, problem=problem)
+        names = request.args.getlist("name")
+        runs = _runs(site, MAX_BATCHES if names else 1)
+        listed, problem = list_queries(checks, runs)
+        return jsonify(queries=_beside(listed, runs, names) if names else listed, problem=problem)
 
     @app.get("/api/query")
     def api_query() -> Response:
@@ -287,6 +289,15 @@ def _under_its_name(outcome: Outcome) -> str:
 def _runs(site: Site, most: int = 1) -> dict[str, Run]:
     """What runs, with so many moments of each."""
     return read_runs(site.registry, site.metrics, running=site.running, most=most)
+
+
+def _beside(
+    listed: Sequence[dict[str, Any]], runs: Mapping[str, Run], names: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Of the queries those that are named, in that order, with the chart of their rows kept."""
+    known = {query["query"]: query for query in listed}
+    asked = [name for name in dict.fromkeys(names) if name in known]
+    return [{**known[n], "chart": _charts(runs.get(n), n).get("state", "")} for n in asked]
 
 
 def _charts(run: Run | None, name: str) -> dict[str, str]:

@@ -126,6 +126,29 @@ def write_answer(project: Path, number: int) -> None:
     pq.write_table(rows, folder / f"part-{number:012d}.parquet")
 
 
+def test_queries_beside_each_other_are_live(
+    open_page: Callable[..., Any], url: str, project: Path, record: Record
+) -> None:
+    other = "every-reading-above-130"
+    metrics = project / "out/answers/metrics.jsonl"
+    lines = [record(n, {QUERY: (n, 84), other: (1, None)}) for n in range(5)]
+    write_lines(metrics, lines)
+    told: list[str] = []
+    page = open_page(1200)
+    page.on("console", lambda message: told.append(message.text))
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.goto(f"{url}compare?name={QUERY}&name={other}")
+    page.locator(f"[data-query={QUERY}] [data-field=state_rows]", has_text="4").wait_for()
+    page.evaluate("document.body.dataset.same = 'page'")
+    write_lines(metrics, [*lines, record(7, {QUERY: (77, 84), other: (2, None)})])
+    page.locator(f"[data-query={QUERY}] [data-field=state_rows]", has_text="77").wait_for()
+    page.locator(f"[data-query={other}] [data-field=state_rows]", has_text="2").wait_for()
+    drawn = page.locator(f"[data-query={QUERY}] [data-chart] desc").inner_html()
+    assert "at most 77" in drawn
+    assert page.evaluate("document.body.dataset.same") == "page"
+    assert told == []
+
+
 @pytest.mark.parametrize("width", [1200, 390])
 def test_answers_appear_without_a_reload(
     open_page: Callable[..., Any], url: str, project: Path, width: int

@@ -82,6 +82,9 @@
         known.add(row.dataset.query);
         const begun = mine && mine.batch != null && row.classList.contains("idle");
         if (!mine || begun) return location.reload();
+        const chart = row.querySelector("[data-chart]");
+        if (!chart && mine.chart) return location.reload(); // a run has begun
+        if (chart && mine.chart) draw(chart, mine.chart);
         fill(row, mine);
       }
       if (found.queries.some((q) => !known.has(q.query))) location.reload();
