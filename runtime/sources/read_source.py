@@ -42,6 +42,7 @@ _OURS = (
     ("decimal", ".", "whose numbers have a decimal comma"),
     ("thousands", "", "whose numbers have marks between thousands"),
     ("nullvalues", "", "in which several texts are NULL"),
+    ("units", "", "whose numbers have units behind them"),
 )
 BAD = "__bad"
 """The column that names the first column of a row that is not of its declared type (or NULL)."""

@@ -30,13 +30,14 @@ _WITHOUT_EFFECT = {
     *("positiveinf", "negativeinf", "preferdate", "enforceschema"),
 }
 """Options that say nothing of values that are read as their text."""
-OURS = ("decimal", "thousands", "nullvalues")
+OURS = ("decimal", "thousands", "nullvalues", "units")
 """Options that are none of Spark's: the mark before the fraction of a number, `.` or `,`; the one
-between its thousands; texts that are NULL beside `nullValue`, with `|` between them."""
+between its thousands; texts that are NULL beside `nullValue`, and units behind numbers, with `|`
+between them."""
 _THOUSANDS = (".", ",", "'", "\u2019", " ", "\u00a0", "\u202f")
 
 
-_DEFAULTS_OF_OURS = tuple(zip(OURS, (".", "", ""), strict=True))
+_DEFAULTS_OF_OURS = tuple(zip(OURS, (".", "", "", ""), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ class CsvDialect:
     `multiline`: quoted cells may extend over ends of lines; `null`: a text that is NULL, beside
     the empty one (which then is none if it is quoted); `codec`: Python's name of the encoding;
     `comma`: numbers have a comma before their fraction, as in 3,5; `thousands`: the mark between
-    groups of three digits, as in 1.234,5 (empty: there is none); `nulls`: more texts that are NULL.
+    groups of three digits, as in 1.234,5 (empty: there is none); `nulls`: more texts that are NULL;
+    `units`: texts that may stand behind a number, as in 12.5 %.
     """
 
     separator: bytes
@@ -61,6 +63,7 @@ class CsvDialect:
     comma: bool
     thousands: str = ""
     nulls: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
 
 
 def read_dialect(data: DataSource) -> CsvDialect:
@@ -78,8 +81,8 @@ def read_dialect(data: DataSource) -> CsvDialect:
     separator = "\t" if separator == "\\t" else separator
     codec = _CODECS.get((codecs[0] if codecs else "utf-8").lower())
     null = options.pop("nullvalue", "")
-    decimal, thousands, more = (options.pop(name, default) for name, default in _DEFAULTS_OF_OURS)
-    nulls = tuple(text.strip() for text in more.split("|") if text.strip())
+    decimal, thousands, *more = (options.pop(name, default) for name, default in _DEFAULTS_OF_OURS)
+    nulls, units = (tuple(x.strip() for x in text.split("|") if x.strip()) for text in more)
     flags = {name: options.pop(name, "false").lower() for name in ("header", "multiline")}
     left = {
         name: text
@@ -115,6 +118,7 @@ def read_dialect(data: DataSource) -> CsvDialect:
         decimal == ",",
         thousands,
         nulls,
+        units,
     )
 
 

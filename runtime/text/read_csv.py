@@ -131,22 +131,25 @@ def read_csv(
             if block:
                 tables = _read_block(file, block, wanted, types)
                 dialect = file.dialect
-                plain = not (dialect.comma or dialect.thousands)
+                plain = not (dialect.comma or dialect.thousands or dialect.units)
                 yield from tables if plain else (plain_numbers(t, types, dialect) for t in tables)
 
 
 def plain_numbers(
     table: pa.Table, types: Mapping[str, ColumnType], dialect: CsvDialect
 ) -> pa.Table:
-    """Texts of numbers without marks between thousands, and with a point before their fraction in
-    the place of a comma; what has a point already is no number then, as 1.5 is none with a decimal
-    comma, nor is what has marks elsewhere than between groups of three digits."""
+    """Texts of numbers without units behind them, without marks between thousands, and with a
+    point before their fraction in the place of a comma; what has a point already is no number
+    then, as 1.5 is none with a decimal comma, nor is what has marks elsewhere than between groups
+    of three digits."""
     for place, name in enumerate(table.column_names):
         cells, kind = table.column(place), types.get(name)
         if not isinstance(kind, IntType | FloatType | DecimalType):
             continue
         if not pa.types.is_string(cells.type):
             continue
+        if dialect.units:
+            cells = _leave_units(cells, dialect)
         if dialect.thousands:
             cells = _leave_thousands(cells, dialect)
         if dialect.comma and not isinstance(kind, IntType):
@@ -155,6 +158,12 @@ def plain_numbers(
             cells = pc.if_else(odd, pc.binary_join_element_wise(cells, "", "'"), cells)
         table = table.set_column(place, name, cells)
     return table
+
+
+def _leave_units(cells: pa.ChunkedArray, dialect: CsvDialect) -> pa.ChunkedArray:
+    """The number alone, where a unit is behind it."""
+    units = "|".join(map(re.escape, sorted(dialect.units, key=len, reverse=True)))
+    return pc.replace_substring_regex(cells, rf"^(.*[0-9][.,]?)\s*(?:{units})\s*$", r"\1")
 
 
 def _leave_thousands(cells: pa.ChunkedArray, dialect: CsvDialect) -> pa.ChunkedArray:
@@ -246,7 +255,7 @@ def _read_plain(
     kinds = {n: pa.string() for n in wanted}
     # Arrow would read hexadecimal ones; one byte is found much faster than two
     hexadecimal = (b"x" in block and b"0x" in block) or (b"X" in block and b"0X" in block)
-    if not hexadecimal and not file.dialect.thousands:
+    if not hexadecimal and not file.dialect.thousands and not file.dialect.units:
         kinds |= {n: pa.int64() for n in wanted if isinstance(types.get(n), IntType)}
         kinds |= {n: pa.float64() for n in wanted if isinstance(types.get(n), FloatType)}
     try:

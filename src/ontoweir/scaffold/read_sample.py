@@ -246,11 +246,11 @@ def _read_csv(file: Path, sniffed: Sniffed, types: "Mapping[str, pa.DataType]") 
         if first is None:
             return reader.schema.empty_table()
         rows = pa.Table.from_batches([first]).slice(0, ROWS)
-    return _read_grouped(rows, dialect) if dialect.thousands else rows
+    return _read_grouped(rows, dialect) if dialect.thousands or dialect.units else rows
 
 
 def _read_grouped(rows: "pa.Table", dialect: CsvDialect) -> "pa.Table":
-    """Texts with marks between thousands as the numbers that they are."""
+    """Texts with marks between thousands, or units, as the numbers that they are."""
     import pyarrow as pa
 
     from ontoweir.runtime.text.read_csv import plain_numbers

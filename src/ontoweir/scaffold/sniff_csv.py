@@ -12,6 +12,7 @@ from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import DataSource
 from ontoweir.runtime.text.csv_dialect import CsvDialect, name_columns, read_dialect
 from ontoweir.runtime.text.open_packed import open_packed
+from ontoweir.scaffold.texts.find_cell_units import find_cell_units, leave_unit
 from ontoweir.scaffold.texts.find_numbers import find_numbers
 
 _HEAD = 1 << 20
@@ -71,7 +72,9 @@ def sniff_csv(file: Path) -> Sniffed:
     body = rows[1:] if header else rows
     columns = [[row[n] for row in body if n < len(row)] for n in range(len(rows[0]))]
     nulls = _find_nulls(columns)
-    decimal, thousands = find_numbers([_leave(cells, nulls) for cells in columns], separator)
+    filled = [_leave(cells, nulls) for cells in columns]
+    units = find_cell_units(filled)
+    decimal, thousands = find_numbers([leave_unit(cells, units) for cells in filled], separator)
     said = {
         "header": "true" if header else None,
         "sep": None if separator == "," else separator,
@@ -83,6 +86,7 @@ def sniff_csv(file: Path) -> Sniffed:
         "thousands": thousands or None,
         "nullValue": nulls[0] if nulls else None,
         "nullValues": "|".join(nulls[1:]) or None,
+        "units": "|".join(units) or None,
     }
     options = tuple((name, text) for name, text in said.items() if text is not None)
     dialect = read_dialect(DataSource("csv", str(file), options))

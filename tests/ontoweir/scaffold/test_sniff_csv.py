@@ -55,6 +55,13 @@ HEADER = {"header": "true"}
             ("n", "t"),
         ),
         (b"n,t\n1'234.5,x\n7.10,x\n", {**HEADER, "thousands": "'"}, ("n", "t")),
+        (b"n,t\n12.5%,3 kWh\n7%,4 kWh\n", {**HEADER, "units": "%|kWh"}, ("n", "t")),
+        (
+            b"n;t\n1.234,5 m;12A\n7 m;13A\n",
+            {**HEADER, "sep": ";", "decimal": ",", "thousands": ".", "units": "m"},
+            ("n", "t"),
+        ),
+        (b"n,t\n12 m,3 of\n7 km,4\n", HEADER, ("n", "t")),  # not one unit
         (b"n,t\non,1\noff,2\nunavailable,3\n", HEADER, ("n", "t")),  # no numbers
     ],
 )

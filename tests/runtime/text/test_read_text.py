@@ -164,6 +164,36 @@ def test_marks_between_thousands(tmp_path: Path, cell: str, double: object, whol
     assert (first["s"], second["s"], second["n"]) == ("1.234", None, 7)  # texts are left alone
 
 
+@pytest.mark.parametrize(
+    ("cell", "double", "whole"),
+    [
+        ("1.234,5 kWh", 1234.5, "x"),
+        ("-7%", -7.0, -7),
+        (" 7 % ", 7.0, 7),
+        ("12", 12.0, 12),
+        ("12 m", "x", "x"),
+        ("12 m3", 12.0, 12),
+        ("%", "x", "x"),
+        ("kWh", "x", "x"),
+        ("7%%", "x", "x"),
+        ("1e3%", 1000.0, "x"),
+        ("7 kWhs", "x", "x"),
+        ("", None, None),
+    ],
+)
+def test_units_behind_numbers(tmp_path: Path, cell: str, double: object, whole: object) -> None:
+    options = (*COMMAS, ("thousands", "."), ("units", "%|kWh|m3"))
+    file = tmp_path / "a.csv"
+    file.write_text(f"x;n;s\n{cell};{cell};5 %\n7;7;x\n")
+    columns = (Column("x", FloatType()), Column("n", IntType()), Column("s", StringType()))
+    tables = list(read_text_rows(DataSource("csv", str(file), options), str(file), columns, None))
+    first, _ = (r for t in tables for r in t.to_pylist())
+    assert first[BAD] == ("x" if double == "x" else "n" if whole == "x" else None)
+    assert first["x"] == (None if double == "x" else double)
+    assert first["n"] == (None if whole == "x" else whole)
+    assert first["s"] == "5 %"  # texts are left alone
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("decimal", "mark"), [(",", "."), (".", ","), (".", "'"), (",", "\u00a0")])
 def test_numbers_as_countries_write_them(
@@ -189,6 +219,7 @@ def test_numbers_as_countries_write_them(
         (("thousands", "'"), "whose numbers have marks between thousands"),
         (("decimal", ","), "whose numbers have a decimal comma"),
         (("nullValues", "-|?"), "in which several texts are NULL"),
+        (("units", "%"), "whose numbers have units behind them"),
     ],
 )
 def test_other_options_of_ours_are_not_left_to_spark(
