@@ -178,14 +178,16 @@ def _clusters(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
         rows = measured.rows - column.nulls
         if column.span_us is None or column.distinct is None or column.distinct < _SOME:
             continue
-        if column.distinct * 2 > rows:
+        if rows - column.distinct < _SOME:
             continue
+        seldom = column.distinct * 2 > rows  # most come once: where a query asks for it only
         lagging = any(lag.behind == stream.name and lag.columns == (name,) for lag in stream.lags)
         if not lagging and column.span_us * _SPANS <= history:
             span = _up(max(column.span_us, 1), stream.grid_us)
             yield Proposed(
                 AddCluster(stream.name, name, span),
                 f"all rows with one {name} lie within {show_duration(span)} ({_count(column)})",
+                asked=seldom,
             )
         rules = [rule for rule in stream.closing if rule.columns == (name,)]
         if column.gap_us is None or column.gap_us * _SPANS > history:
@@ -196,6 +198,7 @@ def _clusters(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
             yield Proposed(
                 AddGap(stream.name, name, gap),
                 f"{apart}({_count(column)}), so that its groups are final that long after the last",
+                asked=seldom,
             )
         most = column.most_rows
         if most is not None and not any(rule.most_rows for rule in rules):
@@ -215,7 +218,8 @@ def _orders(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
         if found is None or found.order is None or found.distinct is None:
             continue
         slack, days = found.order[0], isinstance(column.type, DateType)
-        if found.distinct < _SOME or found.distinct * 2 > measured.rows - found.nulls:
+        rows = measured.rows - found.nulls
+        if found.distinct < _SOME or rows - found.distinct < _SOME:
             continue
         if any(r.columns == (column.name,) and r.is_order for r in stream.closing):
             continue
@@ -227,6 +231,7 @@ def _orders(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
         yield Proposed(
             AddOrder(stream.name, column.name, slack, days),
             f"{column.name} grows, {said} ({_count(found)}), so that its groups are final",
+            asked=found.distinct * 2 > rows,
         )
 
 

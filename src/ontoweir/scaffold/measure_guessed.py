@@ -78,7 +78,8 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     found |= measure_streams(catalog, again, spark, None) if again else {}
     seen: list[tuple[Declared, str]] = []
     for name, stream in streams.items():
-        proposed = [p for p in propose_declarations(stream, found[name]) if _is_safe(p)]
+        made = (p for p in propose_declarations(stream, found[name]) if not p.asked)
+        proposed = [p for p in made if _is_safe(p)]
         proposed = [p for p in proposed if not _is_number(p.declared, stream)]
         if stream.data.sort:
             proposed = [p for p in proposed if not isinstance(p.declared, SetLateness)]

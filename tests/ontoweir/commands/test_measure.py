@@ -145,6 +145,27 @@ def test_rows_of_one_value_that_come_together(run: Run, gates: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(("twice", "bounded"), [(30, True), (10, False)])
+def test_values_of_which_some_come_again(run: Run, gates: Path, twice: int, bounded: bool) -> None:
+    """Most badges pass once, some a second time: told where a query asks for it only, and only
+    where that was seen often."""
+    rows = [(f"{n // 60:02}:{n % 60:02}:00", n) for n in range(300)]
+    rows += [(f"{n // 60:02}:{n % 60:02}:07", n) for n in range(0, 10 * twice, 10)]
+    lines = [f"north,{badge},2026-05-04T{at}" for at, badge in sorted(rows)]
+    (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *lines]) + "\n")
+    told = json.loads(run("measure", gates, "--sql", WHO, "-q", "--format", "json").out)
+    (query,) = told["queries"]
+    rule = 'clustered = [{ columns = ["badge"], within = "7 seconds" }]'
+    assert (query["needs"] == [f"[streams.passage]\n{rule}"]) == bounded
+    other = json.loads(run("measure", gates, "--sql", AGAIN, "-q", "--format", "json").out)
+    assert "clustered" not in str(other["declarations"])
+    if bounded:
+        assert run("measure", gates, "--sql", WHO, "-q", "--write").code == 0
+        checked = run("check", gates, "--sql", WHO, "--data", "-q", "--format", "json")
+        assert checked.code == 0
+        assert "conditionally-bounded" in checked.out
+
+
 def test_a_gap_makes_groups_final(run: Run, gates: Path) -> None:
     """Badges stay long, and show themselves often."""
     rows = [
