@@ -25,6 +25,7 @@ from ontoweir.measuring.declared import (
     AddKey,
     AddOrder,
     AddReference,
+    AddRows,
     Declared,
     SetDomain,
     SetLateness,
@@ -189,19 +190,28 @@ def _clusters(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
                 f"all rows with one {name} lie within {show_duration(span)} ({_count(column)})",
                 asked=seldom,
             )
-        rules = [rule for rule in stream.closing if rule.columns == (name,)]
-        if column.gap_us is None or column.gap_us * _SPANS > history:
-            continue
-        gap = _up(max(column.gap_us, 1), stream.grid_us)
+        known = [rule for rule in stream.closing if rule.columns == (name,)]
+        between = column.between
+        by_gap = column.gap_us is not None and column.gap_us * _SPANS <= history
+        gap = _up(max(column.gap_us or 0, 1), stream.grid_us)
         apart = f"consecutive rows with one {name} lie within {show_duration(gap)} "
-        if not rules:
+        if by_gap and not known:
             yield Proposed(
                 AddGap(stream.name, name, gap),
                 f"{apart}({_count(column)}), so that its groups are final that long after the last",
                 asked=seldom,
             )
+        opened = measured.rate * (gap // stream.grid_us + 1)  # at once, by the gap
+        few = between is not None and between * _SPANS <= rows and not known
+        if between is not None and few and (not by_gap or (between + measured.rate) * 2 <= opened):
+            yield Proposed(
+                AddRows(stream.name, name, between),
+                f"at most {between:,} rows come between consecutive ones with one {name} "
+                f"({_count(column)}), so that its groups are final so many rows after the last",
+                asked=seldom,
+            )
         most = column.most_rows
-        if most is not None and not any(rule.most_rows for rule in rules):
+        if by_gap and most is not None and not any(rule.most_rows for rule in known):
             yield Proposed(
                 AddGap(stream.name, name, gap, most),
                 f"{apart}({_count(column)}), and no {name} has more than {most:,} rows, so that "
@@ -217,22 +227,32 @@ def _orders(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
         found = measured.columns.get(column.name)
         if found is None or found.order is None or found.distinct is None:
             continue
-        slack, days = found.order[0], isinstance(column.type, DateType)
+        (slack, after), days = found.order, isinstance(column.type, DateType)
         rows = measured.rows - found.nulls
         if found.distinct < _SOME or rows - found.distinct < _SOME:
             continue
         if any(r.columns == (column.name,) and r.is_order for r in stream.closing):
             continue
         low, high = _number(found.minimum), _number(found.maximum)
-        if low is None or high is None or (slack + 1) * _SPANS > high - low:
+        if low is None or high is None:
             continue
-        less = show_duration(slack * UNITS_US["day"]) if days else f"{slack:,}"
-        said = f"at most {less} less than the greatest before" if slack else "never less"
-        yield Proposed(
-            AddOrder(stream.name, column.name, slack, days),
-            f"{column.name} grows, {said} ({_count(found)}), so that its groups are final",
-            asked=found.distinct * 2 > rows,
-        )
+        seldom = found.distinct * 2 > rows
+        by_slack = (slack + 1) * _SPANS <= high - low
+        if by_slack:
+            less = show_duration(slack * UNITS_US["day"]) if days else f"{slack:,}"
+            said = f"at most {less} less than the greatest before" if slack else "never less"
+            yield Proposed(
+                AddOrder(stream.name, column.name, slack, days),
+                f"{column.name} grows, {said} ({_count(found)}), so that its groups are final",
+                asked=seldom,
+            )
+        if (after + 1) * _SPANS <= rows and (not by_slack or (after + 1) * 2 <= slack + 1):
+            yield Proposed(
+                AddOrder(stream.name, column.name, after, counted=True),
+                f"{column.name} grows, and none comes more than {after:,} rows after a greater one "
+                f"({_count(found)}), so that its groups are final",
+                asked=seldom,
+            )
 
 
 def _number(value: Scalar | None) -> int | None:

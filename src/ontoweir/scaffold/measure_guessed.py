@@ -14,6 +14,7 @@ from ontoweir.measuring.declared import (
     AddLag,
     AddOrder,
     AddReference,
+    AddRows,
     Declared,
     SetDomain,
     SetLateness,
@@ -192,7 +193,9 @@ def _is_safe(proposed: Proposed) -> bool:
     match proposed.declared:
         case SetDomain(column=Column(type=StringType(), enum=values)):
             return values is not None and len(values) <= _FEW
-        case SetDomain() | AddGap() | AddOrder() | AddLag() | SetNullable():  # these are marked
+        case SetDomain() | SetNullable():  # these are marked
+            return False
+        case AddGap() | AddRows() | AddOrder() | AddLag():
             return False
         case SetRate() | SetLateness() | AddKey() | AddReference() | AddCluster():
             return not proposed.loses
