@@ -280,6 +280,14 @@ def _check_lags(stream: Stream, section: TomlTable, streams: dict[str, Stream]) 
             mine, theirs = stream.column(name), behind.column(other)
             assert mine is not None
             assert theirs is not None
+            if type_family(mine.type) != type_family(theirs.type):
+                raise section.error(
+                    "lags",
+                    f"{stream.name}.{name} is {name_column_type(mine.type)}, and {behind.name}."
+                    f"{other}, which it joins, is {name_column_type(theirs.type)}",
+                    why="values of different types are never equal, so no row lags behind another",
+                    fix="name columns that are joined, or declare both with one type",
+                )
             if lag.breach is not None and mine.type != theirs.type:
                 raise section.error(
                     "lags",

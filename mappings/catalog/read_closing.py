@@ -10,6 +10,8 @@ from ontoweir.mappings.catalog.read_order import read_order
 from ontoweir.mappings.catalog.read_rules import (
     ROWS_KEY,
     check_columns,
+    check_keys,
+    check_repeated,
     read_clustered,
     read_span,
 )
@@ -56,7 +58,7 @@ def read_closing(
     rules += (_read_end(table, item, columns, step_us) for item in ends)
     for rule in rules:
         if not rule.is_order:  # values that come once have an order, too
-            _check_keys(table, rule)
+            check_keys(table, "closed_by" if rule.ends else "clustered", rule.columns)
     return tuple(rules)
 
 
@@ -82,6 +84,7 @@ def _read_end(
             why="a row in which one column is true is the last with its values of others",
             fix='write columns = ["order"]',
         )
+    check_repeated(entry, named)
     kind = next(column.type for column in columns if column.name == name)
     if not isinstance(kind, BooleanType):
         raise entry.error(
@@ -95,18 +98,3 @@ def _read_end(
     breach = read_breach(entry, [c for c in columns if c.name in named], step_us)
     rule = ClosingRule(named, ends=name, most_open=most, source=place, breach=breach)
     return replace(rule, most_rows=entry.count(ROWS_KEY, least=1))
-
-
-def _check_keys(table: TomlTable, rule: ClosingRule) -> None:
-    """Raise CatalogError where a key says that no two rows have one value: then nothing is to be
-    waited for, and the rule says what is not so."""
-    for key in table.items("keys"):
-        if isinstance(key, list) and set(map(str, key)) <= set(rule.columns):
-            named = ", ".join(map(str, key))
-            raise table.error(
-                "closed_by" if rule.ends else "clustered",
-                f"rows of {table.path[-1]!r} that agree on {', '.join(rule.columns)} are limited, "
-                f"and ({named}) is a key",
-                why="no two rows of the stream agree on its key, so that there is nothing to limit",
-                fix="remove the key, or the rule: one of them is wrong, or not needed",
-            )

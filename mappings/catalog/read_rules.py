@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from ontoweir.mappings.catalog.read_breach import BREACH_KEYS, read_breach
 from ontoweir.mappings.model.catalog import Breach, Column, Lag
-from ontoweir.mappings.model.parse_duration import parse_duration
+from ontoweir.mappings.model.parse_duration import LONGEST_US, parse_duration, show_duration
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
 ROWS_KEY = "max_rows_per_value"
@@ -51,6 +51,13 @@ def _read_lags(table: TomlTable, mine: Sequence[Column], step_us: int) -> list[L
         place = table.lines.place(*table.path, "lags")
         behind, breach = entry.text("behind") or "", read_breach(entry, (), step_us, spills=True)
         one = _read_matches(entry, breach)
+        if one and behind == table.path[-1] and columns == to:
+            raise entry.error(
+                "matches",
+                f'{behind!r} lags behind itself by {", ".join(columns)}, and matches is "one"',
+                why="a row agrees with itself, so that no other one may: that is a key, and no lag",
+                fix="leave out matches, or write keys = [[…]] with these columns instead of it",
+            )
         lags.append(Lag(behind, columns, to, within, place, breach, rows, every, one))
     return lags
 
@@ -94,6 +101,13 @@ def _read_length(entry: TomlTable, step_us: int) -> tuple[int, int | None, int |
             "rows come every 0 steps",
             why="rows of a stream come at different times",
             fix='write the longest time between two of them, e.g. "1 second"',
+        )
+    if rows * every > LONGEST_US:
+        raise entry.error(
+            "rows",
+            f"{rows:,} rows, one every {show_duration(every)}, take more than 10,000 years",
+            why="no two timestamps are so far apart",
+            fix="write fewer rows, or a shorter time for every",
         )
     return rows * every, rows, every
 
@@ -148,6 +162,7 @@ def _read_clusters(table: TomlTable, mine: Sequence[Column], step_us: int) -> li
                 fix=f"leave out {ROWS_KEY}, or write gap, or rows",
             )
         place = table.lines.place(*table.path, "clustered")
+        check_keys(table, "clustered", columns)
         within = read_span(entry, "within", step_us)
         agreed = [column for column in mine if column.name in columns]
         breach = read_breach(entry, agreed, step_us, spills=True)
@@ -174,6 +189,7 @@ def read_clustered(entry: TomlTable, known: list[str]) -> tuple[str, ...]:
             why="it is of rows that agree on columns",
             fix='write columns = ["session"]',
         )
+    check_repeated(entry, columns)
     said = [key for key in how if key in entry.values]
     if len(said) != 1:
         raise entry.error(
@@ -219,4 +235,37 @@ def check_columns(
                 f"unknown column {column!r} of {owner!r} in {key}",
                 why=f"{owner!r} declares {', '.join(known) or 'no columns'}",
                 fix=did_you_mean(column, known),
+            )
+
+
+def check_repeated(entry: TomlTable, columns: Sequence[str]) -> None:
+    """Refuse a rule that names a column twice.
+
+    Raises:
+        CatalogError: it does.
+    """
+    if len(set(columns)) < len(columns):
+        raise entry.error(
+            "columns",
+            f"{entry.path[-1]} names a column twice: {', '.join(columns)}",
+            why="it is of rows that agree on columns, each of which is compared once",
+            fix="name each column once",
+        )
+
+
+def check_keys(table: TomlTable, rule: str, columns: Sequence[str]) -> None:
+    """Refuse a rule on rows that agree on columns, where a key says that no two rows do: then
+    nothing is to be waited for, and one of both says what is not so.
+
+    Raises:
+        CatalogError: a key says so.
+    """
+    for key in table.items("keys"):
+        if isinstance(key, list) and set(map(str, key)) <= set(columns):
+            raise table.error(
+                rule,
+                f"rows of {table.path[-1]!r} that agree on {', '.join(columns)} are limited, "
+                f"and ({', '.join(map(str, key))}) is a key",
+                why="no two rows of the stream agree on its key, so that there is nothing to limit",
+                fix="remove the key, or the rule: one of them is wrong, or not needed",
             )

@@ -12,7 +12,8 @@ UNITS_US = {
     "day": 86_400_000_000,
     "week": 604_800_000_000,
 }
-_LONGEST_US = 10_000 * 366 * UNITS_US["day"]
+LONGEST_US = 10_000 * 366 * UNITS_US["day"]
+"""No duration is longer."""
 _ISO = re.compile(
     r"(?P<sign>-)?P(?:(?P<day>\d+)D)?"
     r"(?:T(?:(?P<hour>\d+)H)?(?:(?P<minute>\d+)M)?(?:(?P<second>\d+(?:\.\d+)?)S)?)?"
@@ -43,7 +44,7 @@ def parse_duration(text: str) -> int | None:
 
 
 def _whole(number: Decimal) -> int | None:
-    whole = number == number.to_integral_value() and abs(number) <= _LONGEST_US
+    whole = number == number.to_integral_value() and abs(number) <= LONGEST_US
     return int(number) if whole else None
 
 

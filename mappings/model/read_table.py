@@ -21,6 +21,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"use one of: {', '.join(names[:12])}{more}"
 
 
+_MOST = 1 << 53
+"""What is declared is at most that: sums with what is counted of rows fit 64 bits."""
+
+
 @dataclass(frozen=True, slots=True)
 class TomlTable:
     """A TOML table at a dotted path of the project file."""
@@ -83,12 +87,14 @@ class TomlTable:
         return value
 
     def count(self, key: str, *, least: int) -> int | None:
-        """A whole number from `least` on, or None when absent."""
+        """A whole number from `least` on that is counted to, or None when absent."""
         value = self.values.get(key)
         if value is None:
             return None
         if not isinstance(value, int) or isinstance(value, bool) or value < least:
             raise self.wrong(key, f"a whole number, {least} or more")
+        if value > _MOST:
+            raise self.wrong(key, f"{_MOST:,} at most")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:

@@ -196,10 +196,11 @@ def _read_group(
             if found is not None:
                 apart[name] = found
     plain = [n for n in names if n not in apart]
-    if rows is None:
-        yield _put_beside(file.read_row_group(piece.group, columns=plain), apart, names)
-        return
     threads = piece.size >= _WIDE * piece.rows
+    if rows is None:
+        table = file.read_row_group(piece.group, columns=plain, use_threads=threads)
+        yield _put_beside(table, apart, names)
+        return
     first = 0
     for batch in file.iter_batches(rows, [piece.group], plain, use_threads=threads):
         part = {n: values.slice(first, batch.num_rows) for n, values in apart.items()}

@@ -10,7 +10,7 @@ from ontoweir.runtime.chunks.read_chunk import BEGINNING
 from ontoweir.runtime.chunks.row_groups import RowGroups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.history import Disorder, History, Piece
-from ontoweir.runtime.sources.read_ordered import decode_piece, find_late
+from ontoweir.runtime.sources.read_ordered import are_in_time, decode_piece, find_late
 from ontoweir.runtime.times.late_rows import NOT_LATE, LateRows
 
 END = 1 << 62
@@ -82,12 +82,9 @@ class _Search:
         """The next row group."""
         if self.groups:
             self._make_piece(max(self.cuts[-1], self.reach - self.lateness))
-        late, behind = find_late(times, timed, self.reach, self.lateness)
-        if late.any():
-            self._count(times[late], behind[late])
-        self.in_order = self.in_order and not behind.any()
-        all_timed, has_late = bool(timed.all()), bool(late.any())
-        kept = times if all_timed and not has_late else times[timed & ~late]
+        all_timed, has_late, kept = bool(timed.all()), False, times
+        if not all_timed or not self._go_forward(times):
+            kept, has_late = self._see_disorder(times, timed, all_timed=all_timed)
         self.waiting.append((len(self.groups), kept))
         self.untimed = 0 if all_timed else int((~timed).sum())
         self.groups.append(piece)
@@ -95,6 +92,21 @@ class _Search:
         self.has_late.append(has_late)
         if timed.any():
             self.reach = max(self.reach, int((times if all_timed else times[timed]).max()))
+
+    def _go_forward(self, times: Array) -> bool:
+        """Whether rows, which all have a timestamp, come in the order of time."""
+        return not len(times) or bool(times[0] >= self.reach and (times[1:] >= times[:-1]).all())
+
+    def _see_disorder(self, times: Array, timed: Array, *, all_timed: bool) -> tuple[Array, bool]:
+        """The timestamps of the rows of a row group that are not late; and whether some are."""
+        if all_timed and are_in_time(times, self.reach, self.lateness):
+            self.in_order = False
+            return times, False
+        late, behind = find_late(times, timed, self.reach, self.lateness)
+        if late.any():
+            self._count(times[late], behind[late])
+        self.in_order = self.in_order and not behind.any()
+        return times[timed & ~late], bool(late.any())
 
     def finish(self) -> tuple[tuple[Piece, ...], Disorder | None, LateRows]:
         """What was found."""

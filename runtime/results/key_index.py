@@ -34,16 +34,22 @@ class KeyIndex:
         it."""
         if keys.schema.types == [CODE]:
             return self._add_codes(keys.column(0))
-        columns = self._encode_rows(keys, rows)
-        codes, count = group_codes(columns, rows)
+        columns = [_encode_column(column.combine_chunks()) for column in keys.columns]
+        telling = [word for words, there in columns for word in (*words, there) if word is not None]
+        codes, count = group_codes(telling, rows)
         first = first_of(codes, count)
         order = np.argsort(first)  # new ones get their places in the order of rows
-        known = len(self)
-        found = self._rows.add([column[first[order]] for column in columns])
+        known, at = len(self), first[order]
+        none, all_there = np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.int64)
+        words = [none]
+        for mine, there in columns:
+            words += (word[at] for word in mine)
+            words.append(all_there if there is None else there[at])
+        found = self._rows.add(words)
         self._count = len(self._rows)
         places = np.empty(count, dtype=np.int64)
         places[order] = found
-        return places[codes], first[order[found >= known]]
+        return places[codes], at[found >= known]
 
     def _add_codes(self, column: "pa.ChunkedArray") -> tuple[Array, Array]:
         """As add, of rows of one column of codes: their places are in a table by code."""
@@ -63,16 +69,15 @@ class KeyIndex:
         places[missing] = self._places[codes[missing]]
         return places, fresh
 
-    def _encode_rows(self, keys: pa.Table, rows: int) -> list[Array]:
-        """Whole numbers that are equal in all columns where rows are."""
-        columns: list[Array] = [np.zeros(rows, dtype=np.int64)]
-        for column in keys.columns:
-            flat = column.combine_chunks()
-            there = flat.is_valid().to_numpy(zero_copy_only=False).astype(np.int64)
-            words = _encode(flat)
-            columns += words if there.all() else [np.where(there, w, 0) for w in words]
-            columns.append(there)
-        return columns
+
+def _encode_column(column: "pa.Array") -> tuple[list[Array], Array | None]:
+    """Whole numbers that are equal where values are, and, of NULL 0, which are values (None: all);
+    looked at for each row, so that what tells no rows apart is left out."""
+    words = _encode(column)
+    if not column.null_count:
+        return words, None
+    there = column.is_valid().to_numpy(zero_copy_only=False).astype(np.int64)
+    return [np.where(there, word, 0) for word in words], there
 
 
 def _encode(column: "pa.Array") -> list[Array]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from ontoweir.mappings.model.catalog import ClosingRule, Lag, Stream
 from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.rules.count_value_rows import count_value_rows
 from ontoweir.runtime.rules.enforce_rules import look_at
 from ontoweir.runtime.rules.follow_rule import Rows, group_values, read_numbers
 from ontoweir.runtime.rules.rule_state import UNKNOWN, RuleState, Values
@@ -34,12 +35,13 @@ _HOUR_US = 3_600_000_000
 class Metered(NamedTuple):
     """A rule that is measured; `used`: the k that is declared, in µs, rows or values; `step_us`:
     of its stream; `floor`: less is used where rows show less, and at least so much (None: what is
-    declared is)."""
+    declared is); `counts`: it is of how many rows a value has until it is closed."""
 
     rule: WatchedRule
     used: int
     step_us: int
     floor: int | None = None
+    counts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,10 @@ def list_metered(streams: Mapping[str, tuple[Stream, Sequence[str]]]) -> tuple[M
                 used = (open_ones or 0) if rule.kind is RuleKind.END else rule.span
                 floor = declared.floor if isinstance(declared, ClosingRule) else None
                 found.append(Metered(rule, used, stream.grid_us, floor))
+                if isinstance(declared, ClosingRule) and declared.most_rows is not None:
+                    if declared.is_order:  # a value that has not come for long does not come again
+                        rule = replace(rule, kind=RuleKind.GAP, span=_HOUR_US)
+                    found.append(Metered(rule, declared.most_rows, stream.grid_us, counts=True))
     return tuple(found)
 
 
@@ -104,6 +110,8 @@ def _meter(
     look = look_at(rule, meter.known, came, 0 if counts else meter.bits)
     rows = look.rows
     match rule.kind:
+        case _ if metered.counts:
+            k, known = count_value_rows(rule, meter.known, rows, look.said, meter.bits)
         case RuleKind.SPAN:
             fed = rows if look.behind is None else look.behind
             k, known = _measure_span(meter.known, rows, fed, rule)
@@ -243,6 +251,10 @@ def _forget(metered: Metered, state: RuleState, now_us: int) -> RuleState:
     """Without values whose k is greater than what is told."""
     rule = metered.rule
     match rule.kind:
+        case RuleKind.GAP if metered.counts:
+            return state.forget(now_us - rule.span)
+        case RuleKind.ROWS if metered.counts:
+            kept = state.total - state.time <= rule.span
         case RuleKind.SPAN | RuleKind.GAP:
             return state.forget(now_us - max(REACH * rule.span, metered.step_us))
         case RuleKind.ROWS | RuleKind.ORDER:

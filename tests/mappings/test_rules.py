@@ -236,17 +236,69 @@ def test_a_key_may_have_an_order(tmp_path: Path) -> None:
 
 
 def test_a_lag_that_is_watched_is_between_columns_of_one_type(tmp_path: Path) -> None:
-    lag = 'lags = [{ behind = "S", columns = ["k"], to = ["a"], within = "1 hour"'
-    assert make_catalog(tmp_path, _toml(f"{lag} }}]")).streams["S"].lags
-    with pytest.raises(CatalogError, match=r"S.k is int, and S.a is string, of a lag") as error:
-        make_catalog(tmp_path, _toml(f'{lag}, on_violation = "count" }}]'))
+    lag = 'lags = [{ behind = "S", columns = ["k"], to = ["p"], within = "1 hour"'
+    price = 'p = "decimal(9,2)"\n'
+    assert make_catalog(tmp_path, _toml(f"{lag} }}]") + price).streams["S"].lags
+    with pytest.raises(CatalogError, match=r"and S.p is decimal.*, of a lag") as error:
+        make_catalog(tmp_path, _toml(f'{lag}, on_violation = "count" }}]') + price)
     assert error.value.source is not None
     assert error.value.source.line == 4
 
 
+def test_a_lag_between_columns_that_are_never_equal_is_refused(tmp_path: Path) -> None:
+    lag = 'lags = [{ behind = "S", columns = ["k"], to = ["a"], within = "1 hour" }]'
+    with pytest.raises(CatalogError, match=r"S.k is int, and S.a, .* is string") as error:
+        make_catalog(tmp_path, _toml(lag))
+    assert error.value.source is not None
+    assert error.value.source.line == 4
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ('clustered = [{ columns = ["k", "k"], gap = "1 hour" }]', "names a column twice"),
+        ('clustered = [{ columns = ["k", "k"], within = "1 hour" }]', "names a column twice"),
+        ('clustered = [{ columns = ["k"], rows = 9223372036854775807 }]', "at most"),
+        ('ordered = [{ column = "k", slack = 9223372036854775807 }]', "at most"),
+        ('ordered = [{ column = "k", rows = 9223372036854775807 }]', "at most"),
+        (
+            (
+                'lags = [{ behind = "S", columns = ["k"], to = ["j"], rows = 9007199254740992, '
+                'every = "1 hour" }]'
+            ),
+            "more than 10,000 years",
+        ),
+        (
+            (
+                'lags = [{ behind = "S", columns = ["k"], to = ["k"], within = "1 hour", '
+                'matches = "one" }]'
+            ),
+            "that is a key, and no lag",
+        ),
+    ],
+)
+def test_what_no_row_could_keep_is_refused(rule: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match=said) as error:
+        make_catalog(tmp_path, _toml(rule) + 'j = "int"\n')
+    assert error.value.source is not None
+    assert error.value.source.line == 4
+
+
+@pytest.mark.parametrize("how", ['within = "1 hour"', 'gap = "1 hour"', "rows = 5"])
+@pytest.mark.parametrize("columns", ['["k"]', '["k", "a"]'])
+def test_a_key_leaves_nothing_to_limit(how: str, columns: str, tmp_path: Path) -> None:
+    rule = f'keys = [["k"]]\nclustered = [{{ columns = {columns}, {how} }}]'
+    with pytest.raises(CatalogError, match=r"\(k\) is a key") as error:
+        make_catalog(tmp_path, _toml(rule))
+    assert error.value.source is not None
+    assert error.value.source.line == 5
+    twin = rule.replace('["k"]]', '["k", "ts"]]')
+    assert make_catalog(tmp_path, _toml(twin)).streams["S"].keys
+
+
 def _lag(said: str) -> str:
-    entry = f'{{ behind = "S", columns = ["k"], to = ["k"], {said} }}'
-    return _toml(f"lags = [{entry}]")
+    entry = f'{{ behind = "S", columns = ["k"], to = ["j"], {said} }}'
+    return _toml(f"lags = [{entry}]") + 'j = "int"\n'
 
 
 def test_a_lag_in_rows_is_one_in_time_where_they_come_often(tmp_path: Path) -> None:

@@ -172,11 +172,18 @@ def test_nothing_is_lost(seed: int) -> None:
 def _compare(case: Case, rows: list[dict[str, Any]], markers: int) -> None:
     query, distinct = case.query.disjuncts[0], case.query.distinct
     stamps = {name: s.timestamp for name, s in case.catalog.streams.items()}
-    base = load(case.data, case.types)
+    base = load(
+        {name: (n, _leave_out_nan(held)) for name, (n, held) in case.data.items()}, case.types
+    )
     for marker, right in enumerate(
         answers(base, query, stamps, distinct=distinct, markers=markers)
     ):
         assert answers_upto(rows, case.query.variables, marker) == right
+
+
+def _leave_out_nan(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The rows that are let in: NaN is a value of no type, whatever a query reads."""
+    return [row for row in rows if all(value == value for value in row)]
 
 
 def _run_live(

@@ -59,7 +59,11 @@ def _measure_rules(job: LiveJob, state: LiveState) -> Iterator[Limit]:
     for metered, meter in zip(rules, meters, strict=True):
         rule = metered.rule
         numbers = k_in_use(metered, meter), meter.seen.most, meter.seen.ever
-        yield _show(rule.stream, _name(rule), rule.kind, numbers)
+        if metered.counts:
+            named = f"rows of one {', '.join(rule.columns)}"
+            yield _show(rule.stream, named, RuleKind.ROWS, numbers)
+        else:
+            yield _show(rule.stream, _name(rule), rule.kind, numbers)
 
 
 def _show(stream: str, rule: str, kind: RuleKind, numbers: tuple[int, int, int]) -> Limit:

@@ -49,19 +49,19 @@ def set_rate(text: str, stream: str, rows: int) -> str | None:
 
 
 def add_cluster(
-    text: str, stream: str, column: str, key: str, duration: str, most: int | None = None
+    text: str, stream: str, column: str, key: str, length: str | int, most: int | None = None
 ) -> str | None:
     """The text with one more rule on rows of one value (`write_cluster`); None where there is no
     simple place."""
-    item = write_cluster(column, key, duration, most)
+    item = write_cluster(column, key, length, most)
     return prepend_item(text, ("streams", stream, "clustered"), item)
 
 
-def write_cluster(column: str, key: str, duration: str, most: int | None = None) -> str:
-    """A rule on rows of one value: they lie "within" a span, or consecutive ones within a "gap"; at
-    `most` so many have it (None: nothing is said)."""
+def write_cluster(column: str, key: str, length: str | int, most: int | None = None) -> str:
+    """A rule on rows of one value: they lie "within" a span, or consecutive ones within a "gap", or
+    so many "rows"; at `most` so many have it (None: nothing is said)."""
     few = {} if most is None else {"max_rows_per_value": _toml(most)}
-    return write_table({"columns": _toml((column,)), key: _toml(duration), **few})
+    return write_table({"columns": _toml((column,)), key: _toml(length), **few})
 
 
 def add_lag(text: str, stream: str, rule: Lag) -> str | None:
@@ -76,15 +76,18 @@ def add_lag(text: str, stream: str, rule: Lag) -> str | None:
     return prepend_item(text, ("streams", stream, "lags"), write_table(written))
 
 
-def write_order(column: str, slack: int | str) -> str:
-    """A rule on values that come in their order, as an inline table."""
-    return write_table({"column": _toml(column), "slack": _toml(slack)})
+def write_order(column: str, slack: int | str, key: str = "slack") -> str:
+    """A rule on values that come in their order, but for a "slack", or so many "rows", as an inline
+    table."""
+    return write_table({"column": _toml(column), key: _toml(slack)})
 
 
-def add_order(text: str, stream: str, column: str, slack: int | str) -> str | None:
-    """The text with one more rule on values that come in their order; None where there is no simple
-    place."""
-    return prepend_item(text, ("streams", stream, "ordered"), write_order(column, slack))
+def add_order(
+    text: str, stream: str, column: str, slack: int | str, key: str = "slack"
+) -> str | None:
+    """The text with one more rule on values that come in their order (`write_order`); None where
+    there is no simple place."""
+    return prepend_item(text, ("streams", stream, "ordered"), write_order(column, slack, key))
 
 
 def list_key(key: tuple[str, ...]) -> str:

@@ -80,13 +80,24 @@ class AddGap:
 
 
 @dataclass(frozen=True, slots=True)
+class AddRows:
+    """At most so many rows of a stream come between consecutive ones with one value of a column."""
+
+    stream: str
+    column: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class AddOrder:
-    """The values of a stream's column come in their order; `slack`: but for so many, or days."""
+    """The values of a stream's column come in their order; `slack`: but for so many, or days; or,
+    where they are `counted`, but for so many rows after a greater one."""
 
     stream: str
     column: str
     slack: int
     days: bool = False
+    counted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +126,7 @@ Declared: TypeAlias = (
     | AddReference
     | AddCluster
     | AddGap
+    | AddRows
     | AddOrder
     | AddLag
     | SetNullable
@@ -165,6 +177,12 @@ def _declare(stream: Stream, declared: Declared) -> Stream:
         case AddGap(column=name, gap_us=gap, most=most):
             closing = ClosingRule((name,), gap_us=gap, source=stream.source, most_rows=most)
             return replace(stream, closing=(*stream.closing, closing))
+        case AddRows(column=name, rows=rows):
+            closing = ClosingRule((name,), rows=rows, source=stream.source)
+            return replace(stream, closing=(*stream.closing, closing))
+        case AddOrder(column=name, slack=slack, counted=True):
+            closing = ClosingRule((name,), late_rows=slack, source=stream.source)
+            return replace(stream, closing=(*stream.closing, closing))
         case AddOrder(column=name, slack=slack):
             closing = ClosingRule((name,), slack=slack, source=stream.source)
             return replace(stream, closing=(*stream.closing, closing))
@@ -189,8 +207,12 @@ def write_in(text: str, declared: Declared) -> str | None:
             return add_cluster(text, name, column, "within", show_duration(within))
         case AddGap(stream=name, column=column, gap_us=gap, most=most):
             return add_cluster(text, name, column, "gap", show_duration(gap), most)
+        case AddRows(stream=name, column=column, rows=rows):
+            return add_cluster(text, name, column, "rows", rows)
         case AddLag(stream=name, lag=lag):
             return add_lag(text, name, lag)
+        case AddOrder(stream=name, column=column, slack=rows, counted=True):
+            return add_order(text, name, column, rows, key="rows")
         case AddOrder(stream=name, column=column, slack=slack, days=days):
             length = show_duration(slack * UNITS_US["day"])
             return add_order(text, name, column, length if days else slack)

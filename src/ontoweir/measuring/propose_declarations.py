@@ -25,6 +25,7 @@ from ontoweir.measuring.declared import (
     AddKey,
     AddOrder,
     AddReference,
+    AddRows,
     Declared,
     SetDomain,
     SetLateness,
@@ -178,27 +179,39 @@ def _clusters(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
         rows = measured.rows - column.nulls
         if column.span_us is None or column.distinct is None or column.distinct < _SOME:
             continue
-        if column.distinct * 2 > rows:
+        if rows - column.distinct < _SOME:
             continue
+        seldom = column.distinct * 2 > rows  # most come once: where a query asks for it only
         lagging = any(lag.behind == stream.name and lag.columns == (name,) for lag in stream.lags)
         if not lagging and column.span_us * _SPANS <= history:
             span = _up(max(column.span_us, 1), stream.grid_us)
             yield Proposed(
                 AddCluster(stream.name, name, span),
                 f"all rows with one {name} lie within {show_duration(span)} ({_count(column)})",
+                asked=seldom,
             )
-        rules = [rule for rule in stream.closing if rule.columns == (name,)]
-        if column.gap_us is None or column.gap_us * _SPANS > history:
-            continue
-        gap = _up(max(column.gap_us, 1), stream.grid_us)
+        known = [rule for rule in stream.closing if rule.columns == (name,)]
+        between = column.between
+        by_gap = column.gap_us is not None and column.gap_us * _SPANS <= history
+        gap = _up(max(column.gap_us or 0, 1), stream.grid_us)
         apart = f"consecutive rows with one {name} lie within {show_duration(gap)} "
-        if not rules:
+        if by_gap and not known:
             yield Proposed(
                 AddGap(stream.name, name, gap),
                 f"{apart}({_count(column)}), so that its groups are final that long after the last",
+                asked=seldom,
+            )
+        opened = measured.rate * (gap // stream.grid_us + 1)  # at once, by the gap
+        few = between is not None and between * _SPANS <= rows and not known
+        if between is not None and few and (not by_gap or (between + measured.rate) * 2 <= opened):
+            yield Proposed(
+                AddRows(stream.name, name, between),
+                f"at most {between:,} rows come between consecutive ones with one {name} "
+                f"({_count(column)}), so that its groups are final so many rows after the last",
+                asked=seldom,
             )
         most = column.most_rows
-        if most is not None and not any(rule.most_rows for rule in rules):
+        if by_gap and most is not None and not any(rule.most_rows for rule in known):
             yield Proposed(
                 AddGap(stream.name, name, gap, most),
                 f"{apart}({_count(column)}), and no {name} has more than {most:,} rows, so that "
@@ -214,20 +227,32 @@ def _orders(stream: Stream, measured: "MeasuredStream") -> Iterator[Proposed]:
         found = measured.columns.get(column.name)
         if found is None or found.order is None or found.distinct is None:
             continue
-        slack, days = found.order[0], isinstance(column.type, DateType)
-        if found.distinct < _SOME or found.distinct * 2 > measured.rows - found.nulls:
+        (slack, after), days = found.order, isinstance(column.type, DateType)
+        rows = measured.rows - found.nulls
+        if found.distinct < _SOME or rows - found.distinct < _SOME:
             continue
         if any(r.columns == (column.name,) and r.is_order for r in stream.closing):
             continue
         low, high = _number(found.minimum), _number(found.maximum)
-        if low is None or high is None or (slack + 1) * _SPANS > high - low:
+        if low is None or high is None:
             continue
-        less = show_duration(slack * UNITS_US["day"]) if days else f"{slack:,}"
-        said = f"at most {less} less than the greatest before" if slack else "never less"
-        yield Proposed(
-            AddOrder(stream.name, column.name, slack, days),
-            f"{column.name} grows, {said} ({_count(found)}), so that its groups are final",
-        )
+        seldom = found.distinct * 2 > rows
+        by_slack = (slack + 1) * _SPANS <= high - low
+        if by_slack:
+            less = show_duration(slack * UNITS_US["day"]) if days else f"{slack:,}"
+            said = f"at most {less} less than the greatest before" if slack else "never less"
+            yield Proposed(
+                AddOrder(stream.name, column.name, slack, days),
+                f"{column.name} grows, {said} ({_count(found)}), so that its groups are final",
+                asked=seldom,
+            )
+        if (after + 1) * _SPANS <= rows and (not by_slack or (after + 1) * 2 <= slack + 1):
+            yield Proposed(
+                AddOrder(stream.name, column.name, after, counted=True),
+                f"{column.name} grows, and none comes more than {after:,} rows after a greater one "
+                f"({_count(found)}), so that its groups are final",
+                asked=seldom,
+            )
 
 
 def _number(value: Scalar | None) -> int | None:
@@ -245,7 +270,16 @@ def _domain(column: Column, measured: "MeasuredColumn") -> tuple[Column, str] | 
                 return None
             evidence = f"{column.name} has {show_values(measured.values)}"
             return replace(column, enum=measured.values), evidence
-        case IntType() | DecimalType():  # days go on
+        case DateType():
+            low, high = measured.minimum, measured.maximum
+            days = _number(low), _number(high)
+            if column.enum or column.minimum is not None or None in days or not measured.order:
+                return None
+            if measured.order[0] < (days[1] or 0) - (days[0] or 0):
+                return None  # the first one did not come after the last: days go on
+            evidence = f"{column.name} lies in {low}..{high}, and the first came after the last"
+            return replace(column, minimum=low, maximum=high), evidence
+        case IntType() | DecimalType():
             low, high = measured.minimum, measured.maximum
             if low is None or high is None or _is_inside(column, low, high):
                 return None

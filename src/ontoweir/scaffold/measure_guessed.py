@@ -14,6 +14,7 @@ from ontoweir.measuring.declared import (
     AddLag,
     AddOrder,
     AddReference,
+    AddRows,
     Declared,
     SetDomain,
     SetLateness,
@@ -81,7 +82,8 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     seen: list[tuple[Declared, str]] = []
     undeclared: list[tuple[str, str]] = []
     for name, stream in streams.items():
-        proposed = [p for p in propose_declarations(stream, found[name]) if _is_safe(p)]
+        made = (p for p in propose_declarations(stream, found[name]) if not p.asked)
+        proposed = [p for p in made if _is_safe(p)]
         proposed = [p for p in proposed if not _is_number(p.declared, stream)]
         if stream.data.sort:
             proposed = [p for p in proposed if not isinstance(p.declared, SetLateness)]
@@ -202,7 +204,9 @@ def _is_safe(proposed: Proposed) -> bool:
     match proposed.declared:
         case SetDomain(column=Column(type=StringType(), enum=values)):
             return values is not None and len(values) <= _FEW
-        case SetDomain() | AddGap() | AddOrder() | AddLag() | SetNullable():  # these are marked
+        case SetDomain() | SetNullable():  # these are marked
+            return False
+        case AddGap() | AddRows() | AddOrder() | AddLag():
             return False
         case SetRate() | SetLateness() | AddKey() | AddReference() | AddCluster():
             return not proposed.loses

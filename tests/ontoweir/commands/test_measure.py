@@ -145,6 +145,82 @@ def test_rows_of_one_value_that_come_together(run: Run, gates: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(("twice", "bounded"), [(30, True), (10, False)])
+def test_values_of_which_some_come_again(run: Run, gates: Path, twice: int, bounded: bool) -> None:
+    """Most badges pass once, some a second time: told where a query asks for it only, and only
+    where that was seen often."""
+    rows = [(f"{n // 60:02}:{n % 60:02}:00", n) for n in range(300)]
+    rows += [(f"{n // 60:02}:{n % 60:02}:07", n) for n in range(0, 10 * twice, 10)]
+    lines = [f"north,{badge},2026-05-04T{at}" for at, badge in sorted(rows)]
+    (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *lines]) + "\n")
+    told = json.loads(run("measure", gates, "--sql", WHO, "-q", "--format", "json").out)
+    (query,) = told["queries"]
+    rule = 'clustered = [{ columns = ["badge"], within = "7 seconds" }]'
+    assert (query["needs"] == [f"[streams.passage]\n{rule}"]) == bounded
+    other = json.loads(run("measure", gates, "--sql", AGAIN, "-q", "--format", "json").out)
+    assert "clustered" not in str(other["declarations"])
+    if bounded:
+        assert run("measure", gates, "--sql", WHO, "-q", "--write").code == 0
+        checked = run("check", gates, "--sql", WHO, "--data", "-q", "--format", "json")
+        assert checked.code == 0
+        assert "conditionally-bounded" in checked.out
+
+
+def test_rows_between_are_told_where_they_say_more_than_the_time(run: Run, gates: Path) -> None:
+    """Badges, whose numbers jump, pass in the morning, and some in the evening: hours later, and
+    few rows."""
+    rows = []
+    for day in range(1, 29):
+        badges = [1_000_000 * day + 1_000 * n for n in range(100)]
+        rows += [(day, 9 * 3600 + 10 * n + 30 * k, b) for n, b in enumerate(badges) for k in (0, 1)]
+        rows += [(day, 18 * 3600 + n, b) for n, b in enumerate(badges[90:])]
+    lines = [
+        f"north,{badge},2026-05-{day:02}T{s // 3600:02}:{s // 60 % 60:02}:{s % 60:02}"
+        for day, s, badge in sorted(rows)
+    ]
+    (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *lines]) + "\n")
+    sql = "SELECT badge, COUNT(*) AS n FROM passage WHERE badge >= 0 GROUP BY badge"
+    asked = ("--sql", sql, "-q", "--format", "json")
+    told = json.loads(run("measure", gates, *asked, "--write").out)
+    found = {d["toml"].splitlines()[-1]: d for d in told["declarations"]}
+    rules = {
+        'clustered = [{ columns = ["badge"], gap = "31470 seconds" }]': 2 * 2 * 31_471,
+        'clustered = [{ columns = ["badge"], rows = 15 }]': 2 * (15 + 2),
+        'ordered = [{ column = "badge", slack = 9000 }]': 2 * (9_001 + 2),
+        'ordered = [{ column = "badge", rows = 19 }]': 2 * (20 + 2),
+    }
+    text = (gates / "ontoweir.toml").read_text()
+    assert "max_per_timestamp = 2" in text
+    (query,) = told["queries"]
+    (written,) = (need.splitlines()[-1] for need in query["needs"])
+    assert written in text  # one suffices
+    for rule, bound in rules.items():
+        assert rule in found, rule
+        (gates / "ontoweir.toml").write_text(text.replace(written, rule))
+        (checked,) = json.loads(run("check", gates, *asked, "--data").out)
+        assert checked["bound"]["rows"] == bound
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_days_have_a_range_where_they_do_not_go_on(run: Run, gates: Path, goes_on: bool) -> None:
+    text = TOML.replace('gate = "string"', 'gate = "date"')
+    (gates / "ontoweir.toml").write_text(text)
+    days = [n // 80 if goes_on else n % 5 for n in range(400)]
+    lines = [
+        f"1969-12-{28 + day},{n},2026-05-04T{n // 60:02}:{n % 60:02}:00"
+        for n, day in enumerate(days[:320] if goes_on else days)
+        if 28 + day < 32
+    ]
+    (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *lines]) + "\n")
+    told = json.loads(run("measure", gates, "--sql", AGAIN, "-q", "--format", "json").out)
+    (query,) = told["queries"]
+    assert ("1969-12-28" in str(query["needs"])) != goes_on
+    assert run("measure", gates, "--sql", AGAIN, "-q", "--write").code == 0
+    checked = run("check", gates, "--sql", AGAIN, "--data", "-q", "--format", "json")
+    assert checked.code == 0
+    assert ("1969-12-28..1969-12-31" in checked.out) != goes_on
+
+
 def test_a_gap_makes_groups_final(run: Run, gates: Path) -> None:
     """Badges stay long, and show themselves often."""
     rows = [
@@ -163,6 +239,7 @@ def test_a_gap_makes_groups_final(run: Run, gates: Path) -> None:
     assert query["needs"] == [
         '[streams.passage]\nclustered = [{ columns = ["badge"], gap = "1 minute" }]'
     ]
+    assert "rows = " not in str([d["toml"] for d in measured["declarations"]])  # many rows a gap
     (checked,) = json.loads(run("check", gates, *asked).out)
     assert checked["verdict"] == "conditionally-bounded"
     assert checked["pattern"] == "MON"

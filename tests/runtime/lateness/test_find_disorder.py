@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from hypothesis import given
@@ -17,6 +18,7 @@ from ontoweir.runtime.lateness.find_disorder import find_disorder
 from ontoweir.runtime.lateness.order_pieces import order_pieces
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import list_pieces
+from ontoweir.runtime.sources.read_ordered import are_in_time, find_late
 from ontoweir.runtime.times.late_rows import LateRows
 from tests.oracle.budget import SEEDS, budget
 
@@ -42,11 +44,12 @@ class Written:
 def _write(folder: Path, times: Sequence[int | None], lateness: int, random: Random) -> Written:
     files: list[str] = []
     at = 0
+    kind = random.choice([pa.int64(), pa.timestamp("us"), pa.timestamp("us", "UTC")])
     while at < len(times) or not files:
         size = random.randint(1, max(1, len(times)))
         part = times[at : at + size]
         numbers = pa.array(range(at, at + len(part)), pa.int64())
-        table = pa.table({"n": numbers, "ts": pa.array(part, pa.int64())})
+        table = pa.table({"n": numbers, "ts": pa.array(part, pa.int64()).cast(kind)})
         files.append(str(folder / f"{len(files):03}.parquet"))
         pq.write_table(table, files[-1], row_group_size=random.randint(1, 7))
         at += size
@@ -79,7 +82,11 @@ def _expect(times: Sequence[int | None], lateness: int) -> tuple[list[int], dict
 def _read(history: History, indices: Sequence[int]) -> list[list[tuple[int, int | None]]]:
     with closing(RowGroups()) as reader:
         tables = [reader.read(history, i, 10, None) for i in indices]
-        return [list(zip(t["n"].to_pylist(), t["ts"].to_pylist(), strict=True)) for t in tables]
+        stamps = [t["ts"].cast(pa.int64()).to_pylist() for t in tables]
+        return [
+            list(zip(t["n"].to_pylist(), s, strict=True))
+            for t, s in zip(tables, stamps, strict=True)
+        ]
 
 
 def _some_times(random: Random) -> list[int | None]:
@@ -158,6 +165,22 @@ def test_late_rows_say_what_they_would_have_needed() -> None:
         "within": {"1 second": 1, "1 minute": 2},
         "more": 1,
     }
+
+
+@given(SEEDS)
+@budget(0.3)
+def test_whether_all_are_in_time_is_found_by_blocks(seed: int) -> None:
+    random = Random(seed)
+    size, spread = random.choice([0, 1, 255, 256, 257, 600, 1024]), random.choice([1, 30, 400])
+    times = np.array([i // 3 + random.randint(0, spread) for i in range(size)], dtype=np.int64)
+    if size and random.random() < 0.5:  # one row that is far behind, anywhere
+        times[random.randrange(size)] -= random.choice([1, 50, 1000])
+    reach = random.choice([-(1 << 62), 0, 100, 700])
+    timed = np.ones(size, dtype=np.bool_)
+    _, behind = find_late(times, timed, reach, 0)
+    most = int(behind.max(initial=0))
+    for lateness in {max(0, most - 1), most, most + 1, random.randint(0, 500)}:
+        assert are_in_time(times, reach, lateness) == (most <= lateness)
 
 
 def _piece(shown: str, low: int, high: int) -> Piece:

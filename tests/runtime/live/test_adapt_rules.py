@@ -144,6 +144,19 @@ def test_data_that_keeps_the_floor_has_the_same_rows(rule: str, seed: int) -> No
     assert all(when <= at[k] for k, _, when in run.rows if k in at)
 
 
+def test_more_rows_of_a_value_than_declared_are_told() -> None:
+    """Of 25 rows of a session where 20 are declared, as soon as they have come."""
+    rule = GAP.replace("{0}", ", max_rows_per_value = 20{0}")
+    run = _Run(rule, adapts=False)
+    _feed(run, _sessions(100))
+    (_, limit) = measure_limits(run.job, run.state)
+    assert (limit["rule"], limit["unit"]) == ("rows of one k", "rows")
+    assert (limit["in_use"], limit["observed"]) == (20, 3)
+    assert not run.events
+    run.feed([(5000, 200 + n) for n in range(25)] + [(6000, 400)])
+    assert run.events == ["page: rows of one k: 25 rows observed, and 20 rows in use"]
+
+
 def test_what_rests_on_it_does_not_change() -> None:
     """The verdict and its bound are those of what is declared."""
     bounds = []

@@ -8,11 +8,19 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from ontoweir.mappings.model.catalog import ClosingRule, Lag
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    ClosingRule,
+    Column,
+    DataSource,
+    IntType,
+    Lag,
+    Stream,
+)
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.rules import meter_rules as module
-from ontoweir.runtime.rules.meter_rules import Metered, RuleMeter, meter_rules
+from ontoweir.runtime.rules.meter_rules import Metered, RuleMeter, list_metered, meter_rules
 from ontoweir.runtime.rules.watched_rule import describe_rule
 from ontoweir.runtime.times.sliding_max import SlidingMax
 
@@ -108,6 +116,50 @@ def test_what_is_measured(name: str, seed: int, monkeypatch: pytest.MonkeyPatch)
             assert len(meters[0].known.time) == so_far
     if name != "end":
         assert meters[0].seen.ever == _measure(name, rows, behind)
+
+
+def _count_rows(name: str, rows: list[Row]) -> int:
+    """The most rows of a value until it is closed, by the words of the rule, row by row."""
+    valued = [row for row in rows if row[0] is not None]
+    most = 0
+    for value in {row[0] for row in valued}:
+        count, before, ended = 0, None, False
+        for ts in sorted({row[2] for row in valued if row[0] == value}):
+            mine = [row for row in valued if row[0] == value and row[2] == ts]
+            between = 0 if before is None else sum(before < row[2] < ts for row in valued)
+            over = {
+                "gap": before is not None and ts - before > 5,
+                "rows": before is not None and between > 20,
+                "end": ended,
+            }
+            count = len(mine) if over.get(name) else count + len(mine)
+            before, ended = ts, any(row[1] for row in mine)
+            most = max(most, count)
+    return most
+
+
+@pytest.mark.parametrize("name", ["gap", "rows", "end", "slack", "order"])
+@pytest.mark.parametrize("seed", range(40))
+def test_rows_of_one_value_are_counted(name: str, seed: int) -> None:
+    random = Random(seed)
+    declared = RULES[name]
+    assert isinstance(declared, ClosingRule)
+    columns = (Column("k", IntType()), Column("last", BooleanType()))
+    rule = replace(declared, most_rows=3)
+    stream = Stream("s", DataSource("csv", "-"), "ts", 1, 9, columns, closing=(rule,))
+    metered = list_metered({"s": (stream, ("k", "last"))})
+    assert [m.counts for m in metered] == [False, True]
+    rows = [r for r in _make_rows(random, random.choice([2, 6, 12])) if random.random() < 0.8]
+    meters: tuple[RuleMeter, ...] = ()
+    start = 0
+    while start < 20:
+        stop = start + random.choice([1, 2, 7, 20])
+        mine = _admit([row for row in rows if start <= row[2] < stop])
+        meters = meter_rules(metered, meters, {"s": mine}, stop - 1)
+        start = stop
+        seen = meters[1].seen.ever
+        assert seen == _count_rows(name, [row for row in rows if row[2] < stop])
+    assert metered[1].used == 3
 
 
 @pytest.mark.parametrize("name", ["gap", "rows", "within", "lag", "end"])
