@@ -117,11 +117,12 @@ def read_ordered(
         load: reads a row group.
     """
     low, high = disorder.cuts[group], disorder.cuts[group + 1]
-    parts: list[tuple[Array, Array, pa.Table]] = []
+    parts: list[_Sorted] = []
     first = disorder.since[group]
     if rest is not None and first <= rest.group <= group:
         # all are wanted, if no piece was left out
-        parts.append((rest.times, rest.times >= low, rest.table))
+        told = stream.timestamp if _tells(rest.table, stream) else None
+        parts.append(_sort(rest.times, rest.times >= low, rest.table, told))
         first = rest.group
     for number in range(first, group + 1):
         piece = disorder.groups[number]
@@ -131,13 +132,13 @@ def read_ordered(
         if disorder.late[number]:
             late, _ = find_late(times, timed, disorder.reach[number], disorder.lateness_us)
             wanted &= ~late
+        held = _tells(table, stream)
         if number == group and not timed.all():
             wanted |= ~timed
-            times = np.where(timed, times, low - 1)
-        parts.append((times, wanted, table))
-    *before, (times, wanted, table) = parts
-    others = [_sort(*part, stream) for part in before]
-    return _merge(others, _sort(times, wanted, table, stream), (group, high))
+            times, held = np.where(timed, times, low - 1), False  # which they do not have
+        parts.append(_sort(times, wanted, table, stream.timestamp if held else None))
+    *others, last = parts
+    return _merge(others, last, (group, high))
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +163,8 @@ class _Sorted:
         return times, pa.table(cells, schema=self.table.schema)
 
 
-def _sort(times: Array, wanted: Array, table: pa.Table, stream: Stream) -> _Sorted:
+def _sort(times: Array, wanted: Array, table: pa.Table, told: str | None) -> _Sorted:
     """The rows that are wanted."""
-    told = stream.timestamp if _tells(table, stream) else None
     if wanted.all():
         order = np.argsort(times, kind="stable")  # quick, as they are nearly in order
         return _Sorted(times.take(order), order, table, told)
