@@ -14,6 +14,7 @@ from ontoweir.rewriter.algebra.bound_differences import bound_differences
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.blocks.declare_columns import declare_columns, is_single, time_behind
+from ontoweir.rewriter.blocks.limit_matches import limit_matches
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import (
     Absence,
@@ -273,13 +274,23 @@ def _declare(
         ANSWERS,
         AT,
         base.step_us,
-        made.max_per_timestamp if wait is not None and single else None,
+        _limit(found, absence, made if wait is not None and single else None, catalog),
         made.columns,
         references=made.references,
         source=base.source,
     )
     known = None if wait is None else (times[0], wait)
     return Block(stream, found, known, absence), behind
+
+
+def _limit(
+    found: SpjUnion, absence: Absence, single: Stream | None, catalog: Catalog
+) -> int | None:
+    """How many answers are final at one time (None: any number); `single`: the stream of the one
+    row that each is of, so long after which it is final."""
+    if single is not None:
+        return single.max_per_timestamp
+    return None if absence.parts else limit_matches(found, catalog)
 
 
 def _is_beside(query: SpjQuery, name: str, time: str) -> bool:

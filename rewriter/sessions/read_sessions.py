@@ -33,9 +33,9 @@ _PARTS = ("start", "end")
 
 @dataclass(frozen=True, slots=True)
 class SqlSession:
-    """Sessions by a time with a gap (µs), of the columns of GROUP BY."""
+    """Sessions by a time, a column less an INTERVAL, with a gap (µs), of what is grouped by."""
 
-    time: "exp.Column"
+    time: "exp.Expr"
     gap_us: int
 
 
@@ -149,7 +149,6 @@ def take_session(tree: "exp.Query") -> "tuple[exp.Query, SqlSession | None]":
         raise _refuse(found[0], "sessions that are not grouped by, or several of them")
     call = items.pop(mine[0])
     time, gap = _read(call)
-    assert isinstance(time, exp.Column)
     tree = tree.copy()
     tree.set("group", exp.Group(expressions=[i.copy() for i in items]) if items else None)
     return tree, SqlSession(time, _length(gap, call))
@@ -239,9 +238,10 @@ def _read(call: "exp.Expr") -> "tuple[exp.Expr, exp.Expr]":
 
     given = list(call.expressions)
     gap = read_length(given[1]) if len(given) == 2 else None
-    if gap is not None and given[0].find(exp.Column) and not isinstance(given[0], exp.Column):
-        raise _refuse(call, "sessions beside NOT EXISTS, EXISTS, an outer join or an earlier time")
-    if gap is None or not isinstance(given[0], exp.Column):
+    time = given[0].unnest() if given else None
+    while isinstance(time, (exp.Add, exp.Sub)) and isinstance(time.expression, exp.Interval):
+        time = time.this.unnest()
+    if gap is None or not isinstance(time, exp.Column):
         raise _refuse(call, f"{call.sql('spark')} of other arguments")
     _length(gap, call)
     return given[0], gap
