@@ -1,5 +1,6 @@
 """The stream that the sessions of a query are, each final a gap after its last row."""
 
+from collections.abc import Collection
 from math import gcd
 
 from ontoweir.mappings.model.catalog import ANSWERS, Catalog, Stream
@@ -12,7 +13,9 @@ from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.rewriter.model.spj import Attribute, SpjUnion
 
 
-def declare_sessions(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock:
+def declare_sessions(
+    union: SpjUnion, name: str, catalog: Catalog, times: Collection[str] | None = None
+) -> DeclaredBlock:
     """What follows for the sessions of a query, as a stream.
 
     Of the sessions that end at one time, each has a row a gap before, and no two have one key: so
@@ -24,6 +27,7 @@ def declare_sessions(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBl
         union: an aggregate query of sessions.
         name: what the stream is called.
         catalog: with its views, blocks, buckets and derived columns (`extend_catalog`).
+        times: the columns that may be times before the stream's (None: all).
 
     Raises:
         QueryError: its matches are of rows of several streams.
@@ -40,6 +44,7 @@ def declare_sessions(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBl
     base = catalog.streams[found.queries[0].stream]
     aligned = aggregation.session_us % base.step_us == 0
     behind = _find_times(union, aggregation.session_us, catalog) if aligned else {}
+    behind = {n: us for n, us in behind.items() if times is None or n in times}
     made = declare_groups(union, stamps, behind.keys(), None, catalog)
     shown, group = {c.name for c in made.columns}, aggregation.group
     told = [c for c in made.columns if c.name in group]

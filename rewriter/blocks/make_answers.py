@@ -1,6 +1,6 @@
 """The answers of an aggregate query, or of a set query, as what another query reads."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import count
 
@@ -15,13 +15,16 @@ from ontoweir.rewriter.model.spj import Block, SpjUnion
 from ontoweir.rewriter.subqueries.select_answers import Answers
 
 
-def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers, Block]:
+def make_answers(
+    union: SpjUnion, name: str, catalog: Catalog, *, times: Collection[str] | None = None
+) -> tuple[Answers, Block]:
     """The answers of an aggregate query, or of a set query, as a stream of the catalog.
 
     Args:
         union: the query; a grouping without aggregates is the set of its groups.
         name: what the stream is called, if no table is called so.
         catalog: the tables, with the streams of answers that the query reads.
+        times: the columns of sessions that may be times before the stream's (None: all).
 
     Raises:
         SqlRefusal: its answers are not final, or have a column called like their timestamp.
@@ -34,7 +37,7 @@ def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers,
     wide, aggregation = extend_catalog(catalog, union), union.aggregation
     made: DeclaredBlock | None
     if aggregation is not None and aggregation.session_us is not None:
-        made = declare_sessions(union, free, wide)
+        made = declare_sessions(union, free, wide, times)
     else:
         made = (declare_set if aggregation is None else declare_block)(union, free, wide)
     if made is None:

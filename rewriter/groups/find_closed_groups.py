@@ -113,7 +113,8 @@ def _find_session(union: SpjUnion, gap_us: int, catalog: Catalog) -> ClosedGroup
             raise QueryError(
                 "sessions beside rows of another stream, NOW() or buckets that overlap",
                 why="a session is a run of rows of one stream, and of the time of these",
-                fix="make sessions of the rows of one stream, joined with static relations only",
+                fix="make sessions of the rows of one stream, joined with static relations; in "
+                "SQL, of matches of several streams' rows, by the time of the last one",
                 source=union.source,
             )
         rule = ClosingRule(tuple(sorted(mine)), gap_us=gap_us, session=True)

@@ -121,21 +121,24 @@ class _Reader:
         if not self.aggregates:  # a group is there when it has a row
             self._name_aggregate(exp.Count(this=exp.Star()))
         group = tuple(self.names[key] for key in self.grouped)
-        made = Aggregation(group, tuple(self.aggregates), tuple(self.columns))
+        rows = Aggregation(group, tuple(self.aggregates), tuple(self.columns))
         if self.session is None:
-            return made
+            return rows
         behind, gap = self._read_behind(self.session), self.session.gap_us
-        return replace(made, session_us=gap, session_behind_us=behind)
+        return replace(rows, session_us=gap, session_behind_us=behind)
 
     def _read_behind(self, given: SqlSession) -> int:
         """How long before a row is there the time is that its sessions are by, in µs."""
         found = read_sql_time(given.time, self.scope)
         if found is None:
-            raise _beyond(
-                given.time,
-                f"sessions by {given.time.sql('spark')}, which is not a stream's timestamp",
-                "make sessions of the time of rows; of rows joined with others, or beside which "
-                "others are there or not, of the time of the last of them",
+            raise SqlRefusal(
+                f"sessions by {given.time.sql('spark')}, which is not when rows are there",
+                why="a session is over a gap after its last row, and rows must come in order of "
+                "the time that it is by",
+                fix="make sessions of the time of rows; of matches of several rows, of the time of "
+                "the last one, as in … AND b.ts <= a.ts GROUP BY …, session_window(a.ts, …); of "
+                "sessions and groups, of the time at which they end",
+                line=line_of(given.time),
             )
         return found[2]
 

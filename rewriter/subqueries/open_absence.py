@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.expressions.may_be_null import is_nullable
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal, find_table
+from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name, find_table
 from ontoweir.rewriter.joins.absence_trees import TIME, AbsenceTrees, Opening
 from ontoweir.rewriter.joins.find_absence import (
     Part,
@@ -185,8 +185,10 @@ def _require_values(found: "exp.Select", positive: "exp.Select", work: Opening) 
         known = catalog.streams.get(name) or catalog.relations.get(name)
         if isinstance(known, Stream) and known.timestamp == column.name:
             continue
-        if known is None or is_nullable(known, column.name):
+        if known is None or find_name(column.name, column_names(known)) is None:
             continue  # of a subquery's column, the query over the answers knows it
+        if is_nullable(known, column.name):
+            continue
         conditions.append(exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null())))
     if conditions:
         where = found.args.get("where")
