@@ -184,7 +184,8 @@ class _Reader:
         name = session.name if shown else self.terms.make_variable("_a").name
         self.show_time(session.time)
         source = Source(self.file, line)
-        self.aggregates.append(Aggregate(name, AggregateFunction.MIN, session.time.name, source))
+        made = Aggregate(name, AggregateFunction.MIN, session.time.name, source)
+        self.aggregates.insert(0, made)
 
     def read_having(
         self, query: Node, known: set[str], computed: Sequence[ComputedVariable]
