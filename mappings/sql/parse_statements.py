@@ -1,7 +1,11 @@
 """The trees of a text in Spark SQL, and in the words of Flink that sqlglot does not know."""
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from ontoweir.mappings.sql.read_scope import SqlRefusal
 
 if TYPE_CHECKING:
     from sqlglot import Token, exp
@@ -10,6 +14,15 @@ _TABLES = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 """Functions of Flink that make tables of windows."""
 _CALLED = ("WINDOW", "SESSION")
 """Words of SQL that are functions, too, where they are called."""
+_FORMATTED = (
+    "DATE_FORMAT",
+    "FROM_UNIXTIME",
+    "TO_DATE",
+    "TO_TIMESTAMP",
+    "TO_UNIX_TIMESTAMP",
+    "UNIX_TIMESTAMP",
+)
+"""Functions whose last argument is a format of times, in Spark's letters."""
 
 
 def parse_statements(text: str) -> "list[exp.Expr | None]":
@@ -19,6 +32,7 @@ def parse_statements(text: str) -> "list[exp.Expr | None]":
 
     Raises:
         sqlglot.errors.SqlglotError: it is no SQL.
+        SqlRefusal: a format of times has letters that sqlglot reads as others.
     """
     from sqlglot import Dialect, exp
 
@@ -28,7 +42,29 @@ def parse_statements(text: str) -> "list[exp.Expr | None]":
     functions = {"FUNCTIONS": {**plain.FUNCTIONS, **whole}}
     parser = type(plain)("WholeParser", (plain,), functions)
     tokens = _read_calls(_read_tables(dialect.tokenize(text)))
+    _refuse_week_years(tokens)
     return list(parser(dialect=dialect).parse(tokens, text))
+
+
+def _refuse_week_years(tokens: "Sequence[Token]") -> None:
+    """Raise SqlRefusal where a format of times, in Spark's letters, has a Y: it is the year of the
+    week there, which Spark refuses since 3.0, and sqlglot reads as the year."""
+    from sqlglot import TokenType
+
+    calls: list[str] = []
+    for before, token in pairwise(tokens):
+        if token.text == "(":
+            calls.append(before.text.upper())
+        elif token.text == ")" and calls:
+            calls.pop()
+        given = token.token_type is TokenType.STRING and before.text == ","
+        if given and calls and calls[-1] in _FORMATTED and re.search("(?<!%)Y", token.text):
+            raise SqlRefusal(
+                f"the format '{token.text}' of {calls[-1]}",
+                why="Y is the year of the week, which Spark does not read since 3.0",
+                fix=f"write the year as '{token.text.replace('Y', 'y')}'",
+                line=token.line,
+            )
 
 
 def _read_calls(tokens: "Sequence[Token]") -> "list[Token]":

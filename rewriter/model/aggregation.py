@@ -183,6 +183,12 @@ class Aggregation:
     session_us: int | None = None
     session_behind_us: int = 0
 
+    @staticmethod
+    def session_of(made: "Aggregation | None") -> tuple[int | None, int]:
+        """The gap of the sessions that groups are (None: they are none), and how long after their
+        times rows are there, in µs."""
+        return (None, 0) if made is None else (made.session_us, made.session_behind_us)
+
     @property
     def shows_rows(self) -> bool:
         """Whether the results are the groups' rows as they are."""

@@ -99,6 +99,8 @@ def name_sessions(select: "exp.Select", catalog: Catalog) -> None:
     kept = [item for item in kept if not isinstance(item, exp.Literal)]  # a constant, by its place
     if asked.table:
         _check_table(select, asked, kept)
+    if select.args.get("distinct") is not None:
+        _drop_distinct(select, asked, kept)
     select.set("group", exp.Group(expressions=[*kept, asked.call.copy()]))
     select.set("expressions", [one for item in select.expressions for one in _open(item, asked)])
     for node in list_own(select, exp.Expr):
@@ -109,6 +111,22 @@ def name_sessions(select: "exp.Select", catalog: Catalog) -> None:
         bound = _bound(asked.call, part)
         in_select = node.parent is select and node.arg_key == "expressions"
         node.replace(exp.alias_(bound, name, quoted=True) if in_select else bound)
+
+
+def _drop_distinct(select: "exp.Select", asked: _Asked, keys: "Sequence[exp.Expr]") -> None:
+    """Take DISTINCT away, in place, where all that tells sessions apart is shown."""
+    shown = [item.unalias() for item in select.expressions]
+    names = {item.alias.lower() for item in select.expressions if item.alias}
+    timed = any(asked.means(item) is not None for item in shown)
+    if not timed or not all(k in shown or k.sql("spark").lower() in names for k in keys):
+        raise SqlRefusal(
+            "DISTINCT beside sessions, without what tells them apart",
+            why="several sessions may show the same",
+            fix="select where they start, and all columns of GROUP BY, and leave DISTINCT out; or "
+            "write SELECT DISTINCT … FROM (SELECT … GROUP BY …) AS x",
+            line=line_of(select),
+        )
+    select.set("distinct", None)
 
 
 def _check_table(select: "exp.Select", asked: _Asked, kept: "Sequence[exp.Expr]") -> None:

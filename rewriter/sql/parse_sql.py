@@ -353,7 +353,7 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
     """
     first = parts[0]
     for part in parts[1:]:
-        if _session(part.aggregation) != _session(first.aggregation):
+        if Aggregation.session_of(part.aggregation) != Aggregation.session_of(first.aggregation):
             raise QueryError(
                 "sessions of rows that are there at their time, and of others that are later",
                 why="the later ones would come when their session may be over",
@@ -380,14 +380,11 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
 
 
 def _shape(aggregation: Aggregation | None) -> object:
-    """What an aggregation is, wherever it is written."""
+    """What an aggregation is, wherever it is written, and whatever is not shown is called."""
     if aggregation is None:
         return None
-    return aggregation.group, [(a.name, *a.key) for a in aggregation.aggregates]
-
-
-def _session(made: Aggregation | None) -> object:
-    return None if made is None else (made.session_us, made.session_behind_us)
+    shown = aggregation.columns
+    return aggregation.group, [(a.name in shown and a.name, *a.key) for a in aggregation.aggregates]
 
 
 def _names(select: SelectShape) -> tuple[str, ...]:

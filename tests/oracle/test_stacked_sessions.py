@@ -81,12 +81,13 @@ class Sessions:
     late: int
 
 
-def make_sessions(random: Random, rows: Rows) -> Sessions:
-    """Sessions `w` of rows, with keys, b, e, last, n, s."""
-    keys = random.choice([("k",), ("k",), ("k", "kind"), (), ("kind",)])
+def make_sessions(random: Random, rows: Rows, keys: tuple[str, ...] | None = None) -> Sessions:
+    """Sessions `w` of rows, with keys, b, e, last, n, s, and m and z, which may be NULL."""
+    keys = random.choice([("k",), ("k",), ("k", "kind"), (), ("kind",)]) if keys is None else keys
     gap = random.choice([1, 1, 2, 4])
     having = random.choice(["", "", f" HAVING COUNT(*) <= {random.randint(1, 3)}"])
     mine, shown = [f"p.{k}" for k in keys], "MAX(p.ts) AS last, COUNT(*) AS n, SUM(p.cost) AS s"
+    shown += ", MAX(p.kind) AS m, NULLIF(COUNT(p.kind), 2) AS z"
     listed = ", ".join([*mine, "session_window.start AS b", "session_window.end AS e", shown])
     group = ", ".join([*mine, f"session_window(p.ts, {_us(gap)})"])
     ours = f"SELECT {listed} FROM {rows.text} GROUP BY {group}{having}"
@@ -120,8 +121,14 @@ def make_asked(random: Random) -> Asked:
     times = random.sample(["w.b", "w.e", "w.last"], k=1)
     shown = [*keys, "w.n", "w.s", *times]
     time = random.choice(["w.e", "w.last"])
-    match random.randint(0, 7):
+    match random.randint(0, 8):
+        case 8:
+            other = make_sessions(random, make_rows(random), w.keys)
+            names = (*w.keys, "b", "e", "last", "n", "s", "m", "z")
+            every = f"{w.duck} UNION ALL {other.duck}"
+            return Asked(f"{w.ours} UNION ALL {other.ours}", _only(names, every), names)
         case 0:
+            shown += ["w.m", "w.z", "w.z + w.n"]
             body = f"SELECT {_name(shown)} FROM w WHERE w.s > {random.randint(-2, 3)}"
             return Asked(f"{ours} {body}", f"{duck} {body}", _names(shown))
         case 1 | 2:
@@ -159,6 +166,10 @@ def make_asked(random: Random) -> Asked:
             again = Rows("w AS p", w.late)
             outer = make_again(random, again, time)
             return Asked(f"{ours} {outer.ours}", f"{duck} {outer.duck}", outer.names)
+
+
+def _only(names: tuple[str, ...], text: str) -> str:
+    return f"SELECT {', '.join(names)} FROM ({text})"
 
 
 def make_again(random: Random, rows: Rows, time: str) -> Asked:

@@ -134,6 +134,77 @@ def test_a_session_is_its_two_ends() -> None:
     assert (made.session_us, made.group) == (1_800_000_000, ())
 
 
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "WITH x AS (SELECT sensor, ts FROM reading) {} FROM x GROUP BY w",
+        "WITH x AS (SELECT * FROM reading), y AS (SELECT * FROM x) {} FROM y GROUP BY w",
+        (
+            "WITH x (s, ts) AS (SELECT sensor, ts FROM reading UNION ALL SELECT sensor, ts FROM "
+            "other) {} FROM x GROUP BY w"
+        ),
+        "WITH reading AS (SELECT * FROM reading WHERE level > 3) {} FROM reading GROUP BY w",
+        "{} FROM (SELECT * FROM reading) AS x GROUP BY w",
+    ],
+)
+@pytest.mark.parametrize("call", [f"session_window(ts, {GAP})", "window(ts, '1 hour')"])
+def test_names_of_windows_over_what_with_names(rest: str, call: str) -> None:
+    made = read(rest.format(f"SELECT {call} AS w, COUNT(*) AS n")).aggregation
+    assert made is not None
+    assert made.columns == ("w_start", "w_end", "n")
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "WITH x AS (SELECT sensor, ts, level AS w FROM reading) {} FROM x GROUP BY w",
+        "WITH x AS (SELECT *, level + 1 AS w FROM reading) {} FROM (SELECT * FROM x) GROUP BY w",
+    ],
+)
+def test_a_column_of_what_with_names_goes_before_a_name(rest: str) -> None:
+    with pytest.raises(QueryError, match=r"neither grouped nor aggregated"):
+        read(rest.format("SELECT window(ts, '1 hour') AS w, COUNT(*) AS n"))
+
+
+@pytest.mark.parametrize("shown", ["sensor, session_window.start AS b, COUNT(*) AS n", "*"])
+def test_distinct_of_sessions_that_are_apart(shown: str) -> None:
+    shown = shown if shown != "*" else "session_window AS w, sensor"
+    made = read(f"SELECT DISTINCT {shown} FROM reading GROUP BY sensor, session_window(ts, {GAP})")
+    assert made.aggregation is not None
+    assert made.aggregation.session_us is not None
+    with pytest.raises(QueryError, match="DISTINCT beside sessions"):
+        read(
+            "SELECT DISTINCT session_window.start AS b, COUNT(*) AS n FROM reading GROUP BY sensor,"
+            f" session_window(ts, {GAP})"
+        )
+
+
+def test_groups_under_union_all_are_rows_of_subqueries() -> None:
+    part = "SELECT sensor, date_trunc('{0}', ts) AS b, COUNT(*) AS n FROM reading GROUP BY 1, 2"
+    made = read(f"{part.format('hour')} UNION ALL {part.format('day')}")
+    assert made.aggregation is None
+    assert made.variables == ("sensor", "b", "n")
+    assert len(made.blocks) == 2
+    running = "SELECT sensor, COUNT(*) AS n FROM reading GROUP BY sensor"
+    with pytest.raises(QueryError, match="groups are not final"):
+        read(f"{running} UNION ALL {running}")
+
+
+def test_expressions_over_aggregates_of_several_parts() -> None:
+    made = read(
+        "SELECT date_trunc('hour', a.ts) AS h, COUNT(b.level) / COUNT(a.hum) AS x FROM reading a "
+        "LEFT JOIN other b ON b.hum = a.hum AND b.ts <= a.ts GROUP BY date_trunc('hour', a.ts)"
+    ).aggregation
+    assert made is not None
+    assert made.columns == ("h", "x")
+
+
+def test_a_year_of_weeks_is_refused() -> None:
+    with pytest.raises(QueryError, match="write the year as 'yyyy-MM'"):
+        read("SELECT date_format(ts, 'YYYY-MM') AS d, sensor FROM reading")
+    read("SELECT date_format(ts, 'yyyy-MM') AS d, sensor FROM reading WHERE sensor = 'Y'")
+
+
 LATER = "SELECT 1 FROM other b"
 INNER = (
     "SELECT sensor, session_window.start AS b, session_window.end AS e, MAX(ts) AS last, COUNT(*) "
