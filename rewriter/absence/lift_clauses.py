@@ -27,6 +27,7 @@ from ontoweir.rewriter.absence.list_items import (
     list_items,
     list_variables,
 )
+from ontoweir.rewriter.absence.open_unions import open_unions
 from ontoweir.rewriter.absence.split_binds import split_binds
 from ontoweir.rewriter.absence.split_choices import drop_choices, split_choices
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
@@ -52,7 +53,7 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     """
     if not re.search(r"(?i)\b(EXISTS|MINUS|OPTIONAL)\b", text):
         return None
-    binds = split_binds(_blank_comments(text), file)
+    binds = split_binds(open_unions(_open_filters(_blank_comments(text))), file)
     opened = [_push_graphs(_open_filters(one)) for one in binds]
     text = _open_filters(binds[0])
     tokens = Tokens(text).tokens

@@ -46,6 +46,36 @@ def _lift(group: str) -> list[str]:
             "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { ?x :q ?z }",
         ),
         (
+            (
+                "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { { GRAPH ?u { ?x :q 1 } } UNION { "
+                "GRAPH ?v { ?x :q 2 } FILTER(?v < ?t) } FILTER(?y > 3) }"
+            ),
+            (
+                "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { GRAPH ?u { ?x :q 1 } FILTER(?y > 3) } "
+                "FILTER NOT EXISTS { GRAPH ?v { ?x :q 2 } FILTER(?v < ?t) FILTER(?y > 3) }"
+            ),
+        ),
+        (
+            (  # what it compares is bound in it
+                "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { { GRAPH ?u { ?x :q ?z } FILTER(?z > 1) "
+                "} UNION { GRAPH ?v { ?x :q 2 } } }"
+            ),
+            (
+                "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { { GRAPH ?u { ?x :q ?z } FILTER(?z > 1) "
+                "} UNION { GRAPH ?v { ?x :q 2 } } }"
+            ),
+        ),
+        (
+            (  # beside other patterns
+                "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { ?x :r ?w { ?x :q ?z FILTER(?y > 1) } "
+                "UNION { ?x :q 2 } }"
+            ),
+            (
+                "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { ?x :r ?w { ?x :q ?z FILTER(?y > 1) } "
+                "UNION { ?x :q 2 } }"
+            ),
+        ),
+        (
             "{ GRAPH ?t { ?x :p ?y } OPTIONAL { ?x :q ?z } } ?x :r ?w",
             "GRAPH ?t { ?x :p ?y } OPTIONAL { ?x :q ?z } . ?x :r ?w",
         ),
