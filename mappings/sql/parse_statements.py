@@ -14,6 +14,8 @@ _TABLES = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 """Functions of Flink that make tables of windows."""
 _CALLED = ("WINDOW", "SESSION")
 """Words of SQL that are functions, too, where they are called."""
+_AFTER_NAMES = ("", ",", ")", ";", "HAVING", "ORDER", "QUALIFY", "LIMIT", "UNION", "FROM")
+"""What follows a name in GROUP BY, or in SELECT."""
 _FORMATTED = (
     "DATE_FORMAT",
     "FROM_UNIXTIME",
@@ -26,9 +28,10 @@ _FORMATTED = (
 
 
 def parse_statements(text: str) -> "list[exp.Expr | None]":
-    """The statements of a text in Spark SQL. Of date_trunc all arguments are kept, one of which
-    sqlglot would drop; `window(ts, '1 hour')` and `SESSION(…)` are calls wherever they stand; and
-    `SESSION(TABLE s PARTITION BY a, …)` is `SESSION(s, PARTITION_BY(a), …)`.
+    """The statements of a text in Spark SQL; a query after CREATE VIEWs is one, whose WITH has
+    these. Of date_trunc all arguments are kept, one of which sqlglot would drop; `window(ts, '1
+    hour')` and `SESSION(…)` are calls wherever they stand; and `SESSION(TABLE s PARTITION BY a, …)`
+    is `SESSION(s, PARTITION_BY(a), …)`.
 
     Raises:
         sqlglot.errors.SqlglotError: it is no SQL.
@@ -43,7 +46,40 @@ def parse_statements(text: str) -> "list[exp.Expr | None]":
     parser = type(plain)("WholeParser", (plain,), functions)
     tokens = _read_calls(_read_tables(dialect.tokenize(text)))
     _refuse_week_years(tokens)
-    return list(parser(dialect=dialect).parse(tokens, text))
+    return _name_views(list(parser(dialect=dialect).parse(tokens, text)))
+
+
+def _name_views(parsed: "list[exp.Expr | None]") -> "list[exp.Expr | None]":
+    """The statements; of a query after CREATE VIEWs alone the query, whose WITH names the views."""
+    from sqlglot import exp
+
+    trees = [t for t in parsed if t is not None and not isinstance(t, exp.Semicolon)]
+    views, last = trees[:-1], trees[-1] if trees else None
+    if not views or not all(map(_is_view, views)) or not isinstance(last, exp.Query):
+        return parsed
+    named = []
+    for view in views:
+        schema = view.this if isinstance(view.this, exp.Schema) else None
+        given = [] if schema is None else schema.expressions
+        columns = [c if isinstance(c, exp.Identifier) else c.this for c in given]
+        name = (view.this if schema is None else schema.this).this
+        alias = exp.TableAlias(this=name, columns=columns or None)
+        named.append(exp.CTE(this=view.expression.unnest(), alias=alias))
+    around = last.args.get("with_")
+    own = [] if around is None else around.expressions
+    last.set("with_", exp.With(expressions=[*named, *own]))
+    return [last]
+
+
+def _is_view(tree: "exp.Expr | None") -> bool:
+    """Whether it is CREATE VIEW name AS a query, that is of no database."""
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Create) or str(tree.args.get("kind")).upper() != "VIEW":
+        return False
+    table = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    plain = isinstance(table, exp.Table) and not table.args.get("db")
+    return plain and isinstance(tree.expression, exp.Query)
 
 
 def _refuse_week_years(tokens: "Sequence[Token]") -> None:
@@ -68,13 +104,18 @@ def _refuse_week_years(tokens: "Sequence[Token]") -> None:
 
 
 def _read_calls(tokens: "Sequence[Token]") -> "list[Token]":
-    """The tokens, where words that are called are names of functions."""
+    """The tokens, where words that are called are names of functions, and WINDOW is a name unless
+    it is a clause, which names one."""
     from sqlglot import TokenType
 
     following = [*(token.text for token in tokens), ""][1:]
     return [
         _change(token, TokenType.VAR, token.text)
-        if token.text.upper() in _CALLED and after == "(" and token.token_type is not TokenType.VAR
+        if token.token_type is not TokenType.VAR
+        and (
+            (token.text.upper() in _CALLED and after == "(")
+            or (token.token_type is TokenType.WINDOW and after.upper() in _AFTER_NAMES)
+        )
         else token
         for token, after in zip(tokens, following, strict=True)
     ]

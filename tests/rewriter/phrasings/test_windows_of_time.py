@@ -145,6 +145,11 @@ def test_a_session_is_its_two_ends() -> None:
         ),
         "WITH reading AS (SELECT * FROM reading WHERE level > 3) {} FROM reading GROUP BY w",
         "{} FROM (SELECT * FROM reading) AS x GROUP BY w",
+        "CREATE VIEW x (s, ts) AS SELECT sensor, ts FROM reading; {} FROM x GROUP BY w",
+        (
+            "CREATE VIEW x AS SELECT * FROM reading; CREATE TEMP VIEW y AS SELECT * FROM x WHERE "
+            "level > 3; WITH z AS (SELECT ts FROM y) {} FROM z GROUP BY w;"
+        ),
     ],
 )
 @pytest.mark.parametrize("call", [f"session_window(ts, {GAP})", "window(ts, '1 hour')"])
@@ -197,6 +202,15 @@ def test_expressions_over_aggregates_of_several_parts() -> None:
     ).aggregation
     assert made is not None
     assert made.columns == ("h", "x")
+
+
+def test_a_window_may_be_called_so() -> None:
+    for group in ("window", "window, sensor", "window HAVING COUNT(*) > 1"):
+        made = read(
+            f"SELECT window(ts, '1 hour') AS window, COUNT(*) AS n FROM reading GROUP BY {group}"
+        ).aggregation
+        assert made is not None
+        assert made.columns == ("window_start", "window_end", "n")
 
 
 def test_a_year_of_weeks_is_refused() -> None:
