@@ -60,6 +60,7 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     start = _find_start(tokens)
     if start is None or next(list_clauses(tokens, start), None) is None:
         return None
+    _refuse_hidden_times(tokens, start, file)
     text = _push_graphs(text)
     parts = (t for one in opened for t in _split_unions(one, file))
     every = (c for t in parts for c in split_choices(t, file))
@@ -77,6 +78,34 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
 
 def _find_start(tokens: Sequence[SparqlToken]) -> int | None:
     return next((n for n, t in enumerate(tokens) if t.text == "{"), None)
+
+
+def _refuse_hidden_times(tokens: Sequence[SparqlToken], start: int, file: str) -> None:
+    """Raise QueryError for a SELECT inside that does not show the times of its patterns: when its
+    rows are there would not be known where it is decided what is beside them."""
+    clauses = list(list_clauses(tokens, start))
+    for opens in range(start + 1, len(tokens)):
+        if tokens[opens].text != "{" or not is_select(tokens, opens):
+            continue
+        if any(opens in clause.places for clause in clauses):
+            continue
+        body = next((n for n in range(opens + 1, len(tokens)) if tokens[n].text == "{"), opens)
+        head, depth = set[str](), 0  # what is shown as it is
+        for token in tokens[opens + 1 : body]:
+            depth += {"(": 1, ")": -1}.get(token.text, 0)
+            head |= {token.text} if not depth else set()
+        inside = range(body, close_of(tokens, opens))
+        names = (tokens[n + 1] for n in inside if tokens[n].text.upper() == "GRAPH")
+        hidden = next((t for t in names if t.kind == "var" and t.text not in head), None)
+        if hidden is not None and "*" not in head:
+            raise QueryError(
+                "a SELECT inside, whose rows have times of their own, beside NOT EXISTS, EXISTS, "
+                "MINUS or OPTIONAL",
+                why=f"it does not show {hidden.text}, the time of its rows",
+                fix=f"write the clause inside of the SELECT; or select {hidden.text} there; in SQL "
+                "the rows of a subquery may be beside others",
+                source=Source(file, tokens[opens].line),
+            )
 
 
 def _blank_comments(text: str) -> str:
