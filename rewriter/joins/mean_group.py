@@ -50,7 +50,7 @@ def is_column(name: str, select: "exp.Select", scope: Scope) -> bool:
             if _shows(inside.this, inside.this.named_selects, name, scope):
                 return True
         elif inside.alias_or_name not in scope.tables:
-            cte = _find_named(inside, select)
+            cte = find_named(inside, select)
             if cte is None:
                 known = scope.catalog
                 table = find_name(inside.name, [*known.streams, *known.relations])
@@ -76,7 +76,7 @@ def _shows(query: "exp.Query", shown: "Sequence[str]", name: str, scope: Scope) 
     return is_column(name, query, list_tables(query, scope.catalog))
 
 
-def _find_named(item: "exp.Expr", select: "exp.Select") -> "exp.CTE | None":
+def find_named(item: "exp.Expr", select: "exp.Select") -> "exp.CTE | None":
     """What WITH calls so, here or around; in what it names, only what is before that."""
     from sqlglot import exp
 

@@ -6,7 +6,7 @@ import pytest
 
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.errors import QueryError
-from ontoweir.mappings.model.catalog import Catalog, Relation
+from ontoweir.mappings.model.catalog import Catalog, Column, Relation, TimestampType
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.sql.print_sql import print_sql
 from tests.rewriter.phrasings.test_phrasings import CATALOG, READING, SENSOR, read
@@ -202,6 +202,56 @@ def test_expressions_over_aggregates_of_several_parts() -> None:
     ).aggregation
     assert made is not None
     assert made.columns == ("h", "x")
+
+
+@pytest.mark.parametrize(
+    ("rest", "buckets"),
+    [
+        ("FROM (SELECT ts AS t FROM reading) AS x GROUP BY CAST(t AS DATE)", 1),
+        (
+            "FROM (SELECT x.t FROM (SELECT ts AS t FROM reading) AS x) y GROUP BY CAST(t AS DATE)",
+            1,
+        ),
+        ("FROM (SELECT *, ts AS t FROM reading) AS x GROUP BY CAST(x.t AS DATE)", 1),
+        ("FROM (SELECT until AS t, 1 AS x FROM trip) AS x GROUP BY CAST(t AS DATE)", 0),
+        ("FROM (SELECT until AS ts FROM trip) AS x GROUP BY CAST(ts AS DATE)", 0),
+        (
+            (
+                "FROM (SELECT MAX(ts) AS t FROM reading GROUP BY date_trunc('hour', ts)) AS x "
+                "GROUP BY CAST(t AS DATE)"
+            ),
+            0,
+        ),
+    ],
+)
+def test_days_of_times_and_of_values(rest: str, buckets: int) -> None:
+    time = "x.t" if "x.t AS DATE" in rest else ("ts" if "ts AS DATE" in rest else "t")
+    trip = replace(
+        READING, name="trip", columns=(*READING.columns, Column("until", TimestampType()))
+    )
+    catalog = replace(CATALOG, streams={**CATALOG.streams, "trip": trip})
+    text = f"SELECT CAST({time} AS DATE) AS d, COUNT(*) AS n {rest}"
+    made = parse_sql(text, catalog, name="q", file="q.sql")
+    of_days = [c for _, c in made.buckets if c.bucket is not None and "day" in c.name]
+    assert len(of_days) == buckets
+
+
+@pytest.mark.parametrize(
+    ("rest", "buckets"),
+    [
+        ("WITH x (a, t) AS (SELECT sensor, ts FROM reading) {} FROM x GROUP BY YEAR(t)", 1),
+        (
+            (
+                "WITH x AS (SELECT ts AS t FROM reading UNION ALL SELECT ts FROM other) {} "
+                "FROM x GROUP BY YEAR(t)"
+            ),
+            1,
+        ),
+    ],
+)
+def test_years_of_times_that_with_names(rest: str, buckets: int) -> None:
+    made = read(rest.format("SELECT YEAR(t) AS y, COUNT(*) AS n"))
+    assert sum("year" in column.name for _, column in made.buckets) >= buckets
 
 
 def test_a_window_may_be_called_so() -> None:
