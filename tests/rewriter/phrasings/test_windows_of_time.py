@@ -372,6 +372,12 @@ def test_a_column_goes_before_a_name() -> None:
             "not when rows are there",
         ),
         (
+            STREAM.format("COUNT(*) AS n", f"session_window(ts, {GAP})").replace(
+                "FROM reading", "FROM reading WHERE ts <= NOW() - INTERVAL '1' HOUR"
+            ),
+            "sessions of rows with a delay",
+        ),
+        (
             (
                 "SELECT level, sensor, COUNT(*) AS n FROM TABLE(SESSION(TABLE reading PARTITION BY "
                 f"sensor, DESCRIPTOR(ts), {GAP})) GROUP BY level, sensor, window_start, window_end"
