@@ -1,7 +1,11 @@
 """The trees of a text in Spark SQL, and in the words of Flink that sqlglot does not know."""
 
+import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
+
+from ontoweir.mappings.sql.read_scope import SqlRefusal
 
 if TYPE_CHECKING:
     from sqlglot import Token, exp
@@ -10,15 +14,28 @@ _TABLES = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 """Functions of Flink that make tables of windows."""
 _CALLED = ("WINDOW", "SESSION")
 """Words of SQL that are functions, too, where they are called."""
+_AFTER_NAMES = ("", ",", ")", ";", "HAVING", "ORDER", "QUALIFY", "LIMIT", "UNION", "FROM")
+"""What follows a name in GROUP BY, or in SELECT."""
+_FORMATTED = (
+    "DATE_FORMAT",
+    "FROM_UNIXTIME",
+    "TO_DATE",
+    "TO_TIMESTAMP",
+    "TO_UNIX_TIMESTAMP",
+    "UNIX_TIMESTAMP",
+)
+"""Functions whose last argument is a format of times, in Spark's letters."""
 
 
 def parse_statements(text: str) -> "list[exp.Expr | None]":
-    """The statements of a text in Spark SQL. Of date_trunc all arguments are kept, one of which
-    sqlglot would drop; `window(ts, '1 hour')` and `SESSION(…)` are calls wherever they stand; and
-    `SESSION(TABLE s PARTITION BY a, …)` is `SESSION(s, PARTITION_BY(a), …)`.
+    """The statements of a text in Spark SQL; a query after CREATE VIEWs is one, whose WITH has
+    these. Of date_trunc all arguments are kept, one of which sqlglot would drop; `window(ts, '1
+    hour')` and `SESSION(…)` are calls wherever they stand; and `SESSION(TABLE s PARTITION BY a, …)`
+    is `SESSION(s, PARTITION_BY(a), …)`.
 
     Raises:
         sqlglot.errors.SqlglotError: it is no SQL.
+        SqlRefusal: a format of times has letters that sqlglot reads as others.
     """
     from sqlglot import Dialect, exp
 
@@ -28,17 +45,77 @@ def parse_statements(text: str) -> "list[exp.Expr | None]":
     functions = {"FUNCTIONS": {**plain.FUNCTIONS, **whole}}
     parser = type(plain)("WholeParser", (plain,), functions)
     tokens = _read_calls(_read_tables(dialect.tokenize(text)))
-    return list(parser(dialect=dialect).parse(tokens, text))
+    _refuse_week_years(tokens)
+    return _name_views(list(parser(dialect=dialect).parse(tokens, text)))
+
+
+def _name_views(parsed: "list[exp.Expr | None]") -> "list[exp.Expr | None]":
+    """The statements; of a query after CREATE VIEWs alone the query, whose WITH names the views."""
+    from sqlglot import exp
+
+    trees = [t for t in parsed if t is not None and not isinstance(t, exp.Semicolon)]
+    views, last = trees[:-1], trees[-1] if trees else None
+    if not views or not all(map(_is_view, views)) or not isinstance(last, exp.Query):
+        return parsed
+    named = []
+    for view in views:
+        schema = view.this if isinstance(view.this, exp.Schema) else None
+        given = [] if schema is None else schema.expressions
+        columns = [c if isinstance(c, exp.Identifier) else c.this for c in given]
+        name = (view.this if schema is None else schema.this).this
+        alias = exp.TableAlias(this=name, columns=columns or None)
+        named.append(exp.CTE(this=view.expression.unnest(), alias=alias))
+    around = last.args.get("with_")
+    own = [] if around is None else around.expressions
+    last.set("with_", exp.With(expressions=[*named, *own]))
+    return [last]
+
+
+def _is_view(tree: "exp.Expr | None") -> bool:
+    """Whether it is CREATE VIEW name AS a query, that is of no database."""
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Create) or str(tree.args.get("kind")).upper() != "VIEW":
+        return False
+    table = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
+    plain = isinstance(table, exp.Table) and not table.args.get("db")
+    return plain and isinstance(tree.expression, exp.Query)
+
+
+def _refuse_week_years(tokens: "Sequence[Token]") -> None:
+    """Raise SqlRefusal where a format of times, in Spark's letters, has a Y: it is the year of the
+    week there, which Spark refuses since 3.0, and sqlglot reads as the year."""
+    from sqlglot import TokenType
+
+    calls: list[str] = []
+    for before, token in pairwise(tokens):
+        if token.text == "(":
+            calls.append(before.text.upper())
+        elif token.text == ")" and calls:
+            calls.pop()
+        given = token.token_type is TokenType.STRING and before.text == ","
+        if given and calls and calls[-1] in _FORMATTED and re.search("(?<!%)Y", token.text):
+            raise SqlRefusal(
+                f"the format '{token.text}' of {calls[-1]}",
+                why="Y is the year of the week, which Spark does not read since 3.0",
+                fix=f"write the year as '{token.text.replace('Y', 'y')}'",
+                line=token.line,
+            )
 
 
 def _read_calls(tokens: "Sequence[Token]") -> "list[Token]":
-    """The tokens, where words that are called are names of functions."""
+    """The tokens, where words that are called are names of functions, and WINDOW is a name unless
+    it is a clause, which names one."""
     from sqlglot import TokenType
 
     following = [*(token.text for token in tokens), ""][1:]
     return [
         _change(token, TokenType.VAR, token.text)
-        if token.text.upper() in _CALLED and after == "(" and token.token_type is not TokenType.VAR
+        if token.token_type is not TokenType.VAR
+        and (
+            (token.text.upper() in _CALLED and after == "(")
+            or (token.token_type is TokenType.WINDOW and after.upper() in _AFTER_NAMES)
+        )
         else token
         for token, after in zip(tokens, following, strict=True)
     ]

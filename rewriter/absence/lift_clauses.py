@@ -27,6 +27,7 @@ from ontoweir.rewriter.absence.list_items import (
     list_items,
     list_variables,
 )
+from ontoweir.rewriter.absence.open_unions import open_unions
 from ontoweir.rewriter.absence.split_binds import split_binds
 from ontoweir.rewriter.absence.split_choices import drop_choices, split_choices
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
@@ -52,13 +53,14 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     """
     if not re.search(r"(?i)\b(EXISTS|MINUS|OPTIONAL)\b", text):
         return None
-    binds = split_binds(_blank_comments(text), file)
+    binds = split_binds(open_unions(_open_filters(_blank_comments(text))), file)
     opened = [_push_graphs(_open_filters(one)) for one in binds]
     text = _open_filters(binds[0])
     tokens = Tokens(text).tokens
     start = _find_start(tokens)
     if start is None or next(list_clauses(tokens, start), None) is None:
         return None
+    _refuse_hidden_times(tokens, start, file)
     text = _push_graphs(text)
     parts = (t for one in opened for t in _split_unions(one, file))
     every = (c for t in parts for c in split_choices(t, file))
@@ -76,6 +78,34 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
 
 def _find_start(tokens: Sequence[SparqlToken]) -> int | None:
     return next((n for n, t in enumerate(tokens) if t.text == "{"), None)
+
+
+def _refuse_hidden_times(tokens: Sequence[SparqlToken], start: int, file: str) -> None:
+    """Raise QueryError for a SELECT inside that does not show the times of its patterns: when its
+    rows are there would not be known where it is decided what is beside them."""
+    clauses = list(list_clauses(tokens, start))
+    for opens in range(start + 1, len(tokens)):
+        if tokens[opens].text != "{" or not is_select(tokens, opens):
+            continue
+        if any(opens in clause.places for clause in clauses):
+            continue
+        body = next((n for n in range(opens + 1, len(tokens)) if tokens[n].text == "{"), opens)
+        head, depth = set[str](), 0  # what is shown as it is
+        for token in tokens[opens + 1 : body]:
+            depth += {"(": 1, ")": -1}.get(token.text, 0)
+            head |= {token.text} if not depth else set()
+        inside = range(body, close_of(tokens, opens))
+        names = (tokens[n + 1] for n in inside if tokens[n].text.upper() == "GRAPH")
+        hidden = next((t for t in names if t.kind == "var" and t.text not in head), None)
+        if hidden is not None and "*" not in head:
+            raise QueryError(
+                "a SELECT inside, whose rows have times of their own, beside NOT EXISTS, EXISTS, "
+                "MINUS or OPTIONAL",
+                why=f"it does not show {hidden.text}, the time of its rows",
+                fix=f"write the clause inside of the SELECT; or select {hidden.text} there; in SQL "
+                "the rows of a subquery may be beside others",
+                source=Source(file, tokens[opens].line),
+            )
 
 
 def _blank_comments(text: str) -> str:

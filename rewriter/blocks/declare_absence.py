@@ -14,6 +14,7 @@ from ontoweir.rewriter.algebra.bound_differences import bound_differences
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.blocks.declare_columns import declare_columns, is_single, time_behind
+from ontoweir.rewriter.blocks.limit_matches import limit_matches
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import (
     Absence,
@@ -261,7 +262,7 @@ def _declare(
     behind: dict[str, int] = {}
     for name in found.variables:
         late = {time_behind(q, name, catalog) for q in found.disjuncts}
-        if not single and not all(_is_beside(q, name, times[0]) for q in found.disjuncts):
+        if not single and not all(_is_beside(q, name, times[0], catalog) for q in found.disjuncts):
             continue  # of another row than the last one
         if wait is not None and not plain and len(late) == 1 and (us := late.pop()) is not None:
             behind[name] = wait + us
@@ -273,7 +274,7 @@ def _declare(
         ANSWERS,
         AT,
         base.step_us,
-        made.max_per_timestamp if wait is not None and single else None,
+        _limit(found, absence, made if wait is not None and single else None, catalog),
         made.columns,
         references=made.references,
         source=base.source,
@@ -282,11 +283,29 @@ def _declare(
     return Block(stream, found, known, absence), behind
 
 
-def _is_beside(query: SpjQuery, name: str, time: str) -> bool:
-    """Whether a variable is of the row that has a time."""
+def _limit(
+    found: SpjUnion, absence: Absence, single: Stream | None, catalog: Catalog
+) -> int | None:
+    """How many answers are final at one time (None: any number); `single`: the stream of the one
+    row that each is of, so long after which it is final."""
+    if single is not None:
+        return single.max_per_timestamp
+    return None if absence.parts else limit_matches(found, catalog)
+
+
+def _is_beside(query: SpjQuery, name: str, time: str, catalog: Catalog) -> bool:
+    """Whether a variable is of the row that has a time, or of one at the same time."""
     outputs = dict(query.outputs)
     mine, its = ({a.alias for a in output_attributes(outputs[n])} for n in (name, time))
-    return mine == its
+    if mine == its:
+        return True
+    of = {o.alias: catalog.streams.get(o.table) for o in query.occurrences}
+    stamps = [Attribute(a, stream.timestamp) for a in (*mine, *its) if (stream := of[a])]
+    limits = bound_differences(query, catalog, domains=False)
+    if limits is None or len(stamps) != 2:
+        return limits is None
+    both = [limits.get((stamps[0], stamps[1])), limits.get((stamps[1], stamps[0]))]
+    return all(limit is not None and limit[0] <= 0 for limit in both)
 
 
 def _constant_wait(absence: Absence, times: Sequence[str], *, latest: bool) -> int | None:

@@ -4,8 +4,9 @@ from math import prod
 
 from ontoweir.mappings.model.catalog import ANSWERS, Catalog, Stream
 from ontoweir.mappings.sql.read_scope import SqlRefusal
-from ontoweir.rewriter.blocks.declare_block import AT, DeclaredBlock, count_values
+from ontoweir.rewriter.blocks.declare_block import AT, DeclaredBlock
 from ontoweir.rewriter.blocks.declare_columns import declare_columns, is_single, time_behind
+from ontoweir.rewriter.blocks.declare_groups import count_values
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, NullOutput, SpjQuery, SpjUnion
 
 

@@ -1,12 +1,13 @@
 """The answers of an aggregate query, or of a set query, as what another query reads."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import count
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import SqlRefusal
-from ontoweir.rewriter.blocks.declare_block import AT, declare_block
+from ontoweir.rewriter.blocks.declare_block import AT, DeclaredBlock, declare_block
+from ontoweir.rewriter.blocks.declare_sessions import declare_sessions
 from ontoweir.rewriter.blocks.declare_set import declare_set
 from ontoweir.rewriter.blocks.list_rising import list_rising
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -14,13 +15,16 @@ from ontoweir.rewriter.model.spj import Block, SpjUnion
 from ontoweir.rewriter.subqueries.select_answers import Answers
 
 
-def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers, Block]:
+def make_answers(
+    union: SpjUnion, name: str, catalog: Catalog, *, times: Collection[str] | None = None
+) -> tuple[Answers, Block]:
     """The answers of an aggregate query, or of a set query, as a stream of the catalog.
 
     Args:
         union: the query; a grouping without aggregates is the set of its groups.
         name: what the stream is called, if no table is called so.
         catalog: the tables, with the streams of answers that the query reads.
+        times: the columns of sessions that may be times before the stream's (None: all).
 
     Raises:
         SqlRefusal: its answers are not final, or have a column called like their timestamp.
@@ -31,14 +35,11 @@ def make_answers(union: SpjUnion, name: str, catalog: Catalog) -> tuple[Answers,
     names = (name if n == 1 else f"{name}_{n}" for n in count(1))
     free = next(n for n in names if n.lower() not in taken)
     wide, aggregation = extend_catalog(catalog, union), union.aggregation
-    made = (declare_set if aggregation is None else declare_block)(union, free, wide)
-    if made is None and aggregation is not None and aggregation.session_us is not None:
-        raise SqlRefusal(
-            "sessions in a subquery",
-            why="what reads them would have to know how many end at one time",
-            fix="let the sessions be the outermost SELECT, and read its answers; or group by a "
-            "bucket of time, whose groups other queries can read",
-        )
+    made: DeclaredBlock | None
+    if aggregation is not None and aggregation.session_us is not None:
+        made = declare_sessions(union, free, wide, times)
+    else:
+        made = (declare_set if aggregation is None else declare_block)(union, free, wide)
     if made is None:
         raise SqlRefusal(
             "an aggregate in a subquery whose groups are not final",

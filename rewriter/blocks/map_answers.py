@@ -110,7 +110,7 @@ def map_answers(
     for terms, disjuncts in forms.items():
         made, columns = _split_terms(replace(union, disjuncts=tuple(disjuncts)), terms)
         try:
-            answers, block = make_answers(made, union.name, catalog)
+            answers, block = make_answers(made, union.name, catalog, times=inner.times)
         except SqlRefusal as refusal:
             fix = refusal.fix.replace(_SQL_BUCKET, _SPARQL_BUCKET).replace(", with AS", "")
             fix = fix.replace(_SQL_VIEW, _SPARQL_VIEW)

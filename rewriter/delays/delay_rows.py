@@ -44,10 +44,18 @@ def delay_rows(union: SpjUnion, catalog: Catalog) -> SpjUnion:
         catalog: with its views, blocks, buckets and derived columns (`extend_catalog`).
 
     Raises:
-        QueryError: the times of rows with a delay on a grid are compared with those of others.
+        QueryError: the times of rows with a delay on a grid are compared with those of others; or
+            rows with a delay are of sessions.
     """
     if not union.begins:
         return union
+    if union.aggregation is not None and union.aggregation.session_us is not None:
+        raise QueryError(
+            "sessions of rows with a delay, ts <= NOW() - …",
+            why="rows without it, of the same session, would be there before them",
+            fix="leave the delay out: a session is told a gap after its last row",
+            source=union.source,
+        )
     late = [_list_late(query, union) for query in union.disjuncts]
     told = union.aggregation is None and not (union.distinct and not union.ends)
     if told and not any(

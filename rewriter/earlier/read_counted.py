@@ -36,6 +36,7 @@ from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import is_number, list_windows
+from ontoweir.rewriter.windows.read_sql_windows import is_now
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -168,7 +169,7 @@ def _read_rows(select: "exp.Select", catalog: Catalog, place: "exp.Expr") -> _Ro
         raise _refuse(place, f"{place.sql('spark')} beside a subquery in WHERE", fix)
     ((alias, stream),) = tables
     assert isinstance(stream, Stream)
-    if where is not None and where.find(exp.CurrentTimestamp) is not None:
+    if where is not None and any(map(is_now, where.walk())):
         fix = "write it in a subquery, and the condition with NOW() around it"
         raise _refuse(place, f"{place.sql('spark')} beside NOW() in WHERE", fix)
     constants: dict[str, None] = {}

@@ -109,11 +109,12 @@ def _find_session(union: SpjUnion, gap_us: int, catalog: Catalog) -> ClosedGroup
         streams = [o for o in query.occurrences if o.table in catalog.streams]
         read = {a for v in keys for a in _read_attributes(outputs[v])}
         mine = [a.column for a in read if a.alias == streams[0].alias] if streams else []
-        if len(streams) != 1 or union.blocks or union.ends or panes is not None:
+        if len(streams) != 1 or union.ends or panes is not None:
             raise QueryError(
-                "sessions beside rows of another stream, answers, NOW() or buckets that overlap",
+                "sessions beside rows of another stream, NOW() or buckets that overlap",
                 why="a session is a run of rows of one stream, and of the time of these",
-                fix="make sessions of the rows of one stream, joined with static relations only",
+                fix="make sessions of the rows of one stream, joined with static relations; in "
+                "SQL, of matches of several streams' rows, by the time of the last one",
                 source=union.source,
             )
         rule = ClosingRule(tuple(sorted(mine)), gap_us=gap_us, session=True)

@@ -132,6 +132,8 @@ def _find_ranked(tree: "exp.Select", catalog: Catalog) -> "tuple[exp.Select, exp
     rest = [c for c in split_conjuncts(where.this) if equals_one(c, windows) is None]
     chosen = [w for c in split_conjuncts(where.this) if (w := equals_one(c, windows))]
     others = [k for k in ("group", "having", "distinct", "joins") if tree.args.get(k)]
+    if first := next((c for c in rest if _counts_rows(c, windows)), None):
+        raise _refuse_first(first)
     if rest or len(chosen) != 1 or others:
         raise refuse(
             where,
@@ -187,6 +189,28 @@ def equals_one(condition: "exp.Expr", named: "dict[str, exp.Window]") -> "exp.Wi
     if isinstance(number, exp.Column):
         number = named.get(number.name.lower(), number)
     return number if isinstance(number, exp.Window) and is_number(number) else None
+
+
+def _counts_rows(condition: "exp.Expr", named: "dict[str, exp.Window]") -> bool:
+    """Whether a condition is that the number of a row is at most one that is more than 1."""
+    from sqlglot import exp
+
+    condition = condition.unnest()
+    number, limit = condition.this, condition.args.get("expression")
+    least = isinstance(condition, (exp.LT, exp.LTE)) and isinstance(limit, exp.Literal)
+    return least and isinstance(number, exp.Column) and number.name.lower() in named
+
+
+def _refuse_first(condition: "exp.Expr") -> SqlRefusal:
+    return SqlRefusal(
+        f"the first rows of each key, of all times, {condition.sql('spark')}",
+        why="a row that comes later may be among them, and one that was told is among them no more",
+        fix="ask for the greatest value, MAX(x) … GROUP BY key, or for that of each bucket of "
+        "time, which is final, … GROUP BY key, date_trunc('hour', ts); for the row with it, join "
+        "the stream with these groups; the latest row of a key is the one whose ROW_NUMBER() OVER "
+        "(PARTITION BY key ORDER BY ts DESC) = 1",
+        line=line_of(condition),
+    )
 
 
 def _is_over_table(select: "exp.Select", catalog: Catalog) -> bool:

@@ -166,7 +166,9 @@ class Aggregation:
     the group's variables, the names of aggregates (those that only `computed` and `having` use are
     not shown), and what is `computed` of the row. `having`: a condition on the row (None: none);
     rows of which it is not true are no results. `session_us`: a group is a run of rows,
-    each at most so long (µs) after the one before, and then begins anew (None: it does not).
+    each at most so long (µs) after the one before, and then begins anew (None: it does not);
+    `session_behind_us`: so long before a row is there its time is, if that is not among what is
+    shown.
     The matches are those of the characteristic query ([A] Th. 8.4): its variables are the
     group variables and the arguments.
     """
@@ -179,6 +181,13 @@ class Aggregation:
     having_source: Source | None = None
     panes: Panes | None = None
     session_us: int | None = None
+    session_behind_us: int = 0
+
+    @staticmethod
+    def session_of(made: "Aggregation | None") -> tuple[int | None, int]:
+        """The gap of the sessions that groups are (None: they are none), and how long after their
+        times rows are there, in µs."""
+        return (None, 0) if made is None else (made.session_us, made.session_behind_us)
 
     @property
     def shows_rows(self) -> bool:

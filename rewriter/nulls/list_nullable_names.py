@@ -1,6 +1,6 @@
 """Of which variables of a query NULL is shown."""
 
-from ontoweir.mappings.expressions.may_be_null import is_nullable
+from ontoweir.mappings.expressions.may_be_null import is_nullable, may_be_null
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
@@ -9,7 +9,8 @@ _COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
 
 
 def list_nullable_names(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
-    """The variables of a query, and the aggregates, of which NULL is shown in its answers."""
+    """The variables of a query, the aggregates, and what is computed of these, of which NULL is
+    shown in its answers."""
     names = set()
     for query in union.disjuncts:
         of = {o.alias: catalog.table(o.table) for o in query.occurrences}
@@ -21,7 +22,10 @@ def list_nullable_names(union: SpjUnion, catalog: Catalog) -> frozenset[str]:
         names.update(
             a.name
             for a in union.aggregation.aggregates
-            if (a.argument in names and a.function not in _COUNTS)
+            if (not names.isdisjoint(a.arguments) and a.function not in _COUNTS)
             or a.function is AggregateFunction.VAR_SAMP  # of one value
         )
+        row = {*union.aggregation.row, *(a.name for a in union.aggregation.aggregates)}
+        present = row - names
+        names.update(n for n, made in union.aggregation.computed if may_be_null(made, present))
     return frozenset(names)

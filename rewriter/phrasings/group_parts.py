@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.parse_duration import parse_duration
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.read_scope import Scope
+from ontoweir.rewriter.joins.is_time import is_time
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.windows.read_sql_grid import is_grid
@@ -44,12 +45,18 @@ def group_parts(select: "exp.Select", catalog: Catalog) -> None:
     scope = list_tables(select, catalog)
     names = {stream.timestamp.lower() for stream in catalog.streams.values()}
     meant = [_mean(item, select, scope) for item in group.expressions]
+
+    def is_known(time: "exp.Column") -> bool:
+        """Whether it is a stream's timestamp; of what is computed, whether it is called so."""
+        known = is_time(time, select, catalog)
+        return time.name.lower() in names if known is None else known
+
     for place, item in enumerate(meant):
         divided = _read_quotient(item)
         if divided is None:
             continue
         time, seconds = divided
-        if time.name.lower() not in names or _is_value(time, scope):
+        if not is_known(time):
             continue
         width = exp.Interval(this=exp.Literal.string(str(seconds)), unit=exp.var("SECOND"))
         meant[place] = exp.Anonymous(this="TUMBLE", expressions=[time.copy(), width])
@@ -57,7 +64,7 @@ def group_parts(select: "exp.Select", catalog: Catalog) -> None:
         group.set("expressions", [one.copy() for one in meant])
     read = [(item, *found) for item in meant if (found := _read_parts(item)) is not None]
     for time in dict.fromkeys(time for _, time, _ in read):
-        if time.name.lower() not in names or _is_value(time, scope):
+        if not is_known(time):
             continue
         mine = [(item, parts) for item, of, parts in read if of == time]
         every = frozenset[str]().union(*(parts for _, parts in mine))
@@ -70,15 +77,6 @@ def group_parts(select: "exp.Select", catalog: Catalog) -> None:
         rest = [item for item in meant if item not in known]
         group.set("expressions", [bucket.copy(), *(item.copy() for item in rest)])
         meant = [bucket, *rest]
-
-
-def _is_value(time: "exp.Column", scope: Scope) -> bool:
-    """Whether it is a column of a declared table that is no stream's timestamp."""
-    try:
-        found = scope.resolve(time.table or None, time.name)
-    except SqlRefusal:
-        return False  # of a subquery, or it is refused where it is read
-    return scope.step_of(found) is None
 
 
 def _replace(select: "exp.Select", known: "Sequence[exp.Expr]", bucket: "exp.Expr") -> None:

@@ -33,9 +33,9 @@ _PARTS = ("start", "end")
 
 @dataclass(frozen=True, slots=True)
 class SqlSession:
-    """Sessions by a time with a gap (µs), of the columns of GROUP BY."""
+    """Sessions by a time, a column less an INTERVAL, with a gap (µs), of what is grouped by."""
 
-    time: "exp.Column"
+    time: "exp.Expr"
     gap_us: int
 
 
@@ -99,6 +99,8 @@ def name_sessions(select: "exp.Select", catalog: Catalog) -> None:
     kept = [item for item in kept if not isinstance(item, exp.Literal)]  # a constant, by its place
     if asked.table:
         _check_table(select, asked, kept)
+    if select.args.get("distinct") is not None:
+        _drop_distinct(select, asked, kept)
     select.set("group", exp.Group(expressions=[*kept, asked.call.copy()]))
     select.set("expressions", [one for item in select.expressions for one in _open(item, asked)])
     for node in list_own(select, exp.Expr):
@@ -109,6 +111,22 @@ def name_sessions(select: "exp.Select", catalog: Catalog) -> None:
         bound = _bound(asked.call, part)
         in_select = node.parent is select and node.arg_key == "expressions"
         node.replace(exp.alias_(bound, name, quoted=True) if in_select else bound)
+
+
+def _drop_distinct(select: "exp.Select", asked: _Asked, keys: "Sequence[exp.Expr]") -> None:
+    """Take DISTINCT away, in place, where all that tells sessions apart is shown."""
+    shown = [item.unalias() for item in select.expressions]
+    names = {item.alias.lower() for item in select.expressions if item.alias}
+    timed = any(asked.means(item) is not None for item in shown)
+    if not timed or not all(k in shown or k.sql("spark").lower() in names for k in keys):
+        raise SqlRefusal(
+            "DISTINCT beside sessions, without what tells them apart",
+            why="several sessions may show the same",
+            fix="select where they start, and all columns of GROUP BY, and leave DISTINCT out; or "
+            "write SELECT DISTINCT … FROM (SELECT … GROUP BY …) AS x",
+            line=line_of(select),
+        )
+    select.set("distinct", None)
 
 
 def _check_table(select: "exp.Select", asked: _Asked, kept: "Sequence[exp.Expr]") -> None:
@@ -149,7 +167,6 @@ def take_session(tree: "exp.Query") -> "tuple[exp.Query, SqlSession | None]":
         raise _refuse(found[0], "sessions that are not grouped by, or several of them")
     call = items.pop(mine[0])
     time, gap = _read(call)
-    assert isinstance(time, exp.Column)
     tree = tree.copy()
     tree.set("group", exp.Group(expressions=[i.copy() for i in items]) if items else None)
     return tree, SqlSession(time, _length(gap, call))
@@ -239,9 +256,10 @@ def _read(call: "exp.Expr") -> "tuple[exp.Expr, exp.Expr]":
 
     given = list(call.expressions)
     gap = read_length(given[1]) if len(given) == 2 else None
-    if gap is not None and given[0].find(exp.Column) and not isinstance(given[0], exp.Column):
-        raise _refuse(call, "sessions beside NOT EXISTS, EXISTS, an outer join or an earlier time")
-    if gap is None or not isinstance(given[0], exp.Column):
+    time = given[0].unnest() if given else None
+    while isinstance(time, (exp.Add, exp.Sub)) and isinstance(time.expression, exp.Interval):
+        time = time.this.unnest()
+    if gap is None or not isinstance(time, exp.Column):
         raise _refuse(call, f"{call.sql('spark')} of other arguments")
     _length(gap, call)
     return given[0], gap

@@ -124,7 +124,7 @@ class _Reader:
             name = str(item["var"] if "var" in item else item["evar"])
             place = self.tokens.line_of(f"?{name}", f"${name}")
             if "var" in item and name == begins:
-                self.begin_session(columns, line)
+                columns += [name] if name not in columns else []
                 continue
             if "var" in item:
                 if name not in columns:
@@ -158,6 +158,8 @@ class _Reader:
                     f"select ?{name} too",
                     line,
                 )
+        if self.session is not None:
+            self.begin_session(self.session, columns, line)
         if not self.aggregates and self.final:  # a group is there when it has a row
             hidden = self.terms.make_variable("_a").name
             source = Source(self.file, line)
@@ -173,15 +175,17 @@ class _Reader:
         gap = None if self.session is None else self.session.gap_us
         return Aggregation(group, tuple(self.aggregates), tuple(columns), session_us=gap)
 
-    def begin_session(self, columns: list[str], line: int | None) -> None:
-        """Show where sessions begin: the least time of their rows."""
-        assert self.session is not None
-        if self.session.name in columns:
-            return
-        self.show_time(self.session.time)
-        source, time = Source(self.file, line), self.session.time.name
-        columns.append(self.session.name)
-        self.aggregates.append(Aggregate(self.session.name, AggregateFunction.MIN, time, source))
+    def begin_session(
+        self, session: NamedSession, columns: Sequence[str], line: int | None
+    ) -> None:
+        """Note where sessions begin: the least time of their rows; also if it is not shown, as it
+        says how long before they are there the times of rows are."""
+        shown = session.name in columns
+        name = session.name if shown else self.terms.make_variable("_a").name
+        self.show_time(session.time)
+        source = Source(self.file, line)
+        made = Aggregate(name, AggregateFunction.MIN, session.time.name, source)
+        self.aggregates.insert(0, made)
 
     def read_having(
         self, query: Node, known: set[str], computed: Sequence[ComputedVariable]

@@ -353,6 +353,13 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
     """
     first = parts[0]
     for part in parts[1:]:
+        if Aggregation.session_of(part.aggregation) != Aggregation.session_of(first.aggregation):
+            raise QueryError(
+                "sessions of rows that are there at their time, and of others that are later",
+                why="the later ones would come when their session may be over",
+                fix="write a query for each, or make sessions of times that are as late in all",
+                source=Source(file, part.union.selects[0].line or 1),
+            )
         if _shape(part.aggregation) != _shape(first.aggregation):
             raise QueryError(
                 "an aggregate over a UNION ALL whose parts show a column under two names",
@@ -373,10 +380,11 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
 
 
 def _shape(aggregation: Aggregation | None) -> object:
-    """What an aggregation is, wherever it is written."""
+    """What an aggregation is, wherever it is written, and whatever is not shown is called."""
     if aggregation is None:
         return None
-    return aggregation.group, [(a.name, *a.key) for a in aggregation.aggregates]
+    shown = aggregation.columns
+    return aggregation.group, [(a.name in shown and a.name, *a.key) for a in aggregation.aggregates]
 
 
 def _names(select: SelectShape) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Read GROUP BY, aggregates and HAVING of plain SQL: `check --sql`."""
 
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, cast
 
@@ -20,6 +21,7 @@ from ontoweir.rewriter.model.aggregation import (
 )
 from ontoweir.rewriter.sessions.read_sessions import SqlSession
 from ontoweir.rewriter.sql.read_group_row import GroupTrees
+from ontoweir.rewriter.windows.read_sql_time import read_sql_time
 from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
 if TYPE_CHECKING:
@@ -119,18 +121,26 @@ class _Reader:
         if not self.aggregates:  # a group is there when it has a row
             self._name_aggregate(exp.Count(this=exp.Star()))
         group = tuple(self.names[key] for key in self.grouped)
-        gap = None if self.session is None else self._read_gap(self.session)
-        return Aggregation(group, tuple(self.aggregates), tuple(self.columns), session_us=gap)
+        rows = Aggregation(group, tuple(self.aggregates), tuple(self.columns))
+        if self.session is None:
+            return rows
+        behind, gap = self._read_behind(self.session), self.session.gap_us
+        return replace(rows, session_us=gap, session_behind_us=behind)
 
-    def _read_gap(self, given: SqlSession) -> int:
-        """The gap of the sessions that groups are of, in µs."""
-        if self.scope.step_of(_resolve(given.time, self.scope)) is None:
-            raise _beyond(
-                given.time,
-                f"sessions by {given.time.sql('spark')}, which is not a stream's timestamp",
-                "make sessions of the time of rows",
+    def _read_behind(self, given: SqlSession) -> int:
+        """How long before a row is there the time is that its sessions are by, in µs."""
+        found = read_sql_time(given.time, self.scope)
+        if found is None:
+            raise SqlRefusal(
+                f"sessions by {given.time.sql('spark')}, which is not when rows are there",
+                why="a session is over a gap after its last row, and rows must come in order of "
+                "the time that it is by",
+                fix="make sessions of the time of rows; of matches of several rows, of the time of "
+                "the last one, as in … AND b.ts <= a.ts GROUP BY …, session_window(a.ts, …); of "
+                "sessions and groups, of the time at which they end",
+                line=line_of(given.time),
             )
-        return given.gap_us
+        return found[2]
 
     def _name_column(self, item: "exp.Expr") -> None:
         """Note a column of the results, and that of the group which it shows."""

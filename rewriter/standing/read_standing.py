@@ -9,6 +9,7 @@ from ontoweir.rewriter.joins.find_absence import PartKind, find_absence, split_c
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.standing.nest_latest import says_which
 from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
+from ontoweir.rewriter.windows.read_sql_windows import is_now
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -163,7 +164,8 @@ class _Reader:
         """Of which of the two its columns are."""
         from sqlglot import exp
 
-        if tree.find(exp.Subquery, exp.Exists, exp.Window, exp.CurrentTimestamp, exp.Select):
+        beyond = (exp.Subquery, exp.Exists, exp.Window, exp.Select)
+        if tree.find(*beyond) or any(map(is_now, tree.walk())):
             return {"beyond"}
         return {self._side(c)[0] for c in tree.find_all(exp.Column)} or {"none"}
 

@@ -8,8 +8,9 @@ from typing import Protocol
 from urllib.parse import quote
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.model.time_bucket import CalendarBuckets
+from ontoweir.mappings.model.time_bucket import CalendarBuckets, Moments
 from ontoweir.rewriter.groups.lift_aggregates import list_aggregates
+from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.rewriter.model.query import ANSWERS, ConjunctiveQuery, InnerSelect, Variable
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
 from ontoweir.rewriter.syntax.node import Node
@@ -190,7 +191,16 @@ def _list_variables(branch: ConjunctiveQuery) -> tuple[Sequence[str], Sequence[s
 
 
 def _list_times(branch: ConjunctiveQuery, group: Sequence[str]) -> Iterator[str]:
-    """The variables of the group that may be a fixed time before that at which it is final."""
+    """The variables of the group that may be a fixed time before that at which it is final; of a
+    session the time of its last row."""
+    aggregation = branch.aggregation
+    if aggregation is not None and aggregation.session_us is not None:
+        moments = {b.name for b in branch.buckets if isinstance(b.bucket.buckets, Moments)}
+        for made in aggregation.aggregates:
+            last = made.function is AggregateFunction.MAX and made.argument in moments
+            if last and made.name in aggregation.columns:
+                yield made.name
+        return
     for named in branch.buckets:
         bucket = named.bucket
         if named.name not in group:

@@ -43,6 +43,7 @@ from ontoweir.rewriter.subqueries.qualify_names import Shown, qualify_names
 from ontoweir.rewriter.subqueries.refuse_mixed_union import refuse_mixed_union
 from ontoweir.rewriter.subqueries.resolve_names import Columns, FromItem, resolve_names
 from ontoweir.rewriter.subqueries.select_answers import Answers, select_answers
+from ontoweir.rewriter.subqueries.unite_groups import unite_groups
 from ontoweir.rewriter.windows.read_window_tables import list_window_columns, read_window_tables
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def merge_subqueries(
     """
     from sqlglot import exp
 
+    tree = unite_groups(tree)
     names = {i.name.lower() for i in tree.find_all(exp.Identifier)}
     views = {v.lower() for v in catalog.views}
     inside = tree.find(exp.With, exp.Subquery) or names & views or has_absence(tree)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.expressions.may_be_null import is_nullable
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal, find_table
+from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name, find_table
 from ontoweir.rewriter.joins.absence_trees import TIME, AbsenceTrees, Opening
 from ontoweir.rewriter.joins.find_absence import (
     Part,
     PartKind,
     absence_of,
     find_absence,
+    split_conjuncts,
 )
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.split_outer import reads, split_full, split_outer, turn_outer
@@ -23,10 +24,12 @@ from ontoweir.rewriter.subqueries.column_names import (
     columns_around,
     columns_of,
     free_name,
+    name_text,
     substitute,
 )
 from ontoweir.rewriter.subqueries.join_inner import list_items
 from ontoweir.rewriter.subqueries.open_part import join_rows, open_part
+from ontoweir.rewriter.windows.read_sql_windows import is_now
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -119,9 +122,10 @@ def _read(
 
     inside = {i.alias_or_name.lower() for i in list_items(positive)}
     needed = ColumnNames(inside)
+    positive, windows = _take_windows(positive, inside)
     outer = positive.copy()
-    for key in ("joins", "where"):
-        outer.set(key, None)
+    outer.set("joins", None)
+    outer.set("where", exp.Where(this=exp.and_(*windows)) if windows else None)
     for column in columns_of(outer):
         needed.add(column, key=False)
     for part in parts:
@@ -163,9 +167,46 @@ def _read(
     )
     meaning = {needed.text(n): _meaning(n, behind, stream, work) for n, behind in columns}
     meaning |= {nulls.text(n): exp.column(n, stream, quoted=True) for n in nulls.columns}
+    at_once = {needed.text(n) for n, behind in columns if behind == 0 and n in needed.columns}
+    _refuse_late(windows, at_once)
     outer.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(stream, quoted=True))))
     substitute(outer, meaning)
     return work.flatten(outer, work.is_set)
+
+
+def _take_windows(positive: "exp.Select", inside: set[str]) -> "tuple[exp.Select, list[exp.Expr]]":
+    """A SELECT without the conditions of its own rows that have NOW(); and these, which are of the
+    rows beside which others are there, or not."""
+    from sqlglot import exp
+
+    where = positive.args.get("where")
+    kept: list[exp.Expr] = []
+    windows: list[exp.Expr] = []
+    for conjunct in () if where is None else split_conjuncts(where.this):
+        own = all(c.table.lower() in inside for c in columns_of(conjunct))
+        own = own and isinstance(conjunct, exp.Predicate) and any(map(is_now, conjunct.walk()))
+        (windows if own else kept).append(conjunct)
+    if windows:
+        positive = positive.copy()
+        left = exp.Where(this=exp.and_(*(c.copy() for c in kept))) if kept else None
+        positive.set("where", left)
+    return positive, [c.copy() for c in windows]
+
+
+def _refuse_late(windows: "Sequence[exp.Expr]", at_once: set[str]) -> None:
+    """Raise SqlRefusal where it is not known at the time that a window is of whether others are
+    beside a row: until then it would be shown, and be taken back."""
+    for window in windows:
+        for column in columns_of(window):
+            if name_text(column) not in at_once:
+                raise SqlRefusal(
+                    "NOW() beside EXISTS, IN or an outer join that looks at later rows",
+                    why="whether others are beside a row is not final at the time of the row, when "
+                    "its window begins",
+                    fix="write EXISTS, IN or the join in a subquery of FROM, whose rows are there "
+                    "when they are final, and the condition with NOW() around it",
+                    line=line_of(window),
+                )
 
 
 def _require_values(found: "exp.Select", positive: "exp.Select", work: Opening) -> None:
@@ -185,8 +226,10 @@ def _require_values(found: "exp.Select", positive: "exp.Select", work: Opening) 
         known = catalog.streams.get(name) or catalog.relations.get(name)
         if isinstance(known, Stream) and known.timestamp == column.name:
             continue
-        if known is None or is_nullable(known, column.name):
+        if known is None or find_name(column.name, column_names(known)) is None:
             continue  # of a subquery's column, the query over the answers knows it
+        if is_nullable(known, column.name):
+            continue
         conditions.append(exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null())))
     if conditions:
         where = found.args.get("where")

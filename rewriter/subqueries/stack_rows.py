@@ -1,7 +1,8 @@
 """A SELECT that computes with columns of several rows, as one over the stream of its matches.
 
-An expression is of one row. A match of several rows is one row of the stream of all matches, each
-final when it is complete: of it everything is computed as of any row.
+An expression is of one row, and a session of the rows of one stream. A match of several rows is one
+row of the stream of all matches, each final when it is complete: of it everything is computed as of
+any row.
 """
 
 from collections.abc import Callable
@@ -60,7 +61,8 @@ def stack_rows(
         scope, _, _ = read_from(select.copy(), catalog)
         _qualify(select, catalog)
         outside = _list_several(select, scope)
-        if not outside and not any(_computes(item, scope) for item in _items(select)):
+        computes = any(_computes(item, scope) for item in _items(select))
+        if not outside and not computes and not _has_sessions(select, catalog):
             continue
         made, catalog = _stack(select, outside, catalog, read)
         if select is tree:
@@ -68,6 +70,17 @@ def stack_rows(
         else:
             select.replace(made)
     return tree, catalog
+
+
+def _has_sessions(select: "exp.Select", catalog: Catalog) -> bool:
+    """Whether its groups are sessions of matches of several streams' rows."""
+    from sqlglot import exp
+
+    group = select.args.get("group")
+    items = () if group is None else group.expressions
+    tables = [find_table(i.name, catalog) for i in list_items(select)]
+    sessions = any(isinstance(i, exp.Anonymous) and i.name == "SESSION" for i in items)
+    return sessions and sum(isinstance(t, Stream) for t in tables) > 1
 
 
 def _qualify(select: "exp.Select", catalog: Catalog) -> None:

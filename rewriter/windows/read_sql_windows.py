@@ -54,7 +54,7 @@ def read_sql_windows(tree: "exp.Query", catalog: Catalog) -> SqlWindows:
     """
     from sqlglot import exp
 
-    if not any(_is_now(node) for node in tree.walk()):
+    if not any(is_now(node) for node in tree.walk()):
         return SqlWindows(tree, catalog, (), (), ())
     tree = tree.copy()
     made: dict[tuple[str, Column], None] = {}
@@ -65,7 +65,7 @@ def read_sql_windows(tree: "exp.Query", catalog: Catalog) -> SqlWindows:
     ]
     read = [_read_select(select, catalog) for select in selects]
     for node in tree.walk():
-        if _is_now(node):
+        if is_now(node):
             raise _refuse(node, "NOW()")
     if not any(any(w.edges("ends")) or any(w.edges("begins")) for w in read):
         return SqlWindows(tree, catalog, (), (), ())  # all that is said of NOW() always holds
@@ -145,7 +145,7 @@ def _take(condition: "exp.Expr", windows: _Windows) -> "exp.Expr | None":
     while waiting:
         node = waiting.pop()
         inner = node.unnest()
-        if not any(_is_now(part) for part in inner.walk()):
+        if not any(is_now(part) for part in inner.walk()):
             rest.append(node)
         elif isinstance(inner, exp.And):
             waiting += [inner.right, inner.left]
@@ -223,9 +223,9 @@ class _Linear:
         if isinstance(inner, (exp.Add, exp.Sub)):
             self.add(inner.this, sign)
             self.add(inner.expression, sign if isinstance(inner, exp.Add) else -sign)
-        elif _is_now(inner):
+        elif is_now(inner):
             self.now += sign
-        elif is_grid(inner) and _is_now((call := read_sql_grid(inner)).time.unnest()):
+        elif is_grid(inner) and is_now((call := read_sql_grid(inner)).time.unnest()):
             if call.ends or self.now:
                 raise _refuse(inner, inner.sql("spark"))
             self.now, self.grid = sign, call.grid
@@ -269,7 +269,8 @@ def _add_conditions(select: "exp.Select", windows: _Windows) -> None:
         select.where(*conditions, copy=False)
 
 
-def _is_now(node: "exp.Expr") -> bool:
+def is_now(node: "exp.Expr") -> bool:
+    """Whether it is NOW(), or what is the same."""
     from sqlglot import exp
 
     if isinstance(node, exp.Anonymous):

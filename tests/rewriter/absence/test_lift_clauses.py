@@ -46,6 +46,36 @@ def _lift(group: str) -> list[str]:
             "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { ?x :q ?z }",
         ),
         (
+            (
+                "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { { GRAPH ?u { ?x :q 1 } } UNION { "
+                "GRAPH ?v { ?x :q 2 } FILTER(?v < ?t) } FILTER(?y > 3) }"
+            ),
+            (
+                "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { GRAPH ?u { ?x :q 1 } FILTER(?y > 3) } "
+                "FILTER NOT EXISTS { GRAPH ?v { ?x :q 2 } FILTER(?v < ?t) FILTER(?y > 3) }"
+            ),
+        ),
+        (
+            (  # what it compares is bound in it
+                "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { { GRAPH ?u { ?x :q ?z } FILTER(?z > 1) "
+                "} UNION { GRAPH ?v { ?x :q 2 } } }"
+            ),
+            (
+                "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { { GRAPH ?u { ?x :q ?z } FILTER(?z > 1) "
+                "} UNION { GRAPH ?v { ?x :q 2 } } }"
+            ),
+        ),
+        (
+            (  # beside other patterns
+                "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { ?x :r ?w { ?x :q ?z FILTER(?y > 1) } "
+                "UNION { ?x :q 2 } }"
+            ),
+            (
+                "GRAPH ?t { ?x :p ?y } FILTER NOT EXISTS { ?x :r ?w { ?x :q ?z FILTER(?y > 1) } "
+                "UNION { ?x :q 2 } }"
+            ),
+        ),
+        (
             "{ GRAPH ?t { ?x :p ?y } OPTIONAL { ?x :q ?z } } ?x :r ?w",
             "GRAPH ?t { ?x :p ?y } OPTIONAL { ?x :q ?z } . ?x :r ?w",
         ),
@@ -115,3 +145,20 @@ def test_a_computed_value_of_a_branch_is_refused() -> None:
     branch = "{ GRAPH ?t { ?x :p ?y } MINUS { ?x :q 1 } BIND(?y + 1 AS ?z) }"
     with pytest.raises(QueryError, match="BIND in a group of UNION"):
         _lift(f"{branch} UNION {{ GRAPH ?t {{ ?x :r ?z }} }}")
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        "SELECT ?x (MAX(?t) AS ?l) (COUNT(*) AS ?n) { GRAPH ?t { ?x :p ?y } } GROUP BY ?x",
+        "SELECT DISTINCT ?x { GRAPH ?t { ?x :p ?y } }",
+    ],
+)
+def test_a_select_that_hides_its_times(inner: str) -> None:
+    with pytest.raises(QueryError, match=r"it does not show \?t, the time of its rows"):
+        _lift(f"{{ {inner} }} FILTER NOT EXISTS {{ GRAPH ?u {{ ?x :q 1 }} }}")
+    for shown in ("*", "?x ?t"):
+        _lift(
+            f"{{ SELECT DISTINCT {shown} {{ GRAPH ?t {{ ?x :p ?y }} }} }} FILTER NOT EXISTS {{ "
+            "GRAPH ?u { ?x :q 1 } }"
+        )

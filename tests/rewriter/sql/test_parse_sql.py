@@ -171,7 +171,10 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("(SELECT x FROM a) LIMIT 3", 1, "LIMIT"),
         ("SELECT x FROM a, A", 1, "occurs twice"),
         ("SELECT x FROM a; SELECT x FROM b", 1, "2 SQL statements"),
-        ("SELECT count(*) FROM a UNION ALL SELECT x FROM b", 1, "one SELECT without UNION"),
+        ("CREATE VIEW v AS SELECT x FROM a; DELETE FROM a", 1, "2 SQL statements"),
+        ("CREATE VIEW v AS SELECT x FROM a", 1, "other than SELECT"),
+        ("CREATE VIEW v AS SELECT x FROM a;\nSELECT y FROM v", 2, "unknown column 'y' of v"),
+        ("SELECT count(*) FROM a UNION ALL SELECT x FROM b", 1, "groups are not final"),
         ("SELECT count(*) AS n, x FROM a GROUP BY 3", 1, "GROUP BY position 3"),
         ("SELECT count(*) AS n FROM a GROUP BY 1", 1, "GROUP BY an expression"),
         (
