@@ -1,6 +1,7 @@
 """Tables of texts, compared with Python's dict: hashes that coincide, NULL, dictionaries."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -67,6 +68,27 @@ def test_codes_are_those_of_a_dict(columns: list[list[str | None]], way: int) ->
     assert sorted(known) == sorted(set(known))
     assert len(table) == len(known)  # what only a dictionary has gets no code
     assert len(set(table.texts.to_pylist())) == len(table)
+
+
+@given(COLUMNS, st.integers(0, 3), st.integers(1, 3), st.sampled_from([0, 1 << 16]))
+def test_distinct_texts_get_codes_as_others(
+    columns: list[list[str | None]], way: int, chunks: int, small: int
+) -> None:
+    """In pieces, with NULL, after others, and among permanent ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_table, "_SMALL", small)
+        plain, told = StringPool(TextTable(), TextTable()), StringPool(TextTable(), TextTable())
+        for pool in (plain, told):
+            pool.permanent.add(pa.array(["ab", "é"][: way % 3]))
+        for values in columns:
+            nulls = [None] * values.count(None)
+            column = make([*dict.fromkeys(v for v in values if v is not None), *nulls], way)
+            cuts = [n * len(column) // chunks for n in range(chunks + 1)]
+            pieces = [column.slice(a, b - a) for a, b in pairwise(cuts)]
+            whole = pa.chunked_array(pieces, column.type)
+            codes = told.encode(whole, distinct=True)
+            assert codes.tolist() == plain.encode(whole).tolist()
+            assert told.others.texts.equals(plain.others.texts)
 
 
 @given(COLUMNS, st.integers(0, 3))
