@@ -151,7 +151,7 @@ class TextTable:
         return found[0] if len(found) == 1 else np.concatenate([*found, np.zeros(0, np.int64)])
 
     def _find(self, texts: "pa.LargeStringArray") -> Codes:
-        if not len(self):
+        if not len(self) or not len(texts):
             return np.full(len(texts), EMPTY, dtype=np.int64)
         if len(self) <= min(len(texts), _SMALL):
             found = pc.fill_null(pc.index_in(texts, value_set=self.texts), EMPTY)
