@@ -225,9 +225,13 @@ def _restore(texts: "pa.LargeStringArray") -> TextTable:
 
 
 def take_rows(column: "pa.Array | pa.ChunkedArray", rows: Codes) -> "pa.Array | pa.ChunkedArray":
-    """The rows at an ascending index; dictionaries stay as they are, each with its own rows."""
-    if not (isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type)):
+    """The rows at an ascending index, each chunk with its own: Arrow makes one of all chunks first,
+    whose dictionaries it would unite."""
+    if not isinstance(column, pa.ChunkedArray):
         return column.take(pa.array(rows))
+    if column.num_chunks < 2:
+        pieces = [piece.take(pa.array(rows)) for piece in column.chunks]
+        return pa.chunked_array(pieces, column.type)
     starts = np.cumsum([0, *map(len, column.chunks)])
     cuts = np.searchsorted(rows, starts)
     pieces = [
@@ -237,7 +241,7 @@ def take_rows(column: "pa.Array | pa.ChunkedArray", rows: Codes) -> "pa.Array | 
         )
         if last > first
     ]
-    return pa.chunked_array(pieces, column.type)
+    return pa.chunked_array(pieces or [column.chunk(0).slice(0, 0)], column.type)
 
 
 def _join(parts: "list[pa.LargeStringArray]") -> "pa.LargeStringArray":

@@ -13,6 +13,7 @@ from ontoweir.runtime.pool import text_table
 from ontoweir.runtime.pool.hash_texts import hash_texts
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_table import TEXT, TextTable
+from ontoweir.runtime.sources.coded_texts import pick_rows
 
 PARTS = (
     "",
@@ -286,3 +287,25 @@ def test_texts_of_dictionaries_that_rows_have(seed: int) -> None:
         assert (found[~late] == codes[~late]).all()
         assert set(table.texts.to_pylist()) >= {v for v in values if v is not None}
         assert len(table) - before == len({c for c in codes if c >= before})
+
+
+@given(COLUMNS, st.integers(0, 3), st.data())
+def test_rows_of_tables_in_pieces(
+    columns: list[list[str | None]], way: int, data: st.DataObject
+) -> None:
+    """Ascending or not, with repetitions; pieces may be empty, and there may be none."""
+    pieces = [make(values, way) for values in columns]
+    kind = make([], way).type
+    column = pa.chunked_array(pieces, kind)
+    numbers = pa.chunked_array([pa.array(range(len(p)), pa.int64()) for p in pieces], pa.int64())
+    table = pa.table({"t": column, "n": numbers})
+    places = st.lists(st.integers(0, max(0, len(column) - 1)), max_size=20 if len(column) else 0)
+    index = np.array(data.draw(places), dtype=np.int64)
+    ascending = np.sort(index)
+    for rows in (ascending,) if way == 3 else (index, ascending):  # Arrow unites no NULL
+        picked = pick_rows(table, rows)
+        whole = table.to_pylist()
+        assert picked.schema == table.schema
+        assert picked.to_pylist() == [whole[i] for i in rows]
+    none = pick_rows(table.select([]), index)
+    assert none.num_columns == 0
