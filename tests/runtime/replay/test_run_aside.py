@@ -4,9 +4,12 @@ interrupted while waiting for it ends it."""
 import signal
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from ontoweir.runtime.replay import run_here
+from ontoweir.runtime.replay.ranges.replay_range import PreparedWork
 from ontoweir.runtime.replay.ranges.run_aside import run_aside
 
 
@@ -54,3 +57,16 @@ def test_an_interrupted_wait_ends_the_task() -> None:
     with pytest.raises(KeyboardInterrupt):
         run_aside(task, lambda: None)
     assert not threads[0].is_alive()
+
+
+def test_tasks_of_this_process_do_not_run_in_the_main_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    work: Any = None  # nobody looks at it
+    task: Any = None
+    monkeypatch.setattr(run_here, "prepare_work", lambda work: PreparedWork(work, (), {}))
+    monkeypatch.setattr(run_here, "run_task", lambda *_: threading.current_thread())
+    with run_here.in_process(work) as run:
+        threads: list[Any] = list(run([task, task], lambda: None))
+    assert len(threads) == 2
+    assert threading.main_thread() not in threads
