@@ -70,15 +70,24 @@ def flatten(column: "pa.ChunkedArray | pa.Array") -> "pa.Array":
 
 
 def encode_column(
-    column: "pa.ChunkedArray | pa.Array", kind: ColumnType, unit: int, pool: StringPool, name: str
+    column: "pa.ChunkedArray | pa.Array",
+    kind: ColumnType,
+    unit: int,
+    pool: StringPool,
+    name: str,
+    *,
+    distinct: bool = False,
 ) -> Encoded:
-    """A column in units (numbers in 1/unit, days, microseconds, string codes).
+    """A column in units (numbers in 1/unit, days, microseconds, string codes). `distinct`: no
+    string occurs twice, as is known.
 
     Raises:
         DataError: the data's type cannot hold the declared type's values, or a number overflows.
     """
-    flat = flatten(column)
     try:
+        if isinstance(kind, StringType):
+            return by_codes(pool.encode(as_texts(column, name), distinct=distinct))
+        flat = flatten(column)
         match kind:
             case IntType():
                 return _encode_int(flat, unit, name)
@@ -89,8 +98,6 @@ def encode_column(
             case FloatType():
                 values = pc.cast(flat, pa.float64()).to_numpy(zero_copy_only=False)
                 return Encoded(scale_floats(values, unit), ~np.isnan(values))
-            case StringType():
-                return by_codes(pool.encode(as_texts(flat, name)))
             case BooleanType():
                 return _plain(pc.cast(pc.cast(flat, pa.bool_()), pa.int8()))
             case DateType():
@@ -100,11 +107,11 @@ def encode_column(
             case _:
                 assert_never(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise _wrong_type(flat, kind, name, error) from error
+        raise _wrong_type(column, kind, name, error) from error
 
 
 def _wrong_type(
-    column: "pa.Array", kind: ColumnType, name: str, error: pa.ArrowException
+    column: "pa.Array | pa.ChunkedArray", kind: ColumnType, name: str, error: pa.ArrowException
 ) -> DataError:
     return DataError(
         f"column {name} holds {column.type}, which is not {name_column_type(kind)}",

@@ -19,6 +19,7 @@ from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.select_candidates import Limits, Selection
 from ontoweir.runtime.pool.text_table import Codes, TextTable
+from ontoweir.runtime.sources.coded_texts import pick_rows
 from ontoweir.runtime.sources.convert_table import describe_bad
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_source import BAD
@@ -90,7 +91,7 @@ class Admitted:
             self,
             steps=Steps(times, self.steps.step_us),
             times=times,
-            table=self.table.take(pa.array(index)),
+            table=pick_rows(self.table, index),
             marks=None,
             coded={n: CodedTexts(c.table, c.codes[index]) for n, c in self.coded.items()},
             memory=ColumnMemory(),  # which was made of all rows
@@ -145,7 +146,7 @@ def admit_rows(
         _reject_rate(stream, steps.all(), gate)
     if not gate.good.all():
         index = np.flatnonzero(gate.good)
-        times, table = times[index], table.take(pa.array(index))
+        times, table = times[index], pick_rows(table, index)
         steps = Steps(times, stream.step_us)
         coded = {n: CodedTexts(c.table, c.codes[index]) for n, c in coded.items()}
         if strict:

@@ -198,7 +198,7 @@ class MemberEncoder:
             return known.take(index)
         values = self.values(stream, name)
         plain = self._plain(stream, name) if values.null_count == 0 else None
-        some = values.take(pa.array(index)) if plain is None else pa.array(_pick(plain, index))
+        some = take_rows(values, index) if plain is None else pa.array(_pick(plain, index))
         memory.some[key] = _encode_values(some, column, unit, pool, f"{stream}.{name}")
         return memory.some[key]
 

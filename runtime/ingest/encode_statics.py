@@ -1,6 +1,6 @@
 """Static relations as numbers, and the columns of a plan that it takes from tables."""
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -199,9 +199,9 @@ def encode_static(
     columns: set[str],
     units: Units,
     pool: StringPool,
-    absent: Set[str] = frozenset(),
 ) -> StaticData:
-    """Encode a static relation's columns in use; `absent`: those that may have to be NULL."""
+    """Encode columns of a static relation. `table`: its rows, which are held to what is declared of
+    it (load_statics)."""
     return StaticData(
         table.num_rows,
         {
@@ -211,11 +211,11 @@ def encode_static(
                 units.of(kind_of(c.type)),
                 pool,
                 f"{relation.name}.{c.name}",
+                distinct=(c.name,) in relation.keys,
             )
             for c in relation.columns
             if c.name in columns
         },
-        {name: find_present(table.column(name)) for name in absent},
     )
 
 
@@ -228,10 +228,11 @@ def encode_statics(
     more: Iterable[ColumnPlace] = (),
 ) -> dict[str, StaticData]:
     """The static relations that a form looks at, encoded; `known`: those that are encoded already
-    with the pool, to which others are added; `more`: columns that are looked at besides."""
+    with the pool, to which others are added, columns one by one as plans have different ones of
+    them; `more`: columns that are looked at besides."""
     valued, absent = valued_columns(form, catalog), null_columns(form)
-    for table, column in more:
-        valued.setdefault(table, set()).add(column)
+    for place, column in more:
+        valued.setdefault(place, set()).add(column)
     encoded = {}
     for name, relation in catalog.relations.items():
         if name in valued or name in absent:
@@ -239,7 +240,14 @@ def encode_statics(
             units = Units(form.unit, {}, form.floats)
             key = (name, frozenset(columns), form.unit, form.floats, nulls)
             if key not in known:
-                known[key] = encode_static(relation, tables[name], columns, units, pool, nulls)
+                table, made = tables[name], dict[str, Encoded]()
+                for column in sorted(columns):
+                    one = (name, column, form.unit, form.floats)
+                    if one not in known:
+                        known[one] = encode_static(relation, table, {column}, units, pool)
+                    made |= known[one].columns
+                present = {column: find_present(table.column(column)) for column in nulls}
+                known[key] = StaticData(table.num_rows, made, present)
             encoded[name] = known[key]
     return encoded
 

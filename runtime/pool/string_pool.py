@@ -25,15 +25,18 @@ class StringPool:
         """The code of a string, new or known."""
         return int(self.encode(pa.array([text]))[0])
 
-    def encode(self, column: "pa.Array | pa.ChunkedArray") -> Codes:
-        """Codes of a column of strings, or of a dictionary of strings; -1: NULL."""
-        return self.complete(column, self.permanent.find(column))
+    def encode(self, column: "pa.Array | pa.ChunkedArray", *, distinct: bool = False) -> Codes:
+        """Codes of a column of strings, or of a dictionary of strings; -1: NULL. `distinct`: as
+        TextTable.add."""
+        return self.complete(column, self.permanent.find(column), distinct=distinct)
 
-    def complete(self, column: "pa.Array | pa.ChunkedArray", codes: Codes) -> Codes:
+    def complete(
+        self, column: "pa.Array | pa.ChunkedArray", codes: Codes, *, distinct: bool = False
+    ) -> Codes:
         """The codes of a column that was looked up among the permanent ones: with those of the
         others, which may be new."""
         if not len(self.permanent):
-            return self.others.add(column)
+            return self.others.add(column, distinct=distinct)
         missing = codes < 0
         if column.null_count:  # of a dictionary, which may hold NULL itself, it is found below
             missing &= column.is_valid().to_numpy(zero_copy_only=False)
@@ -41,7 +44,7 @@ class StringPool:
         if len(rows) == 0:
             return codes
         whole = len(rows) == len(codes)
-        added = self.others.add(column if whole else take_rows(column, rows))
+        added = self.others.add(column if whole else take_rows(column, rows), distinct=distinct)
         made = codes.copy()
         made[rows] = np.where(added < 0, -1, added + len(self.permanent))
         return made

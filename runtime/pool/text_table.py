@@ -75,9 +75,12 @@ class TextTable:
             return np.full(len(column), EMPTY, dtype=np.int64)
         return self._look_up(column, self._find, new=False)
 
-    def add(self, column: "pa.Array | pa.ChunkedArray") -> Codes:
-        """The codes of texts, which get new ones where they are not there; NULL has none."""
-        return self._look_up(column, self._add, new=True)
+    def add(self, column: "pa.Array | pa.ChunkedArray", *, distinct: bool = False) -> Codes:
+        """The codes of texts, which get new ones where they are not there; NULL has none.
+        `distinct`: no text but NULL occurs twice, which is known, so that it is not found out."""
+        plain = not column.null_count and not pa.types.is_dictionary(column.type)
+        look_up = self._add_distinct if distinct and plain else self._add
+        return self._look_up(column, look_up, new=True)
 
     def take(self, codes: Codes) -> "pa.LargeStringArray":
         """The texts of codes."""
@@ -135,20 +138,20 @@ class TextTable:
     ) -> Codes:
         """Look a column up, by its dictionaries where it has them; `new`: texts that are not there
         get codes."""
-        if not pa.types.is_dictionary(column.type):
-            whole = column.cast(TEXT)
-            return look_up(whole.combine_chunks() if isinstance(whole, pa.ChunkedArray) else whole)
         pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
-        found = [
-            self._dictionaries.look_up(
-                piece, len(self), lambda texts: look_up(texts.cast(TEXT)), new=new
-            )
-            for piece in pieces
-        ]
+        if pa.types.is_dictionary(column.type):
+            found = [
+                self._dictionaries.look_up(
+                    piece, len(self), lambda texts: look_up(texts.cast(TEXT)), new=new
+                )
+                for piece in pieces
+            ]
+        else:
+            found = [look_up(piece.cast(TEXT)) for piece in pieces]
         return found[0] if len(found) == 1 else np.concatenate([*found, np.zeros(0, np.int64)])
 
     def _find(self, texts: "pa.LargeStringArray") -> Codes:
-        if not len(self):
+        if not len(self) or not len(texts):
             return np.full(len(texts), EMPTY, dtype=np.int64)
         if len(self) <= min(len(texts), _SMALL):
             found = pc.fill_null(pc.index_in(texts, value_set=self.texts), EMPTY)
@@ -222,9 +225,13 @@ def _restore(texts: "pa.LargeStringArray") -> TextTable:
 
 
 def take_rows(column: "pa.Array | pa.ChunkedArray", rows: Codes) -> "pa.Array | pa.ChunkedArray":
-    """The rows at an ascending index; dictionaries stay as they are, each with its own rows."""
-    if not (isinstance(column, pa.ChunkedArray) and pa.types.is_dictionary(column.type)):
+    """The rows at an ascending index, each chunk with its own: Arrow makes one of all chunks first,
+    whose dictionaries it would unite."""
+    if not isinstance(column, pa.ChunkedArray):
         return column.take(pa.array(rows))
+    if column.num_chunks < 2:
+        pieces = [piece.take(pa.array(rows)) for piece in column.chunks]
+        return pa.chunked_array(pieces, column.type)
     starts = np.cumsum([0, *map(len, column.chunks)])
     cuts = np.searchsorted(rows, starts)
     pieces = [
@@ -234,7 +241,7 @@ def take_rows(column: "pa.Array | pa.ChunkedArray", rows: Codes) -> "pa.Array | 
         )
         if last > first
     ]
-    return pa.chunked_array(pieces, column.type)
+    return pa.chunked_array(pieces or [column.chunk(0).slice(0, 0)], column.type)
 
 
 def _join(parts: "list[pa.LargeStringArray]") -> "pa.LargeStringArray":

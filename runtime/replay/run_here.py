@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 import pyarrow as pa
 
@@ -15,6 +16,7 @@ from ontoweir.runtime.replay.ranges.replay_range import (
     prepare_work,
     run_task,
 )
+from ontoweir.runtime.replay.ranges.run_aside import run_aside
 from ontoweir.runtime.replay.ranges.scan_ranges import RunTasks
 from ontoweir.runtime.verified.watch_rejects import RejectWatch
 
@@ -35,7 +37,7 @@ def in_process(work: ExecutionContext, watch: RejectWatch | None = None) -> Iter
 
     def run(tasks: Sequence[RangeTask], on_progress: Callable[[], None]) -> list[RangeOutcome]:
         try:
-            return [run_task(prepared, task, on_progress) for task in tasks]
+            return [run_aside(partial(run_task, prepared, task), on_progress) for task in tasks]
         except BrokenPipeError:
             raise  # whoever read the answers has enough of them
         except (OSError, MemoryError, pa.ArrowException) as error:

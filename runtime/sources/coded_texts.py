@@ -7,7 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.mappings.model.catalog import DecimalType, Stream, StringType
+from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.parquet.read_decimals import are_coded
+from ontoweir.runtime.pool.text_table import take_rows
 from ontoweir.runtime.sources.list_pieces import find_leaf
 
 CODED = pa.dictionary(pa.int32(), pa.string())
@@ -81,3 +83,10 @@ def concat_rows(tables: Sequence[pa.Table]) -> pa.Table:
                 table = table.set_column(place, field.name, texts)
         plain.append(table)
     return pa.concat_tables(plain, promote_options="permissive")
+
+
+def pick_rows(table: pa.Table, rows: Array) -> pa.Table:
+    """The rows at an index; where it ascends, of each chunk by itself (take_rows)."""
+    if not table.num_columns or not bool((rows[1:] >= rows[:-1]).all()):
+        return table.take(pa.array(rows))
+    return pa.table([take_rows(c, rows) for c in table.columns], schema=table.schema)

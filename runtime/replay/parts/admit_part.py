@@ -15,6 +15,7 @@ from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts, ReferenceCheck, admit_rows
+from ontoweir.runtime.pool.text_table import take_rows
 from ontoweir.runtime.sources.history import Cursor, History
 
 
@@ -84,7 +85,7 @@ def _take(table: pa.Table, index: Array) -> pa.Table:
     columns: list[pa.Array | pa.ChunkedArray] = []
     for column in table.columns:
         if column.null_count or not pa.types.is_int64(column.type):
-            columns.append(column.take(pa.array(index)))
+            columns.append(take_rows(column, index))
             continue
         chunks = [np.zeros(0, np.int64), *(chunk.to_numpy() for chunk in column.chunks)]
         whole = chunks[1] if len(chunks) == 2 else np.concatenate(chunks)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.replay.keep_pages import keep_pages
 from ontoweir.runtime.replay.parts.replay_part import replay_part
 from ontoweir.runtime.replay.ranges.replay_range import prepare_work
+from ontoweir.runtime.replay.ranges.run_aside import run_aside
 
 _PAUSE = 0.02
 """Seconds between two looks at what other processes have written."""
@@ -56,7 +58,8 @@ def run_processes(
             _check(children, folder)
             look()
 
-        replay_part(prepare_work(work), division, 0, folder, on_chunk)
+        prepared = prepare_work(work)
+        run_aside(partial(replay_part, prepared, division, 0, folder), on_chunk)
         while not look():
             _check(children, folder)
             time.sleep(_PAUSE)
@@ -88,7 +91,8 @@ def run_child(folder: str, part: int) -> None:
 
     try:
         work, division = pickle.loads(_work_file(place).read_bytes())
-        replay_part(prepare_work(open_statics(work)), division, part, place, on_chunk)
+        prepared = prepare_work(open_statics(work))
+        run_aside(partial(replay_part, prepared, division, part, place), on_chunk)
     except OntoweirError as error:
         failure = describe_failure(error)
         scratch = _failure_file(place, part).with_suffix(".writing")

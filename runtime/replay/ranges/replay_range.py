@@ -44,6 +44,7 @@ from ontoweir.runtime.ingest.list_references import reference_checks
 from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.ranges.check_bound import check_bound, check_rows, list_sizes
 from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
+from ontoweir.runtime.replay.ranges.run_aside import run_aside
 from ontoweir.runtime.replay.ranges.thin_chunks import list_thinned
 from ontoweir.runtime.replay.ranges.write_behind import write_behind
 from ontoweir.runtime.results.group_state import GroupState
@@ -162,7 +163,8 @@ def replay_range(key: str, packed: Any, task: bytes) -> bytes:
         if key not in _prepared:
             _prepared.clear()
             _prepared[key] = prepare_work(open_statics(pickle.loads(packed.value)))
-        outcome = run_task(_prepared[key], pickle.loads(task), lambda: None)
+        given = partial(run_task, _prepared[key], pickle.loads(task))
+        outcome = run_aside(given, lambda: None)
     except OntoweirError as error:
         return pickle.dumps(describe_failure(error))
     return pickle.dumps(outcome)

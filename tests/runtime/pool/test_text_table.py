@@ -1,6 +1,7 @@
 """Tables of texts, compared with Python's dict: hashes that coincide, NULL, dictionaries."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ from ontoweir.runtime.pool import text_table
 from ontoweir.runtime.pool.hash_texts import hash_texts
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_table import TEXT, TextTable
+from ontoweir.runtime.sources.coded_texts import pick_rows
 
 PARTS = (
     "",
@@ -67,6 +69,27 @@ def test_codes_are_those_of_a_dict(columns: list[list[str | None]], way: int) ->
     assert sorted(known) == sorted(set(known))
     assert len(table) == len(known)  # what only a dictionary has gets no code
     assert len(set(table.texts.to_pylist())) == len(table)
+
+
+@given(COLUMNS, st.integers(0, 3), st.integers(1, 3), st.sampled_from([0, 1 << 16]))
+def test_distinct_texts_get_codes_as_others(
+    columns: list[list[str | None]], way: int, chunks: int, small: int
+) -> None:
+    """In pieces, with NULL, after others, and among permanent ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_table, "_SMALL", small)
+        plain, told = StringPool(TextTable(), TextTable()), StringPool(TextTable(), TextTable())
+        for pool in (plain, told):
+            pool.permanent.add(pa.array(["ab", "é"][: way % 3]))
+        for values in columns:
+            nulls = [None] * values.count(None)
+            column = make([*dict.fromkeys(v for v in values if v is not None), *nulls], way)
+            cuts = [n * len(column) // chunks for n in range(chunks + 1)]
+            pieces = [column.slice(a, b - a) for a, b in pairwise(cuts)]
+            whole = pa.chunked_array(pieces, column.type)
+            codes = told.encode(whole, distinct=True)
+            assert codes.tolist() == plain.encode(whole).tolist()
+            assert told.others.texts.equals(plain.others.texts)
 
 
 @given(COLUMNS, st.integers(0, 3))
@@ -264,3 +287,25 @@ def test_texts_of_dictionaries_that_rows_have(seed: int) -> None:
         assert (found[~late] == codes[~late]).all()
         assert set(table.texts.to_pylist()) >= {v for v in values if v is not None}
         assert len(table) - before == len({c for c in codes if c >= before})
+
+
+@given(COLUMNS, st.integers(0, 3), st.data())
+def test_rows_of_tables_in_pieces(
+    columns: list[list[str | None]], way: int, data: st.DataObject
+) -> None:
+    """Ascending or not, with repetitions; pieces may be empty, and there may be none."""
+    pieces = [make(values, way) for values in columns]
+    kind = make([], way).type
+    column = pa.chunked_array(pieces, kind)
+    numbers = pa.chunked_array([pa.array(range(len(p)), pa.int64()) for p in pieces], pa.int64())
+    table = pa.table({"t": column, "n": numbers})
+    places = st.lists(st.integers(0, max(0, len(column) - 1)), max_size=20 if len(column) else 0)
+    index = np.array(data.draw(places), dtype=np.int64)
+    ascending = np.sort(index)
+    for rows in (ascending,) if way == 3 else (index, ascending):  # Arrow unites no NULL
+        picked = pick_rows(table, rows)
+        whole = table.to_pylist()
+        assert picked.schema == table.schema
+        assert picked.to_pylist() == [whole[i] for i in rows]
+    none = pick_rows(table.select([]), index)
+    assert none.num_columns == 0
