@@ -21,6 +21,7 @@ _EXTRAS = {
     "fastavro": "sources of Avro need where Spark does not read them",
     "deltalake": "sources of Delta need where Spark does not read them",
     "pyiceberg": "sources of Iceberg need",
+    "openpyxl": "only `init --from` of workbooks needs",
     "paho-mqtt": "only `receive`, of MQTT, needs",
     "psycopg": "only the sink postgres needs",
 }

@@ -13,7 +13,9 @@ from ontoweir.errors import OntoweirError, UsageError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.language_of import language_of_text
 from ontoweir.project.project import load_project
-from ontoweir.scaffold.export_database import SUFFIXES, export_database
+from ontoweir.scaffold.copies.export_database import SUFFIXES, export_database
+from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
+from ontoweir.scaffold.copies.export_workbook import export_workbook
 from ontoweir.scaffold.flatten_rows import write_plain
 from ontoweir.scaffold.guess_tables import guess_tables
 from ontoweir.scaffold.measure_guessed import (
@@ -125,6 +127,8 @@ def _list_tables(data: str, folder: Path) -> Sequence[Path]:
     path = fetch_file(data, folder) if remote else Path(data)
     if path.suffix.lower() in SUFFIXES and not path.is_dir():
         return export_database(path, folder)
+    if path.suffix.lower() in WORKBOOKS and not path.is_dir():
+        return export_workbook(path, folder)
     return export_text(path, folder) or [path]
 
 

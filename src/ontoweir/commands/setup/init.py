@@ -35,10 +35,11 @@ def add_init(commands: Any) -> None:
         help="tables of the project: CSV with a header, Parquet, JSON lines, Arrow or Avro, or "
         "folders of such; a table of Delta or Iceberg (these and Avro with ontoweir[avro], "
         "[delta] or [iceberg]); a topic of MQTT, as in mqtt://host/sensors/{device}/temp; a file "
-        "of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; or SQL that creates "
-        "tables (.sql), whose data is to come. InfluxDB's line protocol and annotated CSV, a JSON "
-        "document such as Prometheus answers, and columns parted by blanks, as vmstat prints them, "
-        "are copied into the project, as is what a URL or - (standard input) has",
+        "of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; a workbook of Excel "
+        "(.xlsx, with ontoweir[excel]), its sheets; or SQL that creates tables (.sql), whose data "
+        "is to come. InfluxDB's line protocol and annotated CSV, a JSON document such as "
+        "Prometheus answers, and columns parted by blanks, as vmstat prints them, are copied into "
+        "the project, as is what a URL or - (standard input) has",
     )
     init.add_argument(
         "--listen",
