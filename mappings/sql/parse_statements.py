@@ -1,10 +1,11 @@
 """The trees of a text in Spark SQL, and in the words of Flink that sqlglot does not know."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ def _name_views(parsed: "list[exp.Expr | None]") -> "list[exp.Expr | None]":
     views, last = trees[:-1], trees[-1] if trees else None
     if not views or not all(map(_is_view, views)) or not isinstance(last, exp.Query):
         return parsed
-    named = []
+    named: list[exp.CTE] = []
     for view in views:
+        _refuse_made(view, {cte.alias.lower() for cte in named})
         schema = view.this if isinstance(view.this, exp.Schema) else None
         given = [] if schema is None else schema.expressions
         columns = [c if isinstance(c, exp.Identifier) else c.this for c in given]
@@ -69,6 +71,23 @@ def _name_views(parsed: "list[exp.Expr | None]") -> "list[exp.Expr | None]":
     own = [] if around is None else around.expressions
     last.set("with_", exp.With(expressions=[*named, *own]))
     return [last]
+
+
+def _refuse_made(view: "exp.Expr", made: Set[str]) -> None:
+    """Raise SqlRefusal where a view is made twice, or only if there is none: which of two is meant
+    depends on when each is read."""
+    from sqlglot import exp
+
+    table = view.this.this if isinstance(view.this, exp.Schema) else view.this
+    name = str(table.name)
+    again, exists = name.lower() in made, bool(view.args.get("exists"))
+    if again or exists:
+        raise SqlRefusal(
+            f"CREATE VIEW {'IF NOT EXISTS ' if exists else ''}{name}{', again' if again else ''}",
+            why="the views of a query's text are its own, each made once",
+            fix="give the second one another name" if again else "leave IF NOT EXISTS out",
+            line=line_of(view),
+        )
 
 
 def _is_view(tree: "exp.Expr | None") -> bool:

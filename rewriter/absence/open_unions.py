@@ -78,10 +78,9 @@ def _looks_around(tokens: Sequence[SparqlToken], opens: int) -> bool:
 
 def _open(edit: Edit, clause: Item, union: Item) -> None:
     """Write a clause for each part of its UNION."""
-    tokens = edit.tokens
     opens, closes = clause.braces[0]
-    before = _copy(tokens, opens + 1, union.first - 1)
-    after = _copy(tokens, union.last + 1, closes - 1)
+    before = _copy(edit, opens + 1, union.first - 1)
+    after = _copy(edit, union.last + 1, closes - 1)
     edit.put(union.braces[0][0], " ")
     for (_, end), (begin, _) in zip(union.braces, union.braces[1:], strict=False):
         edit.put(end, f" {after} {_AGAIN[clause.kind]} {before} ")
@@ -92,5 +91,10 @@ def _open(edit: Edit, clause: Item, union: Item) -> None:
         edit.after(clause.last, ")")
 
 
-def _copy(tokens: Sequence[SparqlToken], first: int, last: int) -> str:
-    return " ".join(t.text for t in tokens[first : last + 1])
+def _copy(edit: Edit, first: int, last: int) -> str:
+    """Some tokens as they are written, on one line: what is close together stays so."""
+    made, end = "", 0
+    for token in edit.tokens[first : last + 1]:
+        made += " " * bool(made and token.offset > end) + token.text
+        end = token.offset + len(token.text)
+    return made

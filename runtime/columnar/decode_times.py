@@ -18,7 +18,7 @@ def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
     is ISO 8601, and what is not is not a timestamp.
 
     Raises:
-        ValueError: the column's type holds no timestamps, or they are finer than a microsecond.
+        ValueError: the column's type holds no timestamps.
     """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -64,8 +64,20 @@ def _timestamps(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
     zone = column.type.tz
     try:
         return column.cast(pa.timestamp("us", tz=zone))
-    except pa.ArrowInvalid as error:
-        raise ValueError("they are not whole microseconds of 64 bits") from error
+    except pa.ArrowInvalid:  # what is finer than a microsecond, or too far, is no timestamp
+        return _cast_some(column).cast(pa.timestamp("us", tz=zone))
+
+
+def _cast_some(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Microseconds of those that have some, in 64 bits."""
+    numbers = column.cast(pa.int64())
+    if column.type.unit == "ns":
+        whole = pc.divide(numbers, 1000)
+        return pc.if_else(pc.equal(pc.multiply(whole, 1000), numbers), whole, None)
+    scale = {"s": 1_000_000, "ms": 1000}[column.type.unit]
+    most = (1 << 63) // scale - 1
+    there = pc.and_(pc.less_equal(numbers, most), pc.greater_equal(numbers, -most))
+    return pc.multiply(pc.if_else(there, numbers, None), scale)
 
 
 def _texts(column: "pa.ChunkedArray") -> "pa.ChunkedArray":

@@ -3,12 +3,15 @@
 from collections.abc import Collection, Iterator
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ontoweir.runtime.packed.packed_file import PackedFile
 from ontoweir.runtime.packed.plain_type import plain_type
 from ontoweir.runtime.sources.read_source import unreadable
 
 _FILE, _OLD = b"ARROW1", b"FEA1"
+_END = b"\xff\xff\xff\xff\0\0\0\0"
+"""With what a stream ends."""
 
 
 def read_arrow(file: str, names: Collection[str]) -> PackedFile:
@@ -43,16 +46,28 @@ def _read_rows(file: str, schema: pa.Schema, *, whole: bool) -> Iterator[pa.Tabl
         with pa.memory_map(file) as source:
             for batch in _read_batches(source, whole=whole):
                 if schema.names:
-                    yield pa.Table.from_batches([batch]).select(schema.names).cast(schema)
+                    columns = [_decode(batch.column(name)) for name in schema.names]
+                    yield pa.table(columns, names=schema.names).cast(schema)
                 else:  # a table without columns has no rows
                     yield pa.table({"": pa.nulls(batch.num_rows)})
     except (OSError, ValueError, pa.ArrowException) as error:
         raise unreadable(file, error) from error
 
 
+def _decode(column: pa.Array) -> pa.Array:
+    """Values, each for its row."""
+    return pc.run_end_decode(column) if pa.types.is_run_end_encoded(column.type) else column
+
+
 def _read_batches(source: pa.NativeFile, *, whole: bool) -> Iterator[pa.RecordBatch]:
     if not whole:
+        size = source.size()
+        if source.read_at(len(_END), max(0, size - len(_END))) != _END:
+            raise ValueError("it is a stream that does not say that it ends, or is more than one")
+        source.seek(0)
         yield from pa.ipc.open_stream(source)
+        if source.tell() < size:
+            raise ValueError(f"there are {size - source.tell():,} bytes behind its end")
         return
     reader = pa.ipc.open_file(source)
     for place in range(reader.num_record_batches):

@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.errors import RunError, Source
@@ -13,7 +14,7 @@ from ontoweir.runtime.columnar.convert_column import wrong_type
 from ontoweir.runtime.packed.packed_file import PackedFile
 from ontoweir.runtime.packed.read_packed import read_packed
 from ontoweir.runtime.sources.check_columns import check_columns
-from ontoweir.runtime.sources.read_source import Located
+from ontoweir.runtime.sources.read_source import Located, unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,4 +103,7 @@ def unpack_file(
     schema = found.schema.empty_table().select([f.name for f in fields]).schema
     with pq.ParquetWriter(part, schema, compression="none") as writer:
         for table in found.rows:
-            writer.write_table(table.select(schema.names))
+            try:
+                writer.write_table(table.select(schema.names))
+            except pa.ArrowInvalid as error:  # times that Parquet has no unit for
+                raise unreadable(found.shown, error) from error

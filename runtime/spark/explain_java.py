@@ -1,6 +1,7 @@
 """Errors of Spark's Java side, in words: the cause without classes, and what is missing."""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 _CALLED = re.compile(r"^An error occurred while calling [^\n]*\n?:?\s*")
@@ -59,6 +60,12 @@ def suggest_package(path: str, error: BaseException) -> str | None:
     if (format := _NO_FORMAT.search(str(error))) is not None:
         if format[1] == "arrow":
             return "name local files, and leave out options: Spark reads no Arrow"
+        if format[1] == "iceberg" and find_spec("pyiceberg") is not None:
+            return (
+                "leave out options but snapshot-id and as-of-timestamp, and name a local table: of "
+                "these pyiceberg reads static relations, and streams in replays, none live; "
+                f"or add --spark spark.jars.packages={_FORMATS[format[1]]}"
+            )
         for_what = "local files" if format[1] == "avro" else "replays of local tables"
         extra = f"pip install 'ontoweir[{format[1]}]', for {for_what}, or "
         return f"{extra}add --spark spark.jars.packages={_FORMATS[format[1]]}"

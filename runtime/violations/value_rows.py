@@ -5,6 +5,7 @@ import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import ClosingRule
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.group_state import GroupState, add_groups
 
 
@@ -16,6 +17,7 @@ class ValueRows:
         self._columns, self._most = list(rule.columns), most
         self._values = GroupState()
         self._count = np.zeros(0, dtype=np.int64)
+        self._texts: dict[str, TextTable] = {}
 
     @property
     def reason(self) -> str:
@@ -38,7 +40,8 @@ class ValueRows:
         if not len(chosen):
             return late
         keys = keys.take(pa.array(chosen))
-        self._values, places = add_groups(self._values, keys, len(chosen))
+        coded = {n: self._code(n, keys.column(n)) for n in self._columns}
+        self._values, places = add_groups(self._values, pa.table(coded), len(chosen))
         count = np.zeros(self._values.count, dtype=np.int64)
         count[: len(self._count)] = self._count
         order = np.argsort(places, kind="stable")
@@ -48,3 +51,10 @@ class ValueRows:
         np.add.at(count, places, 1)
         self._count = count
         return late
+
+    def _code(self, name: str, column: "pa.ChunkedArray") -> "pa.ChunkedArray | pa.Array":
+        """Values by which groups can be told: of texts, their codes."""
+        kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+            return column
+        return pa.array(self._texts.setdefault(name, TextTable()).add(column))

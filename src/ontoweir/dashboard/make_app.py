@@ -338,6 +338,8 @@ def _typed(given: Mapping[str, Any], site: Site) -> tuple[str, Language]:
     text, language = given.get("text"), given.get("language", "sparql")
     if not isinstance(text, str) or language not in ("sparql", "sql"):
         abort(400)
+    if any("\ud800" <= c <= "\udfff" for c in text):  # no text of Unicode
+        abort(400)
     if len(text) > site.text:
         abort(413)
     return text.replace("\r\n", "\n"), cast(Language, language)

@@ -270,16 +270,7 @@ def _domain(column: Column, measured: "MeasuredColumn") -> tuple[Column, str] | 
                 return None
             evidence = f"{column.name} has {show_values(measured.values)}"
             return replace(column, enum=measured.values), evidence
-        case DateType():
-            low, high = measured.minimum, measured.maximum
-            days = _number(low), _number(high)
-            if column.enum or column.minimum is not None or None in days or not measured.order:
-                return None
-            if measured.order[0] < (days[1] or 0) - (days[0] or 0):
-                return None  # the first one did not come after the last: days go on
-            evidence = f"{column.name} lies in {low}..{high}, and the first came after the last"
-            return replace(column, minimum=low, maximum=high), evidence
-        case IntType() | DecimalType():
+        case IntType() | DecimalType():  # days go on
             low, high = measured.minimum, measured.maximum
             if low is None or high is None or _is_inside(column, low, high):
                 return None

@@ -7,7 +7,7 @@ from typing import Literal
 Language = Literal["sparql", "sql"]
 
 _COMMENTS = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
-_SQL = re.compile(r"(?:\(\s*)*(?:SELECT|WITH)\s", re.IGNORECASE)
+_SQL = re.compile(r"(?:\(\s*)*(?:SELECT|WITH|CREATE)\s", re.IGNORECASE)
 
 
 def language_of(file: Path) -> Language:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ontoweir.errors import OntoweirError, UsageError
+from ontoweir.mappings.model.catalog import FloatType, IntType
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.language_of import language_of_text
 from ontoweir.project.project import load_project
@@ -144,7 +145,9 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaff
     samples = [read_sample(path) for path in tables]
     for one in heard:
         sample = read_sample(one.file.parent)
-        samples.append(replace(sample, mqtt=one.options, received=one.received))
+        # a few whole numbers say nothing of the next one
+        types = tuple((n, FloatType() if k == IntType() else k) for n, k in sample.types)
+        samples.append(replace(sample, types=types, mqtt=one.options, received=one.received))
     names = [sample.name for sample in samples]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:

@@ -1,6 +1,6 @@
 """Read the beginning of a file of data, with the types that its values seem to have."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -83,7 +83,7 @@ def read_sample(path: Path) -> Sample:
     try:
         sniffed = sniff_csv(file) if form == "csv" else None
         rows = _read(file, form, sniffed)
-    except (OSError, pa.ArrowException, NotPlain) as error:
+    except (OSError, UnicodeError, pa.ArrowException, NotPlain) as error:
         raise DataError(
             f"{file} cannot be read: {_cause(error)}",
             why=f"it is read as {form}, by its name",
@@ -101,9 +101,9 @@ def read_sample(path: Path) -> Sample:
         if unnest is not None:
             outer = _read_lines(lines, unnest, path)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
-    known = tuple((name, kind) for name, kind in types if kind is not None)
+    known = _list_known(types)
     options = () if sniffed is None else sniffed.options
-    left_out = tuple(name for name, kind in types if kind is None)
+    left_out = tuple(name for name, kind in types if (name, kind) not in known)
     rows = rows.select([name for name, _ in known])
     name = make_name(path.name.partition(".")[0])
     reader = "json" if form == "jsonl" else form
@@ -113,15 +113,22 @@ def read_sample(path: Path) -> Sample:
     return replace(made, outer=outer)
 
 
+def _list_known(
+    types: Sequence[tuple[str, ColumnType | None]],
+) -> tuple[tuple[str, ColumnType], ...]:
+    """Columns of a type that can be declared, and of a name that R2RML's templates can have."""
+    return tuple((n, k) for n, k in types if k is not None and not set(n) & set('"\\{}\r\n\t'))
+
+
 def _read_lines(lines: "pa.Table", unnest: str, path: Path) -> Sample | None:
     """Lines without their array (None: they have no measured values of their own, with fractions).
     Where the array's elements are rows, such a value would count once for each of them."""
     rows, paths, _ = flatten_rows(lines, leave=unnest)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
-    known = tuple((name, kind) for name, kind in types if kind is not None)
+    known = _list_known(types)
     if not any(isinstance(kind, FloatType) for _, kind in known):
         return None
-    left_out = tuple(name for name, kind in types if kind is None)
+    left_out = tuple(name for name, kind in types if (name, kind) not in known)
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
     rows = rows.select([name for name, _ in known])
     name = make_name(path.name.partition(".")[0])
@@ -160,8 +167,8 @@ def _read_packed(path: Path, form: str) -> Sample:
     found = next(read_packed(data, located, shape.schema.names))
     rows = next(found.rows, found.schema.empty_table()).slice(0, ROWS)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
-    known = tuple((name, kind) for name, kind in types if kind is not None)
-    left_out = (*found.nested, *(name for name, kind in types if kind is None))
+    known = _list_known(types)
+    left_out = (*found.nested, *(name for name, kind in types if (name, kind) not in known))
     name = make_name(path.name.partition(".")[0])
     rows = rows.select([name for name, _ in known])
     return Sample(name, path.absolute(), form, (), rows, known, left_out)
@@ -275,7 +282,7 @@ def _column_type(kind: "pa.DataType") -> ColumnType | None:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if pa.types.is_decimal(kind):
-        return DecimalType(kind.precision, kind.scale)
+        return DecimalType(kind.precision, kind.scale) if kind.precision <= 38 else None
     tests: tuple[tuple[bool, ColumnType], ...] = (
         (pa.types.is_integer(kind), IntType()),
         (pa.types.is_floating(kind), FloatType()),

@@ -201,26 +201,6 @@ def test_rows_between_are_told_where_they_say_more_than_the_time(run: Run, gates
         assert checked["bound"]["rows"] == bound
 
 
-@pytest.mark.parametrize("goes_on", [False, True])
-def test_days_have_a_range_where_they_do_not_go_on(run: Run, gates: Path, goes_on: bool) -> None:
-    text = TOML.replace('gate = "string"', 'gate = "date"')
-    (gates / "ontoweir.toml").write_text(text)
-    days = [n // 80 if goes_on else n % 5 for n in range(400)]
-    lines = [
-        f"1969-12-{28 + day},{n},2026-05-04T{n // 60:02}:{n % 60:02}:00"
-        for n, day in enumerate(days[:320] if goes_on else days)
-        if 28 + day < 32
-    ]
-    (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *lines]) + "\n")
-    told = json.loads(run("measure", gates, "--sql", AGAIN, "-q", "--format", "json").out)
-    (query,) = told["queries"]
-    assert ("1969-12-28" in str(query["needs"])) != goes_on
-    assert run("measure", gates, "--sql", AGAIN, "-q", "--write").code == 0
-    checked = run("check", gates, "--sql", AGAIN, "--data", "-q", "--format", "json")
-    assert checked.code == 0
-    assert ("1969-12-28..1969-12-31" in checked.out) != goes_on
-
-
 def test_a_gap_makes_groups_final(run: Run, gates: Path) -> None:
     """Badges stay long, and show themselves often."""
     rows = [

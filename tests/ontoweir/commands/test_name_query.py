@@ -70,6 +70,15 @@ def test_names_and_texts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert name_query(named) == ["check", "--query", *named[1:]]
 
 
+def test_a_folder_that_is_called_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    assert name_query(["check", "asked", "."]) == ["check", "--query", "asked", "."]
+    assert name_query(["check", ".", "asked"]) == ["check", ".", "--query", "asked"]
+    view = "/* of all */ CREATE VIEW v AS SELECT a FROM s; SELECT a FROM v"
+    assert name_query(["check", view, "."]) == ["check", "--sql", view, "."]
+    assert main(["check", view]) == 0
+
+
 def test_what_is_shown(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

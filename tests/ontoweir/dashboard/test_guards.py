@@ -83,7 +83,16 @@ def test_large_requests_are_refused(client: FlaskClient) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    ["", "[]", "1", "{", '{"text": 1}', '{"language": "sparql"}', '{"text": "", "language": 2}'],
+    [
+        "",
+        "[]",
+        "1",
+        "{",
+        '{"text": 1}',
+        '{"text": "\\ud800", "language": "sql"}',
+        '{"language": "sparql"}',
+        '{"text": "", "language": 2}',
+    ],
 )
 def test_wrong_requests_are_told(client: FlaskClient, body: str) -> None:
     answer = client.post("/api/check", data=body, content_type="application/json")

@@ -155,6 +155,19 @@ def test_the_first_changes_are_told(client: FlaskClient, monkeypatch: pytest.Mon
     assert "9 changes, of which the first 4 are shown" in page
 
 
+def test_many_answers_of_the_first_time(
+    client: FlaskClient, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "".join(f"2026-01-05 08:00:00,a,{n}\n" for n in range(9))
+    (project / "s.csv").write_text(f"ts,k,v\n{rows}2026-01-05 08:01:00,b,1\n")
+    monkeypatch.setattr(replay_steps, "MOST", 4)
+    found = _replay(client, "SELECT v FROM s")
+    assert ([step["holding"] for step in found["steps"]], found["total"]) == ([9], 10)
+    monkeypatch.setattr(replay_steps, "MOST_AT_ONCE", 6)
+    answer = client.post("/api/replay", json={"language": "sql", "text": "SELECT v FROM s"})
+    assert "more than 6 answers come at one time" in answer.text
+
+
 def test_a_replay_that_takes_too_long_ends(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

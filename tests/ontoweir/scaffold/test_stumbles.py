@@ -58,3 +58,21 @@ def test_tables_that_speak_of_one_thing(run: Run, tmp_path: Path) -> None:
     ran = run("check", tmp_path / "p", "-q")
     assert ran.code == 0, ran.err
     assert run("check", tmp_path / "p", "--mappings-only", "-q").code == 0
+
+
+def test_names_that_a_mapping_cannot_have(run: Run, tmp_path: Path) -> None:
+    head = 'ts,value,"the ""q"" b\\c","a{b}"'
+    rows = [f"2026-01-05 08:{n:02}:00,{n / 2},{n},{n}" for n in range(60)]
+    (tmp_path / "odd.csv").write_text("\n".join([head, *rows]) + "\n")
+    told = run("init", tmp_path / "p", "--from", tmp_path / "odd.csv")
+    assert told.code == 0
+    assert 'called oddly: odd.the "q" b\\c, odd.a{b}' in told.out
+    assert run("check", tmp_path / "p").code == 0
+    assert run("check", tmp_path / "p", "--mappings-only").code == 0
+
+
+def test_bytes_that_are_no_text(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"ts,name\n2026-01-01T00:00:00Z,a\x81\n")
+    told = run("init", tmp_path / "p", "--from", tmp_path / "a.csv")
+    assert told.code == 2
+    assert "cannot be read" in told.err

@@ -173,6 +173,12 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT x FROM a; SELECT x FROM b", 1, "2 SQL statements"),
         ("CREATE VIEW v AS SELECT x FROM a; DELETE FROM a", 1, "2 SQL statements"),
         ("CREATE VIEW v AS SELECT x FROM a", 1, "other than SELECT"),
+        (
+            "CREATE VIEW v AS SELECT x FROM a;\nCREATE VIEW V AS SELECT x FROM a; SELECT x FROM v",
+            2,
+            "CREATE VIEW V, again",
+        ),
+        ("CREATE VIEW IF NOT EXISTS v AS SELECT x FROM a; SELECT x FROM v", 1, "IF NOT EXISTS v"),
         ("CREATE VIEW v AS SELECT x FROM a;\nSELECT y FROM v", 2, "unknown column 'y' of v"),
         ("SELECT count(*) FROM a UNION ALL SELECT x FROM b", 1, "groups are not final"),
         ("SELECT count(*) AS n, x FROM a GROUP BY 3", 1, "GROUP BY position 3"),

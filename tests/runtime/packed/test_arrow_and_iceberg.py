@@ -15,6 +15,7 @@ from pyiceberg.table import Table
 from ontoweir.cli import main
 from ontoweir.project.project import load_project
 from ontoweir.runtime.packed.read_arrow import read_arrow
+from ontoweir.runtime.spark import explain_java
 from ontoweir.runtime.spark.explain_java import suggest_package
 from ontoweir.runtime.verified.identify_streams import identify_relations
 from tests.runtime.packed.test_packed import _ask, _fail, _project, _records, _table
@@ -96,6 +97,48 @@ def test_files_that_are_no_arrow(
     }
     assert said.get(how, "the data cannot be read") in told
     assert told.startswith(f"{file}: ")
+
+
+@pytest.mark.parametrize("how", ["two", "junk", "no end"])
+def test_streams_that_are_not_one_whole_stream(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], how: str
+) -> None:
+    """Rows behind the end of one would be lost."""
+    file = _write_arrow(tmp_path / "a.arrow", _table(_records(range(40))), "stream")
+    held = file.read_bytes()
+    end = b"\xff\xff\xff\xff\0\0\0\0"
+    assert held.endswith(end)
+    file.write_bytes({"two": held + held, "junk": held + b"x" + end, "no end": held[:-8]}[how])
+    source = {"format": "arrow", "path": str(file)}
+    told = _fail(_project(tmp_path / "p", source, {"n": "int"}), capsys)
+    assert ("does not say that it ends" if how == "no end" else "bytes behind its end") in told
+
+
+def test_runs_are_values(tmp_path: Path) -> None:
+    rows = _table(_records(range(40)))
+    runs = pa.RunEndEncodedArray.from_arrays([20, 40], pa.array([1, 2], pa.int64()))
+    rows = rows.drop_columns(["n"]).append_column("n", runs)
+    file = _write_arrow(tmp_path / "a.arrow", rows, "file")
+    project = _project(tmp_path / "p", {"format": "arrow", "path": str(file)}, {"n": "int"})
+    found = [row["n"] for row in _ask(project, tmp_path / "o.parquet")]
+    assert found == [1] * 10 + [2] * 10  # each twice at its time
+    assert main(["init", str(tmp_path / "q"), "--from", str(file), "-q"]) == 0
+
+
+def test_times_between_microseconds_are_rejected(tmp_path: Path) -> None:
+    times = pa.array([n * 60 * 10**9 + (n == 7) for n in range(40)], pa.int64())
+    rows = pa.table({"ts": times.view(pa.timestamp("ns")), "n": range(40)})
+    for form in ("arrow", "parquet"):
+        if form == "arrow":
+            _write_arrow(tmp_path / "a.arrow", rows, "file")
+        else:
+            pq.write_table(rows, tmp_path / "a.parquet")
+        source = {"format": form, "path": str(tmp_path / f"a.{form}")}
+        project = _project(tmp_path / form, source, {"n": "int"})
+        text = (project / "ontoweir.toml").read_text()
+        (project / "ontoweir.toml").write_text(text[: text.index("[relations.r]")])
+        found = [row["n"] for row in _ask(project, tmp_path / f"{form}.out.parquet", SQL)]
+        assert found == [n for n in range(40) if n != 7]
 
 
 def test_rows_without_columns_are_counted(tmp_path: Path) -> None:
@@ -187,11 +230,15 @@ def test_init_reads_them(tmp_path: Path) -> None:
         assert main(["check", str(project), "-q"]) == 0
 
 
-def test_what_spark_would_need() -> None:
+def test_what_spark_would_need(monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark is asked where options are not known here, or files are elsewhere."""
     told = suggest_package("a", Exception("Failed to find data source: arrow."))
     assert told is not None
     assert "Spark reads no Arrow" in told
+    told = suggest_package("a", Exception("Failed to find the data source: iceberg."))
+    assert told is not None
+    assert "leave out options but snapshot-id" in told
+    monkeypatch.setattr(explain_java, "find_spec", lambda name: None)
     told = suggest_package("a", Exception("Failed to find the data source: iceberg."))
     assert told is not None
     assert "ontoweir[iceberg]" in told

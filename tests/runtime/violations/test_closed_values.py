@@ -87,13 +87,16 @@ def test_late_rows_are_those_that_break_the_rule(seed: int) -> None:
         ),
     ],
 )
-def test_rows_are_quoted(rule: str, reason: str, numbers: list[int], tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["int", "string"])
+def test_rows_are_quoted(
+    rule: str, reason: str, numbers: list[int], kind: str, tmp_path: Path
+) -> None:
     toml = f"""\
 [streams.S]
 source = {{ format = "csv", path = "s.csv", options = {{ header = "true" }} }}
 timestamp = {{ column = "ts", unit = "1 second" }}
 {rule}
-columns = {{ session = "int", done = "boolean" }}
+columns = {{ session = "{kind}", done = "boolean" }}
 """
     came = [(1, 0), (1, 2), (2, 3), (3, 4), (1, 9), (2, 9), (2, 20)]
     lines = [f"{s},{n == 1},2026-01-01T00:00:{second:02}" for n, (s, second) in enumerate(came)]

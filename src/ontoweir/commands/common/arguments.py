@@ -140,6 +140,9 @@ def settle_project(args: argparse.Namespace) -> None:
 OF_QUERIES = ("check", "replay", "rewrite", "plot", "measure", "run", "register", "report")
 _WITHOUT_SQL = ("rewrite", "report")
 _SQL, _SPARQL = (".sql",), (".rq", ".sparql")
+_SQL_TEXT = re.compile(
+    r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:SELECT|WITH|CREATE)\s", re.IGNORECASE | re.DOTALL
+)
 _NAMING = ("--query", "--sql", "--for", "--sparql")
 FLAGS = (
     *("--allow-changes", "--allow-unbounded", "--expand", "--final", "--help", "--live", "--once"),
@@ -171,7 +174,8 @@ def name_query(given: Sequence[str]) -> list[str]:
         if _is_sql(text):
             made[place : place + 1] = ["--sql", text]
             return made if given[0] not in _WITHOUT_SQL else list(given)
-        if re.fullmatch(r"[\w-]+", text) and not Path(text).exists() and _has_project(given, alone):
+        plain = re.fullmatch(r"[\w-]+", text) is not None and not _is_project(text, alone)
+        if plain and _has_project(given, alone):
             made[place : place + 1] = [_naming(given[0]), text]
             return made
     return made
@@ -196,6 +200,12 @@ def _name_file(made: list[str], place: int, alone: Sequence[int]) -> list[str]:
         nearest = next(above, None)
         made += ["--project", str(nearest)] if nearest else []
     return made
+
+
+def _is_project(text: str, alone: Sequence[int]) -> bool:
+    """Whether a text is a path of what may be a project: beside another one only if it is one."""
+    path = Path(text)
+    return path.is_file() or (path / PROJECT_FILE).is_file() or (path.exists() and len(alone) == 1)
 
 
 def _is_file(text: str) -> bool:
@@ -238,7 +248,7 @@ def settle_input(args: argparse.Namespace) -> None:
 
 def _is_sql(asked: str) -> bool:
     """Whether it is the text of a query, and no file's name."""
-    return re.match(r"\s*\(*\s*(?:SELECT|WITH)\s", asked, re.IGNORECASE) is not None
+    return _SQL_TEXT.match(asked) is not None
 
 
 def _settle_sql(asked: str, name: str) -> str:

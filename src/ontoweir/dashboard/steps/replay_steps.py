@@ -13,7 +13,8 @@ from ontoweir.progress.replay_progress import ProgressListener
 from ontoweir.run.replay_query import ReplayOptions, replay_query
 
 MOST = 5000
-"""Changes that are told, at most."""
+"""Changes that are told, at most; more only if they all come at one time."""
+MOST_AT_ONCE = 100_000
 Row: TypeAlias = tuple[Any, ...]
 """The cells of an answer, as JSON has them."""
 _OWN = ("op", "at", "until", "multiplicity")
@@ -85,16 +86,26 @@ def replay_steps(
     names: tuple[str, ...] = ()
     for table in find_answers(file).read():
         names = names or tuple(n for n in table.column_names if n not in _OWN)
-        rows += table.slice(0, MOST + 1 - len(rows)).to_pylist()
-        if len(rows) > MOST:
+        place = 0
+        while place < table.num_rows and _are_few(rows):
+            part = table.slice(place, MOST + 1 - len(rows) if len(rows) <= MOST else MOST)
+            rows += part.to_pylist()
+            place += part.num_rows
+        if not _are_few(rows):
             break
     steps, holding = [], 0
     for at, group in groupby(rows, key=lambda row: row["at"]):
         changes = tuple(_read_change(row, names) for row in group)
         holding += sum(c.times if c.came else -c.times for c in changes)
         steps.append(Step(str(plain_cell(at)), changes, holding))
-    if len(rows) > MOST:  # there may be more of the last time
+    if not _are_few(rows):  # there may be more of the last time
         steps.pop()
+    if rows and not steps:
+        raise UsageError(
+            f"more than {MOST_AT_ONCE:,} answers come at one time, {plain_cell(rows[0]['at'])}",
+            why="what comes at one time is shown together",
+            fix="ask for fewer, as by a WHERE or FILTER; or replay it, and look at the file",
+        )
     return Steps(
         names,
         tuple(steps),
@@ -103,6 +114,13 @@ def replay_steps(
         int(summary["state_rows_max"]),
         summary["bound_rows"],
     )
+
+
+def _are_few(rows: list[dict[str, Any]]) -> bool:
+    """Whether more changes are read: of one time all are."""
+    if len(rows) <= MOST:
+        return True
+    return bool(rows[0]["at"] == rows[-1]["at"]) and len(rows) <= MOST_AT_ONCE
 
 
 def _read_change(row: dict[str, Any], names: tuple[str, ...]) -> Change:

@@ -4,6 +4,7 @@ import json
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -129,16 +130,49 @@ def hear_topic(url: str, folder: Path, listening: Listening) -> Heard:
         value = next(n for n in _VALUES if n not in names)
     made = folder / _name(topic) / "first.jsonl"
     made.parent.mkdir(parents=True, exist_ok=True)
-    with made.open("wb") as written:
-        for place, payload, moment, _ in fresh:
-            more = {**topic.find_levels(place), received: write_moment(moment)}
-            written.write(write_line(payload, more, value) + b"\n")
+    lines = [
+        write_line(payload, {**topic.find_levels(at), received: write_moment(moment)}, value)
+        for at, payload, moment, _ in fresh
+    ]
+    kept = _keep_alike(lines)
+    if not kept:
+        raise UsageError(
+            f"{url}: no message is an object, a number or a text",
+            why="its members are the columns of a stream",
+            fix="name a topic with other messages",
+            source=Source("--from"),
+        )
+    made.write_bytes(b"".join(line + b"\n" for line in kept))
     options = {"host": broker.host, "topic": text, "port": str(broker.port)}
     options |= {"tls": "true"} if broker.tls else {}
     options |= {"username": broker.username} if broker.username else {}
     options |= {"password": f"env:{PASSWORD}"} if broker.password else {}
     options |= {"received": received} | ({"value": value} if value else {})
     return Heard(made.parent.name, made, tuple(options.items()), received)
+
+
+def _keep_alike(lines: list[bytes]) -> list[bytes]:
+    """The lines whose members are of the kinds that most are of: a number that now and then is
+    `unavailable` is a number."""
+    read = [(line, value) for line in lines if isinstance(value := json.loads(line), dict)]
+    kinds: dict[str, Counter[str]] = {}
+    for _, row in read:
+        for name, cell in row.items():
+            if (kind := _kind_of(cell)) is not None:
+                kinds.setdefault(name, Counter())[kind] += 1
+    most = {name: counts.most_common(1)[0][0] for name, counts in kinds.items()}
+    return [
+        line
+        for line, row in read
+        if all((kind := _kind_of(cell)) is None or kind == most[n] for n, cell in row.items())
+    ]
+
+
+def _kind_of(cell: object) -> str | None:
+    """Of which kind JSON's value is (None: `null`)."""
+    if cell is None or isinstance(cell, bool):
+        return None if cell is None else "boolean"
+    return "number" if isinstance(cell, int | float) else type(cell).__name__
 
 
 def _listen(broker: _Broker, topic: Topic, listening: Listening) -> list[_Message]:

@@ -106,6 +106,17 @@ def test_names_that_messages_have_are_not_taken(broker: Broker) -> None:
     assert (options["received"], options["value"]) == ("received_at", "payload")
 
 
+def test_a_number_is_now_and_then_a_word(broker: Broker) -> None:
+    words = {5: b"unavailable", 9: b"true", 11: b"[1]", 12: b"\xff", 13: b"null"}
+    sent = [("a/x", words.get(n, b"%d" % n)) for n in range(40)]
+    made = _make(broker, "a/x", sent)
+    assert _stream(made)["columns"] == {"value": {"type": "double", "nullable": True}}
+    (lines,) = (made.files[name] for name in made.copied)
+    assert len(lines.splitlines()) == 36
+    with pytest.raises(UsageError, match="no message is an object"):
+        _make(broker, "b/y", [("b/y", b"[1]"), ("b/y", b"\xff")])
+
+
 def test_retained_messages_come_again(broker: Broker, tmp_path: Path) -> None:
     broker.publish("a/x", b"1", retain=True)
     url = f"mqtt://127.0.0.1:{broker.port}/a/x"
