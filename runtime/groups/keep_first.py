@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ontoweir.rewriter.model.aggregation import FirstRows, Numbering, Standing
-from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.frame import Array, group_codes
 from ontoweir.runtime.groups.code_rows import code_rows
-from ontoweir.runtime.groups.order_codes import order_codes
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 
 _BLOCK = 1 << 10
@@ -52,7 +52,7 @@ def keep_first(standing: Standing, held: "pa.Table | None", answers: pa.Table) -
     if MULTIPLICITY in names:
         weights = whole.column(MULTIPLICITY).to_numpy()
     keys, count = code_rows(whole, standing.key)
-    orders = order_codes(whole, first.order)
+    orders = _code_order(whole, first.order)
     last = _list_last(first, keys[:known], orders[:known], weights[:known], count)
     board = _Board(first, code_rows(whole, told)[0], keys, orders, weights, last, known)
     board.advance(_times(new))
@@ -254,3 +254,34 @@ class _Board:
             rows += [(e.row, e.often, n) for e, n in zip(entries, numbers, strict=True)]
         made = np.array(rows, dtype=np.int64).reshape(-1, 3)
         return made[:, 0], made[:, 1], made[:, 2]
+
+
+def _code_order(table: pa.Table, order: Sequence[tuple[str, bool, bool]]) -> Array:
+    """A number for every row, less for those that come before, the same for equal ones.
+
+    Texts are in the order of their code points, as SQL has it; -0.0 is equal to 0.0.
+
+    Args:
+        table: the rows; no value is NaN.
+        order: columns, each with whether greater values come before, and whether NULL does.
+    """
+    columns = [_code_column(table.column(name), *how) for name, *how in order]
+    return group_codes(columns, table.num_rows)[0]
+
+
+def _code_column(column: pa.ChunkedArray, down: bool, nulls_first: bool) -> Array:
+    values = column.combine_chunks()
+    if pa.types.is_dictionary(values.type):
+        values = values.cast(values.type.value_type)
+    if pa.types.is_floating(values.type):
+        values = pc.add(values, 0.0)
+    elif pa.types.is_boolean(values.type):
+        values = values.cast(pa.int8())
+    coded = values.dictionary_encode()
+    different = coded.dictionary
+    place = np.empty(len(different) + 1, dtype=np.int64)
+    sorted_ = pc.array_sort_indices(different, order="descending" if down else "ascending")
+    place[sorted_.to_numpy()] = np.arange(len(different)) + 1
+    place[-1] = 0 if nulls_first else len(different) + 1
+    made: Array = place[pc.fill_null(coded.indices, len(different)).to_numpy()]
+    return made
