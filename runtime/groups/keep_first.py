@@ -16,6 +16,8 @@ from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 _BLOCK = 1 << 10
 """Rows that are compared at once with those that hold; each time twice as many."""
 _MOST = 1 << 18
+_ANY = (1 << 63) - 1
+"""As the greatest place: any row would be among the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def _list_last(first: FirstRows, keys: Array, orders: Array, weights: Array, cou
     last = np.full(count, -1, dtype=np.int64)
     np.maximum.at(last, keys, orders)
     last -= first.numbering is Numbering.ROWS
-    return np.where(numbers >= first.limit, last, np.iinfo(np.int64).max)
+    return np.where(numbers >= first.limit, last, _ANY)
 
 
 def _columns(standing: Standing, answers: pa.Table) -> list[str]:
@@ -187,6 +189,7 @@ class _Board:
         if self.first.numbering is Numbering.ROWS:
             often = min(often, self.first.limit)
             entries[place:place] = [_Entry(order, item, row, 1) for _ in range(often)]
+            del entries[self.first.limit :]
         else:
             for entry in reversed(entries[:place]):
                 if entry.order != order:
@@ -197,24 +200,20 @@ class _Board:
                     break
             else:
                 entries.insert(place, _Entry(order, item, row, often))
-        numbers = self._list_numbers(entries)
-        limit = self.first.limit
-        keep = bisect_right(numbers, limit)
-        del entries[keep:]
-        self.last[key] = self._find_last(entries, numbers[:keep])
+            del entries[bisect_right(self._list_numbers(entries), self.first.limit) :]
+        self.last[key] = self._find_last(entries)
 
-    def _find_last(self, entries: list[_Entry], numbers: list[int]) -> int:
+    def _find_last(self, entries: list[_Entry]) -> int:
         """The greatest place with which one more row would be among the first."""
-        limit = self.first.limit
         match self.first.numbering:
             case Numbering.ROWS:
-                full = len(entries) >= limit
+                held = len(entries)
             case Numbering.DENSE:
-                full = bool(numbers) and numbers[-1] >= limit
+                held = self._list_numbers(entries)[-1]
             case Numbering.RANKS:
-                full = sum(e.often for e in entries) >= limit
-        if not full:
-            return int(np.iinfo(np.int64).max)
+                held = sum(e.often for e in entries)
+        if held < self.first.limit:
+            return _ANY
         worst = entries[-1].order
         return worst - 1 if self.first.numbering is Numbering.ROWS else worst
 
