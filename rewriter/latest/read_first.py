@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import is_plain, read_rows, resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
@@ -67,21 +67,14 @@ def read_first(
     window, rows = found.window, found.rows
     order = window.args["order"].expressions
     keys = list(window.args.get("partition_by") or ())
-    scope = list_tables(rows, catalog)
-    columns = [resolve(scope, k) for k in keys]
-    times = {(a, t.timestamp) for a, t in scope.tables.items() if isinstance(t, Stream)}
-    if not all(columns) or times & set(columns):
-        return None
-    if resolve(scope, order[0].this) in times:
-        down = bool(order[0].args.get("desc"))
-        if not down or (found.limit == 1 and len(order) == 1):
-            return None
     scope, base = read_rows(rows, catalog, window)
+    columns = [resolve(scope, k) for k in keys]
     for item in order:
         if item.find(exp.AggFunc, exp.Window) is not None or item.args.get("with_fill"):
             raise _refuse(item, f"the order of {window.sql('spark')}", "order by columns")
     if number := {"spec"} & {k for k, v in window.args.items() if v}:
         raise _refuse(window, f"{number} of a number", "leave it out")
+    _require_once(found.number, [e.alias_or_name for e in rows.expressions], window)
     by = [resolve(scope, o.this) for o in order]
     single = _find_single(base, columns, by)
     numbering = Numbering(_NUMBERINGS[type(window.this).__name__])
@@ -148,7 +141,7 @@ def _find(tree: "exp.Select", catalog: Catalog) -> _Numbered | None:
         chosen = _read_limit(qualify.this, windows)
         if chosen is None or not _is_over_table(tree, catalog):
             return None
-        if not _is_plain(tree, "qualify"):
+        if not _is_plain(tree, "qualify") or not _is_by_value(tree, *chosen, catalog):
             return None
         rows, number = _put_number(tree, chosen[0])
         rows.set("qualify", None)
@@ -166,8 +159,29 @@ def _find(tree: "exp.Select", catalog: Catalog) -> _Numbered | None:
     _, (window, limit) = read[0]
     if len(conjuncts) > 1 or not _is_plain(tree, "where") or not _is_plain(inner, "where"):
         return None
+    if not _is_by_value(inner, window, limit, catalog):
+        return None
     rows, number = _put_number(inner, window)
+    named = [e.alias_or_name for e in rows.expressions if not e.is_star]
+    if any(e.is_star for e in rows.expressions):
+        tables = list_tables(inner, catalog).tables.values()
+        named += [name for table in tables for name in column_names(table)]
+    _require_once(number, named, window)
     return _select(tree, rows, inside.alias_or_name, _Numbered(rows, window, limit, number))
+
+
+def _is_by_value(select: "exp.Select", window: "exp.Window", limit: int, catalog: Catalog) -> bool:
+    """Whether rows are numbered by columns alone, but not from the first time on, nor only the one
+    of the last time is asked for."""
+    scope = list_tables(select, catalog)
+    times = {(a, t.timestamp) for a, t in scope.tables.items() if isinstance(t, Stream)}
+    columns = [resolve(scope, k) for k in window.args.get("partition_by") or ()]
+    if not all(columns) or times & set(columns):
+        return False
+    order = window.args["order"].expressions
+    if resolve(scope, order[0].this) not in times:
+        return True
+    return bool(order[0].args.get("desc")) and (limit > 1 or len(order) > 1)
 
 
 def _select(tree: "exp.Select", rows: "exp.Select", own: str, found: _Numbered) -> _Numbered:
@@ -219,6 +233,12 @@ def _put_number(select: "exp.Select", window: "exp.Window") -> "tuple[exp.Select
         if item.find(exp.Window) is not None:
             raise _refuse(item, item.sql("spark"), "leave it out")
     return rows, number
+
+
+def _require_once(number: str | None, names: list[str], window: "exp.Window") -> None:
+    """Raise SqlRefusal where another column is called like the number of a row."""
+    if number is not None and [n.lower() for n in names].count(number.lower()) > 1:
+        raise _refuse(window, f"a second column called {number}", "call the number otherwise")
 
 
 def _name_windows(select: "exp.Select") -> "dict[str, exp.Window]":

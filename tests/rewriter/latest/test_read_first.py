@@ -20,6 +20,7 @@ def make_world(*keys: tuple[str, ...]) -> Catalog:
 WORLD = make_world(("h", "ts"))
 BEST = "(PARTITION BY h ORDER BY b DESC, ts)"
 NUMBERED = f"SELECT h, b, ROW_NUMBER() OVER {BEST} AS n FROM s"
+STARRED = f"SELECT *, ROW_NUMBER() OVER {BEST} AS a FROM s"
 RANKED = "SELECT h, b, RANK() OVER (PARTITION BY h ORDER BY b DESC) AS n FROM s"
 
 
@@ -100,6 +101,12 @@ def test_a_key_of_the_whole_stream_is_a_condition() -> None:
         (f"SELECT h, 2 * b AS c FROM ({NUMBERED}) WHERE n <= 3", "compute in the subquery"),
         (f"SELECT n, n AS m FROM ({NUMBERED}) WHERE n <= 3", "twice"),
         (f"SELECT c FROM ({NUMBERED}) WHERE n <= 3", "the column 'c'"),
+        (f"SELECT h AS n, n FROM ({NUMBERED}) WHERE n <= 3", "a second column called n"),
+        (f"SELECT h FROM ({STARRED}) WHERE a < 3", "a second column called a"),
+        (
+            f"SELECT *, ROW_NUMBER() OVER {BEST} AS A FROM s QUALIFY A < 3",
+            "a second column called A",
+        ),
         (f"SELECT h, COUNT(*) AS c FROM ({NUMBERED}) WHERE n <= 3 GROUP BY h", "groups"),
         (f"SELECT h FROM ({NUMBERED}) WHERE n = 2", "n = 2 beside the number"),
         (f"SELECT h FROM ({NUMBERED}) WHERE n <= 0", ""),
