@@ -1,7 +1,10 @@
 """The verdict on a query whose answers hold until later rows end them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from ontoweir.checker.decide.bound_first import bound_first, list_said
+from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
@@ -13,7 +16,6 @@ from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import (
     Attribute,
-    IsNull,
     NotNull,
     NullOutput,
     SpjQuery,
@@ -23,7 +25,8 @@ from ontoweir.rewriter.standing.answers_of import answers_of
 
 
 def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdict:
-    """The verdict with what is kept to say what ends: for each key the answers of its latest time;
+    """The verdict with what is kept to say what ends: for each key the answers of its latest time,
+    or those with the first numbers;
     where only other rows end answers, all that are told apart by what they show, or by their key.
 
     Args:
@@ -37,6 +40,16 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
     standing = union.standing
     if standing is None or verdict.bound is None or not queries:
         return verdict
+    if standing.first is not None:
+        found = bound_first(queries, standing, wide, known)
+        verdict = refuse_keys(verdict, found.keys, kept="the first rows are kept")
+        if verdict.bound is not None:
+            verdict = refuse_keys(verdict, found.equal, kept=_EQUAL)
+        if verdict.bound is None or found.bound is None:
+            return verdict
+        tier = max(verdict.tier, Tier.TREE_BOUNDED, key=lambda tier: tier.rank)
+        rests = [c for k in (*found.keys, *found.equal) for c in k.conditions]
+        return _rest_on(replace(verdict, tier=tier), [*rests, *found.conditions], found.bound)
     kept: list[KeptVersions] = []
     apart_by: dict[object, dict[object, list[Bound]]] = {}
     for query in answers_of(queries, standing):
@@ -50,10 +63,12 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
         bounds = [one.bound for one in mine if one.bound is not None]
         if bounds:
             null = tuple(isinstance(outputs[n], NullOutput) for n in standing.key)
-            group = (replaced, null, _rest(query)) if replaced else query
+            group = (replaced, null, list_said(query)) if replaced else query
             mine_by = apart_by.setdefault(group, {})
             mine_by.setdefault(_nulls(query), []).append(total_bound(bounds))
-    verdict = refuse_keys(verdict, kept, ended=standing.ender is not None and not standing.replaced)
+    ended = standing.ender is not None and not standing.replaced
+    how = "rows that hold are told apart" if ended else "the latest rows are kept"
+    verdict = refuse_keys(verdict, kept, kept=how, ended=ended)
     if verdict.bound is None:
         return verdict
     # rows of one key are of one time: where they differ only in what is NULL, each is in one place
@@ -61,11 +76,22 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
     if standing.groups is not None and not standing.groups.group:
         several.append(Bound(1, "1"))  # that there is a row
     largest = total_bound(several)
-    conditions = dict.fromkeys((*verdict.conditions, *(c for k in kept for c in k.conditions)))
+    return _rest_on(verdict, [c for k in kept for c in k.conditions], largest)
+
+
+_EQUAL = (
+    "rows with one number are told apart (no key of the stream is among what they are numbered by)"
+)
+
+
+def _rest_on(verdict: Verdict, declared: Sequence[Declaration], held: Bound) -> Verdict:
+    """The verdict with what is held, and what that rests on."""
+    assert verdict.bound is not None
+    conditions = dict.fromkeys((*verdict.conditions, *declared))
     tier = verdict.tier
     if conditions and tier.rank < Tier.CONDITIONALLY_BOUNDED.rank:
         tier = Tier.CONDITIONALLY_BOUNDED
-    bound = total_bound([verdict.bound, largest])
+    bound = total_bound([verdict.bound, held])
     return replace(verdict, tier=tier, bound=bound, conditions=tuple(conditions))
 
 
@@ -89,12 +115,6 @@ def _bound_keys(
 def _nulls(query: SpjQuery) -> tuple[bool, ...]:
     """Which of the outputs are NULL."""
     return tuple(isinstance(output, NullOutput) for _, output in query.outputs)
-
-
-def _rest(query: SpjQuery) -> object:
-    """What a disjunct says besides what is NULL."""
-    said = (replace(c, source=None) for c in query.conditions)
-    return query.occurrences, frozenset(c for c in said if not isinstance(c, (IsNull, NotNull)))
 
 
 def _is_of_none(standing: Standing, query: SpjQuery) -> bool:

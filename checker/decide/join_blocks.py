@@ -45,7 +45,7 @@ def join_blocks(
         for b in verdict.union.blocks
         if (made := _bound_met(b, wide, known)) is not None
     }
-    verdict = refuse_keys(verdict, tuple(kept.values()))
+    verdict = refuse_keys(verdict, tuple(kept.values()), kept="the latest rows are kept")
     worst = max((verdict, *inner), key=lambda v: v.tier.rank).tier
     if worst is Tier.UNBOUNDED:
         worst = Tier.UNDECIDED

@@ -8,17 +8,18 @@ from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict
 from ontoweir.diagnostics import CODES, Diagnostic
 
 
-def refuse_keys(verdict: Verdict, kept: Sequence[KeptVersions], *, ended: bool = False) -> Verdict:
-    """The verdict, undecided where some key has no end; `ended`: rows are kept until others end
-    them, by all that they show, not the latest ones by their key."""
-    endless = [one for one in kept if one.bound is None]
+def refuse_keys(
+    verdict: Verdict, found: Sequence[KeptVersions], *, kept: str, ended: bool = False
+) -> Verdict:
+    """The verdict, undecided where some key has no end; `kept`: what is kept by the key, in words;
+    `ended`: rows are kept until others end them, by all that they show."""
+    endless = [one for one in found if one.bound is None]
     if not endless:
         return verdict
     because = tuple(
         Diagnostic(
             CODES["versions"],
-            f"{' and '.join(one.unbounded)}, by which {_kept(ended)}, may have any number of "
-            "values",
+            f"{' and '.join(one.unbounded)}, by which {kept}, may have any number of values",
             "declare min and max, enum, or a reference to a static relation for "
             f"{' and '.join(one.unbounded)}, or for what it is joined with{_else(ended)}",
             verdict.union.source,
@@ -31,10 +32,6 @@ def refuse_keys(verdict: Verdict, kept: Sequence[KeptVersions], *, ended: bool =
     )
     worst = max((verdict.tier, Tier.UNDECIDED), key=lambda tier: tier.rank)
     return replace(verdict, disjuncts=disjuncts, tier=worst, bound=None)
-
-
-def _kept(ended: bool) -> str:
-    return "rows that hold are told apart" if ended else "the latest rows are kept"
 
 
 def _else(ended: bool) -> str:

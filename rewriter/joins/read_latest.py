@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 OF_VALUES = (
+    "of other numbers of all times, ask for those up to one, <= 3, and for nothing besides; "
     "for the greatest values of a bucket of time, number its groups: SELECT a, date_trunc('hour', "
     "ts) AS h, COUNT(*) … GROUP BY a, h QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) "
     "ORDER BY a DESC) <= 3; of one time, PARTITION BY ts; in a window that slides, MAX(a) … GROUP "
@@ -203,12 +204,14 @@ def _counts_rows(condition: "exp.Expr", named: "dict[str, exp.Window]") -> bool:
 
 def _refuse_first(condition: "exp.Expr") -> SqlRefusal:
     return SqlRefusal(
-        f"the first rows of each key, of all times, {condition.sql('spark')}",
+        f"the first rows of each key, of all times, {condition.sql('spark')}, besides a join, "
+        "another condition, or groups",
         why="a row that comes later may be among them, and one that was told is among them no more",
-        fix="ask for the greatest value, MAX(x) … GROUP BY key, or for that of each bucket of "
-        "time, which is final, … GROUP BY key, date_trunc('hour', ts); for the row with it, join "
-        "the stream with these groups; the latest row of a key is the one whose ROW_NUMBER() OVER "
-        "(PARTITION BY key ORDER BY ts DESC) = 1",
+        fix="number the rows of one stream, by columns, and ask for nothing but their number: "
+        "SELECT … FROM (SELECT …, ROW_NUMBER() OVER (PARTITION BY key ORDER BY x DESC, ts) AS n "
+        "FROM stream WHERE …) WHERE n <= 3, which is told as changes; or ask for the greatest "
+        "value of each bucket of time, which is final, MAX(x) … GROUP BY key, date_trunc('hour', "
+        "ts)",
         line=line_of(condition),
     )
 

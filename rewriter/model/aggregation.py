@@ -235,6 +235,32 @@ class ClosedValues:
     keys: tuple[str, ...] = ()
 
 
+class Numbering(StrEnum):
+    """How rows in an order are numbered: each with a number of its own; equal ones with one, which
+    is one more than the rows before; or with one more than the numbers before."""
+
+    ROWS = "ROW_NUMBER"
+    RANKS = "RANK"
+    DENSE = "DENSE_RANK"
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRows:
+    """The rows of a key with the first numbers, of all that came.
+
+    `limit`: the greatest number; `order`: the variables in whose order they are numbered, each with
+    whether the greatest value comes first, and whether NULL does; `single`: the key of
+    the stream by which two rows of a key are never equal in it (None: there is none); `number`: the
+    variable that shows the number, which the rows of a query have as 1 (None: it is not shown).
+    """
+
+    numbering: Numbering
+    limit: int
+    order: tuple[tuple[str, bool, bool], ...]
+    single: tuple[str, ...] | None = None
+    number: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """Which rows of a query hold. Rows of one key belong together.
@@ -245,7 +271,8 @@ class Standing:
     `replaced`: wherever there is an answer, there is a row that ends the earlier ones; `nulls`: of
     those without a value in the key too, which are one key. `hidden`: the variables that are not
     shown. `distinct`: what is shown holds once, however many rows say so; the rows themselves are
-    counted all the same. `groups`: what is shown are groups of the rows that hold.
+    counted all the same. `groups`: what is shown are groups of the rows that hold. `first`: those
+    with the first numbers of their key hold, until others come before them (None: the latest).
     """
 
     key: tuple[str, ...]
@@ -256,3 +283,4 @@ class Standing:
     hidden: tuple[str, ...] = ()
     distinct: bool = False
     groups: Aggregation | None = None
+    first: FirstRows | None = None

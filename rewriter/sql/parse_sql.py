@@ -32,6 +32,8 @@ from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
 from ontoweir.rewriter.joins.read_latest import read_latest
+from ontoweir.rewriter.latest.hold_rows import hold_rows
+from ontoweir.rewriter.latest.read_first import read_first
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation, Standing
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
@@ -94,25 +96,26 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     try:
         written, catalog, reader.statics = read_statics(parse_sql_text(text), catalog)
         written = settle_phrasings(read_as_of(written), catalog)
+
+        def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:
+            return reader.read((one,), catalog, name, nullable=free)
+
+        if (first := read_first(written, catalog, read)) is not None:
+            return first
         written, catalog = read_earlier(written, catalog)
         ended = read_over_latest(written, catalog)
         latest = read_latest(written if ended is None else ended.rows, catalog)
         if ended is None and latest.key is None:
             ended = read_standing(latest.tree, catalog)
-        if ended is not None:
-
-            def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:
-                return reader.read((one,), catalog, name, nullable=free)
-
-            if (whole := unite_standing(ended, read, catalog)) is not None:
-                return whole
+        if ended is not None and (whole := unite_standing(ended, read, catalog)) is not None:
+            return whole
         tree = name_aggregates(latest.tree)
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
         if latest.key is None:
             return reader.read(trees, catalog, name)
         shown = range(len(latest.tree.selects))
         made = reader.read(trees, catalog, name, nullable=frozenset(shown) - set(latest.key))
-        return replace(made, standing=Standing(tuple(made.variables[n] for n in latest.key)))
+        return hold_rows(made, Standing(tuple(made.variables[n] for n in latest.key)))
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:

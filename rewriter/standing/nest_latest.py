@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.joins.read_latest import equals_one, named_windows
+from ontoweir.rewriter.latest.put_inside import put_inside
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -18,37 +19,13 @@ def nest_latest(tree: "exp.Select") -> "exp.Select":
     Args:
         tree: the query, whose names are as they were written.
     """
-    return _number_inside(_split_qualify(_put_named(tree)))
+    return _number_inside(_split_qualify(put_inside(tree)))
 
 
 def says_which(select: "exp.Select") -> bool:
     """Whether it has DISTINCT ON, which chooses among rows."""
     distinct = select.args.get("distinct")
     return distinct is not None and bool(distinct.args.get("on"))
-
-
-def _put_named(tree: "exp.Select") -> "exp.Select":
-    from sqlglot import exp
-
-    named, start = tree.args.get("with_"), tree.args.get("from_")
-    item = None if start is None else start.this
-    if named is None or named.args.get("recursive") or not isinstance(item, exp.Table):
-        return tree
-    if len(named.expressions) != 1 or item.name.lower() != named.expressions[0].alias.lower():
-        return tree
-    more = {k for k, v in item.args.items() if v} - {"this", "alias"}
-    if more or (item.args.get("alias") and item.args["alias"].args.get("columns")):
-        return tree
-    (cte,) = named.expressions
-    if cte.args["alias"].args.get("columns") or not isinstance(cte.this, exp.Select):
-        return tree
-    uses = [t for t in tree.find_all(exp.Table) if t.name.lower() == cte.alias.lower()]
-    if len(uses) != 1:
-        return tree
-    made = tree.copy()
-    made.set("with_", None)
-    made.args["from_"].set("this", cte.this.copy().subquery(item.alias_or_name))
-    return made
 
 
 def _split_qualify(tree: "exp.Select") -> "exp.Select":

@@ -88,6 +88,7 @@ def read_over_latest(tree: "exp.Query", catalog: Catalog) -> StandingRows | None
         distinct=distinct,
         nulls=True,
         groups=groups,
+        over=True,
     )
 
 

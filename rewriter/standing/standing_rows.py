@@ -17,7 +17,8 @@ class StandingRows:
     shown; `inclusive`: those of their own time too; `replaced`:
     each answer is among the rows that end others; `distinct`: it holds once, however often;
     `groups`: what is shown are groups of the rows that hold, and the key is counted after their
-    columns; `nulls`: rows may have NULL in all columns, and NULL is a value of the key."""
+    columns; `nulls`: rows may have NULL in all columns, and NULL is a value of the key; `over`:
+    they are asked of the latest rows, and are other ones without what ends them."""
 
     rows: "exp.Select"
     enders: "exp.Select"
@@ -28,3 +29,4 @@ class StandingRows:
     distinct: bool = False
     nulls: bool = False
     groups: bool = False
+    over: bool = False

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -26,7 +28,27 @@ def unite_standing(
         ended: both, as SQL.
         read: reads a SELECT of which the columns at some places may be NULL.
         catalog: the tables.
+
+    Raises:
+        SqlRefusal: they are asked of the latest rows of each key, and cannot be told.
     """
+    made = _unite(ended, read, catalog)
+    if made is None and ended.over:
+        raise SqlRefusal(
+            "what is asked of the latest row of each key, beside NOW() or values of several types",
+            why="which rows end others is told by their key, not when they leave a window",
+            fix="leave the window out, and look at the time that is shown; or ask for the latest "
+            "row of each bucket of time, PARTITION BY key, date_trunc('hour', ts)",
+            line=line_of(ended.rows),
+        )
+    return made
+
+
+def _unite(
+    ended: StandingRows,
+    read: "Callable[[exp.Select, frozenset[int]], SpjUnion]",
+    catalog: Catalog,
+) -> SpjUnion | None:
     shown = len(ended.rows.selects) - ended.size
     groups = None
     if ended.groups:

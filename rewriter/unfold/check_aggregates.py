@@ -39,13 +39,14 @@ def check_aggregates(union: SpjUnion, catalog: Catalog) -> None:
     for name in union.aggregation.group:
         _check_group(name, union, catalog)
     for aggregate in union.aggregation.aggregates:
-        if aggregate.function.lists and find_closing(union, catalog) is None:
+        closing = union.ends or find_closing(union, catalog) is not None
+        if aggregate.function.lists and not closing:
             raise QueryError(
-                f"{aggregate} without a bucket of time",
-                why="a list of all values has no limit; in a bucket it is as long as its rows are",
+                f"{aggregate} without a bucket of time, or a window",
+                why="a list of all values has no limit; in these it is as long as their rows are",
                 fix="group by a bucket of time too, as date_trunc('hour', ts), or ow:tumble(?t, "
-                '"PT1H"^^xsd:dayTimeDuration) in SPARQL; or select the rows, which come in the '
-                "order of time",
+                '"PT1H"^^xsd:dayTimeDuration) in SPARQL; or write a window, ts > NOW() - INTERVAL '
+                "'1' HOUR; or select the rows, which come in the order of time",
                 source=aggregate.source,
             )
         if aggregate.function not in (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT):

@@ -16,6 +16,7 @@ from ontoweir.runtime.changes.standing_groups import group_standing
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.groups.keep_first import keep_first
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL, has_end
 
 DELTA = "_delta"
@@ -36,7 +37,8 @@ class ChangeFeed:
     windows are made, and changes those of the groups' rows; `delay_us`: how much later than it is
     found an answer may begin; `latest`: the key of which the latest answers hold (none: all do);
     `ending`: which rows end others, which are no answers, and `rows`: the columns of all of these;
-    `groups`: what makes the groups of them that are told (None: they are told themselves).
+    `groups`: what makes the groups of them that are told (None: they are told themselves);
+    `first`: which answers with the first numbers of their key hold (None: it is another query).
     """
 
     variables: tuple[str, ...]
@@ -51,6 +53,7 @@ class ChangeFeed:
     ending: Standing | None = None
     rows: "pa.Schema | None" = None
     groups: AggregateWork | None = None
+    first: Standing | None = None
 
     @property
     def written(self) -> pa.Schema:
@@ -111,10 +114,11 @@ def make_feed(
         schema,
         snapshots,
         delay_us=_find_delay(union),
-        latest=standing.key if standing.ender is None else (),
+        latest=standing.key if standing.ender is None and standing.first is None else (),
         ending=None if standing.ender is None else standing,
         rows=answers,
         groups=groups,
+        first=None if standing.first is None else standing,
     )
 
 
@@ -135,7 +139,7 @@ def no_answers(feed: ChangeFeed) -> pa.Table:
     """Answers, none of them."""
     if feed.sliding is not None:
         return pa.table({})
-    if feed.ending is not None and feed.rows is not None:
+    if (feed.ending is not None or feed.first is not None) and feed.rows is not None:
         return feed.rows.empty_table()
     fields = [feed.schema.field(n) for n in (*feed.variables, AT)]
     fields += [pa.field(UNTIL, INSTANT)] if feed.ends else []
@@ -168,6 +172,8 @@ def advance_changes(
         return _show(feed, told.append_column(TIME, times), deltas), left
     if feed.latest:
         return _replace_latest(feed, held, answers)
+    if feed.first is not None:
+        return _number_again(feed, feed.first, held, answers)
     events = _make_events(feed, answers)
     if held is not None and held.num_rows:
         events = pa.concat_tables([held, events])
@@ -297,6 +303,24 @@ def _replace_latest(
     made = pa.concat_tables([_with_op(feed, gone, "-", ends), _with_op(feed, came, "+", begins)])
     keys = [(AT, "ascending"), (OP, "descending"), *((n, "ascending") for n in feed.variables)]
     return _cancel(feed, made).sort_by(keys), after
+
+
+def _number_again(
+    feed: ChangeFeed, standing: Standing, held: "pa.Table | None", answers: pa.Table
+) -> "tuple[pa.Table, pa.Table | None]":
+    """Rows with the first numbers of their key, of which others come before."""
+    if not answers.num_rows:
+        return feed.schema.empty_table(), held
+    found = keep_first(standing, held, answers)
+    came = np.flatnonzero(found.deltas > 0)
+    gone = np.flatnonzero(found.deltas < 0)
+    parts = [
+        _with_op(feed, found.changed.take(pa.array(index)), op, found.at[index])
+        for op, index in (("-", gone), ("+", came))
+    ]
+    made = pa.concat_tables(parts)
+    keys = [(AT, "ascending"), (OP, "descending"), *((n, "ascending") for n in feed.variables)]
+    return _cancel(feed, made).sort_by(keys), found.held
 
 
 def _cancel(feed: ChangeFeed, changes: pa.Table) -> pa.Table:

@@ -15,11 +15,14 @@ def advance_few_changes(
     """As advance_changes: of what is held only that is looked at which answers replace, or add to,
     or which is to come by now."""
     whole = feed.sliding is not None or feed.ending is not None
+    first = feed.first
+    whole |= first is not None and not first.key
     if held is None or whole or not are_few(answers.num_rows, held.num_rows):
         return advance_changes(feed, None if held is None else whole_table(held), answers, now)
-    timed = feed.group is None and not feed.latest
+    timed = feed.group is None and not feed.latest and first is None
     if not isinstance(held, KeptTable):
-        names = feed.group if feed.group is not None else feed.latest or feed.variables
+        key = feed.latest if first is None else first.key
+        names = feed.group if feed.group is not None else key or feed.variables
         held = KeptTable(held, names, _begin_or_end if timed else None)
     touched = held.find(answers)
     if timed:

@@ -94,7 +94,8 @@ def _fold(
             | AggregateFunction.LIST
             | AggregateFunction.LIST_DISTINCT
         ):
-            values = numbers_of(rows, name_measure((MeasureKind.HISTOGRAM, first.argument)))
+            measure = (MeasureKind.HISTOGRAM, first.argument)
+            (values,), _ = rank_texts([numbers_of(rows, name_measure(measure))])
             return _add(rows, *group_codes([groups, begun, ends, values], size))
         case (
             AggregateFunction.COUNT

@@ -43,9 +43,10 @@ def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
     if feed.sliding is not None:
         held = standing_groups(feed.sliding, held)
     rows = held.select(feed.variables)
-    if feed.latest and MULTIPLICITY in held.column_names:
+    if (feed.latest or feed.first is not None) and MULTIPLICITY in held.column_names:
         return held.select(names)
-    if feed.latest or feed.sliding is not None or feed.group is not None:
+    replaced = feed.latest or feed.first is not None or feed.group is not None
+    if replaced or feed.sliding is not None:
         return rows.append_column(MULTIPLICITY, pa.array(np.ones(rows.num_rows, dtype=np.int64)))
     codes, count = code_rows(held, feed.variables)
     often = np.zeros(count, dtype=np.int64)

@@ -32,6 +32,7 @@ from ontoweir.runtime.groups.list_matches import (
     name_measure,
     numbers_of,
 )
+from ontoweir.runtime.groups.list_spans import list_spans
 from ontoweir.runtime.groups.render_aggregate import render_aggregate
 from ontoweir.runtime.groups.shape_rows import find_holding, shape_rows
 from ontoweir.runtime.pool.rank_texts import rank_texts, show_ranks
@@ -116,6 +117,7 @@ class _Sliding:
     ) -> None:
         self.work, self.moments, self.keys = work, moments, keys
         columns: dict[Measure, GroupColumn] = {}
+        self.lists: dict[str, AggregateValues] = {}
         numbers = table.column(PART).to_numpy()[moments.rows]
         always = np.flatnonzero(numbers == NO_PART)
         ones = np.ones(len(always), dtype=np.int64)
@@ -131,7 +133,7 @@ class _Sliding:
                 exists |= held > 0
             columns |= self._measure(part, rows, begin, end, held)
         self.exists = exists
-        self.values = shown_groups(work).show(columns)
+        self.values = {**shown_groups(work).show(columns), **self.lists}
 
     def _measure(
         self, part: AggregatePart, rows: pa.Table, begin: Array, end: Array, held: Array
@@ -164,8 +166,6 @@ class _Sliding:
                 | AggregateFunction.PERCENTILE
                 | AggregateFunction.SUM_DISTINCT
                 | AggregateFunction.AVG_DISTINCT
-                | AggregateFunction.LIST
-                | AggregateFunction.LIST_DISTINCT
             ):
                 measure = (MeasureKind.HISTOGRAM, first.argument)
                 counted = numbers_of(rows, name_measure(measure)), rows.column(WEIGHT).to_numpy()
@@ -174,6 +174,12 @@ class _Sliding:
                 found, there = rank_spans(begin, end, counted, self.moments.first, places)
                 sides = zip(ranked, found, strict=True)
                 return {rank: GroupColumn(r.low, there, r.high, r.share) for rank, r in sides}
+            case AggregateFunction.LIST | AggregateFunction.LIST_DISTINCT:
+                texts = numbers_of(rows, name_measure((MeasureKind.HISTOGRAM, first.argument)))
+                spans = begin, end, rows.column(WEIGHT).to_numpy()
+                for a in part.aggregates:
+                    self.lists[a.name] = list_spans(a, spans, texts, size)
+                return {}
             case (
                 AggregateFunction.COUNT
                 | AggregateFunction.SUM

@@ -85,8 +85,11 @@ def _list(group: Sequence[str], batch: PartMatches) -> pa.Table:
     columns[WEIGHT] = rows.column(MULTIPLICITY)
     if first.function is AggregateFunction.COUNT_DISTINCT and first.argument is not None:
         columns[name_measure((MeasureKind.VALUE, first.argument))] = rows.column(first.argument)
+    if first.function.lists and first.argument is not None:
+        texts = pa.array(list_texts(rows.column(first.argument), None), pa.string())
+        columns[name_measure((MeasureKind.HISTOGRAM, first.argument))] = texts
     for measure, numbers in batch.numbers.items():
-        if measure != ALL_MATCHES:
+        if measure != ALL_MATCHES and not first.function.lists:
             kind = pa.string() if numbers.dtype == object else None
             columns[name_measure(measure)] = pa.array(numbers, kind)
     return pa.table(columns)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.checker.split.split_aggregates import AggregatePart
-from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
+from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Listing
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.pool.order_texts import order_texts
 from ontoweir.runtime.pool.text_columns import code_columns, read_codes
@@ -64,10 +64,16 @@ def _list(
     if aggregate.function is AggregateFunction.LIST_DISTINCT:
         counts = np.minimum(counts, 1)
     chosen = texts.take(pa.array(np.repeat(inverse[rows], counts)))
-    if aggregate.listing.unseen:
-        chosen = pc.utf8_slice_codeunits(chosen, aggregate.listing.unseen)
     sizes = np.bincount(groups, weights=counts, minlength=state.count).astype(np.int64)
+    return join_texts(aggregate.listing, chosen, sizes).take(places)
+
+
+def join_texts(listing: Listing, chosen: pa.Array, sizes: Array) -> AggregateValues:
+    """The texts of groups, one group after the other, as a list for each; NULL where a group has
+    none."""
+    if listing.unseen:
+        chosen = pc.utf8_slice_codeunits(chosen, listing.unseen)
     offsets = pa.array(np.append(0, np.cumsum(sizes)))
-    lists = pa.LargeListArray.from_arrays(offsets, chosen).take(pa.array(places))
-    joined = pc.binary_join(lists, pa.scalar(aggregate.listing.separator, chosen.type))
-    return AggregateValues(joined.to_numpy(zero_copy_only=False), sizes[places] > 0)
+    lists = pa.LargeListArray.from_arrays(offsets, chosen)
+    joined = pc.binary_join(lists, pa.scalar(listing.separator, chosen.type))
+    return AggregateValues(joined.to_numpy(zero_copy_only=False), sizes > 0)

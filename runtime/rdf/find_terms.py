@@ -108,6 +108,8 @@ def _kind_of(output: Output, types: Types) -> TermKind | None:
             return TermKind("blank")
         case LiteralOutput(value=value, datatype=None, language=None):
             return TermKind("literal", datatype_of(types.type_of(value)))
+        case ConstantOutput(datatype=None, language=None, kind=kind) if kind is not None:
+            return TermKind("literal", datatype_of(kind))  # of SQL
         case (
             LiteralOutput(datatype=datatype, language=language)
             | TemplateLiteralOutput(datatype=datatype, language=language)

@@ -1,4 +1,4 @@
-"""docs/semantics.md, The latest of each: the phrasings of its table are one plan."""
+"""docs/semantics.md, The latest of each, and the first n of each: the phrasings of their tables."""
 
 import re
 from dataclasses import replace
@@ -6,33 +6,54 @@ from dataclasses import replace
 import pytest
 
 from ontoweir.checker.decide.check_query import check_query
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.project.project import load_project
 from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
 from tests.paths import ROOT
 
-SECTION = (
-    (ROOT / "docs" / "semantics.md")
-    .read_text(encoding="utf-8")
-    .split("## The latest of each\n")[1]
-    .split("\n## ")[0]
-)
-ROWS = re.findall(r"^\| `(SELECT .*)` \| .* \|$", SECTION, re.MULTILINE)
+
+def read_section(title: str) -> str:
+    text = (ROOT / "docs" / "semantics.md").read_text(encoding="utf-8")
+    return text.split(f"## {title}\n")[1].split("\n## ")[0]
+
+
+def list_queries(section: str) -> list[str]:
+    rows = re.findall(r"^\| `(SELECT .*)` \| .* \|$", section, re.MULTILINE)
+    return [*rows, *re.findall(r"```sql\n(.*?)```", section, re.DOTALL)]
+
+
+LATEST = list_queries(read_section("The latest of each"))
+FIRST = list_queries(read_section("The first n of each, by value"))
 
 
 def test_the_table_has_rows() -> None:
-    assert len(ROWS) == 10
+    assert (len(LATEST), len(FIRST)) == (10 + 1, 6 + 1)
 
 
-@pytest.mark.parametrize("sql", [*ROWS, *re.findall(r"```sql\n(.*?)```", SECTION, re.DOTALL)])
-def test_the_latest_by_sensor(sql: str) -> None:
+def make_catalog() -> Catalog:
     catalog = load_project(ROOT / "examples" / "traffic", environ={}).catalog
     keyed = replace(catalog.streams["traffic"], keys=(("report_id", "ts"),))
-    catalog = replace(catalog, streams={**catalog.streams, "traffic": keyed})
+    return replace(catalog, streams={**catalog.streams, "traffic": keyed})
+
+
+@pytest.mark.parametrize("sql", LATEST)
+def test_the_latest_by_sensor(sql: str) -> None:
+    catalog = make_catalog()
     union = parse_sql(sql, catalog, name="q", file="q.sql")
     assert union.standing == Standing(("report_id",))
     assert choose_emit(union) is Emit.CHANGES
     verdict = check_query(union, catalog)
     assert verdict.name == "conditionally-bounded"
     assert [c.text for c in verdict.conditions] == ["traffic.report_id references sensor.REPORT_ID"]
+
+
+@pytest.mark.parametrize("sql", FIRST)
+def test_the_first_by_sensor(sql: str) -> None:
+    catalog = make_catalog()
+    union = parse_sql(sql, catalog, name="q", file="q.sql")
+    assert union.standing is not None
+    assert union.standing.first is not None
+    assert choose_emit(union) is Emit.CHANGES
+    assert "bounded" in check_query(union, catalog).name

@@ -1,4 +1,5 @@
-"""GROUP_CONCAT of buckets of time: the texts that rdflib finds, in order by their code points."""
+"""GROUP_CONCAT of buckets of time and of windows that slide: the texts that rdflib finds, in order
+by their code points."""
 
 from collections import defaultdict
 from datetime import UTC, datetime
@@ -61,6 +62,33 @@ def test_lists_are_rdflibs(call: str, between: str, once: bool, tmp_path: Path) 
     for key, text in found.items():
         texts = sorted(set(wanted[key]) if once else wanted[key])
         assert text == between.join(texts)
+
+
+def test_lists_of_windows_are_rdflibs_at_every_change(tmp_path: Path) -> None:
+    asked = read_question(f"?x ?a ?t | {PATTERN}")
+    write_case(Case((STREAM, RELATION), MAPS, asked, ROWS), tmp_path)
+    window = f'{PATTERN} FILTER(?t > NOW() - "PT10M"^^xsd:dayTimeDuration)'
+    text = write_query(asked).replace(PATTERN, window)
+    text = text.replace("SELECT ?x ?a ?t", 'SELECT ?x (GROUP_CONCAT(?a ; separator="|") AS ?l)')
+    (tmp_path / "q.rq").write_text(f"{text}\nGROUP BY ?x", encoding="utf-8")
+    rows = ontoweir.open_project(tmp_path).replay("q").to_arrow().to_pylist()
+    asked_rdflib = translate_query(write_query(asked))
+    found = list(ask_rdflib(asked_rdflib, Project(tmp_path).read_graphs()))[-1][1]
+    held: dict[str, str] = {}
+    assert rows
+    for place, row in enumerate(rows):
+        if row["op"] == "+":
+            held[row["x"]] = row["l"]
+        elif held.get(row["x"]) == row["l"]:
+            del held[row["x"]]
+        if place + 1 < len(rows) and rows[place + 1]["at"] == row["at"]:
+            continue
+        now = row["at"].replace(tzinfo=UTC).timestamp()
+        texts: dict[str, list[str]] = defaultdict(list)
+        for (x, a, t), count in found.items():
+            if now - 600 < int(t) <= now:
+                texts[x].extend([a] * count)
+        assert held == {x: "|".join(sorted(mine)) for x, mine in texts.items()}
 
 
 def test_a_list_without_a_bucket_is_refused(tmp_path: Path) -> None:

@@ -26,9 +26,9 @@ _NOBODY = -1
 def can_confirm_standing(union: SpjUnion) -> bool:
     """Whether a query is one that witnesses can be confirmed against here: rows that hold until
     other rows end them, each made of one row of a stream; or their groups, as they are; or the
-    latest rows of each key."""
+    latest rows of each key. Not the first ones in another order."""
     standing = union.standing
-    if standing is None or standing.nulls:
+    if standing is None or standing.nulls or standing.first is not None:
         return False
     if standing.ender is None:
         if standing.groups is not None or standing.inclusive:

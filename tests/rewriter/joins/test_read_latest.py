@@ -15,7 +15,9 @@ WORLD = replace(CATALOG, streams={**CATALOG.streams, "s": KEYED})
 RANKED = "SELECT h, a, RANK() OVER (PARTITION BY h ORDER BY ts DESC) AS n FROM s"
 LATER = "NOT EXISTS (SELECT 1 FROM s y WHERE x.h = y.h AND x.ts < y.ts"
 NUMBERED = "ROW_NUMBER() OVER (PARTITION BY g ORDER BY ts DESC)"
+WINDOW = "ts > NOW() - INTERVAL '1' HOUR"
 DESC = "(PARTITION BY h ORDER BY ts DESC)"
+LAST = f"SELECT * FROM s QUALIFY RANK() OVER {DESC} = 1"
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,17 @@ def test_read(text: str, latest: tuple[str, ...]) -> None:
     [
         (f"SELECT g FROM s QUALIFY {NUMBERED} = 1", "several rows of one timestamp"),
         ("SELECT a FROM s QUALIFY RANK() OVER (ORDER BY ts DESC) = 1", "the latest row of all"),
-        (f"SELECT h FROM s QUALIFY RANK() OVER {DESC.replace('ts', 'a')} = 1", "the order of"),
+        (
+            f"SELECT h FROM s WHERE {WINDOW} QUALIFY RANK() OVER {DESC} = 1",
+            "NOW() beside the latest",
+        ),
+        (
+            f"SELECT h, MAX_BY(a, ts) AS v FROM s WHERE {WINDOW} GROUP BY h",
+            "NOW() beside the latest",
+        ),
+        (f"SELECT h FROM ({LAST}) AS w WHERE {WINDOW}", "asked of the latest row of each key"),
+        (f"SELECT h FROM ({LAST}) AS w WHERE {WINDOW} AND a > 1", "asked of the latest row"),
+        (f"SELECT COUNT(*) AS n FROM ({LAST}) AS w WHERE {WINDOW}", "asked of the latest row"),
         (f"SELECT h FROM s QUALIFY RANK() OVER {DESC} = 2", "QUALIFY RANK()"),
         (f"SELECT h, SUM(a) OVER {DESC} AS n FROM s", "the order of SUM"),
         (f"SELECT h FROM ({RANKED}) AS w WHERE n = 1 AND n + a = 2", "none of the subquery"),

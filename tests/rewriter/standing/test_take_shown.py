@@ -11,6 +11,7 @@ from ontoweir.runtime.rdf.find_terms import find_terms
 from tests.oracle.test_sql_nulls import CATALOG
 
 INTEGER = "a literal of xsd:integer"
+FIRST = "RANK() OVER (PARTITION BY g ORDER BY b) AS n FROM s QUALIFY n <= 2"
 LATER = "WHERE NOT EXISTS (SELECT 1 FROM t AS y WHERE y.h = x.h AND y.ts > x.ts)"
 
 
@@ -20,6 +21,7 @@ LATER = "WHERE NOT EXISTS (SELECT 1 FROM t AS y WHERE y.h = x.h AND y.ts > x.ts)
         (f"SELECT x.h FROM s AS x {LATER}", {"h": INTEGER}),
         (f"SELECT DISTINCT x.a FROM s AS x {LATER}", {"a": INTEGER}),
         (f"SELECT x.g, COUNT(*) AS n FROM s AS x {LATER} GROUP BY x.g", {"n": INTEGER}),
+        (f"SELECT a, {FIRST}", {"a": INTEGER, "n": INTEGER}),
         (f"SELECT COUNT(*) AS n, SUM(x.a) AS m FROM s AS x {LATER}", {"n": INTEGER, "m": None}),
     ],
 )

@@ -1,0 +1,134 @@
+"""What is kept of rows with the first numbers of their key."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ontoweir.checker.model.declarations import Declaration, key_declaration
+from ontoweir.checker.model.normal_form import Statistics
+from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.aggregation import FirstRows, Numbering, Standing
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    IsNull,
+    NotNull,
+    NullOutput,
+    SpjQuery,
+    output_attributes,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFirst:
+    """`keys`: the keys of which rows are kept, and `equal`: the rows of these that are told apart
+    by what is shown beside the order, of each disjunct; `bound`: on all (None: one of these has no
+    bound); `conditions`: what is declared of streams that it rests on besides."""
+
+    keys: tuple[KeptVersions, ...]
+    equal: tuple[KeptVersions, ...]
+    bound: Bound | None
+    conditions: tuple[Declaration, ...] = ()
+
+
+def bound_first(
+    queries: Sequence[SpjQuery], standing: Standing, catalog: Catalog, known: Statistics
+) -> KeptFirst:
+    """A bound on the different rows that hold.
+
+    Of n rows that no others of their key are equal to in the order, n are kept. Of ranks, those
+    before the last one are less than n, and those with the last one are equal in the order, so that
+    they differ in what else they show; DENSE_RANK keeps n times as many of these.
+
+    Args:
+        queries: the disjuncts, whose outputs are the query's variables.
+        standing: the key, and which numbers.
+        catalog: with its views and derived columns.
+        known: what is known of the static data.
+    """
+    first = standing.first
+    assert first is not None
+    ordered = [name for name, *_ in first.order]
+    keys: list[KeptVersions] = []
+    equal: list[KeptVersions] = []
+    sizes: dict[object, tuple[list[Bound], dict[object, list[Bound]]]] = {}
+    for query in queries:
+        of_key, of_order = _attributes(query, standing.key), _attributes(query, ordered)
+        kept = ties = _bound(query, of_key, catalog, known)
+        keys.append(kept)
+        if first.single is None:
+            shown = [n for n, _ in query.outputs if n not in ordered]
+            rest = [a for a in _attributes(query, shown) if a in of_key or a not in of_order]
+            ties = _bound(query, rest, catalog, known)
+            equal.append(ties)
+        if kept.bound is not None and ties.bound is not None:
+            group = list_said(query), _nulls(query, standing.key)
+            mine, others = sizes.setdefault(group, ([], {}))
+            mine.append(kept.bound)
+            others.setdefault(_nulls(query, ordered), []).append(ties.bound)
+    if any(one.bound is None for one in (*keys, *equal)):
+        return KeptFirst(tuple(keys), tuple(equal), None)
+    bound = _sum_up(first, list(sizes.values()))
+    return KeptFirst(tuple(keys), tuple(equal), bound, _list_keys(first, queries, catalog))
+
+
+def _list_keys(
+    first: FirstRows, queries: Sequence[SpjQuery], catalog: Catalog
+) -> tuple[Declaration, ...]:
+    """The key of a whole stream that tells rows apart, which a run only watches."""
+    streams = [catalog.streams[o.table] for q in queries for o in q.occurrences]
+    found = [
+        key_declaration(stream, first.single)
+        for stream in streams
+        if first.single is not None and stream.timestamp not in first.single
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def list_said(query: SpjQuery) -> object:
+    """What a disjunct says besides what is NULL."""
+    said = (replace(c, source=None) for c in query.conditions)
+    return query.occurrences, frozenset(c for c in said if not isinstance(c, (IsNull, NotNull)))
+
+
+def _sum_up(
+    first: FirstRows, sizes: Sequence[tuple[list[Bound], dict[object, list[Bound]]]]
+) -> Bound:
+    """Disjuncts that differ only in what is NULL of what they show are of the same keys; rows that
+    are equal in the order are NULL there in the same places."""
+    all_keys = total_bound([max(keys, key=_size) for keys, _ in sizes])
+    if first.single is not None:
+        return _times(first.limit, all_keys)
+    ties = total_bound([max(map(total_bound, by.values()), key=_size) for _, by in sizes])
+    if first.numbering is Numbering.DENSE:
+        return _times(first.limit, ties)
+    if first.limit == 1:
+        return ties
+    return total_bound([_times(first.limit - 1, all_keys), ties])
+
+
+def _size(bound: Bound) -> tuple[bool, int]:
+    return bound.rows is None, bound.rows or 0
+
+
+def _nulls(query: SpjQuery, names: Sequence[str]) -> tuple[bool, ...]:
+    outputs = dict(query.outputs)
+    return tuple(isinstance(outputs[n], NullOutput) for n in names)
+
+
+def _times(n: int, bound: Bound) -> Bound:
+    rows = None if bound.rows is None else n * bound.rows
+    return Bound(rows, bound.formula if n == 1 else f"{n} · ({bound.formula})")
+
+
+def _attributes(query: SpjQuery, names: Sequence[str]) -> list[Attribute]:
+    outputs = dict(query.outputs)
+    return list(dict.fromkeys(a for n in names for a in output_attributes(outputs[n])))
+
+
+def _bound(
+    query: SpjQuery, attributes: list[Attribute], catalog: Catalog, known: Statistics
+) -> KeptVersions:
+    if not attributes:
+        return KeptVersions(Bound(1, "1"), (), ())
+    return bound_by_domains(query, attributes, catalog, known)

@@ -1,0 +1,135 @@
+"""The rows with the first numbers of each key: how they are read, what is kept, what is refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.aggregation import FirstRows, Numbering
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.oracle.test_sql_nulls import CATALOG
+
+
+def make_world(*keys: tuple[str, ...]) -> Catalog:
+    stream = replace(CATALOG.streams["s"], keys=keys)
+    return replace(CATALOG, streams={**CATALOG.streams, "s": stream})
+
+
+WORLD = make_world(("h", "ts"))
+BEST = "(PARTITION BY h ORDER BY b DESC, ts)"
+NUMBERED = f"SELECT h, b, ROW_NUMBER() OVER {BEST} AS n FROM s"
+STARRED = f"SELECT *, ROW_NUMBER() OVER {BEST} AS a FROM s"
+RANKED = "SELECT h, b, RANK() OVER (PARTITION BY h ORDER BY b DESC) AS n FROM s"
+
+
+def read(text: str, catalog: Catalog = WORLD) -> FirstRows:
+    union = parse_sql(text, catalog, name="q", file="q.sql")
+    assert union.standing is not None
+    assert union.standing.first is not None
+    return union.standing.first
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "number"),
+    [
+        (f"SELECT h, b FROM ({NUMBERED}) WHERE n <= 3", 3, None),
+        (f"SELECT w.b AS v, w.n AS place FROM ({NUMBERED}) AS w WHERE w.n < 3", 2, "place"),
+        (f"SELECT * FROM ({NUMBERED}) WHERE 3 >= n", 3, "n"),
+        (f"WITH w AS ({NUMBERED}) SELECT b FROM w WHERE n = 1", 1, None),
+        (f"SELECT b FROM s QUALIFY ROW_NUMBER() OVER {BEST} <= 5", 5, None),
+        (f"SELECT b, ROW_NUMBER() OVER {BEST} AS n FROM s QUALIFY n <= 5", 5, "n"),
+        (f"SELECT b FROM s WHERE a > 1 QUALIFY ROW_NUMBER() OVER {BEST} = 1", 1, None),
+        ("SELECT DISTINCT ON (h) h, b FROM s ORDER BY h, b DESC, ts", 1, None),
+    ],
+)
+def test_read(text: str, limit: int, number: str | None) -> None:
+    first = read(text)
+    assert (first.numbering, first.limit) == (Numbering.ROWS, limit)
+    assert first.single == ("h", "ts")
+    assert first.number == number
+    assert [how for _, *how in first.order] == [[True, False], [False, True]]
+
+
+def test_the_latest_n_rows_are_the_first_by_time() -> None:
+    window = "(PARTITION BY h ORDER BY ts DESC)"
+    assert read(f"SELECT b FROM s QUALIFY ROW_NUMBER() OVER {window} <= 3").limit == 3
+    union = parse_sql(
+        f"SELECT h, b FROM s QUALIFY ROW_NUMBER() OVER {window} = 1",
+        WORLD,
+        name="q",
+        file="q.sql",
+    )
+    assert union.standing is not None
+    assert union.standing.first is None  # it is the latest row
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        (f"SELECT b FROM ({NUMBERED}) WHERE n <= 3", 9),  # 3 of each of 3 values of h
+        ("SELECT a FROM s QUALIFY ROW_NUMBER() OVER (ORDER BY b, ts, h) <= 4", 4),
+        # of 3 keys and NULL: those before the last rank, and of this as many as differ
+        (f"SELECT b FROM ({RANKED}) WHERE n <= 3", 2 * 4 + 4),
+        (f"SELECT h FROM ({RANKED.replace('RANK', 'DENSE_RANK')}) WHERE n <= 3", 3 * 4),
+        (f"SELECT g FROM ({RANKED.replace('b,', 'g,')}) WHERE n <= 1", 4 * 3),
+        (f"SELECT f FROM ({RANKED.replace('b,', 'f,')}) WHERE n <= 1", None),
+        ("SELECT b FROM s QUALIFY RANK() OVER (PARTITION BY f ORDER BY b) <= 2", None),
+    ],
+)
+def test_what_is_kept(text: str, rows: int | None) -> None:
+    verdict = check_query(parse_sql(text, WORLD, name="q", file="q.sql"), WORLD)
+    assert (None if verdict.bound is None else verdict.bound.rows) == rows
+    assert verdict.name == "undecided" if rows is None else "bounded" in verdict.name
+
+
+def test_a_key_of_the_whole_stream_is_a_condition() -> None:
+    world = make_world(("a",))
+    text = "SELECT b FROM s QUALIFY ROW_NUMBER() OVER (ORDER BY b DESC, a) <= 3"
+    verdict = check_query(parse_sql(text, world, name="q", file="q.sql"), world)
+    assert [c.text for c in verdict.conditions] == ["s has the key (a)"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"SELECT h FROM ({NUMBERED.replace(', ts', '')}) WHERE n <= 3", "may choose among equal"),
+        (f"SELECT h FROM ({NUMBERED}) WHERE n <= 3 AND b > 1", "besides a join, another condition"),
+        (f"SELECT h FROM ({NUMBERED} LIMIT 5) WHERE n <= 3", "besides a join"),
+        (f"SELECT h FROM ({NUMBERED.replace('FROM s', 'FROM s, r')}) WHERE n <= 3", "besides a"),
+        (f"SELECT h, 2 * b AS c FROM ({NUMBERED}) WHERE n <= 3", "compute in the subquery"),
+        (f"SELECT n, n AS m FROM ({NUMBERED}) WHERE n <= 3", "twice"),
+        (f"SELECT c FROM ({NUMBERED}) WHERE n <= 3", "the column 'c'"),
+        (f"SELECT h AS n, n FROM ({NUMBERED}) WHERE n <= 3", "a second column called n"),
+        (f"SELECT h FROM ({STARRED}) WHERE a < 3", "a second column called a"),
+        (
+            f"SELECT *, ROW_NUMBER() OVER {BEST} AS A FROM s QUALIFY A < 3",
+            "a second column called A",
+        ),
+        (f"SELECT h, COUNT(*) AS c FROM ({NUMBERED}) WHERE n <= 3 GROUP BY h", "groups"),
+        (f"SELECT h FROM ({NUMBERED}) WHERE n = 2", "n = 2 beside the number"),
+        (f"SELECT h FROM ({NUMBERED}) WHERE n <= 0", ""),
+        (f"SELECT DISTINCT h FROM ({NUMBERED}) WHERE n <= 3", "besides a join"),
+        (
+            f"SELECT h FROM ({NUMBERED} WHERE ts > NOW() - INTERVAL '1' HOUR) WHERE n <= 3",
+            "NOW() beside the first rows",
+        ),
+        (
+            f"SELECT h FROM (SELECT * FROM s QUALIFY ROW_NUMBER() OVER {BEST} <= 3) AS w",
+            "is outside",
+        ),
+    ],
+)
+def test_refused(text: str, message: str) -> None:
+    with pytest.raises(QueryError) as caught:
+        parse_sql(text, WORLD, name="q", file="q.sql")
+    assert message in str(caught.value)
+
+
+def test_a_key_that_may_be_null_does_not_tell_rows_apart() -> None:
+    stream = WORLD.streams["s"]
+    columns = tuple(replace(c, nullable=c.name == "h") for c in stream.columns)
+    world = replace(WORLD, streams={**WORLD.streams, "s": replace(stream, columns=columns)})
+    with pytest.raises(QueryError, match="may choose among equal rows"):
+        read(f"SELECT b FROM ({NUMBERED}) WHERE n <= 3", world)
