@@ -15,6 +15,7 @@ from ontoweir.measuring.declared import (
     SetDomain,
     SetLateness,
     SetNullable,
+    SetRate,
     declare_in,
 )
 from ontoweir.measuring.find_joins import Join, find_joins, measure_lags
@@ -177,12 +178,52 @@ class _Judge:
         if after is None:
             return Remedy(query.name, before, (), before)
         chosen.sort(key=lambda p: isinstance(p.declared, SetDomain))
-        for one in reversed(list(chosen)):  # what is only a range is left out first
+        chosen, after = self._leave_out(query, chosen, after)
+        chosen, after = self._tighten(query, chosen, proposed, after)
+        chosen, after = self._leave_out(query, chosen, after)
+        return Remedy(query.name, before, tuple(chosen), after)
+
+    def _leave_out(
+        self, query: CompiledQuery, chosen: list[Proposed], after: Verdict
+    ) -> tuple[list[Proposed], Verdict]:
+        """Those of some declarations without which the query is not bounded; what is only a range,
+        at their end, is left out first."""
+        for one in reversed(list(chosen)):
             rest = [p for p in chosen if p is not one]
             without = self._bounded(query, rest)
             if without is not None:
                 chosen, after = rest, without
-        return Remedy(query.name, before, tuple(chosen), after)
+        return chosen, after
+
+    def _tighten(
+        self,
+        query: CompiledQuery,
+        chosen: list[Proposed],
+        proposed: Sequence[Proposed],
+        after: Verdict,
+    ) -> tuple[list[Proposed], Verdict]:
+        """As many declarations, in the place of each that one by which the bound is the least; none
+        that is only a range."""
+        read = tables_of(query.union)
+        others = [
+            p
+            for p in proposed
+            if p.declared.stream in read
+            and not isinstance(p.declared, SetLateness | SetNullable | SetDomain)
+        ]
+        rates = [
+            p for p in others if isinstance(p.declared, SetRate)
+        ]  # by which bounds have numbers
+        least = _rows(self._bounded(query, [*chosen, *rates]))
+        for place in range(len(chosen)):
+            for one in others:
+                swapped = [*chosen[:place], one, *chosen[place + 1 :]]
+                if one in chosen or (found := self._bounded(query, swapped)) is None:
+                    continue
+                rows = _rows(self._bounded(query, [*swapped, *rates]))
+                if rows < least:
+                    chosen, after, least = swapped, found, rows
+        return chosen, after
 
     def _bounded(self, query: CompiledQuery, proposed: Sequence[Proposed]) -> Verdict | None:
         if not proposed:
@@ -206,6 +247,12 @@ class _Judge:
             return check_query(union, catalog, disprove=False)
         except OntoweirError:
             return None
+
+
+def _rows(verdict: Verdict | None) -> float:
+    """The rows of a bound; without a number it is greater than any."""
+    rows = None if verdict is None or verdict.bound is None else verdict.bound.rows
+    return float("inf") if rows is None else rows
 
 
 def _differs(before: Verdict, after: Verdict) -> bool:
