@@ -171,5 +171,5 @@ SELECT DISTINCT r.sensor FROM reading r WHERE EXISTS (SELECT 1 FROM alarm a WHER
 SELECT DISTINCT r.sensor FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts > r.ts
 -- refused: HAVING s > MIN((SELECT MIN(high) AS c0 FROM sensor)) OR s < 3
 SELECT sensor, SUM(level) AS s FROM reading GROUP BY sensor HAVING SUM(level) > (SELECT MIN(high) FROM sensor) OR SUM(level) < 3
--- refused: the first rows of each key, of all times
+-- refused: may choose among equal rows
 SELECT * FROM (SELECT sensor, level, ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY level DESC) AS place FROM reading) WHERE place <= 3

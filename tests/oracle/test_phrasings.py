@@ -108,10 +108,8 @@ BY_DAY = (
 )
 # what is refused, and what it says to write
 REFUSED = """
-SELECT sensor FROM reading QUALIFY RANK() OVER (PARTITION BY sensor ORDER BY level DESC) <= 3
+SELECT sensor FROM reading QUALIFY RANK() OVER (PARTITION BY sensor ORDER BY level DESC) = 2
 # number its groups
-SELECT sensor FROM reading QUALIFY RANK() OVER (PARTITION BY sensor ORDER BY level DESC) = 1
-# in a window that slides, MAX(a)
 SELECT sensor, ARG_MAX(ts, level) FROM reading GROUP BY sensor
 # number its groups
 SELECT sensor FROM reading WHERE level >= ALL (SELECT o.level FROM reading o)

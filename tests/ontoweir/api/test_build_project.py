@@ -101,7 +101,8 @@ def test_places_are_the_users(
     message = refused(given)
     assert said in message
     assert "/ontoweir-" not in message
-    gc.collect()
+    for _ in range(3):  # what ends with a folder may itself be held by what ends
+        gc.collect()
     assert not list(tmp_path.glob("ontoweir-*"))
 
 
