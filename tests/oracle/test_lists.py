@@ -63,7 +63,7 @@ def _make_query(random: Random) -> Query:
     return Query((*kept, ("x_list", *listed)), group, query.rest)
 
 
-@budget(0.25)
+@budget(0.12)
 @given(seed=SEEDS)
 def test_lists_of_buckets_equal_duckdb(seed: int) -> None:
     random = Random(seed)
@@ -85,7 +85,7 @@ def check_windows(seed: int) -> str:
         return str(test_sliding_groups.compare(random, query))
 
 
-@budget(0.2)
+@budget(0.12)
 @given(seed=SEEDS)
 def test_lists_of_windows_equal_duckdb(seed: int) -> None:
     event(check_windows(seed))

@@ -258,6 +258,6 @@ def _micros(moment: Any) -> int:
 
 
 @given(SEEDS)
-@budget(0.15)
+@budget(0.1)
 def test_queries_over_sessions_and_sessions_of_answers_equal_duckdb(seed: int) -> None:
     check(seed)

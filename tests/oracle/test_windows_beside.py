@@ -136,7 +136,7 @@ def check(seed: int) -> None:
     event(f"answers: {len(whole) > 0}")
 
 
-@budget(0.15)
+@budget(0.1)
 @given(seed=SEEDS)
 def test_windows_beside_earlier_rows_equal_duckdb(seed: int) -> None:
     check(seed)

@@ -63,6 +63,6 @@ def check(seed: int) -> None:
 
 
 @given(SEEDS)
-@budget(0.15)
+@budget(0.05)
 def test_unions_beside_solutions_equal_rdflib(seed: int) -> None:
     check(seed)
