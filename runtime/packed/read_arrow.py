@@ -26,7 +26,7 @@ def read_arrow(file: str, names: Collection[str]) -> PackedFile:
             begins = opened.read(len(_FILE))
         if begins.startswith(_OLD):
             raise ValueError("it is of Feather's first version, which nothing writes any more")
-        with pa.memory_map(file) as source:
+        with pa.OSFile(file) as source:
             whole = begins == _FILE
             schema = (pa.ipc.open_file if whole else pa.ipc.open_stream)(source).schema
         twice = next((n for n in names if schema.names.count(n) > 1), None)
@@ -43,7 +43,7 @@ def read_arrow(file: str, names: Collection[str]) -> PackedFile:
 
 def _read_rows(file: str, schema: pa.Schema, *, whole: bool) -> Iterator[pa.Table]:
     try:
-        with pa.memory_map(file) as source:
+        with pa.OSFile(file) as source:
             for batch in _read_batches(source, whole=whole):
                 if schema.names:
                     columns = [_decode(batch.column(name)) for name in schema.names]

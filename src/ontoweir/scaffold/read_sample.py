@@ -31,6 +31,8 @@ ROWS = 50_000
 """So many rows are looked at."""
 _FORMATS: Mapping[str, FileFormat] = {**FORMATS, ".tsv": "csv", ".tab": "csv", ".txt": "csv"}
 _PACKED = (".gz", ".bz2", ".zst")
+ODD = frozenset('"\\{}\r\n\t')
+"""Characters of names that R2RML's templates, or Turtle, have another use for."""
 _PACKED_FORMATS = {
     **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), "arrow"),
     ".avro": "avro",
@@ -117,7 +119,7 @@ def _list_known(
     types: Sequence[tuple[str, ColumnType | None]],
 ) -> tuple[tuple[str, ColumnType], ...]:
     """Columns of a type that can be declared, and of a name that R2RML's templates can have."""
-    return tuple((n, k) for n, k in types if k is not None and not set(n) & set('"\\{}\r\n\t'))
+    return tuple((n, k) for n, k in types if k is not None and not ODD & {*n})
 
 
 def _read_lines(lines: "pa.Table", unnest: str, path: Path) -> Sample | None:

@@ -102,7 +102,9 @@ def _init(args: argparse.Namespace) -> int:
         )
         if made_of.left_out:
             declared = any(str(p).lower().endswith(".sql") for p in args.data)
-            odd = any(set(name) & set('"\\{}\r\n\t') for name in made_of.left_out)
+            from ontoweir.scaffold.read_sample import ODD
+
+            odd = any(ODD & {*name} for name in made_of.left_out)
             nested = "they are nested, or called oddly" if odd else "they are nested"
             why = "their types are not known" if declared else nested
             print(f"  left out, as {why}: {', '.join(made_of.left_out)}")

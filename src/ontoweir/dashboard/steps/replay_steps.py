@@ -1,6 +1,6 @@
 """Replay a query over the history, and tell its answers time by time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,11 +10,12 @@ from ontoweir.answers.write_rows import plain_cell
 from ontoweir.errors import QueryError, UsageError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.progress.replay_progress import ProgressListener
-from ontoweir.run.replay_query import ReplayOptions, replay_query
+from ontoweir.run.replay_query import ReplayOptions, check_replay, replay_query
 
 MOST = 5000
 """Changes that are told, at most; more only if they all come at one time."""
 MOST_AT_ONCE = 100_000
+"""Changes of one time that are told, at most."""
 Row: TypeAlias = tuple[Any, ...]
 """The cells of an answer, as JSON has them."""
 _OWN = ("op", "at", "until", "multiplicity")
@@ -74,14 +75,13 @@ def replay_steps(
         DataError: the data is missing or breaks its declarations.
     """
     file = folder / "steps.parquet"
-    options = ReplayOptions(
-        file, progress=False, engine="driver", emit="changes", listener=listener
-    )
+    plain = ReplayOptions(file, progress=False, engine="driver", listener=listener)
+    options = replace(plain, emit="changes")
     try:
-        summary = replay_query(workspace, compiled, options)
-    except (UsageError, QueryError):
-        plain = ReplayOptions(file, progress=False, engine="driver", listener=listener)
-        summary = replay_query(workspace, compiled, plain)
+        check_replay(workspace, compiled, options)
+    except (UsageError, QueryError):  # of what cannot be written so; whatever else is wrong is told
+        options = plain
+    summary = replay_query(workspace, compiled, options)
     rows: list[dict[str, Any]] = []
     names: tuple[str, ...] = ()
     for table in find_answers(file).read():

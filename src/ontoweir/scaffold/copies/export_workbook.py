@@ -1,6 +1,5 @@
 """The sheets of a workbook of Excel as Parquet files, which a project reads."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from importlib.util import find_spec
@@ -8,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ontoweir.errors import DataError, Source, UsageError
+from ontoweir.mappings.model.catalog import DataSource
+from ontoweir.runtime.text.csv_dialect import name_columns, read_dialect
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -110,10 +111,8 @@ def _make_table(rows: Sequence[_Row]) -> "pa.Table | None":
         for place, cells in enumerate(zip(*wide[1:], strict=True))
         if wide[0][place] is not None or any(c is not None for c in cells)
     }
-    names = [wide[0][place] or f"_c{place}" for place in columns]
-    seen = Counter(name.lower() for name in names)
-    named = [n if seen[n.lower()] == 1 else f"{n}{p}" for n, p in zip(names, columns, strict=True)]
-    return pa.table([_to_array(cells) for cells in columns.values()], names=named)
+    names = name_columns([name or "" for name in wide[0]], read_dialect(DataSource("csv", None)))
+    return pa.table({names[place]: _to_array(cells) for place, cells in columns.items()})
 
 
 def _is_header(row: _Row, below: Sequence[_Row]) -> bool:

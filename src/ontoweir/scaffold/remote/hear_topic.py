@@ -2,7 +2,6 @@
 
 import json
 import re
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -22,6 +21,7 @@ PASSWORD = "MQTT_PASSWORD"
 """The variable of the environment that a project names for the password, if a URL has one."""
 _SCHEMES = {"mqtt": 1883, "mqtts": 8883}
 _WAIT = 0.1
+"""Seconds for which the network is waited for at once."""
 _RECEIVED = ("received", "received_at", "came_at", "mqtt_received")
 _VALUES = ("value", "payload", "mqtt_value")
 _Message: TypeAlias = tuple[str, bytes, int, bool]
@@ -179,7 +179,7 @@ def _listen(broker: _Broker, topic: Topic, listening: Listening) -> list[_Messag
     from paho.mqtt.client import Client, MQTTv311
     from paho.mqtt.enums import CallbackAPIVersion
 
-    session, done = _Session(topic), threading.Event()
+    session = _Session(topic)
     client = Client(
         CallbackAPIVersion.VERSION2,
         f"ontoweir-init-{uuid4().hex[:8]}",
@@ -198,14 +198,12 @@ def _listen(broker: _Broker, topic: Topic, listening: Listening) -> list[_Messag
     except (OSError, ValueError) as error:
         raise _failed(broker, f"cannot be connected to: {error}") from error
     until = time.monotonic() + listening.seconds
-    while not done.is_set():
+    while time.monotonic() < until and len(session.came) < listening.messages:
         failed = client.loop(_WAIT)
         if session.refused is not None:
             raise _failed(broker, f"refuses: {session.refused}")
         if failed:
             raise _failed(broker, "closes the connection")
-        if time.monotonic() >= until or len(session.came) >= listening.messages:
-            done.set()
     client.disconnect()
     return session.came
 
