@@ -13,6 +13,9 @@ from ontoweir.mappings.functions.percent_encode import percent_encode
 from ontoweir.mappings.model.catalog import Scalar
 from ontoweir.mappings.model.expression import Call, Expression, Function, Value
 
+_INFINITE = "1e999"
+"""More than any double; as a double it is infinite again."""
+
 
 def compute_text(call: Call, evaluate: "Callable[[Expression], pa.Array]") -> "pa.Array":
     """A function of texts.
@@ -29,6 +32,10 @@ def compute_text(call: Call, evaluate: "Callable[[Expression], pa.Array]") -> "p
         return pc.binary_join_element_wise(*joined, null_handling="skip")
     values, rest = evaluate(call.arguments[0]), call.arguments[1:]
     match call.function:
+        case Function.EXACT_TEXT:
+            texts = values.cast(pa.string())
+            doubles = pa.types.is_floating(values.type)
+            return pc.replace_substring(texts, "inf", _INFINITE) if doubles else texts
         case Function.UPPER:
             return pc.utf8_upper(values)
         case Function.LOWER:

@@ -45,6 +45,7 @@ NUMBERS = frozenset(
 TEXTS = frozenset(
     {
         Function.CONCAT,
+        Function.EXACT_TEXT,
         Function.UPPER,
         Function.LOWER,
         Function.UCASE,

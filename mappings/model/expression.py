@@ -114,6 +114,9 @@ class Function(StrEnum):
     TRIM = "TRIM"
     LTRIM = "LTRIM"
     RTRIM = "RTRIM"
+    EXACT_TEXT = "EXACT_TEXT"
+    """A value that is no text as one, which cast to the value's type is the same again; an infinite
+    double is written as one that is too great."""
     LENGTH = "LENGTH"
     """In characters."""
     SUBSTRING = "SUBSTRING"

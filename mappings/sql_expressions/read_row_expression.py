@@ -124,6 +124,8 @@ def _read(tree: exp.Expr, scope: Scope) -> Expression:
             tree.name.upper() == "ROUND_RELATIVE" and len(tree.expressions) == 1
         ):
             return build.double_of(Function.ROUND_RELATIVE, read(tree.expressions[0]))
+        case exp.Anonymous() if tree.name.upper() == "EXACT_TEXT" and len(tree.expressions) == 1:
+            return Call(Function.EXACT_TEXT, (read(tree.expressions[0]),), StringType())
         case exp.Anonymous() if name := find_name(tree.name, scope.catalog.functions):
             return _call(scope.catalog.functions[name], tree, read)
         case _:

@@ -307,8 +307,8 @@ def _read_greatest(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
                 item,
                 f"{inner.sql('spark')} beside ARG_MAX",
                 f"write ARG_MAX(x, {time[1]}), MAX({time[1]}) and the key; other aggregates beside "
-                "it where x is a decimal, or has min and max, and a key of the stream is of the "
-                f"groups and the time; {OF_VALUES}",
+                "it where a key of the stream is of the groups and the time, as keys = "
+                f'[["key", "{time[1]}"]]; {OF_VALUES}',
             )
         made.append(exp.alias_(value.copy(), name, quoted=True))
     if tree.args.get("having"):

@@ -3,12 +3,13 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.expressions.may_be_null import may_be_null
-from ontoweir.mappings.model.catalog import Catalog, DecimalType, IntType, Stream
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, DecimalType, IntType, Stream
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import mean_group
+from ontoweir.rewriter.latest.write_value import write_value
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -24,8 +25,9 @@ def number_values(select: "exp.Select", catalog: Catalog) -> None:
 
     The number of a row is its step times n and its value, counted from 0: so one number of a group
     is kept, as of any MAX. It is of whole numbers with declared limits and of decimals, where these
-    and the steps are few enough for 64 bits, and where one row of a group has a time, by a key of
-    the stream. Others stay as they are, and are refused where they are read.
+    and the steps are few enough for 64 bits; of other values one text of a group is kept
+    (write_value). One row of a group has a time, by a key of the stream. Others stay as they are,
+    and are refused where they are read.
 
     Args:
         select: the query, or a part of it.
@@ -59,8 +61,13 @@ def number_values(select: "exp.Select", catalog: Catalog) -> None:
 
 
 def _is_latest(select: "exp.Select", stream: Stream) -> bool:
-    """Whether only the latest row of each key is asked for, which needs no numbers."""
+    """Whether only the latest row of each key is asked for, which needs no numbers: values of one
+    column, as each passes over rows without its value."""
     from sqlglot import exp
+
+    calls = [c for e in select.expressions for c in e.find_all(exp.ArgMax, exp.ArgMin)]
+    if len({c.this for c in calls}) > 1:
+        return False
 
     kinds = {type(c) for e in select.expressions for c in e.find_all(exp.AggFunc)}
     times = [c for e in select.expressions for c in e.find_all(exp.Max, exp.Min)]
@@ -69,7 +76,7 @@ def _is_latest(select: "exp.Select", stream: Stream) -> bool:
 
 
 def _read(call: "exp.Expr", stream: Stream, scope: Scope) -> "exp.Expr | None":
-    """A call over numbers; None: it is not of a time, or its values have no such numbers."""
+    """A call over numbers, or texts; None: it is not of a time."""
     from sqlglot import exp
 
     value, time, late = call.this, call.args.get("expression"), isinstance(call, exp.ArgMax)
@@ -89,10 +96,19 @@ def _read(call: "exp.Expr", stream: Stream, scope: Scope) -> "exp.Expr | None":
     except SqlRefusal:
         return None  # said where it is read
     present = never_null(stream) | {c.name for c in stream.columns if not c.nullable}
-    if not passes and may_be_null(typed, present):
-        return None  # of FIRST and LAST, NULL is a value, which has no number
+    numbered = _of_number(value, typed.type, stream)
+    if numbered is None or (not passes and may_be_null(typed, present)):
+        return write_value(value, time, typed.type, late=late, passes=passes)
+    return _number(value, time, (stream.step_us, *numbered), late=late)
+
+
+def _of_number(value: "exp.Expr", kind: ColumnType, stream: Stream) -> tuple[int, int, int] | None:
+    """The places of a decimal, the least value, and how many there can be, in units of the places;
+    None: there are too many for numbers of 64 bits, or values are none."""
+    from sqlglot import exp
+
     scale, least, most = 0, 0, 0
-    match typed.type:
+    match kind:
         case DecimalType(precision=precision, scale=scale):
             least, most = -(10**precision), 10**precision
         case IntType():
@@ -107,7 +123,7 @@ def _read(call: "exp.Expr", stream: Stream, scope: Scope) -> "exp.Expr | None":
     size = most - least + 1
     if (_LAST_US // stream.step_us + 1) * size >= 1 << 63 or abs(least) >= 1 << 62:
         return None
-    return _number(value, time, (stream.step_us, scale, least, size), late=late)
+    return scale, least, size
 
 
 def _number(

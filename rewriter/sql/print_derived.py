@@ -21,7 +21,7 @@ def print_derived(tree: exp.Expr, types: Types) -> None:
         if declared is None or declared.expression is None:
             continue
         made = parse_one(write_expression(declared.expression, column.table), dialect="duckdb")
-        made = made.transform(_round_relative)
+        made = made.transform(_round_relative).transform(_exact_text)
         if isinstance(column.parent, exp.Select) and column.arg_key == "expressions":
             made = exp.alias_(made, column.name, quoted=True)  # a column of a view
         elif isinstance(made, (exp.Binary, exp.Unary, exp.Between, exp.In)):
@@ -40,3 +40,12 @@ def _round_relative(node: exp.Expr) -> exp.Expr:
     power = f"(CASE WHEN {near} > ABS({x}) THEN {near} / 2 ELSE {near} END)"
     middle = f"SIGN({x}) * (FLOOR(ABS({x}) / {power} * 64) + 0.5) / 64 * {power}"
     return parse_one(f"CASE WHEN {x} = 0 THEN 0 ELSE {middle} END", dialect="duckdb")
+
+
+def _exact_text(node: exp.Expr) -> exp.Expr:
+    """A node; EXACT_TEXT as a cast, whose texts may look otherwise but say the same."""
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Anonymous) or node.name != "EXACT_TEXT":
+        return node
+    return exp.cast(node.expressions[0].copy(), "TEXT")

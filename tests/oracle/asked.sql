@@ -79,8 +79,6 @@ SELECT COUNT(*) - (SELECT COUNT(id) FROM sensor) AS n FROM reading
 SELECT date_trunc('hour', ts) AS h, CORR(level, note) AS c FROM reading GROUP BY h
 -- refused: beside ARG_MAX is outside
 SELECT date_trunc('hour', ts) AS h, ARG_MAX(level, ts) AS l, COUNT(*) AS n FROM reading GROUP BY h
--- refused: beside ARG_MAX is outside
-SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(value, ts) AS l, COUNT(*) AS n FROM reading GROUP BY h, sensor
 -- refused: write COUNT(DISTINCT x), which is exact
 SELECT date_trunc('hour', ts) AS h, APPROX_COUNT_DISTINCT(note) AS n FROM reading GROUP BY h
 SELECT date_trunc('hour', ts) AS h, sensor, MIN(note) AS a, ANY_VALUE(note) IS NULL AS b, MIN(level > 3) AS c, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY h, sensor
@@ -102,10 +100,9 @@ SELECT sensor, date_trunc('hour', ts) AS h, MAX(ts) + INTERVAL '5' MINUTE AS u F
 SELECT level % 2 AS level FROM reading GROUP BY level
 -- refused: neither grouped nor aggregated
 SELECT CAST(ts AS DATE) AS ts, COUNT(*) AS n FROM reading GROUP BY ts
--- refused: they pass over NULL, which FIRST and LAST do not
-SELECT date_trunc('hour', ts) AS h, sensor, FIRST(level ORDER BY ts) AS o, COUNT(*) AS n FROM reading GROUP BY h, sensor
--- refused: they pass over NULL, which FIRST and LAST do not
-SELECT date_trunc('hour', ts) AS h, sensor, LAST(NULLIF(amount, 1) ORDER BY ts) AS o, COUNT(*) AS n FROM reading GROUP BY h, sensor
+SELECT date_trunc('hour', ts) AS h, sensor, FIRST(level ORDER BY ts) AS o, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY h, sensor
+SELECT date_trunc('hour', ts) AS h, sensor, LAST(NULLIF(amount, 1) ORDER BY ts) AS o, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY h, sensor
+SELECT date_trunc('hour', ts) AS h, sensor, ARG_MIN(value, ts) AS o, MAX(value) AS hi, MIN(value) AS lo, ARG_MAX(value, ts) AS c, ARG_MAX(note, ts) AS n FROM reading WHERE EARLY GROUP BY h, sensor
 -- refused: * with JOIN … USING beside a value of static relations
 SELECT * FROM reading JOIN alarm USING (sensor, ts) WHERE level > (SELECT MIN(high) FROM sensor)
 -- refused: * EXCEPT (level) beside a value of static relations

@@ -236,16 +236,18 @@ def test_random_covariances(folder: Path, project: OpenProject, seed: int) -> No
 ENDS = ("ARG_MAX({0}, ts)", "ARG_MIN({0}, ts)", "FIRST({0} ORDER BY ts)", "LAST({0} ORDER BY ts)")
 
 
+OTHERS = ("note", "level > 3", "CAST(ts AS DATE)", "NULLIF(note, 'x')", "value / 3", "ts")
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_random_first_and_last_values(folder: Path, project: OpenProject, seed: int) -> None:
-    """Beside each other and other aggregates; ARG_MAX passes over NULL, FIRST is asked of what has
-    none."""
+    """Beside each other and other aggregates; ARG_MAX passes over NULL, FIRST does not."""
     random = Random(seed)
     calls = []
     for form in random.choices(ENDS, k=2):
-        of = "amount" if "ORDER" in form else random.choice(["level", "amount", "amount"])
-        calls.append(form.format(of))
+        calls.append(form.format(random.choice(NUMBERS)))
     calls += random.sample(["COUNT(*)", "AVG(value)", "MAX(level)", f"{calls[0]} + 1"], k=2)
+    calls.append(random.choice(ENDS).format(random.choice(OTHERS)))
     shown = ", ".join(f"{call} AS c{n}" for n, call in enumerate(calls))
     bucket, where = random.choice(BUCKETS), random.choice(["", " AND level <> 3"])
     having = random.choice(["", " HAVING COUNT(*) > 1", f" HAVING {calls[1]} > 2"])
@@ -307,9 +309,22 @@ def test_random_values_of_a_register(tmp_path: Path, seed: int) -> None:
     assert seen
 
 
-def told(project: OpenProject, text: str) -> Counter[Any]:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT sensor, ARG_MAX(level, ts) AS l, ARG_MAX(value, ts) AS v, ARG_MAX(note, ts) AS n "
+        "FROM reading GROUP BY sensor",
+        "SELECT sensor, ARG_MIN(level, ts) AS l, ARG_MIN(note, ts) AS n FROM reading GROUP BY sensor",
+    ],
+)
+def test_latest_values_of_several_columns(folder: Path, project: OpenProject, text: str) -> None:
+    """Each passes over rows without a value, so that they are of different rows."""
+    assert told(project, text, final=True) == ask_duckdb(folder, text)
+
+
+def told(project: OpenProject, text: str, *, final: bool = False) -> Counter[Any]:
     """All answers of a replay, with how often each is there."""
-    table = project.replay(text).to_arrow()
+    table = project.replay(text, final=final).to_arrow()
     names = [n for n in table.column_names if n not in ("at", "until", "multiplicity")]
     found: Counter[Any] = Counter()
     for row in table.to_pylist():

@@ -14,6 +14,7 @@ from ontoweir.mappings.model.catalog import (
     FloatType,
     IntType,
     Stream,
+    StringType,
 )
 from ontoweir.mappings.sql.read_select import parse_sql_text
 from ontoweir.rewriter.latest.number_values import number_values
@@ -28,8 +29,9 @@ def _settle(
     limits: tuple[int | None, int | None] = (None, None),
     step_us: int = 1_000_000,
     keys: tuple[tuple[str, ...], ...] = (("k", "ts"),),
+    nullable: bool = False,
 ) -> str:
-    columns = (Column("k", IntType()), Column("v", kind, *limits))
+    columns = (Column("k", IntType()), Column("v", kind, *limits, nullable=nullable))
     source = DataSource("parquet", "s")
     catalog = Catalog({"s": Stream("s", source, "ts", step_us, 5, columns, keys)})
     tree = cast("exp.Select", parse_sql_text(text))
@@ -56,10 +58,6 @@ def test_numbers_tell_the_value(call: str, best: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "limits", "step_us", "keys", "text"),
     [
-        (FloatType(), (0, 9), 1_000_000, (("k", "ts"),), HOURLY),
-        (IntType(), (None, 9), 1_000_000, (("k", "ts"),), HOURLY),  # no limit is known
-        (DecimalType(18, 2), (None, None), 1_000_000, (("k", "ts"),), HOURLY),  # beyond 64 bits
-        (DecimalType(9, 2), (None, None), 1, (("k", "ts"),), HOURLY),
         (IntType(), (0, 9), 1_000_000, (("v", "ts"),), HOURLY),  # several rows at a time
         (IntType(), (0, 9), 1_000_000, (("k", "ts"),), HOURLY.format("ARG_MAX(v, k)")),
         (IntType(), (0, 9), 1_000_000, (("k", "ts"),), "SELECT k, {0} AS x FROM s GROUP BY k"),
@@ -74,3 +72,29 @@ def test_others_stay(
 ) -> None:
     made = _settle(text.format("ARG_MAX(v, ts)"), kind, limits=limits, step_us=step_us, keys=keys)
     assert "MAX_BY(v, " in made
+
+
+@pytest.mark.parametrize(
+    ("kind", "limits", "step_us", "told"),
+    [
+        (FloatType(), (0, 9), 1_000_000, "AS DOUBLE)"),
+        (IntType(), (None, 9), 1_000_000, "AS BIGINT)"),  # no limit is known
+        (DecimalType(18, 2), (None, None), 1_000_000, "AS DECIMAL(18, 2))"),  # beyond 64 bits
+        (DecimalType(9, 2), (None, None), 1, "AS DECIMAL(9, 2))"),
+        (StringType(), (None, None), 1, "19)"),
+    ],
+)
+def test_texts_tell_other_values(
+    kind: ColumnType, limits: tuple[int | None, int | None], step_us: int, told: str
+) -> None:
+    made = _settle(HOURLY.format("ARG_MIN(v, ts)"), kind, limits=limits, step_us=step_us)
+    assert "SUBSTRING(MIN((CAST((UNIX_MICROS(ts) + 300000000000000000) AS STRING) || " in made
+    assert told in made
+    assert "_BY(" not in made
+
+
+def test_first_may_be_null() -> None:
+    """Its text says whether there is a value."""
+    made = _settle(HOURLY.format("FIRST(v ORDER BY ts)"), StringType(), nullable=True)
+    assert "CASE WHEN (v) IS NULL THEN" in made
+    assert "CASE WHEN SUBSTRING(MIN(" in made
