@@ -288,3 +288,10 @@ def test_of_a_union_the_disjunct_to_blame_is_named(check: Check) -> None:
     assert both.message.startswith("each of the 2 disjuncts fails by itself")
     assert explain_union(check(bad)) is None
     assert explain_union(check(f"{good} UNION ALL {good}")) is None
+
+
+def test_groups_of_null_are_no_disjunct_to_compare_with(check: Check) -> None:
+    """The group of rows without a key is bounded; nobody wrote it as a part of a union."""
+    verdict = check("SELECT a, COUNT(*) AS n FROM s GROUP BY a")
+    assert len(verdict.disjuncts) == 2
+    assert explain_union(verdict) is None
