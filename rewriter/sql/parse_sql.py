@@ -13,7 +13,6 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.read_select import (
     SelectShape,
     SelectUnion,
-    parse_sql_text,
     read_select_tree,
 )
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
@@ -54,6 +53,7 @@ from ontoweir.rewriter.standing.unite_standing import unite_standing
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.subqueries.stack_rows import stack_rows
+from ontoweir.rewriter.syntax.parse_names import parse_names
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.versions.meet_tables import meet_tables
@@ -94,7 +94,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
-        written, catalog, reader.statics = read_statics(parse_sql_text(text), catalog)
+        written, catalog, reader.statics = read_statics(parse_names(text, catalog), catalog)
         written = settle_phrasings(read_as_of(written), catalog)
 
         def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:

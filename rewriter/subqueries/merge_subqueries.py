@@ -17,7 +17,7 @@ from ontoweir.mappings.sql.read_scope import (
     find_name,
     find_table,
 )
-from ontoweir.mappings.sql.read_select import parse_sql_text, read_from
+from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
 from ontoweir.rewriter.earlier.read_counted import read_counted
@@ -44,6 +44,7 @@ from ontoweir.rewriter.subqueries.refuse_mixed_union import refuse_mixed_union
 from ontoweir.rewriter.subqueries.resolve_names import Columns, FromItem, resolve_names
 from ontoweir.rewriter.subqueries.select_answers import Answers, select_answers
 from ontoweir.rewriter.subqueries.unite_groups import unite_groups
+from ontoweir.rewriter.syntax.parse_names import parse_names
 from ontoweir.rewriter.windows.read_window_tables import list_window_columns, read_window_tables
 
 if TYPE_CHECKING:
@@ -277,7 +278,9 @@ class _Merger:
             raise refuse_cycle((*around.views, view.name))
         inside = _Around({}, around.is_set, (*around.views, view.name))
         try:
-            written = settle_phrasings(read_as_of(parse_sql_text(view.text)), self.catalog)
+            written = settle_phrasings(
+                read_as_of(parse_names(view.text, self.catalog)), self.catalog
+            )
             written, self.catalog = read_earlier(written, self.catalog)
             parts = self._block(name_aggregates(written), inside, view.name)
         except (SqlUnitsDiffer, UnitsDiffer):
