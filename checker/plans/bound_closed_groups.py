@@ -1,6 +1,7 @@
 """A bound on the values that are open, and on their groups, where a rule closes values."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import Bound, Key
@@ -25,23 +26,23 @@ def bound_closed_groups(
     """
     closed = form.query.closed
     assert closed is not None
-    distinct = list(dict.fromkeys(values))
-    given = form.closed_classes
-    counted = closed.rule.session or closed.rule.span_us is not None
-    factor = _count_open(closed, wait, catalog, form if counted else None)
-    if closed.rule.span_us is not None:  # then the rows of open values are as few
+    distinct, rule = list(dict.fromkeys(values)), closed.rule
+    choices: list[tuple[set[int], Factor]] = []
+    if rule.span_us is not None:  # the rows of open values are few, too
         near = next(m.index for m in form.members if m.alias == closed.alias)
         given = {c.index for c in form.classes if near in c.members}
-    elif closed.rule.most_rows is not None:  # or so few
-        rows = _count_rows(factor, closed.rule.most_rows)
-        choices = [(given, factor), (form.of_alias(closed.alias), rows)]
-        bounds = [
-            bound_keys(form, [Key(v) for v in distinct if v not in told], told, [one])
-            for told, one in choices
-        ]
-        return least_bound([*bounds, bound_groups(form, distinct)])
-    keys = [Key(v) for v in distinct if v not in given]
-    return least_bound([bound_keys(form, keys, given, [factor]), bound_groups(form, distinct)])
+        plain = replace(closed, rule=replace(rule, width_us=None))
+        choices.append((given, _count_open(plain, wait, catalog, form)))
+    if rule.span_us is None or rule.width_us is not None:
+        factor = _count_open(closed, wait, catalog, form if rule.session else None)
+        choices.append((form.closed_classes, factor))
+        if rule.most_rows is not None:  # or so few
+            choices.append((form.of_alias(closed.alias), _count_rows(factor, rule.most_rows)))
+    bounds = [
+        bound_keys(form, [Key(v) for v in distinct if v not in told], told, [factor])
+        for told, factor in choices
+    ]
+    return least_bound([*bounds, bound_groups(form, distinct)])
 
 
 def _count_rows(values: Factor, most: int) -> Factor:
@@ -68,6 +69,10 @@ def _count_open(
         near = next(m.index for m in form.members if m.alias == closed.alias)
         known, rate = rate, form.rates[near]
         named += "" if rate == known else ", joined"
+    if rule.width_us is not None and rule.span_us is not None:
+        # rows come in a span from a value on: a value is as old as that, or as its matches may be
+        number = (rule.span_us + wait * stream.step_us) // rule.width_us + 1
+        return Factor(number, f"{number} {shown}")
     far = rule.gap_us if rule.span_us is None else rule.span_us
     if far is not None:
         steps = -(-(far + wait * stream.step_us) // stream.grid_us) + 1

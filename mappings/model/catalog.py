@@ -173,6 +173,8 @@ class ClosingRule:
     None: what is declared is used). `most_rows`: of a value, until it is closed, so many rows come
     at most (None: any number), so that what they have in other columns is few while it is open.
     `session`: no stream declares it: a query asks for runs of rows with no greater gap.
+    `width_us`: nor this: values are times, cut down to units of at least so long (µs), and rows
+    come from a value on, within `span_us`.
     """
 
     columns: tuple[str, ...]
@@ -188,6 +190,7 @@ class ClosingRule:
     floor: int | None = None
     most_rows: int | None = None
     session: bool = False
+    width_us: int | None = None
 
     @property
     def is_order(self) -> bool:
@@ -276,7 +279,9 @@ class Stream:
     less, and at least so much (None: what is declared is used);
     `versions`: it is a relation that changes, as of every time: it has no rows of its own, and is
     read at the times of other rows only;
-    `closing`: when values of columns are closed.
+    `closing`: when values of columns are closed;
+    `present`: columns of a query's answers that are times of their rows: never NULL, never after
+    the timestamp, and at most as long before it as a lag says of answers with one such time.
     """
 
     name: str
@@ -300,6 +305,7 @@ class Stream:
     window_us: int | None = None
     versions: VersionsOf | None = None
     closing: tuple[ClosingRule, ...] = ()
+    present: tuple[str, ...] = ()
 
     @property
     def grid_us(self) -> int:

@@ -15,6 +15,7 @@ from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.blocks.declare_columns import declare_columns, is_single, time_behind
 from ontoweir.rewriter.blocks.limit_matches import limit_matches
+from ontoweir.rewriter.blocks.span_times import span_times
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import (
     Absence,
@@ -267,8 +268,11 @@ def _declare(
         if wait is not None and not plain and len(late) == 1 and (us := late.pop()) is not None:
             behind[name] = wait + us
     shown = [n for n in found.variables if n not in behind]
-    stamps = [_stamps(q, times[:1], catalog)[times[0]] for q in found.disjuncts]
-    made = declare_columns(found, shown, stamps, catalog)
+    own = [_stamps(q, times[:1], catalog) for q in found.disjuncts]
+    made = declare_columns(found, shown, [stamps[times[0]] for stamps in own], catalog)
+    spans = () if wait is None or not latest else span_times(found, shown, own, times[0], catalog)
+    # an answer is final so long after its last row
+    lags = tuple(replace(lag, within_us=lag.within_us + (wait or 0)) for lag in spans)
     stream = Stream(
         found.name,
         ANSWERS,
@@ -278,6 +282,8 @@ def _declare(
         made.columns,
         references=made.references,
         source=base.source,
+        lags=lags,
+        present=tuple(lag.columns[0] for lag in lags),
     )
     known = None if wait is None else (times[0], wait)
     return Block(stream, found, known, absence), behind

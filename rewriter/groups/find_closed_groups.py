@@ -2,10 +2,18 @@
 their values comes ([B]; arrival rules in docs/theory.md)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.model.catalog import BooleanType, Catalog, ClosingRule, Stream
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    Catalog,
+    ClosingRule,
+    DateType,
+    Stream,
+    TimestampType,
+)
+from ontoweir.mappings.model.expression import Call, Field, Function, Value
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types, map_output
 from ontoweir.rewriter.model.aggregation import (
     Aggregate,
@@ -28,6 +36,18 @@ from ontoweir.rewriter.model.spj import (
     output_attributes,
 )
 
+_DAY_US = 86_400_000_000
+_WIDTHS_US = {
+    "second": (1_000_000, 1_000_000),
+    "minute": (60_000_000, 60_000_000),
+    "hour": (3_600_000_000, 3_600_000_000),
+    "day": (_DAY_US, _DAY_US),
+    "week": (7 * _DAY_US, 7 * _DAY_US),
+    "month": (28 * _DAY_US, 31 * _DAY_US),
+    "quarter": (90 * _DAY_US, 92 * _DAY_US),
+    "year": (365 * _DAY_US, 366 * _DAY_US),
+}
+"""The units that times are cut down to, and how long they are, at least and at most."""
 WATCHED = "watched"
 """The alias of the rows that are watched, and the name of what counts them."""
 
@@ -139,11 +159,42 @@ def _read_attributes(output: Output) -> tuple[Attribute, ...]:
 def list_closing(stream: Stream) -> tuple[ClosingRule, ...]:
     """The rules that close values of a stream, by a span those of rows that agree on columns."""
     spans = (
-        ClosingRule(lag.columns, span_us=lag.within_us, source=lag.source)
+        ClosingRule(
+            lag.columns,
+            span_us=lag.within_us,
+            source=lag.source,
+            width_us=stream.grid_us if set(lag.columns) <= {*stream.present} else None,
+        )
         for lag in stream.lags
         if lag.behind == stream.name and lag.columns == lag.to
     )
-    return (*stream.closing, *spans)
+    plain = (*stream.closing, *spans)
+    return (*plain, *(made for rule in plain for made in _round_times(stream, rule)))
+
+
+def _round_times(stream: Stream, rule: ClosingRule) -> Iterator[ClosingRule]:
+    """What follows for the days, hours, … of a time, if a row of the stream comes within a span
+    after it: a row of a day comes so long after its end, at most."""
+    if rule.span_us is None or len(rule.columns) != 1 or rule.columns[0] not in stream.present:
+        return
+    for column in stream.columns:
+        match column.expression:
+            case Call(
+                function=Function.TRUNCATE,
+                arguments=(Value(value=str() as unit), Field(column=of)),
+            ):
+                least, most = _WIDTHS_US[unit]
+            case Call(
+                function=Function.CAST | Function.TRY_CAST,
+                arguments=(Field(column=of, type=TimestampType()),),
+                type=DateType(),
+            ):
+                least, most = _WIDTHS_US["day"]
+            case _:
+                continue
+        if of == rule.columns[0]:
+            span_us = rule.span_us + most
+            yield replace(rule, columns=(column.name,), span_us=span_us, width_us=least)
 
 
 _Shown = tuple[tuple[str, Output], ...]

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, cast
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.assertion import SourceColumn
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.groups.find_closed_groups import list_closing
 from ontoweir.rewriter.groups.read_sql_aggregate import WHY, read_sql_aggregate
 from ontoweir.rewriter.model.aggregation import (
     Aggregate,
@@ -213,9 +214,16 @@ class _Reader:
         return moment if self.scope.step_of(key) is not None and moment in self.grouped else key
 
     def _is_bucket(self, key: SourceColumn) -> bool:
-        """Whether it is a bucket of time: groups by it are final, so that no row takes the place of
-        another one, and what they are grouped by need not be shown."""
-        column = self.scope.tables[key.alias].column(key.column)
+        """Whether it is a bucket of time, or a day, an hour … of a time that answers show: groups
+        by it are final, so that no row takes the place of another one, and what they are grouped by
+        need not be shown."""
+        table = self.scope.tables[key.alias]
+        column = table.column(key.column)
+        if isinstance(table, Stream) and any(
+            rule.width_us is not None and rule.columns == (key.column,)
+            for rule in list_closing(table)
+        ):
+            return True
         return column is not None and column.bucket is not None
 
     def _name_apart(self, name: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import parse_sql_text
 
@@ -39,7 +39,8 @@ def _refuse_names(text: str, catalog: Catalog) -> None:
     pieces = list(_PIECE.finditer(text))
     words = {(p["word"] or p["name"] or p[0].strip("`")).lower() for p in pieces}
     names: dict[str, str] = {}
-    for table in (*catalog.streams.values(), *catalog.relations.values()):
+    tables: list[Stream | Relation] = [*catalog.streams.values(), *catalog.relations.values()]
+    for table in tables:
         if table.name.lower() in words:
             own = [table.timestamp] if isinstance(table, Stream) else []
             names |= {n.lower(): table.name for n in (*own, *(c.name for c in table.columns))}

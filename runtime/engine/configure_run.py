@@ -242,6 +242,7 @@ def _find_closing(
             rule.late_rows,
             "" if closed is None or rule.session else closed.stream,
             rule.columns,
+            timed=rule.width_us is not None,
         )
     found = find_closing(job.union, catalog)
     assert found is not None  # split_by_keys found it

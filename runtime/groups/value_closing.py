@@ -38,6 +38,7 @@ class ValueClosing:
         slack: it is closed by a value that is greater by more than that.
         late_rows: it is closed when more rows than that have come in steps after a greater value.
         stream: what has the rule, of `columns`.
+        timed: values are times, from which on a span is counted, whenever the first row comes.
         begun_us: live, since when a lesser k is used: nothing is final before it.
     """
 
@@ -51,6 +52,7 @@ class ValueClosing:
     late_rows: int | None = None
     stream: str = ""
     columns: tuple[str, ...] = ()
+    timed: bool = False
     begun_us: int | None = None
 
 
@@ -124,7 +126,8 @@ def follow_values(
     elif closing.slack is not None or closing.late_rows is not None:
         ends = _by_order(closing, before, _read_values(values), places, (at, weights), until)
     elif closing.span_us is not None:
-        ends = _by_span(before, places, at, (closing.span_us, closing.wait_us), until)
+        begins = _read_values(values) if closing.timed else None
+        ends = _by_span(before, places, at, (closing.span_us, closing.wait_us), until, begins)
     else:
         ends = _by_ends(before, places, at, closing.wait_us, until)
     # by the other rules, matches of a row that breaks them may come when groups are final, if they
@@ -234,10 +237,15 @@ def _by_rows(
 
 
 def _by_span(
-    before: GroupState, places: Array, at: Array, after: tuple[int, int], now: int
+    before: GroupState,
+    places: Array,
+    at: Array,
+    after: tuple[int, int],
+    now: int,
+    begins: Array | None,
 ) -> _Ends:
-    """A value is closed a span after its first row. A row that comes while matches are waited for
-    breaks the rule, and prolongs the wait."""
+    """A value is closed a span after its first row, or after it `begins`, if it is a time. A row
+    that comes while matches are waited for breaks the rule, and prolongs the wait."""
     span, wait = after
     final = np.full(int(max(before.count, places.max(initial=-1) + 1)), -NEVER, dtype=np.int64)
     final[: before.count] = _times(before)
@@ -254,14 +262,17 @@ def _by_span(
         first = np.full(len(final), NEVER, dtype=np.int64)
         np.minimum.at(first, places, at)
         mine = np.unique(places)
-        final[mine] = first[mine] + span + wait
+        since = first if begins is None else np.minimum(first, begins)
+        final[mine] = since[mine] + span + wait
 
 
 def _read_values(values: GroupState) -> Array:
-    """Values as numbers."""
+    """Values as numbers: times in µs, and days as their numbers."""
     assert values.keys is not None
     (name,) = values.keys.column_names
     column = values.keys.column(name).combine_chunks()
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", column.type.tz))
     if pa.types.is_date32(column.type):
         column = column.cast(pa.int32())
     numbers: Array = column.cast(pa.int64()).to_numpy(zero_copy_only=False)

@@ -312,9 +312,11 @@ def test_random_values_of_a_register(tmp_path: Path, seed: int) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "SELECT sensor, ARG_MAX(level, ts) AS l, ARG_MAX(value, ts) AS v, ARG_MAX(note, ts) AS n "
-        "FROM reading GROUP BY sensor",
-        "SELECT sensor, ARG_MIN(level, ts) AS l, ARG_MIN(note, ts) AS n FROM reading GROUP BY sensor",
+        (
+            "SELECT sensor, ARG_MAX(level, ts) AS l, ARG_MAX(value, ts) AS v, "
+            "ARG_MAX(note, ts) AS n FROM reading GROUP BY sensor"
+        ),
+        "SELECT sensor, ARG_MIN(level, ts) AS l, ARG_MIN(note, ts) AS n FROM reading GROUP BY 1",
     ],
 )
 def test_latest_values_of_several_columns(folder: Path, project: OpenProject, text: str) -> None:

@@ -44,7 +44,7 @@ def test_a_column_is_refused(text: str, line: int) -> None:
         'SELECT p."order" FROM payments p',
         'SELECT p . "order" FROM payments p WHERE status = "ok"',
         'SELECT status AS "order" FROM payments',
-        "SELECT status FROM payments WHERE status = '\"order\"' -- \"order\"",
+        'SELECT status FROM payments WHERE status = \'"order"\' -- "order"',
         'SELECT `"order"` FROM payments /* "order" */',
         'SELECT status FROM payments WHERE status = "city"',  # of another table
     ],
