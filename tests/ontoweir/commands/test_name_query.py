@@ -55,6 +55,7 @@ def test_names_and_texts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     assert name_query(["check", "a-b"]) == ["check", "--query", "a-b"]
     assert name_query(["measure", "a"]) == ["measure", "--for", "a"]
+    assert name_query(["rewrite", "SELECT a FROM s"]) == ["rewrite", "--sql", "SELECT a FROM s"]
     assert name_query(["rewrite", "a", "--show", "sql"]) == [
         *("rewrite", "--query", "a", "--show", "sql")
     ]
@@ -121,7 +122,6 @@ def test_what_is_shown(
         ["check", "a/b"],
         ["check", "a", "b", "c"],
         ["init", "a"],
-        ["rewrite", "SELECT a FROM s"],
         ["report", "asked/all.sql"],
         ["replay", "--output", "a"],
     ],

@@ -54,6 +54,22 @@ def test_sql_in_another_dialect(run: Run, example: Path) -> None:
     assert unknown.err.startswith("--dialect: unknown SQL dialect 'klingon'; ")
 
 
+def test_sql_is_rewritten_over_the_catalog(run: Run, example: Path, tmp_path: Path) -> None:
+    sql = "SELECT report_id FROM traffic WHERE vehicle_count > 100"
+    (tmp_path / "busy.sql").write_text(sql)
+    told = run("rewrite", example, sql, "--show", "spj", "--format", "json")
+    filed = run(
+        "rewrite", example, "--sql", tmp_path / "busy.sql", "--show", "spj", "--format", "json"
+    )
+    one, other = json.loads(told.out), json.loads(filed.out)
+    assert (one["query"], other["query"]) == ("query", "busy")
+    assert one["disjuncts"] == other["disjuncts"]
+    assert "vehicle_count > 100" in one["disjuncts"][0]
+    words = run("rewrite", "--ontology", "x.ttl", "--sql", sql, "--show", "ucq")
+    assert words.code == 2
+    assert "--ontology cannot rewrite SQL" in words.err
+
+
 def test_lto_is_cut_off_and_says_so(run: Run, example: Path) -> None:
     command = ("rewrite", example, "--query", QUERY, "--show", "lto", "--limit", "1")
     ran = run(*command)

@@ -138,7 +138,7 @@ def settle_project(args: argparse.Namespace) -> None:
 
 
 OF_QUERIES = ("check", "replay", "rewrite", "plot", "measure", "run", "register", "report")
-_WITHOUT_SQL = ("rewrite", "report")
+_WITHOUT_SQL = ("report",)
 _SQL, _SPARQL = (".sql",), (".rq", ".sparql")
 _SQL_TEXT = re.compile(
     r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:SELECT|WITH|CREATE)\s", re.IGNORECASE | re.DOTALL

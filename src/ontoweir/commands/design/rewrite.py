@@ -19,6 +19,7 @@ from ontoweir.commands.common.report_refusals import (
 from ontoweir.errors import UsageError
 
 if TYPE_CHECKING:
+    from ontoweir.pipeline.compiled_query import CompiledQuery
     from ontoweir.pipeline.pipeline import Workspace
 
 
@@ -31,7 +32,9 @@ def add_rewrite(commands: Any) -> None:
         "--show sql",
     )
     add_project_arguments(rewrite)
-    rewrite.add_argument("--query", required=True, metavar="NAME")
+    asked = rewrite.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--query", metavar="NAME")
+    asked.add_argument("--sql", metavar="FILE|SQL", help="plain SQL over the catalog, no ontology")
     stages = ("ucq", "sql", "spj", "lto", "plan", "trace", "graph")
     rewrite.add_argument("--show", choices=stages, required=True)
     rewrite.add_argument("--output", metavar="FILE.svg", help="graph: the file to write")
@@ -56,6 +59,12 @@ def _rewrite(args: argparse.Namespace) -> int:
     if args.ontology:
         from ontoweir.report.show_stage import show_ontology_alone
 
+        if args.sql is not None:
+            raise UsageError(
+                "--ontology cannot rewrite SQL",
+                why="SQL is over the catalog's tables, and has no words of an ontology",
+                fix="name a file of SPARQL with --query",
+            )
         if args.show != "ucq":
             raise UsageError(
                 f"--ontology cannot show {args.show}",
@@ -75,8 +84,8 @@ def _rewrite(args: argparse.Namespace) -> int:
     else:
         workspace, warnings = open_workspace(args)
         with report_all_refused(workspace):
-            compiled = workspace.compile(args.query)
-        name = args.query
+            compiled = _compile(workspace, args)
+        name = args.query if args.sql is None else Path(args.sql).stem
         lines, more = show_stage(
             workspace, compiled, args.show, dialect=args.dialect, limit=args.limit
         )
@@ -95,6 +104,12 @@ def _rewrite(args: argparse.Namespace) -> int:
     return 0 if workspace is None else report_skipped(workspace)
 
 
+def _compile(workspace: "Workspace", args: argparse.Namespace) -> "CompiledQuery":
+    if args.sql is not None:
+        return workspace.compile_sql(Path(args.sql))
+    return workspace.compile(args.query)
+
+
 def _draw(args: argparse.Namespace) -> int:
     """`rewrite --show graph --output F.svg`."""
     from ontoweir.draw.draw_query import draw_query
@@ -111,7 +126,7 @@ def _draw(args: argparse.Namespace) -> int:
     workspace, warnings = open_workspace(args)
     refuse_inputs(workspace.project, output)
     with report_all_refused(workspace):
-        compiled = workspace.compile(args.query)
+        compiled = _compile(workspace, args)
     drawn = draw_query(compiled.union, workspace.project.catalog)
     warnings.release()
     write_file(output, drawn)
