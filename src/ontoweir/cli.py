@@ -1,7 +1,7 @@
 """The command line: `ontoweir COMMAND`; each command is a module in `ontoweir.commands`.
 
 Exit codes: 0 done; 1 a verdict reached --fail-on; 2 invalid input or usage; 3 failed at run time;
-130 interrupted.
+130 interrupted; 143 ended by SIGTERM.
 """
 
 import argparse
@@ -23,6 +23,7 @@ from ontoweir.commands.common.arguments import (
     settle_input,
     settle_project,
 )
+from ontoweir.end_on_term import Terminated, end_on_term
 from ontoweir.errors import OntoweirError, RunError, UsageError, explain_missing
 
 GROUPS = {
@@ -67,9 +68,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error.__context__, BrokenPipeError):  # rich ends with 1, a verdict's code
             return 0
         raise
-    except KeyboardInterrupt:
-        print("interrupted; nothing is half written", file=sys.stderr)
-        return 130
+    except KeyboardInterrupt as error:
+        ended = isinstance(error, Terminated)
+        what = "ended by SIGTERM" if ended else "interrupted"
+        print(f"{what}; nothing is half written", file=sys.stderr)
+        return 143 if ended else 130
     except Exception as error:
         missing = explain_missing(error) if isinstance(error, ModuleNotFoundError) else None
         if missing is not None:
@@ -98,6 +101,7 @@ def run_program() -> int:
     if sys.platform == "linux" and platform.machine() == "x86_64":
         # of the memory that threads give to each other Arrow's default keeps up to twice as much
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "jemalloc")
+    end_on_term()
     code = main()
     if "duckdb" not in sys.modules:  # which says what is left
         gc.freeze()  # looking through what is left, once more, would only cost time

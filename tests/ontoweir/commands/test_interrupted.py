@@ -184,9 +184,20 @@ def test_answers(interrupt: Callable[..., None], project: Path, tmp_path: Path, 
     interrupt(file.parent, old(file), whole, *command)
 
 
-@pytest.mark.parametrize("command", ["check", "replay", "plot", "materialize"])
-def test_a_real_signal(example: Path, tmp_path: Path, command: str) -> None:
-    """To the process, as a terminal sends it, while it waits for its input."""
+@pytest.mark.parametrize(
+    ("command", "sent", "code", "said"),
+    [
+        *(
+            (c, signal.SIGINT, 130, "interrupted")
+            for c in ("check", "replay", "plot", "materialize")
+        ),
+        ("replay", signal.SIGTERM, 143, "ended by SIGTERM"),
+    ],
+)
+def test_a_real_signal(
+    example: Path, tmp_path: Path, command: str, sent: signal.Signals, code: int, said: str
+) -> None:
+    """To the process, as a terminal or a supervisor sends it, while it waits for its input."""
     pipe = tmp_path / "slow"
     os.mkfifo(pipe)
     output = str(tmp_path / "out.svg")
@@ -205,7 +216,7 @@ def test_a_real_signal(example: Path, tmp_path: Path, command: str) -> None:
         ) as started,
         open(pipe, "w"),
     ):  # waits until the process reads it, which then waits for us
-        started.send_signal(signal.SIGINT)
+        started.send_signal(sent)
         out, err = started.communicate()
-    assert (started.returncode, out, err) == (130, "", "interrupted; nothing is half written\n")
+    assert (started.returncode, out, err) == (code, "", f"{said}; nothing is half written\n")
     assert list(tmp_path.iterdir()) == [pipe]
