@@ -415,3 +415,12 @@ def test_the_disjunct_that_makes_a_query_unbounded_is_so(run: Run, project: Path
         page = run("check", project, "--sql", sql, "--format", "html").out
         assert "· undecided" not in page
         assert "· unbounded" in page
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_a_typed_query_has_no_path(run: Run, example: Path, form: str) -> None:
+    """Where it is kept meanwhile is nobody's business."""
+    sql = "SELECT a.id FROM traffic a, traffic b WHERE a.ts < b.ts"
+    ran = run("check", example, "--sql", sql, "--format", form)
+    assert "query.sql" in ran.out
+    assert "/ontoweir-" not in ran.out

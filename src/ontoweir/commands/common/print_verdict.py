@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from ontoweir.commands.common.arguments import hide_kept
 from ontoweir.commands.common.rendered import RenderedVerdict
 from ontoweir.mappings.model.catalog import Catalog
 
@@ -74,14 +75,14 @@ def describe_console() -> list[object]:
 def print_verdicts(rendered: Sequence[RenderedVerdict], form: str) -> None:
     """Print what was rendered, as text or JSON."""
     if form == "json":
-        print(json.dumps([t.shown for t in rendered], indent=2, ensure_ascii=False))
+        print(hide_kept(json.dumps([t.shown for t in rendered], indent=2, ensure_ascii=False)))
         return
     from rich.console import Console
 
     if all(t.error is not None for t in rendered):
         return  # what is on stderr says it all
     for t in rendered:
-        sys.stdout.write(t.shown)
+        sys.stdout.write(hide_kept(t.shown))
     _print_total([t.name for t in rendered], Console(highlight=False))
 
 
