@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.buckets.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
@@ -41,6 +42,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN;
     - Spark's windows of time are buckets, and sessions are runs of rows of a key;
     - GROUP BY ALL names what is grouped by;
+    - functions over windows of the rows of a bucket of time are over groups of one row each;
     - functions over windows of groups are over a subquery of these;
     - GROUP BY CAST(ts AS DATE), or YEAR(ts), MONTH(ts), is by a bucket of time;
     - the first and the last value of a group, beside other aggregates, are MIN and MAX of numbers;
@@ -59,6 +61,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     name_parts(tree)
+    number_in_buckets(tree, catalog)
     for select in list(tree.find_all(exp.Select)):
         name_spark_windows(select, catalog)
         name_sessions(select, catalog)
