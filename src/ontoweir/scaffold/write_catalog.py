@@ -4,7 +4,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Column, DataSource, Envelope, Relation, Stream
+from ontoweir.mappings.model.catalog import (
+    Column,
+    DataSource,
+    Envelope,
+    IntType,
+    Relation,
+    Stream,
+)
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.measuring.declared import (
@@ -20,6 +27,9 @@ from ontoweir.scaffold.measure_guessed import Evidence
 
 if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredStream
+
+_DEVICES, _OFTEN = 10_000, 10
+"""Of so many numbers at most, each so often, it is said between which they lie."""
 
 
 def write_catalog(
@@ -50,7 +60,8 @@ def write_catalog(
         null = dict(_describe_nulls(stream, dict(evidence.measured).get(name)))
         rest = [said for of, said in evidence.undeclared if of == name]
         why, unit = dict(reasons)[name], dict(evidence.units)[name]
-        lines += ["", *_stream(stream, mine, why, unit, null, rest)]
+        ranges = dict(_describe_ranges(stream, dict(evidence.measured).get(name)))
+        lines += ["", *_stream(stream, mine, why, unit, null | ranges, rest)]
     for relation in catalog.relations.values():
         null = {c: said for t, c, said in evidence.static_nulls if t == relation.name}
         lines += ["", *_relation(relation, null)]
@@ -129,6 +140,25 @@ def _versions(stream: Stream, envelope: Envelope) -> Iterator[str]:
     yield f"# [{_list([key, stream.timestamp])}] is declared of {stream.name}:"
     yield f"# [relations.{stream.name}_now]"
     yield f"# versions = {{ {entries}, delete = {_quote(envelope.delete)} }}"
+
+
+def _describe_ranges(
+    stream: Stream, measured: "MeasuredStream | None"
+) -> Iterator[tuple[str, str]]:
+    """Between which numbers those lie that come again and again, as of devices: it is left to the
+    reader to declare it, as what lies outside is rejected then."""
+    referring = {c for r in stream.references for c in r.columns}
+    if measured is None or stream.data.mqtt:  # of topics, little was heard
+        return
+    for column in stream.columns:
+        found = measured.columns.get(column.name)
+        if found is None or found.distinct is None or column.name in referring:
+            continue
+        again = 1 < found.distinct <= _DEVICES and found.distinct * _OFTEN <= measured.rows
+        if again and isinstance(column.type, IntType) and not found.nulls:
+            ends = f"{found.minimum}..{found.maximum}"
+            said = f"{found.distinct:,} values, {ends}; min and max would bound groups by them"
+            yield column.name, said
 
 
 def _describe_nulls(stream: Stream, measured: "MeasuredStream | None") -> Iterator[tuple[str, str]]:

@@ -137,3 +137,17 @@ def test_names() -> None:
     assert class_of("glass") == "Glass"
     assert property_of("avg_speed") == "avgSpeed"
     assert property_of("POINT_1_NAME") == "point1Name"
+
+
+def test_numbers_of_devices_are_told(run: Run, tmp_path: Path) -> None:
+    """Between which they lie is not declared, as another device may come; nor said of measures."""
+    rows = [
+        f"2026-01-05T08:{m:02}:{d:02},{700 + d},{m * 40 + d}" for m in range(40) for d in range(9)
+    ]
+    (tmp_path / "readings.csv").write_text("\n".join(["ts,device,count", *rows]) + "\n")
+    ran = run("init", tmp_path / "p", "--from", tmp_path / "readings.csv")
+    assert ran.code == 0, ran.err
+    lines = (tmp_path / "p" / "ontoweir.toml").read_text().splitlines()
+    said = "seen: 9 values, 700..708; min and max would bound groups by them"
+    assert f'device = "int" # {said}' in lines
+    assert 'count = "int"' in lines
