@@ -87,6 +87,12 @@ class Envelope:
     delete: str
 
 
+LIVE_OPTIONS = frozenset(
+    ("maxfilespertrigger", "maxbytespertrigger", "maxcachedfiles", "maxfileage", "filenameonly")
+) | {"cleansource", "sourcearchivedir", "latestfirst", "discardcachedinputratio"}
+"""Options of sources that say when a live run takes files, not what these are; in small letters."""
+
+
 @dataclass(frozen=True, slots=True)
 class DataSource:
     """Where rows come from: a Spark reader's format, path and options; `view` is Spark SQL over

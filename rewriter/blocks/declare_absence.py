@@ -15,7 +15,7 @@ from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.blocks.declare_columns import declare_columns, is_single, time_behind
 from ontoweir.rewriter.blocks.limit_matches import limit_matches
-from ontoweir.rewriter.buckets.span_times import span_times
+from ontoweir.rewriter.delays.span_times import span_times
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import (
     Absence,

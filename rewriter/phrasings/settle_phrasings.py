@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.buckets.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
 from ontoweir.rewriter.latest.join_latest import join_latest
 from ontoweir.rewriter.latest.name_later import name_later
-from ontoweir.rewriter.latest.number_values import number_values
+from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
+from ontoweir.rewriter.ordered.number_values import number_values
 from ontoweir.rewriter.phrasings.compare_extremes import compare_extremes
 from ontoweir.rewriter.phrasings.drop_order import drop_order
 from ontoweir.rewriter.phrasings.group_all import group_all

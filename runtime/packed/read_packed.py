@@ -5,10 +5,9 @@ from importlib.util import find_spec
 
 import pyarrow as pa
 
-from ontoweir.mappings.model.catalog import DataSource
+from ontoweir.mappings.model.catalog import LIVE_OPTIONS, DataSource
 from ontoweir.runtime.packed.packed_file import PackedFile
 from ontoweir.runtime.packed.read_arrow import read_arrow
-from ontoweir.runtime.sources.data_files import LIVE_OPTIONS
 from ontoweir.runtime.sources.list_pieces import folder_constants
 from ontoweir.runtime.sources.read_source import Located, drop_empty
 

@@ -21,10 +21,6 @@ _ENDINGS = {
     "arrow": (".arrow", ".feather", ".ipc", ".arrows"),
     "avro": (".avro",),
 }
-LIVE_OPTIONS = frozenset(
-    ("maxfilespertrigger", "maxbytespertrigger", "maxcachedfiles", "maxfileage", "filenameonly")
-) | {"cleansource", "sourcearchivedir"}
-"""Options of sources that say when a live run takes files, not what these are."""
 
 
 def is_finished(name: str) -> bool:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import (
+    LIVE_OPTIONS,
     Column,
     DataSource,
     DateType,
@@ -229,7 +230,7 @@ def literal_path(path: str) -> str:
 
 def read_header(data: DataSource, path: str) -> list[str] | None:
     """The names in a plain CSV header, which saves Spark a job to find them (None: it has to)."""
-    options = {name.lower(): text for name, text in data.options}
+    options = {n: text for name, text in data.options if (n := name.lower()) not in LIVE_OPTIONS}
     if data.format != "csv" or set(options) != {"header"} or options["header"].lower() != "true":
         return None
     try:

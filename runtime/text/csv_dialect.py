@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ontoweir.errors import DataError, Source
-from ontoweir.mappings.model.catalog import DataSource
+from ontoweir.mappings.model.catalog import LIVE_OPTIONS, DataSource
 from ontoweir.runtime.text.convert_text import NotPlain
 
 _CODECS = {
@@ -25,7 +25,7 @@ _DEFAULTS = {
     "maxcharspercolumn": "-1",
 }
 """Options that say nothing with these values."""
-_WITHOUT_EFFECT = {
+_WITHOUT_EFFECT = LIVE_OPTIONS | {
     *("dateformat", "timestampformat", "timestampntzformat", "samplingratio", "locale", "nanvalue"),
     *("positiveinf", "negativeinf", "preferdate", "enforceschema"),
 }

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.json as pjson
 
 from ontoweir.mappings.model.catalog import (
+    LIVE_OPTIONS,
     BooleanType,
     ColumnType,
     DataSource,
@@ -40,7 +41,7 @@ _ODD_NUMBER = re.compile(rb"[:\[,][ \t]*(?:-?Inf(?!inity)|-NaN)|[0-9.eE+-]{1000}
 _LONG_NUMBER = re.compile(rb"[0-9.eE+-]{1000}")
 _FAR = 1000
 """Digits of a number, and levels of nesting, up to which Spark's parser goes."""
-_WITHOUT_EFFECT = {
+_WITHOUT_EFFECT = LIVE_OPTIONS | {
     *("primitivesasstring", "prefersdecimal", "dateformat", "timestampformat", "samplingratio"),
     *("timestampntzformat", "dropfieldifallnull", "inferschema", "header"),
 }

@@ -4,11 +4,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import DataError, Source
-from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.catalog import LIVE_OPTIONS, Stream
 from ontoweir.runtime.live.arrivals.ingest import FAULT, FILE, MODIFIED, OFFSET, PARTITION
 from ontoweir.runtime.live.arrivals.open_changes import KEY, SENT, VALUE
 from ontoweir.runtime.sources.conform_rows import RAW
-from ontoweir.runtime.sources.data_files import LIVE_OPTIONS, local_path
+from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import (
     BAD,

@@ -17,7 +17,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
 )
 from ontoweir.mappings.sql.read_select import parse_sql_text
-from ontoweir.rewriter.latest.number_values import number_values
+from ontoweir.rewriter.ordered.number_values import number_values
 
 HOURLY = "SELECT k, date_trunc('hour', ts) AS h, {0} AS x, COUNT(*) AS n FROM s GROUP BY k, h"
 

@@ -9,7 +9,7 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import mean_group
-from ontoweir.rewriter.latest.write_value import write_value
+from ontoweir.rewriter.ordered.write_value import write_value
 
 if TYPE_CHECKING:
     from sqlglot import exp
