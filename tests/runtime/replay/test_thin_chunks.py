@@ -1,6 +1,7 @@
 """Rows that no member wants are left out as soon as they are admitted: the answers, and what is
 counted, are those of all rows, and DuckDB's."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
@@ -12,10 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.cache.open_cache import Cache
+from ontoweir.errors import OntoweirError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.runtime.chunks import portions
+from ontoweir.runtime.parquet.pick_texts import TextPages
 from ontoweir.runtime.replay import replay
 from ontoweir.runtime.replay.ranges import prefetch_chunks, replay_range
 from ontoweir.runtime.replay.ranges.thin_chunks import list_late
@@ -257,3 +260,62 @@ n = { type = "int", min = 0, max = 99 }
     replay_query(workspace, compiled, ReplayOptions(tmp_path / "out.parquet", progress=False))
     assert sum(sizes) == rows
     assert min(sizes[:-1]) > 900
+
+
+@pytest.mark.parametrize("change", ["cut short", "other texts", "removed"])
+def test_a_file_that_changes_while_texts_are_read_late(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is an error, as it is of what is read at once."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    rows = 3_000
+    file = folder / "s.parquet"
+
+    def write_texts(letter: str) -> None:
+        table = pa.table(
+            {
+                "n": pa.array([i % 100 for i in range(rows)], pa.int64()),
+                "ts": pa.array([i * 1_000_000 for i in range(rows)], pa.timestamp("us")),
+                "u": [f"{letter}{i:035}" for i in range(rows)],
+            }
+        )
+        pq.write_table(
+            table, file, use_dictionary=False, row_group_size=1_000, data_page_size=2_000
+        )
+
+    write_texts("a")
+    (folder / "q.sql").write_text("SELECT u FROM s WHERE n = 7")
+    (folder / "ontoweir.toml").write_text(
+        '[project]\n[streams.s]\nsource = { format = "parquet", path = "s.parquet" }\n'
+        'timestamp = { column = "ts", unit = "1 second" }\n'
+        'columns = { n = "int", u = "string" }\n'
+    )
+    monkeypatch.setattr(identify_file, "_SETTLED", -(10**12))
+    workspace = Workspace(load_project(folder, environ={}), cache=Cache(tmp_path))
+    compiled = workspace.compile_sql(folder / "q.sql")
+    output = tmp_path / "o.parquet"
+    options = ReplayOptions(output, progress=False)
+    replay_query(workspace, compiled, options)
+    first = read_rows(output, ["u"])
+    assert len(first) == 30
+    picked: list[int] = []
+    pick = TextPages.pick
+
+    def change_then_pick(pages: TextPages, wanted: Any) -> Any:
+        picked.append(len(wanted))
+        if len(picked) == 2:
+            if change == "cut short":
+                os.truncate(file, pq.read_metadata(file).row_group(1).column(2).data_page_offset)
+            elif change == "removed":
+                file.unlink()
+            else:
+                write_texts("b")
+        return pick(pages, wanted)
+
+    monkeypatch.setattr(TextPages, "pick", change_then_pick)
+    output.unlink()
+    with pytest.raises(OntoweirError):
+        replay_query(workspace, compiled, options)
+    assert len(picked) >= 2
+    assert not output.exists()
