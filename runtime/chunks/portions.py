@@ -1,12 +1,12 @@
 """The rows of streams from a place on, portion by portion, the next one read ahead."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
-import pyarrow as pa
-
+from ontoweir.runtime.chunks.late_rows import LateColumns, ReadRows
 from ontoweir.runtime.chunks.row_groups import MAPPED, RowGroups
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_source import unreadable
@@ -31,18 +31,22 @@ class _Scan:
     size: int
     again: bool
     place: _Place = (0, 0)
-    rows: Iterator[pa.Table] | None = None
-    coming: "Future[tuple[_Place, pa.Table] | None] | None" = None
-    held: deque[tuple[_Place, pa.Table]] = field(default_factory=deque)
+    rows: Iterator[ReadRows] | None = None
+    coming: "Future[tuple[_Place, ReadRows] | None] | None" = None
+    held: deque[tuple[_Place, ReadRows]] = field(default_factory=deque)
 
 
 class Portions:
     """Reads the streams of one task, each by itself from its beginning, or from where it was asked
     for, to its end. Pieces that are made of several row groups, or mapped to memory, are read
-    whole. To be closed, which waits for what is being read."""
+    whole. To be closed, which waits for what is being read.
 
-    def __init__(self) -> None:
-        self._groups = RowGroups()
+    Args:
+        late: by stream, the columns of row groups that may be read late.
+    """
+
+    def __init__(self, late: Mapping[str, LateColumns] = MappingProxyType({})) -> None:
+        self._groups, self._late = RowGroups(), late
         self._scans: dict[str, _Scan] = {}
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-portion")
 
@@ -62,7 +66,7 @@ class Portions:
                 break
             scan.held.popleft()
 
-    def read(self, history: History, cursor: Cursor, rows: int, stop_us: int | None) -> pa.Table:
+    def read(self, history: History, cursor: Cursor, rows: int, stop_us: int | None) -> ReadRows:
         """Rows from a cursor on, within its piece: at least one, at most so many. Nothing is read
         ahead of pieces that begin at or after `stop_us`.
 
@@ -73,7 +77,7 @@ class Portions:
         piece = history.pieces[cursor.piece]
         if history.disorder is not None or piece.file.endswith(MAPPED):
             table = self._groups.read(history, cursor.piece, rows, stop_us)
-            return table.slice(cursor.offset, rows)
+            return ReadRows(table.slice(cursor.offset, rows))
         scan = self._find_scan(history, rows)
         while (found := _find(scan, place)) is None:
             if scan.coming is None:
@@ -108,7 +112,7 @@ class Portions:
 
     def _decode(
         self, scan: _Scan, history: History, asked: int, stop_us: int | None
-    ) -> tuple[_Place, pa.Table] | None:
+    ) -> tuple[_Place, ReadRows] | None:
         """The next portion (None: after the piece that was asked for there is none to read)."""
         while scan.place[0] < len(history.pieces):
             number, first = scan.place
@@ -117,7 +121,10 @@ class Portions:
             if (over and number > asked) or piece.file.endswith(MAPPED):
                 return None
             if scan.rows is None:
-                scan.rows = self._groups.scan(history, piece, scan.size, again=scan.again)
+                late = self._late.get(history.stream.name)
+                scan.rows = self._groups.scan(
+                    history, piece, scan.size, again=scan.again, late=late
+                )
             table = next(scan.rows, None)
             if table is None:
                 if first != piece.rows:
@@ -130,7 +137,7 @@ class Portions:
         return None
 
 
-def _find(scan: _Scan, place: _Place) -> pa.Table | None:
+def _find(scan: _Scan, place: _Place) -> ReadRows | None:
     """The rows from a place on of the portion that has it (None: none that is held)."""
     for (piece, first), table in scan.held:
         if piece == place[0] and first <= place[1] < first + table.num_rows:

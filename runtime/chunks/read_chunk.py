@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.errors import DataError, Source
+from ontoweir.runtime.chunks.late_rows import LateRows, concat_late
 from ontoweir.runtime.chunks.portions import Portions
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.frame import Array
@@ -20,11 +21,13 @@ BEGINNING = -(1 << 62)
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Consecutive rows of a stream: times in µs (those of rows without one repeat the last)."""
+    """Consecutive rows of a stream: times in µs (those of rows without one repeat the last);
+    `late`: those whose other columns were read late (None: the table has all columns)."""
 
     times: Array
     timed: Array
     table: pa.Table
+    late: LateRows | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,8 @@ class _Reader:
     def read(self, limit: int, stop_us: int | None) -> int:
         """Read some more rows, of one row group; how many."""
         piece = self.history.pieces[self.ahead.piece]
-        table = self.portions.read(self.history, self.ahead, limit, stop_us)
+        read = self.portions.read(self.history, self.ahead, limit, stop_us)
+        table = read.table
         stream = self.history.stream
         times, timed = decode_piece(table, stream, piece, self.ahead.offset)
         if not timed.all():
@@ -129,7 +133,8 @@ class _Reader:
         elif len(times) and self.last_us > BEGINNING:
             self.first_us = min(self.first_us, self.last_us)
         self.last_us = int(times[-1])
-        self.parts.append(Slice(times, timed, table.drop_columns([stream.timestamp])))
+        columns = table.drop_columns([stream.timestamp])
+        self.parts.append(Slice(times, timed, columns, read.late))
         self.ahead = self.ahead.moved(self.history, table.num_rows, None)
         return int(table.num_rows)
 
@@ -156,15 +161,17 @@ class _Reader:
         if not parts:
             table = pa.table({n: pa.array([], pa.null()) for n in self.history.columns})
             return Slice(np.zeros(0, np.int64), np.zeros(0, np.bool_), table)
-        times, timed, table = parts[0].times, parts[0].timed, parts[0].table
+        times, timed, table, late = parts[0].times, parts[0].timed, parts[0].table, parts[0].late
         if len(parts) > 1:
+            late = concat_late([p.late for p in parts], [len(p.times) for p in parts])
             times = np.concatenate([p.times for p in parts])
             timed = np.concatenate([p.timed for p in parts])
             table = concat_rows([p.table for p in parts])
         if limit is None:
-            return Slice(times, timed, table)
+            return Slice(times, timed, table, late)
         count = int(np.searchsorted(times, limit, side="left"))
-        return Slice(times[:count], timed[:count], table.slice(0, count))
+        late = None if late is None else late.slice(0, count)
+        return Slice(times[:count], timed[:count], table.slice(0, count), late)
 
     def advance(self, count: int) -> Cursor:
         """The cursor behind the rows taken."""

@@ -10,9 +10,12 @@ from threading import Lock
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ontoweir.runtime.chunks.late_rows import LateColumns, ReadRows
+from ontoweir.runtime.chunks.late_texts import LateTexts, open_pages
 from ontoweir.runtime.chunks.reopened_file import open_again
+from ontoweir.runtime.parquet.pick_texts import TextPages
 from ontoweir.runtime.parquet.read_decimals import read_decimals
-from ontoweir.runtime.sources.coded_texts import find_coded, find_decimals
+from ontoweir.runtime.sources.coded_texts import find_coded, find_decimals, find_texts
 from ontoweir.runtime.sources.convert_table import convert_table
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import add_absent
@@ -120,8 +123,14 @@ class RowGroups:
         return table if history.staged else convert_table(table, history.stream)
 
     def scan(
-        self, history: History, piece: Piece, rows: int, *, again: bool = False
-    ) -> Iterator[pa.Table]:
+        self,
+        history: History,
+        piece: Piece,
+        rows: int,
+        *,
+        again: bool = False,
+        late: LateColumns | None = None,
+    ) -> Iterator[ReadRows]:
         """A row group of a Parquet file in portions, in order; no more than one is in memory.
 
         Args:
@@ -129,6 +138,7 @@ class RowGroups:
             piece: the row group.
             rows: of a portion, at most.
             again: open the file for each access, as many others are open.
+            late: what may be read late (None: nothing).
 
         Raises:
             DataError: when a portion is asked for: its file cannot be read.
@@ -137,9 +147,17 @@ class RowGroups:
         try:
             with open_again(piece.file) if again else pa.OSFile(piece.file) as source:
                 footer = self._read_footer(source, history, piece.file)
-                for part in _read_group(source, footer, piece, wanted, rows):
-                    table = add_absent(part, wanted, piece, history.stream)
-                    yield table if history.staged else convert_table(table, history.stream)
+                pages = {} if late is None else _open_late(source, footer, piece, late)
+                early = [n for n in wanted if n not in pages]
+
+                def read(name: str) -> "pa.ChunkedArray":
+                    return next(_read_group(source, footer, piece, [name], None)).column(name)
+
+                texts = None if late is None else LateTexts(late, history, pages, read)
+                for part in _read_group(source, footer, piece, early, rows):
+                    table = add_absent(part, early, piece, history.stream)
+                    table = table if history.staged else convert_table(table, history.stream)
+                    yield ReadRows(table) if texts is None else texts.split(table)
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
 
@@ -150,7 +168,9 @@ class RowGroups:
                 footer = pq.read_metadata(source)
                 coded = find_coded(footer, history.stream)
                 decimals = find_decimals(footer, history.stream)
-                self._footers[name] = _Footer(footer, coded, decimals)
+                texts = find_texts(footer, history.stream)
+                held = {n: p for n, p in texts.items() if n not in coded}
+                self._footers[name] = _Footer(footer, coded, decimals, held)
                 while len(self._footers) > _CACHED_FOOTERS:
                     self._footers.popitem(last=False)
             return self._footers[name]
@@ -158,12 +178,21 @@ class RowGroups:
 
 @dataclass(frozen=True, slots=True)
 class _Footer:
-    """What a file says of itself; the columns that are read with their dictionaries; and the
-    places of those that may be read by `read_decimals`."""
+    """What a file says of itself; the columns that are read with their dictionaries; the places of
+    those that may be read by `read_decimals`; and of other texts that `TextPages` may pick."""
 
     metadata: "pq.FileMetaData"
     coded: tuple[str, ...]
     decimals: Mapping[str, int]
+    texts: Mapping[str, int]
+
+
+def _open_late(
+    source: "pa.NativeFile", footer: _Footer, piece: Piece, late: LateColumns
+) -> dict[str, TextPages]:
+    """The late columns of a row group that are read from their pages."""
+    places = {n: p for n, p in footer.texts.items() if n in late.names}
+    return open_pages(source, footer.metadata, piece.group, places)
 
 
 def _list_wanted(history: History) -> list[str]:

@@ -83,6 +83,7 @@ class Admitted:
     filled: frozenset[str] = frozenset()
     among: Mapping[str, frozenset[str]] = field(default_factory=dict)
     memory: ColumnMemory = field(default_factory=ColumnMemory, compare=False, repr=False)
+    index: Array | None = None
 
     def take(self, index: Array) -> "Admitted":
         """Some of the rows, in order of time."""
@@ -95,6 +96,7 @@ class Admitted:
             marks=None,
             coded={n: CodedTexts(c.table, c.codes[index]) for n, c in self.coded.items()},
             memory=ColumnMemory(),  # which was made of all rows
+            index=None if self.index is None else self.index[index],
         )
 
 
@@ -144,8 +146,10 @@ def admit_rows(
         _reject_repeats(stream, steps, table, coded, first if off is None else None, gate)
     if not strict:
         _reject_rate(stream, steps.all(), gate)
+    late = None
     if not gate.good.all():
         index = np.flatnonzero(gate.good)
+        late = None if rows.late is None else index
         times, table = times[index], pick_rows(table, index)
         steps = Steps(times, stream.step_us)
         coded = {n: CodedTexts(c.table, c.codes[index]) for n, c in coded.items()}
@@ -170,6 +174,7 @@ def admit_rows(
         coded,
         history.filled,
         {c.name: frozenset(map(str, c.enum)) for c in _list_texts(history) if c.enum is not None},
+        index=late,
     )
 
 

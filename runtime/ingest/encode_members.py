@@ -6,7 +6,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import Member, NormalForm
 from ontoweir.mappings.model.catalog import Catalog, Column, StringType
@@ -16,7 +15,12 @@ from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.admit_rows import Admitted, ColumnMemory
 from ontoweir.runtime.ingest.encode_statics import Arrival, find_present, null_attributes
 from ontoweir.runtime.ingest.find_buckets import find_buckets
-from ontoweir.runtime.ingest.select_candidates import Limits, Selection
+from ontoweir.runtime.ingest.select_candidates import (
+    Limits,
+    Selection,
+    compare_pieces,
+    plain_pieces,
+)
 from ontoweir.runtime.pool.hash_slots import EMPTY
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_table import Codes, TextTable, take_rows
@@ -134,34 +138,14 @@ class MemberEncoder:
         return masks[limits]
 
     def _compare(self, stream: str, limits: Limits) -> Array | None:
-        column, low, high = limits
-        chunks = self._plain(stream, column)
-        if chunks is None:
-            return None
-        mask = np.ones(sum(map(len, chunks)), dtype=np.bool_)
-        start = 0
-        for values in chunks:
-            mine = mask[start : start + len(values)]
-            start += len(values)
-            if low is not None:
-                np.greater_equal(values, low, out=mine)
-                if high is not None:
-                    mine &= values <= high
-            elif high is not None:
-                np.less_equal(values, high, out=mine)
-        return mask
+        pieces = self._plain(stream, limits[0])
+        return None if pieces is None else compare_pieces(pieces, *limits[1:])
 
     def _plain(self, stream: str, name: str) -> Sequence[Array] | None:
-        """A column of whole numbers as it is, NULL as any, in the pieces that were read: to put
-        them together costs more than to look at them."""
+        """A column of whole numbers (plain_pieces)."""
         plain = self._memory(stream, name).plain
         if name not in plain:
-            column = self.values(stream, name)
-            arrays: Sequence[Array] | None = None
-            if pa.types.is_signed_integer(column.type):
-                whole = pc.fill_null(column, 0) if column.null_count else column
-                arrays = [c.to_numpy() for c in whole.chunks]
-            plain[name] = arrays
+            plain[name] = plain_pieces(self.values(stream, name))
         return plain[name]
 
     def _encode(self, stream: str, name: str, unit: int, pool: StringPool) -> Encoded:

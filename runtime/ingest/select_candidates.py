@@ -5,10 +5,13 @@ found here may be too much, never too little: comparisons of whole numbers with 
 the declared or implied domains of such columns.
 """
 
+from collections.abc import Collection, Sequence
 from fractions import Fraction
 from math import ceil, floor
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from ontoweir.checker.model.normal_form import Kind, Member, NormalForm
 from ontoweir.mappings.model.catalog import IntType, Stream
@@ -88,6 +91,54 @@ def _tighter(
     if high is not None and isinstance(most, int) and most <= high:
         high = None
     return low, high
+
+
+def plain_pieces(column: "pa.ChunkedArray") -> Sequence[Array] | None:
+    """A column of whole numbers as it is, NULL as any, in the pieces that were read: to put them
+    together costs more than to look at them. None: it is none."""
+    if not pa.types.is_signed_integer(column.type):
+        return None
+    whole = pc.fill_null(column, 0) if column.null_count else column
+    return [c.to_numpy() for c in whole.chunks]
+
+
+def compare_pieces(pieces: Sequence[Array], low: int | None, high: int | None) -> Array:
+    """Which rows of a column lie within limits."""
+    mask = np.ones(sum(map(len, pieces)), dtype=np.bool_)
+    start = 0
+    for values in pieces:
+        mine = mask[start : start + len(values)]
+        start += len(values)
+        if low is not None:
+            np.greater_equal(values, low, out=mine)
+            if high is not None:
+                mine &= values <= high
+        elif high is not None:
+            np.less_equal(values, high, out=mine)
+    return mask
+
+
+def find_rows(table: pa.Table, selections: Collection[Selection]) -> Array | None:
+    """The rows, by number, that keep one of some selections (None: all, or not known).
+
+    Args:
+        table: has the columns that are compared.
+        selections: what some members want.
+    """
+    masks: dict[Limits, Array | None] = {}
+    union: Array | None = None
+    for selection in selections:
+        good: Array | None = None
+        for limits in selection:
+            if limits not in masks:
+                pieces = plain_pieces(table.column(limits[0]))
+                masks[limits] = None if pieces is None else compare_pieces(pieces, *limits[1:])
+            if (mask := masks[limits]) is not None:
+                good = mask if good is None else good & mask
+        if good is None:
+            return None
+        union = good if union is None else union | good
+    return None if union is None else np.flatnonzero(union)
 
 
 def in_dates(member: Member, steps: Array) -> Array:

@@ -11,28 +11,23 @@ import pyarrow.parquet as pq
 
 from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.parquet.compact_thrift import (
-    BINARY,
-    I32,
-    I64,
-    LIST,
-    STRUCT,
-    Struct,
-    read_struct,
-    write_struct,
+from ontoweir.runtime.parquet.compact_thrift import I32, STRUCT, Struct, read_struct, write_struct
+from ontoweir.runtime.parquet.page_headers import DATA, DATA_2, DICTIONARY, number_of, part_of
+from ontoweir.runtime.parquet.write_column import (
+    CODECS,
+    INT64,
+    PLAIN,
+    PLAIN_DICTIONARY,
+    RLE_DICTIONARY,
+    PageForm,
+    write_column,
 )
 
-_MAGIC, _NAME = b"PAR1", b"a"
-_INT64, _REQUIRED, _OPTIONAL = 2, 0, 1
-_PLAIN, _PLAIN_DICTIONARY, _RLE, _RLE_DICTIONARY = 0, 2, 3, 8
-_DICTIONARY_PAGE = 2
 _FIELDS, _OWN_FIELDS = {1, 2, 3, 4, 7}, {1, 2, 3}
 """The fields that headers of dictionaries have, and their own part."""
-_ENCODINGS = {0: (5, 2), 3: (8, 4)}
+_ENCODINGS = {DATA: (5, 2), DATA_2: (8, 4)}
 """By the type of a page of data, of the first version or the second, the field of its own header,
 and that of its encoding there."""
-_CODECS = {"UNCOMPRESSED": 0, "SNAPPY": 1, "GZIP": 2, "BROTLI": 4, "ZSTD": 6}
-"""What Parquet's numbers call them, where Arrow (de)compresses as Parquet means it."""
 
 
 def are_coded(footer: "pq.FileMetaData", place: int) -> bool:
@@ -45,7 +40,7 @@ def are_coded(footer: "pq.FileMetaData", place: int) -> bool:
     if leaf.max_repetition_level or leaf.max_definition_level > 1 or "." in leaf.path:
         return False
     groups = [footer.row_group(n).column(place) for n in range(footer.num_row_groups)]
-    return all(g.has_dictionary_page and g.compression in _CODECS for g in groups)
+    return all(g.has_dictionary_page and g.compression in CODECS for g in groups)
 
 
 def read_decimals(
@@ -69,7 +64,7 @@ def read_decimals(
     try:
         header, begin = read_struct(data)
         units = _read_dictionary(data, header, begin, leaf.length, chunk.compression)
-        end = begin + _number(header, 3)
+        end = begin + number_of(header, 3)
         if units is None or not _are_places(data, end):
             return None
         file = _write_file(units, data[end:], leaf, chunk)
@@ -82,46 +77,21 @@ def read_decimals(
     return pa.chunked_array([_make_decimals(piece, kind) for piece in found.chunks], kind)
 
 
-def _number(header: Struct, field: int) -> int:
-    """A field that is a whole number of 32 bits, at least 0 as sizes and kinds are.
-
-    Raises:
-        ValueError: it is none.
-    """
-    kind, found = header.get(field, (None, -1))
-    if kind != I32 or found < 0:
-        raise ValueError("a header of a page lacks a number")
-    return int(found)
-
-
-def _part(header: Struct, field: int) -> Struct:
-    """A field that is a structure.
-
-    Raises:
-        ValueError: it is none.
-    """
-    kind, found = header.get(field, (None, {}))
-    if kind != STRUCT:
-        raise ValueError("a header of a page lacks a part")
-    part: Struct = found
-    return part
-
-
 def _read_dictionary(
     data: bytes, header: Struct, begin: int, width: int, compression: str
 ) -> Array | None:
     """The units of the dictionary's decimals (None: it is not at the beginning, or not plain)."""
-    inner = _part(header, 7)
-    if _number(header, 1) != _DICTIONARY_PAGE:
+    inner = part_of(header, 7)
+    if number_of(header, 1) != DICTIONARY:
         return None
     if header.keys() - _FIELDS or inner.keys() - _OWN_FIELDS:
         return None
-    if _number(inner, 2) not in (_PLAIN, _PLAIN_DICTIONARY):
+    if number_of(inner, 2) not in (PLAIN, PLAIN_DICTIONARY):
         return None
-    count, size = _number(inner, 1), _number(header, 2)
+    count, size = number_of(inner, 1), number_of(header, 2)
     if size != count * width:
         return None
-    content = data[begin : begin + _number(header, 3)]
+    content = data[begin : begin + number_of(header, 3)]
     if compression != "UNCOMPRESSED":
         content = pa.decompress(content, size, compression.lower(), asbytes=True)
     if len(content) != size:
@@ -137,10 +107,10 @@ def _are_places(data: bytes, begin: int) -> bool:
     """Whether all pages from a place on are of data, and hold places in a dictionary."""
     while begin < len(data):
         header, begin = read_struct(data, begin)
-        own, field = _ENCODINGS.get(_number(header, 1), (0, 0))
-        if _number(_part(header, own), field) not in (_PLAIN_DICTIONARY, _RLE_DICTIONARY):
+        own, field = _ENCODINGS.get(number_of(header, 1), (0, 0))
+        if number_of(part_of(header, own), field) not in (PLAIN_DICTIONARY, RLE_DICTIONARY):
             return False
-        begin += _number(header, 3)
+        begin += number_of(header, 3)
     return begin == len(data)
 
 
@@ -155,30 +125,11 @@ def _write_file(
     packed = plain
     if chunk.compression != "UNCOMPRESSED":
         packed = pa.compress(plain, chunk.compression.lower(), asbytes=True)
-    sizes = {1: (I32, _DICTIONARY_PAGE), 2: (I32, len(plain)), 3: (I32, len(packed))}
-    own: Struct = {1: (I32, len(units)), 2: (I32, _PLAIN)}
+    sizes = {1: (I32, DICTIONARY), 2: (I32, len(plain)), 3: (I32, len(packed))}
+    own: Struct = {1: (I32, len(units)), 2: (I32, PLAIN)}
     head = write_struct({**sizes, 7: (STRUCT, own)})
-    size, rows = len(head) + len(packed) + len(pages), int(chunk.num_values)
-    column: Struct = {
-        1: (I32, _INT64),
-        2: (LIST, (I32, [_PLAIN, _RLE, _RLE_DICTIONARY])),
-        3: (LIST, (BINARY, [_NAME])),
-        4: (I32, _CODECS[chunk.compression]),
-        5: (I64, rows),
-        6: (I64, int(chunk.total_uncompressed_size) + 8 * len(units)),
-        7: (I64, size),
-        9: (I64, len(_MAGIC) + len(head) + len(packed)),
-        11: (I64, len(_MAGIC)),
-    }
-    there = _OPTIONAL if leaf.max_definition_level else _REQUIRED
-    root: Struct = {4: (BINARY, b"root"), 5: (I32, 1)}
-    only: Struct = {1: (I32, _INT64), 3: (I32, there), 4: (BINARY, _NAME)}
-    placed: Struct = {2: (I64, len(_MAGIC)), 3: (STRUCT, column)}
-    group: Struct = {1: (LIST, (STRUCT, [placed])), 2: (I64, size), 3: (I64, rows)}
-    schema = (LIST, (STRUCT, [root, only]))
-    footer = write_struct({1: (I32, 2), 2: schema, 3: (I64, rows), 4: (LIST, (STRUCT, [group]))})
-    length = len(footer).to_bytes(4, "little")
-    return b"".join((_MAGIC, head, packed, pages, footer, length, _MAGIC))
+    form = PageForm(INT64, bool(leaf.max_definition_level), chunk.compression)
+    return write_column(form, int(chunk.num_values), head + packed, pages)
 
 
 def _make_decimals(units: "pa.Array", kind: "pa.Decimal128Type") -> "pa.Array":

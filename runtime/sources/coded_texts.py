@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 
 from ontoweir.mappings.model.catalog import DecimalType, Stream, StringType
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.parquet.pick_texts import are_texts
 from ontoweir.runtime.parquet.read_decimals import are_coded
 from ontoweir.runtime.pool.text_table import take_rows
 from ontoweir.runtime.sources.list_pieces import find_leaf
@@ -49,6 +50,14 @@ def find_decimals(footer: "pq.FileMetaData", stream: Stream) -> dict[str, int]:
     declared = (c.name for c in stream.columns if isinstance(c.type, DecimalType))
     places = {name: find_leaf(footer, name) for name in declared}
     return {n: p for n, p in places.items() if p is not None and are_coded(footer, p)}
+
+
+def find_texts(footer: "pq.FileMetaData", stream: Stream) -> dict[str, int]:
+    """The declared columns of texts of a file that `TextPages` may read, with the places of their
+    leaves."""
+    declared = (c.name for c in stream.columns if isinstance(c.type, StringType))
+    places = {name: find_leaf(footer, name) for name in declared}
+    return {n: p for n, p in places.items() if p is not None and are_texts(footer, p)}
 
 
 def keep_coded(values: "pa.ChunkedArray") -> "pa.ChunkedArray | None":

@@ -19,6 +19,8 @@ from ontoweir.runtime.replay.ranges.thin_chunks import (
     Portion,
     Wanted,
     drop_slices,
+    join_late,
+    list_late,
     thin_rows,
     unite_chunks,
 )
@@ -75,7 +77,7 @@ def read_chunks(
         while not parts or (left > 0 and not parts[-1].chunk.done):
             most = portion if thin else left
             chunk = read_chunk(portions, histories, place, most, span[1])
-            admitted = admit(histories, checks, chunk, span)
+            admitted = join_late(chunk, admit(histories, checks, chunk, span))
             if thin:
                 admitted = thin_rows(work, admitted, wanted)
             rows = sum(len(s.times) for s in chunk.slices.values())
@@ -88,7 +90,7 @@ def read_chunks(
 
     done = not histories
     with (
-        closing(Portions()) as portions,
+        closing(Portions(list_late(work, histories, wanted))) as portions,
         ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read") as pool,
     ):
         coming = None if done else pool.submit(read, cursors)

@@ -4,11 +4,15 @@ of several portions is one chunk: so less is in memory, and little is computed m
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from ontoweir.mappings.model.catalog import StringType
 from ontoweir.rewriter.model.add_views import base_tables
+from ontoweir.runtime.chunks.late_rows import LateColumns
 from ontoweir.runtime.chunks.read_chunk import Chunk
+from ontoweir.runtime.chunks.row_groups import MAPPED
 from ontoweir.runtime.columnar.frame import starts_of_runs
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.engine.advance_rows import share_steps
@@ -16,8 +20,9 @@ from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, list_wanted
 from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts, ColumnMemory
 from ontoweir.runtime.ingest.encode_members import FEW, MemberEncoder
-from ontoweir.runtime.ingest.select_candidates import Selection
-from ontoweir.runtime.sources.coded_texts import concat_rows
+from ontoweir.runtime.ingest.select_candidates import Selection, find_rows
+from ontoweir.runtime.sources.coded_texts import concat_rows, pick_rows
+from ontoweir.runtime.sources.history import History
 
 Wanted = Mapping[str, Set[Selection]]
 """By stream, what its rows keep that some member can want; of other streams all rows count."""
@@ -35,6 +40,59 @@ def list_thinned(work: ExecutionContext, plans: Sequence[PreparedPlan]) -> Wante
         for name, selections in list_wanted(plans).items()
         if name not in others and () not in selections
     }
+
+
+def list_late(
+    work: ExecutionContext, histories: Sequence[History], wanted: Wanted
+) -> dict[str, LateColumns]:
+    """Columns of texts that are read only of rows which some member wants: of histories whose rows
+    were verified before, as else all values are held to what is declared.
+
+    Args:
+        work: the run.
+        histories: the streams.
+        wanted: which rows are enough (list_thinned).
+    """
+    late = {}
+    for history in histories:
+        name, selections = history.stream.name, wanted.get(history.stream.name)
+        columns = work.catalog.streams[name].columns
+        plain = {c.name for c in columns if c.expression is None and c.bucket is None}
+        mapped = any(p.file.endswith(MAPPED) for p in history.pieces)
+        if selections is None or history.verified is None or history.disorder is not None:
+            continue
+        if mapped or any(c.expression is not None for c in columns):
+            continue  # an expression that has no value for some row is an error
+        compared = {limits[0] for selection in selections for limits in selection}
+        texts = {c.name for c in history.stream.columns if isinstance(c.type, StringType)}
+        names = frozenset(texts & set(history.columns) - compared)
+        if names and compared <= plain & set(history.columns):
+            late[name] = LateColumns(names, partial(find_rows, selections=tuple(selections)))
+    return late
+
+
+def join_late(chunk: Chunk, admitted: Mapping[str, Admitted]) -> Mapping[str, Admitted]:
+    """What was admitted, but of streams with columns that were read late, only the rows of which
+    they were, with these columns. All rows are counted, and so are their timestamps."""
+    joined = dict(admitted)
+    for name, rows in admitted.items():
+        late = chunk.slices[name].late
+        if late is None:
+            continue
+        marks = rows.times[starts_of_runs(rows.times)] if rows.marks is None else rows.marks
+        if rows.index is None:
+            index, there = late.index, np.arange(len(late.index))
+        else:
+            index = np.searchsorted(rows.index, late.index)
+            inside = index < len(rows.index)
+            inside[inside] = rows.index[index[inside]] == late.index[inside]
+            index, there = index[inside], np.flatnonzero(inside)
+        thin, columns = rows.take(index), pick_rows(late.table, there)
+        table = thin.table
+        for column in columns.column_names:
+            table = table.append_column(column, columns.column(column))
+        joined[name] = replace(thin, table=table, marks=marks, index=None)
+    return joined
 
 
 def thin_rows(

@@ -83,7 +83,8 @@ def test_rows_from_any_place_on(seed: int, tmp_path: Path, monkeypatch: pytest.M
         for _ in range(120):
             limit = random.randint(1, 60)
             stop = random.choice([None, None, random.randint(0, rows) * 1_000_000])
-            found = portions.read(history, move(history, place), limit, stop).to_pylist()
+            read = portions.read(history, move(history, place), limit, stop)
+            found = read.table.to_pylist()
             assert 0 < len(found) <= limit
             assert found == wanted[place : place + len(found)]
             place += len(found)

@@ -1,6 +1,7 @@
 """Rows that no member wants are left out as soon as they are admitted: the answers, and what is
 counted, are those of all rows, and DuckDB's."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from random import Random
@@ -12,12 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.cache.open_cache import Cache
+from ontoweir.errors import OntoweirError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.runtime.chunks import portions
+from ontoweir.runtime.parquet.pick_texts import TextPages
 from ontoweir.runtime.replay import replay
 from ontoweir.runtime.replay.ranges import prefetch_chunks, replay_range
+from ontoweir.runtime.replay.ranges.thin_chunks import list_late
+from ontoweir.runtime.sources import identify_file
 
 PROJECT = """
 [project]
@@ -29,6 +34,7 @@ references = [{ columns = ["k"], relation = "r", to = ["k"] }]
 [streams.s.columns]
 id = "int"
 k = "string"
+u = "string"
 n = { type = "int", min = 0, max = 99 }
 d = "decimal(6, 2)"
 x = "double"
@@ -50,7 +56,11 @@ QUERIES = {
     "groups": "SELECT k, count(*) AS n, max(d) AS m FROM s WHERE n = 7 GROUP BY k",
     "site": "SELECT r.site AS site, s.id AS id FROM s, r WHERE s.k = r.k AND s.n = 7",
     "all": "SELECT id, n FROM s WHERE id IS NOT NULL",
+    "text": "SELECT id, u FROM s WHERE n = 7",
+    "texts": "SELECT k, u FROM s WHERE n = 7 AND k <> 'dev 3' AND u IS NOT NULL",
+    "more": "SELECT u, k FROM s WHERE n < 20",
 }
+LATE = {"filter", "set", "pairs", "count", "groups", "site", "text", "texts", "more"}
 GROUPED = {"count", "groups"}
 
 
@@ -66,11 +76,21 @@ def write(folder: Path, random: Random) -> None:
         return drawn if drawn >= 0 else None
 
     known = [f"dev {i}" for i in range(20)]
+    other = Random(random.getstate()[1][1])
+    missing = other.choice([0, 0.2])
+
+    def make_text(row: int) -> str | None:
+        if other.random() < missing:
+            return None
+        return f"{row * 7919 % 1_000:08}" if even or row % 3 else "ü" * (row % 5)
+
+    even = other.random() < 0.5
     table = pa.table(
         {
             "ts": pa.array([i // 5 * 1_000_000 for i in range(rows)], pa.timestamp("us")),
             "id": pa.array(range(rows), pa.int64()),
             "k": pa.array([random.choice([*known, None, "?"]) for _ in range(rows)]),
+            "u": pa.array([make_text(row) for row in range(rows)], pa.string()),
             "n": pa.array([number() for _ in range(rows)], pa.int64()),
             "d": pa.array([random.randint(0, 9999) / 100 for _ in range(rows)]).cast(
                 pa.decimal128(6, 2)
@@ -83,7 +103,9 @@ def write(folder: Path, random: Random) -> None:
         table,
         folder / "s.parquet",
         row_group_size=random.choice([100, 1000, 10_000]),
-        use_dictionary=random.choice([True, False]),
+        use_dictionary=["k"] if other.random() < 0.8 else other.choice([True, False]),
+        data_page_size=other.choice([64, 1 << 20]),
+        write_batch_size=other.choice([16, 1024]),
     )
     sites = pa.table({"k": known, "site": pa.array(range(20), pa.int64())})
     pq.write_table(sites, folder / "r.parquet")
@@ -104,9 +126,19 @@ def read_rows(output: Path, shown: list[str]) -> list[Any]:
 def test_what_is_left_out_changes_nothing(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Nor does what is read late, where the rows were verified by the replay before."""
     random = Random(seed)
     folder = tmp_path / "project"
     write(folder, random)
+    monkeypatch.setattr(identify_file, "_SETTLED", -(10**12))
+    late: list[str] = []
+
+    def noted(work: Any, histories: Any, wanted: Any) -> Any:
+        found = list_late(work, histories, wanted)
+        late.extend(found)
+        return found
+
+    monkeypatch.setattr(prefetch_chunks, "list_late", noted)
     for module in (portions, prefetch_chunks):
         monkeypatch.setattr(module, "PORTION", random.choice([17, 40, 300]))
     monkeypatch.setattr(portions, "FEWEST", random.choice([1, 64]))
@@ -128,12 +160,14 @@ def test_what_is_left_out_changes_nothing(
         shown = relation.columns
         for thin, verify in ((True, True), (True, False), (False, True)):
             kept = list_thinned if thin else lambda *_: {}
+            late.clear()
             monkeypatch.setattr(replay_range, "list_thinned", kept)
             output = tmp_path / f"{name}.parquet"
             options = ReplayOptions(output, progress=False, final=name in GROUPED, verify=verify)
             summary = replay_query(workspace, compiled, options)
             told = {k: summary[k] for k in ("tuples", "markers", "results", "rejected")}
             found.append((read_rows(output, shown), told))
+            assert bool(late) == (name in LATE and thin and not verify), name
         assert found[0] == found[1] == found[2], name
         filled = " AND ".join(f"{c} IS NOT NULL" for c in shown)
         where = "" if name in GROUPED else f"WHERE {filled}"  # a row with NULL is no answer else
@@ -226,3 +260,62 @@ n = { type = "int", min = 0, max = 99 }
     replay_query(workspace, compiled, ReplayOptions(tmp_path / "out.parquet", progress=False))
     assert sum(sizes) == rows
     assert min(sizes[:-1]) > 900
+
+
+@pytest.mark.parametrize("change", ["cut short", "other texts", "removed"])
+def test_a_file_that_changes_while_texts_are_read_late(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is an error, as it is of what is read at once."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    rows = 3_000
+    file = folder / "s.parquet"
+
+    def write_texts(letter: str) -> None:
+        table = pa.table(
+            {
+                "n": pa.array([i % 100 for i in range(rows)], pa.int64()),
+                "ts": pa.array([i * 1_000_000 for i in range(rows)], pa.timestamp("us")),
+                "u": [f"{letter}{i:035}" for i in range(rows)],
+            }
+        )
+        pq.write_table(
+            table, file, use_dictionary=False, row_group_size=1_000, data_page_size=2_000
+        )
+
+    write_texts("a")
+    (folder / "q.sql").write_text("SELECT u FROM s WHERE n = 7")
+    (folder / "ontoweir.toml").write_text(
+        '[project]\n[streams.s]\nsource = { format = "parquet", path = "s.parquet" }\n'
+        'timestamp = { column = "ts", unit = "1 second" }\n'
+        'columns = { n = "int", u = "string" }\n'
+    )
+    monkeypatch.setattr(identify_file, "_SETTLED", -(10**12))
+    workspace = Workspace(load_project(folder, environ={}), cache=Cache(tmp_path))
+    compiled = workspace.compile_sql(folder / "q.sql")
+    output = tmp_path / "o.parquet"
+    options = ReplayOptions(output, progress=False)
+    replay_query(workspace, compiled, options)
+    first = read_rows(output, ["u"])
+    assert len(first) == 30
+    picked: list[int] = []
+    pick = TextPages.pick
+
+    def change_then_pick(pages: TextPages, wanted: Any) -> Any:
+        picked.append(len(wanted))
+        if len(picked) == 2:
+            if change == "cut short":
+                os.truncate(file, pq.read_metadata(file).row_group(1).column(2).data_page_offset)
+            elif change == "removed":
+                file.unlink()
+            else:
+                write_texts("b")
+        return pick(pages, wanted)
+
+    monkeypatch.setattr(TextPages, "pick", change_then_pick)
+    output.unlink()
+    with pytest.raises(OntoweirError):
+        replay_query(workspace, compiled, options)
+    assert len(picked) >= 2
+    assert not output.exists()
