@@ -41,6 +41,7 @@ def declare_absence(
     catalog: Catalog,
     *,
     shown: Collection[str] | None = None,
+    held: bool = False,
 ) -> tuple[Block, Mapping[str, int]]:
     """The answers of a query beside which rows are there, or are not, as a stream; and which of
     its columns are times so long before the stream's timestamp, in µs.
@@ -58,6 +59,7 @@ def declare_absence(
         catalog: the tables.
         shown: the variables that answers show, which are columns of the stream, times too (None:
             all, and a time so long before the stream's timestamp is none).
+        held: answers may come later, so that their times follow from when they do.
 
     Raises:
         QueryError: it is never final.
@@ -93,6 +95,7 @@ def declare_absence(
             )
             for part in limited
         ),
+        held,
     )
     left = [n for n in times if n in kept]
     left.sort(key=lambda n: {n} != needed)  # a time that no other one is after comes first
@@ -266,6 +269,7 @@ def _declare(
             continue  # of another row than the last one
         if wait is not None and not plain and len(late) == 1 and (us := late.pop()) is not None:
             behind[name] = wait + us
+    absence = replace(absence, held=absence.held and wait is not None)
     shown = [n for n in found.variables if n not in behind]
     stamps = [_stamps(q, times[:1], catalog)[times[0]] for q in found.disjuncts]
     made = declare_columns(found, shown, stamps, catalog)
@@ -317,6 +321,6 @@ def _constant_wait(absence: Absence, times: Sequence[str], *, latest: bool) -> i
     if len(times) != 1 or any(d.fixed_us is not None for _, d in every):
         return None
     late = [us for present, d in every for _, us in d.after if present]
-    if max(late, default=0) > 0:
+    if max(late, default=0) > 0 and not absence.held:
         return None  # what must be there may come sooner
     return max((0, *(us for _, d in every for _, us in d.after)))

@@ -184,7 +184,8 @@ def _select(
     number = None
     for item in tree.expressions:
         column = item.unalias()
-        name = item.alias_or_name or item.sql("spark")
+        plain = item.alias or isinstance(item, exp.Column)
+        name = item.alias_or_name if plain else item.sql("spark")
         if isinstance(column, exp.Star) or (column.is_star and column.table.lower() == own.lower()):
             items += [e.copy() for e in found.rows.expressions]
             number = found.number
