@@ -1,5 +1,6 @@
 """Rows that are chosen by their number, in QUALIFY or around a subquery."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,8 @@ def find_numbered(tree: "exp.Select", catalog: Catalog) -> Numbered | None:
     if not isinstance(inside, exp.Subquery) or not isinstance(inside.this, exp.Select):
         return None
     inner = inside.this
+    if where is not None and is_plain(inside):
+        _refuse_joined(inner, list(split_conjuncts(where.this)), catalog)
     if not is_plain(inside) or not _is_over_tables(inner, catalog):
         return None
     ons = [j.args["on"] for j in tree.args.get("joins") or () if j.args.get("on") is not None]
@@ -88,7 +91,9 @@ def _read_qualify(tree: "exp.Select", catalog: Catalog) -> Numbered | None:
     from sqlglot import exp
 
     windows = _name_windows(tree)
-    found = read_limits(list(split_conjuncts(tree.args["qualify"].this)), windows)
+    said = list(split_conjuncts(tree.args["qualify"].this))
+    _refuse_joined(tree, said, catalog)
+    found = read_limits(said, windows)
     if found is None or not _is_over_tables(tree, catalog):
         return None
     joined = bool(tree.args.get("joins"))
@@ -111,6 +116,28 @@ def _read_qualify(tree: "exp.Select", catalog: Catalog) -> Numbered | None:
     refuse_windows(told)
     keys = tuple(found.window.args.get("partition_by") or ())
     return Numbered(rows, found.window, keys, found.least, found.limit, number, told)
+
+
+def _refuse_joined(select: "exp.Select", said: "Sequence[exp.Expr]", catalog: Catalog) -> None:
+    """Raise SqlRefusal where rows of several streams are numbered by values, and chosen by that."""
+    tables = list_tables(select, catalog).tables
+    streams = [a for a, t in tables.items() if isinstance(t, Stream)]
+    if len(streams) < 2 or len(tables) < 1 + len(select.args.get("joins") or ()):
+        return
+    found = read_limits(list(said), _name_windows(select))
+    if found is None or not _is_by_value(select, found.window, found.limit, catalog, joined=True):
+        return
+    one, other = streams[0], streams[1]
+    times = [t.timestamp for t in tables.values() if isinstance(t, Stream)]
+    raise SqlRefusal(
+        f"the first rows of {one} joined with {other}, of all times",
+        why=WHY,
+        fix=f"limit how much later one is, as in {other}.{times[1]} <= {one}.{times[0]} + INTERVAL "
+        f"'1' HOUR, and ask for those beside which there is no greater one, NOT EXISTS (SELECT 1 "
+        f"FROM {other} AS c WHERE … AND c.v > {other}.v), with the same limit; or for "
+        f"MAX({other}.v) … GROUP BY {one}.{times[0]} and its columns: both are final then",
+        line=line_of(found.window),
+    )
 
 
 def refuse_windows(told: "tuple[exp.Expr, ...]") -> None:

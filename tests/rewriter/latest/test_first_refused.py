@@ -40,6 +40,11 @@ CATALOG = Catalog(
     },
 )
 INNER = "(SELECT k, m, v, ts, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC, ts) AS n FROM s)"
+JOINED = (
+    INNER.replace("SELECT k, m, v, ts", "SELECT s.k")
+    .replace("k ORDER BY v DESC, ts", "s.k ORDER BY t.v DESC")
+    .replace("FROM s", "FROM s JOIN t ON s.k = t.k")
+)
 
 
 def read(text: str) -> SpjUnion:
@@ -70,6 +75,7 @@ def test_a_relation_is_joined_by_the_key_or_what_refers_to_it(text: str, told: i
         (f"SELECT w.n * 2 FROM {INNER} AS w WHERE n <= 2", "computed with the number"),
         (f"SELECT DISTINCT w.n FROM {INNER} AS w WHERE n <= 2", "show their number"),
         (f"SELECT COUNT(*) FROM {INNER} AS w WHERE n = 2", "begin with another"),
+        (f"SELECT k FROM {JOINED} AS w WHERE n <= 2", "of s joined with t, of all times"),
         ("SELECT k FROM s ORDER BY v LIMIT 3", "may choose among equal rows"),
         ("SELECT k, MAX(v) AS m FROM s GROUP BY k ORDER BY m LIMIT 3", "ORDER BY is outside"),
         ("SELECT k FROM s LIMIT 3", "LIMIT is outside"),
