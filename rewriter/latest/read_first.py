@@ -11,6 +11,7 @@ from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import refuse, resolve
+from ontoweir.rewriter.joins.read_later import name_greatest
 from ontoweir.rewriter.latest.find_numbered import (
     Numbered,
     find_numbered,
@@ -63,7 +64,7 @@ def read_first(
 
     if not isinstance(tree, exp.Select):
         return None
-    found = find_numbered(put_inside(tree), catalog)
+    found = find_numbered(name_greatest(put_inside(tree), catalog), catalog)
     if found is None:
         return None
     window, rows, keys = found.window, found.rows, found.keys

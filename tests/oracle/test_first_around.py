@@ -57,6 +57,8 @@ def make_inner(random: Random, key: tuple[str, ...]) -> tuple[str, str]:
 def make_query(random: Random, key: tuple[str, ...]) -> Stacked:
     if random.random() < 0.15:
         return make_limit(random, key)
+    if random.random() < 0.12:
+        return make_greatest(random)
     inner, _ = make_inner(random, key)
     low = random.choice([1, 1, 2])
     high = random.randint(low, 3)
@@ -121,6 +123,24 @@ def make_limit(random: Random, key: tuple[str, ...]) -> Stacked:
     ours += f" FETCH FIRST {size} ROWS WITH TIES" if ties else f" LIMIT {size}"
     ours += f" OFFSET {skipped}" if skipped else ""
     return Stacked(ours.replace("TRUE AND ", "").replace(" WHERE TRUE", ""), duck, names)
+
+
+def make_greatest(random: Random) -> Stacked:
+    """NOT EXISTS of a row of the same key with a greater, or a lesser, value."""
+    parts = random.sample("hg", k=random.choice([0, 1, 1, 2]))
+    value, more = random.choice("ab"), random.choice(["<", ">"])
+    local = random.choice(["", "", "a > -2", "g = 'x'"])
+    where = [f"y.{value} {more} x.{value}", *(f"x.{c} = y.{c}" for c in parts)]
+    where += [f"y.{local}"] if local else []
+    random.shuffle(where)
+    said = [f"x.{local}"] if local else []
+    said.append(f"NOT EXISTS (SELECT 1 FROM s AS y WHERE {' AND '.join(where)})")
+    shown = list(dict.fromkeys([*parts, value, *random.sample("abgh", k=1)]))
+    names = tuple(f"c{n}" for n in range(len(shown)))
+    listed = ", ".join(f"x.{c} AS {n}" for c, n in zip(shown, names, strict=True))
+    text = f"SELECT {listed} FROM s AS x WHERE {' AND '.join(said)}"
+    there = " AND ".join(f"x.{c} IS NOT NULL" for c in (value, *parts))
+    return Stacked(text, f"{text} AND {there}", names)
 
 
 def refer(random: Random, catalog: Catalog, data: Tables) -> tuple[Catalog, Tables]:
