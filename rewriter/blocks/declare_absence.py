@@ -278,7 +278,9 @@ def _declare(
         ANSWERS,
         AT,
         base.step_us,
-        _limit(found, absence, made if wait is not None and single else None, catalog),
+        None
+        if wait is None and absence.parts
+        else _limit(found, made if single else None, catalog),
         made.columns,
         references=made.references,
         source=base.source,
@@ -287,14 +289,10 @@ def _declare(
     return Block(stream, found, known, absence), behind
 
 
-def _limit(
-    found: SpjUnion, absence: Absence, single: Stream | None, catalog: Catalog
-) -> int | None:
-    """How many answers are final at one time (None: any number); `single`: the stream of the one
-    row that each is of, so long after which it is final."""
-    if single is not None:
-        return single.max_per_timestamp
-    return None if absence.parts else limit_matches(found, catalog)
+def _limit(found: SpjUnion, single: Stream | None, catalog: Catalog) -> int | None:
+    """How many answers are final at one time, so long after the last of their rows (None: any
+    number); `single`: the stream of the one row that each is of."""
+    return limit_matches(found, catalog) if single is None else single.max_per_timestamp
 
 
 def _is_beside(query: SpjQuery, name: str, time: str, catalog: Catalog) -> bool:

@@ -48,3 +48,13 @@ def test_groups_of_a_bucket_wait_for_what_is_beside(grouped: str, held: bool, na
     assert block.absence.held is held
     assert (block.time is None) == (not held)
     assert check_query(union, CATALOG).name == name
+
+
+@pytest.mark.parametrize(("word", "most"), [("NOT EXISTS", 5 * 5 * 6 + 5 * 5), ("EXISTS", None)])
+def test_so_many_matches_are_final_at_one_time(word: str, most: int | None) -> None:
+    """So long after the last row, which is of t, or of s at the same time; twin: that is sooner."""
+    near = "t.k = s.k AND t.ts >= s.ts AND t.ts <= s.ts + INTERVAL '5' SECOND"
+    part = "SELECT 1 FROM s AS u WHERE u.k = s.k AND u.ts > t.ts AND u.ts <= t.ts + INTERVAL '9' "
+    text = f"SELECT s.k, t.c FROM s JOIN t ON {near} WHERE {word} ({part}SECOND)"
+    (block,) = parse_sql(text, CATALOG, name="q", file="q.sql").blocks
+    assert block.stream.max_per_timestamp == most
