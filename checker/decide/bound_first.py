@@ -8,13 +8,15 @@ from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.model.aggregation import FirstRows, Numbering, Standing
+from ontoweir.rewriter.model.aggregation import FirstRows, Numbering
 from ontoweir.rewriter.model.spj import (
     Attribute,
+    Block,
     IsNull,
     NotNull,
     NullOutput,
     SpjQuery,
+    SpjUnion,
     output_attributes,
 )
 
@@ -32,7 +34,7 @@ class KeptFirst:
 
 
 def bound_first(
-    queries: Sequence[SpjQuery], standing: Standing, catalog: Catalog, known: Statistics
+    queries: Sequence[SpjQuery], union: SpjUnion, catalog: Catalog, known: Statistics
 ) -> KeptFirst:
     """A bound on the different rows that hold.
 
@@ -42,10 +44,12 @@ def bound_first(
 
     Args:
         queries: the disjuncts, whose outputs are the query's variables.
-        standing: the key, and which numbers.
+        union: the query, with the key, and which numbers.
         catalog: with its views and derived columns.
         known: what is known of the static data.
     """
+    standing = union.standing
+    assert standing is not None
     first = standing.first
     assert first is not None
     ordered = [name for name, *_ in first.order]
@@ -69,20 +73,27 @@ def bound_first(
     if any(one.bound is None for one in (*keys, *equal)):
         return KeptFirst(tuple(keys), tuple(equal), None)
     bound = _sum_up(first, list(sizes.values()))
-    return KeptFirst(tuple(keys), tuple(equal), bound, _list_keys(first, queries, catalog))
+    return KeptFirst(
+        tuple(keys), tuple(equal), bound, _list_keys(first, queries, union.blocks, catalog)
+    )
 
 
 def _list_keys(
-    first: FirstRows, queries: Sequence[SpjQuery], catalog: Catalog
+    first: FirstRows, queries: Sequence[SpjQuery], blocks: Sequence[Block], catalog: Catalog
 ) -> tuple[Declaration, ...]:
     """The key of a whole stream that tells rows apart, which a run only watches."""
-    streams = [catalog.streams[o.table] for q in queries for o in q.occurrences]
-    found = [
+    made = {b.stream.name: b.union for b in blocks}
+    tables = [o.table for q in queries for o in q.occurrences]
+    while any(name in made for name in tables):  # what answers that are read are made of
+        inner = [made[n].disjuncts if n in made else () for n in tables]
+        tables = [n for n in tables if n not in made]
+        tables += [o.table for of in inner for q in of for o in q.occurrences]
+    streams = [catalog.streams[n] for n in dict.fromkeys(tables) if n in catalog.streams]
+    return tuple(
         key_declaration(stream, first.single)
         for stream in streams
-        if first.single is not None and stream.timestamp not in first.single
-    ]
-    return tuple(dict.fromkeys(found))
+        if first.single in stream.keys and stream.timestamp not in first.single
+    )
 
 
 def list_said(query: SpjQuery) -> object:

@@ -41,7 +41,7 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
     if standing is None or verdict.bound is None or not queries:
         return verdict
     if standing.first is not None:
-        found = bound_first(queries, standing, wide, known)
+        found = bound_first(queries, union, wide, known)
         verdict = refuse_keys(verdict, found.keys, kept="the first rows are kept")
         if verdict.bound is not None:
             verdict = refuse_keys(verdict, found.equal, kept=_EQUAL)

@@ -42,6 +42,7 @@ def declare_absence(
     catalog: Catalog,
     *,
     shown: Collection[str] | None = None,
+    held: bool = False,
 ) -> tuple[Block, Mapping[str, int]]:
     """The answers of a query beside which rows are there, or are not, as a stream; and which of
     its columns are times so long before the stream's timestamp, in µs.
@@ -59,6 +60,7 @@ def declare_absence(
         catalog: the tables.
         shown: the variables that answers show, which are columns of the stream, times too (None:
             all, and a time so long before the stream's timestamp is none).
+        held: answers may come later, so that their times follow from when they do.
 
     Raises:
         QueryError: it is never final.
@@ -94,6 +96,7 @@ def declare_absence(
             )
             for part in limited
         ),
+        held,
     )
     left = [n for n in times if n in kept]
     left.sort(key=lambda n: {n} != needed)  # a time that no other one is after comes first
@@ -267,6 +270,7 @@ def _declare(
             continue  # of another row than the last one
         if wait is not None and not plain and len(late) == 1 and (us := late.pop()) is not None:
             behind[name] = wait + us
+    absence = replace(absence, held=absence.held and wait is not None)
     shown = [n for n in found.variables if n not in behind]
     own = [_stamps(q, times[:1], catalog) for q in found.disjuncts]
     made = declare_columns(found, shown, [stamps[times[0]] for stamps in own], catalog)
@@ -278,7 +282,9 @@ def _declare(
         ANSWERS,
         AT,
         base.step_us,
-        _limit(found, absence, made if wait is not None and single else None, catalog),
+        None
+        if wait is None and absence.parts
+        else _limit(found, made if single else None, catalog),
         made.columns,
         references=made.references,
         source=base.source,
@@ -289,14 +295,10 @@ def _declare(
     return Block(stream, found, known, absence), behind
 
 
-def _limit(
-    found: SpjUnion, absence: Absence, single: Stream | None, catalog: Catalog
-) -> int | None:
-    """How many answers are final at one time (None: any number); `single`: the stream of the one
-    row that each is of, so long after which it is final."""
-    if single is not None:
-        return single.max_per_timestamp
-    return None if absence.parts else limit_matches(found, catalog)
+def _limit(found: SpjUnion, single: Stream | None, catalog: Catalog) -> int | None:
+    """How many answers are final at one time, so long after the last of their rows (None: any
+    number); `single`: the stream of the one row that each is of."""
+    return limit_matches(found, catalog) if single is None else single.max_per_timestamp
 
 
 def _is_beside(query: SpjQuery, name: str, time: str, catalog: Catalog) -> bool:
@@ -323,6 +325,6 @@ def _constant_wait(absence: Absence, times: Sequence[str], *, latest: bool) -> i
     if len(times) != 1 or any(d.fixed_us is not None for _, d in every):
         return None
     late = [us for present, d in every for _, us in d.after if present]
-    if max(late, default=0) > 0:
+    if max(late, default=0) > 0 and not absence.held:
         return None  # what must be there may come sooner
     return max((0, *(us for _, d in every for _, us in d.after)))

@@ -101,9 +101,8 @@ def make_absence(
         replace(p, hits=_choose(p.hits, [n for n in p.hits.variables if n in apart])) for p in parts
     ]
     keys = [n for n in trees.keys if n in apart]
-    block, behind = declare_absence(
-        replace(found, name=free), parts, keys, list(dict.fromkeys(same.values())), catalog
-    )
+    found, alone = replace(found, name=free), list(dict.fromkeys(same.values()))
+    block, behind = declare_absence(found, parts, keys, alone, catalog, held=trees.held)
     shown = {c.name for c in block.stream.columns}
     stream = replace(
         block.stream,

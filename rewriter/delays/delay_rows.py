@@ -30,7 +30,7 @@ from ontoweir.rewriter.model.spj import (
 )
 
 
-def delay_rows(union: SpjUnion, catalog: Catalog) -> SpjUnion:
+def delay_rows(union: SpjUnion, catalog: Catalog, *, always: bool = False) -> SpjUnion:
     """The query, in which delays are only of rows with windows, or of answers that say by
     themselves from when on they hold: of one row, each counted.
 
@@ -42,6 +42,7 @@ def delay_rows(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     Args:
         union: a query.
         catalog: with its views, blocks, buckets and derived columns (`extend_catalog`).
+        always: also of answers that say by themselves from when on they hold.
 
     Raises:
         QueryError: the times of rows with a delay on a grid are compared with those of others; or
@@ -58,8 +59,12 @@ def delay_rows(union: SpjUnion, catalog: Catalog) -> SpjUnion:
         )
     late = [_list_late(query, union) for query in union.disjuncts]
     told = union.aggregation is None and not (union.distinct and not union.ends)
-    if told and not any(
-        _has_other_times(q, catalog, of) for q, of in zip(union.disjuncts, late, strict=True)
+    if (
+        told
+        and not always
+        and not any(
+            _has_other_times(q, catalog, of) for q, of in zip(union.disjuncts, late, strict=True)
+        )
     ):
         return union
     if not any(late):

@@ -28,7 +28,8 @@ class PartTrees:
 class AbsenceTrees:
     """`found`: the SELECTs whose rows may be answers, with `columns`, their names, and times of
     rows, TIME and a number. `parts`: what decides it: they have the columns `keys`, of `columns`,
-    the times, and those that are `nulls`. `counted`: equal rows count."""
+    the times, and those that are `nulls`. `counted`: equal rows count; `held`: it does not matter
+    when an answer comes, but that its times follow from that."""
 
     found: "tuple[exp.Select, ...]"
     columns: tuple[str, ...]
@@ -37,6 +38,7 @@ class AbsenceTrees:
     parts: tuple[PartTrees, ...]
     counted: bool
     line: int | None
+    held: bool = False
 
 
 StreamColumns: TypeAlias = tuple[str, tuple[tuple[str, int | None], ...]]

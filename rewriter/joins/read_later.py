@@ -70,6 +70,81 @@ def read_later(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
     return replaced(rows, [(one, n) for n in key], scope, inner)
 
 
+def name_greatest(tree: "exp.Select", catalog: Catalog) -> "exp.Select":
+    """QUALIFY RANK() OVER (PARTITION BY key ORDER BY x DESC) = 1 for NOT EXISTS (SELECT … a row of
+    the same key with a greater x), or a lesser one; else the query as it is.
+
+    A row in which x, or the key, is NULL has no such row beside it, and is none beside others: it
+    is said only of columns that are selected, and not declared `nullable`, so that rows where they
+    are NULL are no answers.
+
+    Args:
+        tree: the query, whose names are as they were written.
+        catalog: the tables.
+    """
+    from sqlglot import exp
+
+    where, start = tree.args.get("where"), tree.args.get("from_")
+    mine = None if start is None else start.this
+    if {k for k, v in tree.args.items() if v} != {"expressions", "from_", "where"}:
+        return tree
+    if not isinstance(mine, exp.Table) or aggregates(tree) or where is None:
+        return tree
+    stream = catalog.streams.get(find_name(mine.name, catalog.streams) or "")
+    said = list(split_conjuncts(where.this))
+    absent = [c for c in said if isinstance(c, exp.Not) and isinstance(c.this, exp.Exists)]
+    rest = [c for c in said if c not in absent]
+    inner = absent[0].this.this if len(absent) == 1 else None
+    if stream is None or stream.versions is not None or not isinstance(inner, exp.Select):
+        return tree
+    theirs = inner.args["from_"].this if inner.args.get("from_") is not None else None
+    if {k for k, v in inner.args.items() if v} != {"expressions", "from_", "where"}:
+        return tree
+    if not isinstance(theirs, exp.Table) or theirs.name.lower() != mine.name.lower():
+        return tree
+    one, other = mine.alias_or_name, theirs.alias_or_name
+    if one.lower() == other.lower() or any(c.find(exp.Query) for c in rest):
+        return tree
+    key: list[str] = []
+    order: list[tuple[str, bool]] = []
+    local: list[exp.Expr] = []
+    for condition in split_conjuncts(inner.args["where"].this):
+        sides = _sides(condition, stream, one, other)
+        if sides is None:
+            local.append(condition)
+        elif sides == (exp.EQ, sides[1], sides[1]):
+            key.append(sides[1])
+        elif sides[0] in (exp.GT, exp.LT) and sides[1] == sides[2] != stream.timestamp:
+            order.append((sides[1], sides[0] is exp.GT))
+        else:
+            return tree
+    renamed = {c.sql("spark", normalize=True) for c in map(_strip(other), local)}
+    if len(order) != 1 or renamed != {
+        c.sql("spark", normalize=True) for c in map(_strip(one), rest)
+    }:
+        return tree
+    ((value, down),) = order
+    shown = {find_name(e.unalias().name, [c.name for c in stream.columns]) for e in tree.selects}
+    columns = {c.name: c for c in stream.columns}
+    if any(n not in shown or n not in columns or columns[n].nullable for n in (value, *key)):
+        return tree
+    made = tree.copy()
+    made.set("where", exp.Where(this=exp.and_(*(c.copy() for c in rest))) if rest else None)
+    window = exp.Window(
+        this=exp.Rank(),
+        partition_by=[exp.column(n, one, quoted=True) for n in key],
+        order=exp.Order(
+            expressions=[exp.Ordered(this=exp.column(value, one, quoted=True), desc=down)]
+        ),
+    )
+    for name in (value, *key):
+        null = exp.Is(this=exp.column(name, one, quoted=True), expression=exp.Null())
+        made.where(exp.Not(this=null), copy=False)
+    one_number = exp.EQ(this=window, expression=exp.Literal.number(1))
+    made.set("qualify", exp.Qualify(this=one_number))
+    return made
+
+
 def _sides(
     condition: "exp.Expr", stream: Stream, one: str, other: str
 ) -> "tuple[type[exp.Expr], str, str] | None":

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 OF_VALUES = (
-    "of other numbers of all times, ask for those up to one, <= 3, and for nothing besides; "
+    "of numbers of all times, say up to which, <= 3 or BETWEEN 2 AND 3, of one stream; "
     "for the greatest values of a bucket of time, number its groups: SELECT a, date_trunc('hour', "
     "ts) AS h, COUNT(*) … GROUP BY a, h QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) "
     "ORDER BY a DESC) <= 3; of one time, PARTITION BY ts; in a window that slides, MAX(a) … GROUP "

@@ -1,41 +1,44 @@
 """The rows with the first numbers of each key, in any order, over all that came."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
+from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
-from ontoweir.rewriter.joins.latest_rows import is_plain, read_rows, resolve
-from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.joins.own_nodes import is_number
-from ontoweir.rewriter.latest.hold_rows import hold_rows
+from ontoweir.rewriter.joins.is_set import aggregates
+from ontoweir.rewriter.joins.latest_rows import refuse, resolve
+from ontoweir.rewriter.joins.read_later import name_greatest
+from ontoweir.rewriter.latest.find_numbered import (
+    Numbered,
+    find_numbered,
+    refuse_first,
+    require_once,
+)
 from ontoweir.rewriter.latest.put_inside import put_inside
-from ontoweir.rewriter.model.aggregation import FirstRows, Numbering, Standing
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.latest.take_groups import take_groups
+from ontoweir.rewriter.model.aggregation import Aggregation, FirstRows, Numbering, Standing
+from ontoweir.rewriter.model.spj import (
+    LiteralOutput,
+    NotNull,
+    NullOutput,
+    SpjQuery,
+    SpjUnion,
+    output_attributes,
+)
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-WHY = (
-    "a row that comes later may be among the first, so that what holds are the rows of one stream, "
-    "numbered once"
-)
-KEY, ORDER = "key of the first", "order of the first"
+HIDDEN = "of the first: "
+"""How the columns are called, at the beginning, that are not shown."""
+KEY, ORDER = f"{HIDDEN}key", f"{HIDDEN}order"
 """What the columns are called, with a number, by which rows are numbered."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Numbered:
-    """`rows`: the query, with 1 in the place of the number of a row; `window`: how they are
-    numbered; `limit`: the greatest number; `number`: the column that shows it."""
-
-    rows: "exp.Select"
-    window: "exp.Window"
-    limit: int
-    number: str | None
+NUMBER, TOLD = f"{HIDDEN}number", f"{HIDDEN}told"
+"""What the columns are called that say which rows are told."""
 
 
 def read_first(
@@ -61,241 +64,237 @@ def read_first(
 
     if not isinstance(tree, exp.Select):
         return None
-    found = _find(put_inside(tree), catalog)
+    found = find_numbered(name_greatest(put_inside(tree), catalog), catalog)
     if found is None:
         return None
-    window, rows = found.window, found.rows
+    window, rows, keys = found.window, found.rows, found.keys
     order = window.args["order"].expressions
-    keys = list(window.args.get("partition_by") or ())
-    scope, base = read_rows(rows, catalog, window)
+    scope, base = _read_rows(rows, catalog, window)
     columns = [resolve(scope, k) for k in keys]
     for item in order:
         if item.find(exp.AggFunc, exp.Window) is not None or item.args.get("with_fill"):
-            raise _refuse(item, f"the order of {window.sql('spark')}", "order by columns")
-    if number := {"spec"} & {k for k, v in window.args.items() if v}:
-        raise _refuse(window, f"{number} of a number", "leave it out")
-    _require_once(found.number, [e.alias_or_name for e in rows.expressions], window)
+            raise refuse_first(item, f"the order of {window.sql('spark')}", "order by columns")
+    if window.args.get("spec"):
+        raise refuse_first(window, "a frame of a number", "leave it out")
+    require_once(found.number, [e.alias_or_name for e in rows.expressions], window)
     by = [resolve(scope, o.this) for o in order]
-    single = _find_single(base, columns, by)
+    single = _find_single(rows, scope, base, [*columns, *by])
     numbering = Numbering(_NUMBERINGS[type(window.this).__name__])
     if numbering is Numbering.ROWS and single is None:
         raise _refuse_equal(window, base, columns, by)
-    shown = len(rows.expressions)
-    named = [(e.copy(), f"{KEY} {n + 1}") for n, e in enumerate(keys)]
-    named += [(o.this.copy(), f"{ORDER} {n + 1}") for n, o in enumerate(order)]
-    extra = [exp.alias_(e, name, quoted=True) for e, name in named]
-    rows.set("expressions", [*rows.expressions, *extra])
-    start = shown + len(keys)
-    of = [resolve(scope, e.unalias()) for e in rows.expressions]
-    known = {n for n, c in enumerate(of) if c is not None and c[1] in (single or ())}
-    free = frozenset(range(len(of))) - known
-    made = read(rows, free)
-    variables = made.variables
+    more = _list_hidden(found)
+    if found.around is not None and aggregates(_around(found)):
+        there = [(base[0], c) for c in single or ()]
+        made, names, groups = _read_groups(found, more, (scope, there), read)
+    else:
+        made, names, groups = *_read_plain(found, more, scope, (base[0], single or ()), read), None
+    number = found.number if found.number is not None or found.least == 1 else NUMBER
     first = FirstRows(
         numbering,
         found.limit,
         tuple(
-            (variables[start + n], bool(o.args.get("desc")), bool(o.args.get("nulls_first")))
+            (
+                names[f"{ORDER} {n + 1}"],
+                bool(o.args.get("desc")),
+                bool(o.args.get("nulls_first")),
+            )
             for n, o in enumerate(order)
         ),
         single,
-        None if found.number is None else _find_number(variables, found.number),
+        None if number is None else names.get(number, number),
+        found.least,
+        names[TOLD] if found.told else None,
     )
-    key = tuple(variables[shown:start])
-    return hold_rows(made, Standing(key, hidden=tuple(variables[shown:]), first=first))
+    standing = Standing(
+        tuple(dict.fromkeys(names[f"{KEY} {n + 1}"] for n in range(len(keys)))),
+        hidden=tuple(names.values()) if groups is None else (),
+        distinct=groups is None and found.around is not None,
+        groups=groups,
+        first=first,
+    )
+    return replace(made, standing=standing)
+
+
+def _read_plain(
+    found: Numbered,
+    more: "list[exp.Expr]",
+    scope: Scope,
+    single: tuple[str, tuple[str, ...]],
+    read: "Callable[[exp.Select, frozenset[int]], SpjUnion]",
+) -> tuple[SpjUnion, dict[str, str]]:
+    """The rows, and how the columns that say which are told are called; `single`: the columns of a
+    table that are not NULL."""
+    rows = found.rows
+    shown = len(rows.expressions)
+    rows.set("expressions", [*rows.expressions, *more])
+    of = [resolve(scope, e.unalias()) for e in rows.expressions]
+    alias, there = single
+    known = {n for n, c in enumerate(of) if c is not None and c[0] == alias and c[1] in there}
+    made = read(rows, frozenset(range(len(of))) - known)
+    named = made.variables[shown : shown + len(more)]
+    return made, {e.alias: v for e, v in zip(more, named, strict=True)}
+
+
+def _around(found: Numbered) -> "exp.Select":
+    """The rows, with what is asked of them together."""
+    rows = found.rows.copy()
+    for key, part in found.around.args.items() if found.around is not None else ():
+        if part is not None and key in ("group", "having"):
+            rows.set(key, part.copy())
+    return rows
+
+
+def _read_groups(
+    found: Numbered,
+    more: "list[exp.Expr]",
+    known: tuple[Scope, list[tuple[str, str]]],
+    read: "Callable[[exp.Select, frozenset[int]], SpjUnion]",
+) -> tuple[SpjUnion, dict[str, str], Aggregation]:
+    """The rows, how the columns that say which are told are called, and the groups of these;
+    `known`: the tables, and columns that are not NULL."""
+    from sqlglot import exp
+
+    rows, (scope, single) = _around(found), known
+    times = {(a, t.timestamp) for a, t in scope.tables.items() if isinstance(t, Stream)}
+    if found.around is not None and found.around.args.get("distinct"):
+        raise refuse_first(found.window, "DISTINCT of groups", "leave it out")
+    counted = [
+        exp.alias_(call(this=e.unalias()), e.alias, quoted=True)
+        for e in more
+        for call in (exp.Max if _is_there(e, scope, times) else exp.Count,)
+    ]  # a COUNT of what is never NULL has no argument
+    rows.set("expressions", [*rows.expressions, *counted])
+    made = read(rows, frozenset())
+    assert made.aggregation is not None
+    names = {a.name: a.argument for a in made.aggregation.aggregates if a.name.startswith(HIDDEN)}
+    union, _, groups = take_groups(made, HIDDEN)
+    there = [v for e in more if resolve(scope, e.unalias()) in single and (v := names[e.alias])]
+    disjuncts = tuple(q for d in union.disjuncts if (q := _require(d, there)) is not None)
+    union = replace(union, disjuncts=disjuncts)
+    return union, {n: v for n, v in names.items() if v is not None}, groups
+
+
+def _is_there(item: "exp.Expr", scope: Scope, times: set[tuple[str, str]]) -> bool:
+    """Whether it is never NULL."""
+    return item.alias == TOLD or resolve(scope, item.unalias()) in times
+
+
+def _require(query: SpjQuery, there: Sequence[str]) -> SpjQuery | None:
+    """A disjunct whose rows have values of some variables (None: it has none)."""
+    values = {a for n in there for a in output_attributes(dict(query.outputs)[n])}
+    null = {o.value for _, o in query.outputs if isinstance(o, NullOutput)}
+    if null & values:
+        return None
+    outputs = tuple(
+        (n, replace(o, optional=False) if isinstance(o, LiteralOutput) and o.value in values else o)
+        for n, o in query.outputs
+    )
+    known = map(NotNull, sorted(values, key=str))
+    return replace(query, conditions=(*query.conditions, *known), outputs=outputs)
 
 
 _NUMBERINGS = {"RowNumber": "ROW_NUMBER", "Rank": "RANK", "DenseRank": "DENSE_RANK"}
 
 
-def _find_number(variables: tuple[str, ...], number: str) -> str:
-    return next(v for v in variables if v == number)
+def _list_hidden(found: Numbered) -> "list[exp.Expr]":
+    """The columns that say which rows are told, and are not shown."""
+    from sqlglot import exp
+
+    order = found.window.args["order"].expressions
+    named = [(e.copy(), f"{KEY} {n + 1}") for n, e in enumerate(found.keys)]
+    named += [(o.this.copy(), f"{ORDER} {n + 1}") for n, o in enumerate(order)]
+    if found.least > 1 and found.number is None:
+        named.append((exp.Literal.number(1), NUMBER))
+    if found.told:
+        case = exp.case().when(exp.and_(*found.told), exp.Literal.number(1))
+        named.append((case.else_(exp.Literal.number(0)), TOLD))
+    return [exp.alias_(e, name, quoted=True) for e, name in named]
+
+
+def _read_rows(
+    rows: "exp.Select", catalog: Catalog, place: "exp.Expr"
+) -> tuple[Scope, tuple[str, Stream]]:
+    """The names of a SELECT over tables, and its one stream; * in it is expanded."""
+    from sqlglot import exp
+
+    if rows.find(exp.Subquery, exp.Exists, exp.With) is not None:
+        raise refuse(place, "a subquery below the first rows", "write it over tables")
+    scope, _, _ = read_from(rows.copy(), catalog)
+    shown: list[exp.Expr] = []
+    for item in rows.expressions:
+        if not isinstance(item, exp.Star):
+            shown.append(item)
+            continue
+        for alias, table in scope.tables.items():
+            shown += [exp.column(c, alias, quoted=True) for c in column_names(table)]
+    rows.set("expressions", shown)
+    streams = [(a, t) for a, t in scope.tables.items() if isinstance(t, Stream) and not t.versions]
+    changing = [t for t in scope.tables.values() if isinstance(t, Stream) and t.versions]
+    if len(streams) != 1 or changing or rows.args.get("group") or rows.args.get("distinct"):
+        raise refuse(
+            place,
+            "the first of joined rows of streams, or of relations that change, or of groups",
+            "write it of the rows of one stream, with static relations",
+        )
+    return scope, streams[0]
 
 
 def _find_single(
+    rows: "exp.Select",
+    scope: Scope,
     base: tuple[str, Stream],
-    columns: list[tuple[str, str] | None],
     by: list[tuple[str, str] | None],
 ) -> tuple[str, ...] | None:
-    """A key of the stream by which rows of one key are never equal in the order (None: there is
-    none). Rows in which a column of it is NULL may be equal, and are not shown, as its columns are
-    not declared `nullable`."""
-    alias, stream = base
-    mine = {c[1] for c in (*columns, *by) if c is not None and c[0] == alias}
-    for key in stream.keys:
-        known = [c for name in key if (c := stream.column(name)) is not None]
-        if set(key) <= mine and not any(c.nullable for c in known):
-            return key
-    return None
+    """A key of the stream by which matches of one key are never equal in the order, also with rows
+    of static relations (None: there is none). Rows in which a column of it is NULL may be equal,
+    and are not shown, as its columns are not declared `nullable`."""
+    alias, _ = base
+    same = _list_equal(rows, scope)
+    known = {c for c in by if c is not None}
+    single: tuple[str, ...] | None = None
+    left = dict(scope.tables)
+    while True:
+        size = len(known), len(left)
+        for one, other in same:
+            if other is None:
+                known.add(one)
+            elif one in known or other in known:
+                known |= {one, other}
+        for name, table in list(left.items()):
+            mine = {c for a, c in known if a == name}
+            for key in table.keys:
+                columns = [c for n in key if (c := table.column(n)) is not None]
+                if not set(key) <= mine or any(c.nullable for c in columns):
+                    continue
+                left.pop(name, None)
+                known |= {(name, c) for c in column_names(table)}
+                single = key if name == alias and single is None else single
+        if size == (len(known), len(left)):
+            return None if left else single
 
 
-def _find(tree: "exp.Select", catalog: Catalog) -> _Numbered | None:
-    """The query, if rows are chosen by their number."""
+def _list_equal(
+    rows: "exp.Select", scope: Scope
+) -> "list[tuple[tuple[str, str], tuple[str, str] | None]]":
+    """Columns that are equal in all matches, and those that are constant (beside None)."""
     from sqlglot import exp
 
-    qualify = tree.args.get("qualify")
-    start = tree.args.get("from_")
-    inside = None if start is None else start.this
-    if qualify is not None:
-        windows = _name_windows(tree)
-        chosen = _read_limit(qualify.this, windows)
-        if chosen is None or not _is_over_table(tree, catalog):
-            return None
-        if not _is_plain(tree, "qualify") or not _is_by_value(tree, *chosen, catalog):
-            return None
-        rows, number = _put_number(tree, chosen[0])
-        rows.set("qualify", None)
-        return _Numbered(rows, *chosen, number)
-    if not isinstance(inside, exp.Subquery) or not isinstance(inside.this, exp.Select):
-        return None
-    where, inner = tree.args.get("where"), inside.this
-    if where is None or not is_plain(inside) or not _is_over_table(inner, catalog):
-        return None
-    windows = _name_windows(inner)
-    conjuncts = list(split_conjuncts(where.this))
-    read = [(c, w) for c in conjuncts if (w := _read_limit(c, windows)) is not None]
-    if len(read) != 1:
-        return None
-    _, (window, limit) = read[0]
-    if len(conjuncts) > 1 or not _is_plain(tree, "where") or not _is_plain(inner, "where"):
-        return None
-    if not _is_by_value(inner, window, limit, catalog):
-        return None
-    rows, number = _put_number(inner, window)
-    named = [e.alias_or_name for e in rows.expressions if not e.is_star]
-    if any(e.is_star for e in rows.expressions):
-        tables = list_tables(inner, catalog).tables.values()
-        named += [name for table in tables for name in column_names(table)]
-    _require_once(number, named, window)
-    return _select(tree, rows, inside.alias_or_name, _Numbered(rows, window, limit, number))
-
-
-def _is_by_value(select: "exp.Select", window: "exp.Window", limit: int, catalog: Catalog) -> bool:
-    """Whether rows are numbered by columns alone, but not from the first time on, nor only the one
-    of the last time is asked for."""
-    scope = list_tables(select, catalog)
-    times = {(a, t.timestamp) for a, t in scope.tables.items() if isinstance(t, Stream)}
-    columns = [resolve(scope, k) for k in window.args.get("partition_by") or ()]
-    if not all(columns) or times & set(columns):
-        return False
-    order = window.args["order"].expressions
-    if resolve(scope, order[0].this) not in times:
-        return True
-    return bool(order[0].args.get("desc")) and (limit > 1 or len(order) > 1)
-
-
-def _select(tree: "exp.Select", rows: "exp.Select", own: str, found: _Numbered) -> _Numbered:
-    """The columns of the subquery that are shown, as they are called."""
-    from sqlglot import exp
-
-    named = {e.alias_or_name.lower(): e for e in rows.expressions if not e.is_star}
-    starred = any(e.is_star for e in rows.expressions)
-    made: list[exp.Expr] = []
-    number = None
-    for item in tree.expressions:
-        column = item.unalias()
-        if column.is_star:
-            made += [e.copy() for e in rows.expressions]
-            number = found.number
+    said = [j.args["on"] for j in rows.args.get("joins") or () if j.args.get("on") is not None]
+    said += [rows.args["where"].this] if rows.args.get("where") is not None else []
+    made: list[tuple[tuple[str, str], tuple[str, str] | None]] = []
+    for one in (c for tree in said for c in split_conjuncts(tree)):
+        if not isinstance(one, exp.EQ):
             continue
-        if not isinstance(column, exp.Column) or column.table.lower() not in ("", own.lower()):
-            raise _refuse(item, item.sql("spark"), "compute in the subquery")
-        of = named.get(column.name.lower())
-        if of is None and not starred:
-            raise _refuse(item, f"the column {column.name!r}", "select it in the subquery")
-        value = exp.column(column.name) if of is None else of.unalias().copy()
-        if of is not None and of.alias_or_name == found.number:
-            if number is not None:
-                raise _refuse(item, "the number of a row, twice", "select it once")
-            number = item.alias_or_name
-        made.append(exp.alias_(value, item.alias_or_name, quoted=True))
-    rows.set("expressions", made)
-    return replace(found, rows=rows, number=number)
-
-
-def _put_number(select: "exp.Select", window: "exp.Window") -> "tuple[exp.Select, str | None]":
-    """A SELECT with 1 in the place of the number of a row, and how it is called, if it is shown."""
-    from sqlglot import exp
-
-    rows = select.copy()
-    number: str | None = None
-    made: list[exp.Expr] = []
-    for item in rows.expressions:
-        if item.unalias() != window:
-            made.append(item)
-        elif number is None:
-            number = item.alias_or_name or item.sql("spark")
-            made.append(exp.alias_(exp.Literal.number(1), number, quoted=True))
-        else:
-            raise _refuse(item, "the number of a row, twice", "select it once")
-    rows.set("expressions", made)
-    for item in made:
-        if item.find(exp.Window) is not None:
-            raise _refuse(item, item.sql("spark"), "leave it out")
-    return rows, number
-
-
-def _require_once(number: str | None, names: list[str], window: "exp.Window") -> None:
-    """Raise SqlRefusal where another column is called like the number of a row."""
-    if number is not None and [n.lower() for n in names].count(number.lower()) > 1:
-        raise _refuse(window, f"a second column called {number}", "call the number otherwise")
-
-
-def _name_windows(select: "exp.Select") -> "dict[str, exp.Window]":
-    from sqlglot import exp
-
-    return {
-        e.alias.lower(): w
-        for e in select.expressions
-        if isinstance(w := e.unalias(), exp.Window) and is_number(w)
-    }
-
-
-def _read_limit(
-    condition: "exp.Expr", named: "dict[str, exp.Window]"
-) -> "tuple[exp.Window, int] | None":
-    """The numbers that a condition chooses: those up to one."""
-    from sqlglot import exp
-
-    condition = condition.unnest()
-    left, right = condition.this, condition.args.get("expression")
-    kinds: tuple[type[exp.Expr], ...] = (exp.LT, exp.LTE, exp.EQ)
-    if isinstance(left, exp.Literal):
-        left, right = right, left
-        kinds = (exp.GT, exp.GTE, exp.EQ)
-    if not isinstance(right, exp.Literal) or right.is_string or not right.is_int:
-        return None
-    if isinstance(left, exp.Column):
-        left = named.get(left.name.lower(), left)
-    if not isinstance(left, exp.Window) or not is_number(left) or not left.args.get("order"):
-        return None
-    limit = int(right.this) - isinstance(condition, (exp.LT, exp.GT))
-    if not isinstance(condition, kinds) or limit < 1:
-        return None
-    if isinstance(condition, exp.EQ) and limit != 1:
-        return None
-    return left, limit
-
-
-def _is_over_table(select: "exp.Select", catalog: Catalog) -> bool:
-    """Whether the first item of FROM is a declared table."""
-    from sqlglot import exp
-
-    start = select.args.get("from_")
-    table = None if start is None else start.this
-    known = list_tables(select, catalog).tables
-    return isinstance(table, exp.Table) and table.alias_or_name in known
-
-
-def _is_plain(select: "exp.Select", more: str) -> bool:
-    """Whether a SELECT has columns, FROM, WHERE, and something more at most."""
-    return {k for k, v in select.args.items() if v} <= {"expressions", "from_", "where", more}
-
-
-def _refuse(tree: "exp.Expr", what: str, fix: str) -> SqlRefusal:
-    return SqlRefusal(
-        f"{what} is outside what is read of the first rows", why=WHY, fix=fix, line=line_of(tree)
-    )
+        left, right = resolve(scope, one.this), resolve(scope, one.expression)
+        if left is not None and right is not None:
+            made.append((left, right))
+        elif (left is not None and isinstance(one.expression, exp.Literal)) or (
+            right is not None and isinstance(one.this, exp.Literal)
+        ):
+            column = left if left is not None else right
+            assert column is not None
+            made.append((column, None))
+    return made
 
 
 def _refuse_equal(
@@ -304,8 +303,9 @@ def _refuse_equal(
     columns: list[tuple[str, str] | None],
     by: list[tuple[str, str] | None],
 ) -> SqlRefusal:
-    _, stream = base
-    mine = list(dict.fromkeys(c[1] for c in (*columns, *by) if c is not None))
+    alias, stream = base
+    columns = [c for c in columns if c is not None and c[0] == alias]
+    mine = list(dict.fromkeys(c[1] for c in (*columns, *by) if c is not None and c[0] == alias))
     timed = mine if stream.timestamp in mine else [*mine, stream.timestamp]
     order = "" if stream.timestamp in mine else f"order by {stream.timestamp} too, and "
     key = [c for c in timed if c in {c[1] for c in columns if c is not None}]

@@ -251,7 +251,9 @@ class FirstRows:
     `limit`: the greatest number; `order`: the variables in whose order they are numbered, each with
     whether the greatest value comes first, and whether NULL does; `single`: the key of
     the stream by which two rows of a key are never equal in it (None: there is none); `number`: the
-    variable that shows the number, which the rows of a query have as 1 (None: it is not shown).
+    variable that shows the number, which the rows of a query have as 1 (None: it is not needed).
+    `least`: rows with lesser numbers are not told; nor are those where the variable `told` is not 1
+    (None: all are).
     """
 
     numbering: Numbering
@@ -259,6 +261,8 @@ class FirstRows:
     order: tuple[tuple[str, bool, bool], ...]
     single: tuple[str, ...] | None = None
     number: str | None = None
+    least: int = 1
+    told: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -319,8 +319,7 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class AbsencePart:
-    """`hits`: keys beside which something is there, all known when the last of `deadlines` is over;
-    it must not be there, or must (`present`)."""
+    """`hits`: keys beside which something must not be, or must (`present`), by `deadlines`."""
 
     hits: "SpjUnion"
     deadlines: tuple[Deadline, ...]
@@ -329,17 +328,18 @@ class AbsencePart:
 
 @dataclass(frozen=True, slots=True)
 class Absence:
-    """Which answers of a query count, by its variables `keys`."""
+    """Which answers of a query count, by its variables `keys`; `held`: all at their deadlines."""
 
     keys: tuple[str, ...]
     parts: tuple[AbsencePart, ...]
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A query whose answers are final, as a stream for another query. `time`: a column, and how
-    many µs after it each is final (None: it follows from none). `absence`: which answers count
-    (None: all). `meeting`: its rows meet a version, or those before them; `union` joins them."""
+    """A query whose answers are final, as a stream. `time`: a column, and how many µs after it each
+    is final (None: it follows from none); `absence`: which answers count (None: all); `meeting`:
+    its rows meet a version, or those before them, and `union` joins them."""
 
     stream: Stream
     union: "SpjUnion"

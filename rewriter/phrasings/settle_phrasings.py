@@ -7,6 +7,7 @@ from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
 from ontoweir.rewriter.latest.join_latest import join_latest
+from ontoweir.rewriter.latest.limit_rows import limit_rows
 from ontoweir.rewriter.latest.name_later import name_later
 from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.ordered.number_values import number_values
@@ -47,7 +48,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - GROUP BY CAST(ts AS DATE), or YEAR(ts), MONTH(ts), is by a bucket of time;
     - the first and the last value of a group, beside other aggregates, are MIN and MAX of numbers;
     - groups without aggregates are SELECT DISTINCT, or final as SELECT DISTINCT of a bucket is;
-    - ORDER BY the time of answers says nothing.
+    - ORDER BY … LIMIT n are the rows with the first n numbers; ORDER BY the time of answers alone
+      says nothing.
 
     Args:
         tree: the query, with names as they were written.
@@ -77,4 +79,4 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         number_values(select, catalog)
         group_parts(nest_windows(select, catalog), catalog)
         group_distinct(select, catalog)
-    return drop_order(tree, catalog)
+    return drop_order(limit_rows(tree, catalog), catalog)

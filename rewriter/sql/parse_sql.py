@@ -22,6 +22,7 @@ from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.delays.delay_rows import delay_rows
+from ontoweir.rewriter.delays.hold_rows import hold_rows
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.read_earlier import read_earlier
 from ontoweir.rewriter.groups.expand_covariances import expand_covariances
@@ -31,7 +32,6 @@ from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
 from ontoweir.rewriter.joins.read_latest import read_latest
-from ontoweir.rewriter.latest.hold_rows import hold_rows
 from ontoweir.rewriter.latest.read_first import read_first
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation, Standing
@@ -98,10 +98,10 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         written = settle_phrasings(read_as_of(written), catalog)
 
         def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:
-            return reader.read((one,), catalog, name, nullable=free)
+            return reader.read((one,), catalog, name, nullable=free, changing=True)
 
         if (first := read_first(written, catalog, read)) is not None:
-            return first
+            return hold_rows(first, catalog)
         written, catalog = read_earlier(written, catalog)
         ended = read_over_latest(written, catalog)
         latest = read_latest(written if ended is None else ended.rows, catalog)
@@ -113,17 +113,18 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
         if latest.key is None:
             return reader.read(trees, catalog, name)
-        shown = range(len(latest.tree.selects))
-        made = reader.read(trees, catalog, name, nullable=frozenset(shown) - set(latest.key))
-        return hold_rows(made, Standing(tuple(made.variables[n] for n in latest.key)))
+        free = frozenset(range(len(latest.tree.selects))) - set(latest.key)
+        made = reader.read(trees, catalog, name, nullable=free, changing=True)
+        mine = tuple(made.variables[n] for n in latest.key)
+        return hold_rows(replace(made, standing=Standing(mine)), catalog)
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
         what, why, fix = (_say(t, reader.statics) for t in (error.what, error.why, error.fix))
         raise QueryError(what, why=why, fix=fix, source=error.place(file)) from None
     except QueryError as error:
-        for key in ("what", "why", "fix"):
-            setattr(error, key, _say(getattr(error, key), reader.statics))
+        for part in ("what", "why", "fix"):
+            setattr(error, part, _say(getattr(error, part), reader.statics))
         raise
     except RecursionError:
         raise QueryError(
@@ -145,8 +146,7 @@ def _say(text: str, statics: Sequence[Relation]) -> str:
     return text.replace("`time of the row`", "the timestamp")
 
 
-_LONG = 120
-"""Longer subqueries are not repeated in messages."""
+_LONG = 120  # longer subqueries are not repeated in messages
 
 
 class _StillSeveral(Exception):
@@ -205,12 +205,12 @@ class _Reader:
         def refuse(trees: AbsenceTrees, known: Catalog, name: str) -> tuple[StreamColumns, Catalog]:
             raise _StillSeveral
 
-        made, known, met = meet_tables(tree, catalog)
+        made = meet_tables(tree, catalog)
         try:
-            stack_rows(made, known, refuse)
+            stack_rows(made[0], made[1], refuse)
         except _StillSeveral:
             return tree, catalog, ()
-        return made, known, met
+        return made
 
     def read(
         self,
@@ -220,10 +220,11 @@ class _Reader:
         *,
         keyed: int | None = None,
         nullable: frozenset[int] = frozenset(),
+        changing: bool = False,
     ) -> SpjUnion:
-        """A query without subqueries: one tree; or several, whose matches are aggregated, or whose
-        rows are the query's together, of which so many columns (`keyed`), and those at some places
-        (`nullable`), may be NULL."""
+        """A query without subqueries: one tree; or several, whose matches, or rows, are the query's
+        together, of which so many columns (`keyed`), and those at some places (`nullable`), may be
+        NULL; `changing`: of rows that hold until others end them."""
         file = self.file
         parts: list[_Part] = []
         for tree in trees:
@@ -272,11 +273,11 @@ class _Reader:
         wide = extend_catalog(sets.catalog, made) if made.blocks else sets.catalog
         if keyed is None:
             refuse_ungrouped(made, made.buckets)
-        made = delay_rows(made, wide) if keyed is None else made
+        made = delay_rows(made, wide) if keyed is None and not changing else made
         wide = extend_catalog(sets.catalog, made) if made.blocks else wide
         made = slide_buckets(made, wide)
         check_aggregates(made, wide)
-        return read_group_row(made, wide, part.trees)
+        return read_group_row(made, wide, part.trees, changing=changing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,11 +350,8 @@ def _read_part(
 
 
 def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
-    """An aggregate query whose matches are those of several queries, as one.
-
-    Raises:
-        QueryError: what is one column in some of them is several in others.
-    """
+    """An aggregate query whose matches are those of several queries, as one; QueryError where what
+    is one column in some of them is several in others."""
     first = parts[0]
     for part in parts[1:]:
         if Aggregation.session_of(part.aggregation) != Aggregation.session_of(first.aggregation):
@@ -383,7 +381,7 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
 
 
 def _shape(aggregation: Aggregation | None) -> object:
-    """What an aggregation is, wherever it is written, and whatever is not shown is called."""
+    """What an aggregation is, wherever it is written, whatever is not shown is called."""
     if aggregation is None:
         return None
     shown = aggregation.columns

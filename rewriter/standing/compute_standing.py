@@ -5,12 +5,12 @@ from dataclasses import replace
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.absence.compute_solutions import compute_solutions
+from ontoweir.rewriter.latest.take_groups import or_null
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion
 from ontoweir.rewriter.standing.answers_of import answers_of
 from ontoweir.rewriter.standing.make_standing import make_standing
-from ontoweir.rewriter.standing.take_groups import or_null
 
 
 def compute_standing(union: SpjUnion, query: ConjunctiveQuery, catalog: Catalog) -> SpjUnion:

@@ -65,7 +65,8 @@ def read_over_latest(tree: "exp.Query", catalog: Catalog) -> StandingRows | None
         if item.is_star:
             items += [exp.alias_(e.unalias().copy(), n, quoted=True) for n, e in named.items()]
         else:
-            name = item.alias_or_name or item.sql("spark")
+            plain = item.alias or isinstance(item, exp.Column)
+            name = item.alias_or_name if plain else item.sql("spark")
             items.append(exp.alias_(put(item.unalias()), name, quoted=True))
     keyed = [exp.alias_(e.copy(), f"{KEY} {n + 1}", quoted=True) for n, e in enumerate(key)]
     groups = aggregates(tree)

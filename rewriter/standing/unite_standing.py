@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.delays.delay_rows import delay_rows
+from ontoweir.rewriter.delays.hold_rows import find_delay
+from ontoweir.rewriter.latest.take_groups import take_groups
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.standing.make_standing import make_standing
 from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
-from ontoweir.rewriter.standing.take_groups import take_groups
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -58,8 +60,15 @@ def _unite(
         rows = read(ended.rows, frozenset(free))
         key = rows.variables[shown:]
     enders = read(ended.enders, frozenset(range(ended.size)))
-    windows = rows.ends or rows.begins or enders.ends or enders.begins
-    if windows or len(key) != ended.size:
+    delay = find_delay(rows, catalog)
+    if delay is None or delay != find_delay(enders, catalog):
+        return None  # a row that is not yet there may be ended
+    if delay:
+        rows = delay_rows(rows, extend_catalog(catalog, rows), always=True)
+        known = extend_catalog(extend_catalog(catalog, rows), enders)
+        enders = delay_rows(enders, known, always=True)
+        key = tuple(k for k in key if k in rows.variables)
+    if len(key) != ended.size:
         return None
     how = Standing(
         key,

@@ -177,7 +177,7 @@ class _Merger:
         def read(trees: AbsenceTrees, name: str) -> StreamColumns:
             all_trees = [*trees.found, *(t for part in trees.parts for t in part.trees)]
             kinds = (str((len(part.trees), part.present)) for part in trees.parts)
-            key = (*(t.sql("spark") for t in all_trees), *kinds, name)
+            key = (*(t.sql("spark") for t in all_trees), *kinds, name, str(trees.held))
             if key not in self.absent:
                 self.absent[key], self.catalog = self.read_absence(trees, self.catalog, name)
             return self.absent[key]

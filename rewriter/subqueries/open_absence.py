@@ -29,6 +29,7 @@ from ontoweir.rewriter.subqueries.column_names import (
 )
 from ontoweir.rewriter.subqueries.join_inner import list_items
 from ontoweir.rewriter.subqueries.open_part import join_rows, open_part
+from ontoweir.rewriter.windows.read_sql_grid import is_grid
 from ontoweir.rewriter.windows.read_sql_windows import is_now
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ def open_absence(select: "exp.Select", work: Opening) -> "list[exp.Select]":
     Raises:
         SqlRefusal: what it says is never final, or is outside the language.
     """
+    if aggregates(select):
+        select = select.copy()
+        _name_results(select, work)
     full = split_full(select)
     if full is not None:
         left, right, first, second = full
@@ -162,6 +166,7 @@ def _read(
             tuple(made),
             not work.is_set,
             line_of(positive),
+            _is_by_bucket(positive, work),
         ),
         _name(positive, parts),
     )
@@ -172,6 +177,56 @@ def _read(
     outer.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(stream, quoted=True))))
     substitute(outer, meaning)
     return work.flatten(outer, work.is_set)
+
+
+def _is_by_bucket(select: "exp.Select", work: Opening) -> bool:
+    """Whether its results are of groups by a bucket of the time of its rows, which are told when
+    all rows of it have come."""
+    from sqlglot import exp
+
+    group = select.args.get("group")
+    named = {e.alias.lower(): e.unalias() for e in select.expressions if e.alias}
+    known = work.catalog().streams
+    streams = {i.alias_or_name.lower(): known.get(i.name) for i in list_items(select)}
+    for item in () if group is None else group.expressions:
+        meant = named.get(item.name.lower(), item) if isinstance(item, exp.Column) else item
+        if not is_grid(meant):
+            continue
+        for column in meant.find_all(exp.Column):
+            stream = streams.get(column.table.lower())
+            if stream is not None and stream.timestamp == column.name:
+                return True
+    return False
+
+
+def _name_results(select: "exp.Select", work: Opening) -> None:
+    """A name for every aggregate of a SELECT, in place, so that it has one in all parts; and a
+    column that has the same values as another one in the place of a timestamp that is counted, so
+    that it is NULL where there is no partner."""
+    from sqlglot import exp
+
+    known = work.catalog().streams
+    for item in list(select.expressions):
+        if item.alias or isinstance(item, (exp.Column, exp.Star)):
+            continue
+        plain = item.copy()
+        for name in plain.find_all(exp.Identifier):
+            name.set("quoted", False)
+        item.replace(exp.alias_(item.copy(), plain.sql("spark"), quoted=True))
+    for join in select.args.get("joins") or ():
+        alias, on = join.this.alias_or_name, join.args.get("on")
+        stream = known.get(join.this.name) if isinstance(join.this, exp.Table) else None
+        if stream is None or on is None or str(join.side).upper() != "LEFT":
+            continue
+        equal = [
+            c for e in split_conjuncts(on) if isinstance(e, exp.EQ) for c in e.unnest_operands()
+        ]
+        there = [c for c in equal if isinstance(c, exp.Column) and c.table == alias]
+        for call in select.find_all(exp.Count) if there else ():
+            column = call.this
+            of = isinstance(column, exp.Column) and column.table == alias
+            if of and column.name == stream.timestamp and there[0].name != stream.timestamp:
+                column.replace(there[0].copy())
 
 
 def _take_windows(positive: "exp.Select", inside: set[str]) -> "tuple[exp.Select, list[exp.Expr]]":

@@ -60,6 +60,7 @@ def stack_rows(
             continue
         scope, _, _ = read_from(select.copy(), catalog)
         _qualify(select, catalog)
+        _split_between(select)
         outside = _list_several(select, scope)
         computes = any(_computes(item, scope) for item in _items(select))
         if not outside and not computes and not _has_sessions(select, catalog):
@@ -95,6 +96,18 @@ def _qualify(select: "exp.Select", catalog: Catalog) -> None:
         }
 
     qualify_names(select, list_columns)
+
+
+def _split_between(select: "exp.Select") -> None:
+    """Two comparisons for BETWEEN, in place, one of which may be of columns of several rows."""
+    from sqlglot import exp
+
+    for condition in _conditions(select):
+        if isinstance(condition, exp.Between) and not condition.args.get("symmetric"):
+            value, low, high = (condition.args[k] for k in ("this", "low", "high"))
+            least = exp.GTE(this=value.copy(), expression=low.copy())
+            most = exp.LTE(this=value.copy(), expression=high.copy())
+            condition.replace(exp.Paren(this=exp.And(this=least, expression=most)))
 
 
 def _conditions(select: "exp.Select") -> "list[exp.Expr]":

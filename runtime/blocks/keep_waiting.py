@@ -55,8 +55,9 @@ def _find_due(absence: Absence, rows: pa.Table) -> Array:
     gone = np.full(rows.num_rows, _NEVER)
     for number, part in enumerate(absence.parts):
         last = _last_deadlines(part, rows)
-        if not part.present:
+        if not part.present or absence.held:
             ready = np.maximum(ready, last)
+        if not part.present:
             continue
         since = _micros(rows, _since(number))
         ready = np.maximum(ready, since)
@@ -103,7 +104,7 @@ def keep_waiting(
         place = rows.schema.names.index(_since(number))
         rows = rows.set_column(place, _since(number), pa.array(since))
         dead |= (since == _NEVER) & (last <= now)
-        ready = np.maximum(ready, since)
+        ready = np.maximum(ready, np.maximum(since, last) if absence.held else since)
     final = ~dead & (ready <= now)
     place = rows.schema.names.index(AT)
     told = rows.set_column(place, AT, pa.array(ready).cast(INSTANT))

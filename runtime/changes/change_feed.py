@@ -9,11 +9,11 @@ import pyarrow.compute as pc
 
 from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
-from ontoweir.runtime.changes.end_rows import end_rows, tell_changes
+from ontoweir.runtime.changes.end_rows import Spans, end_rows, tell_changes
 from ontoweir.runtime.changes.keep_latest import keep_latest
 from ontoweir.runtime.changes.sliding_groups import OP, change_schema, slide_groups
 from ontoweir.runtime.changes.standing_groups import group_standing
-from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.frame import LONG_AGO, Array
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.groups.keep_first import keep_first
@@ -173,7 +173,7 @@ def advance_changes(
     if feed.latest:
         return _replace_latest(feed, held, answers)
     if feed.first is not None:
-        return _number_again(feed, feed.first, held, answers)
+        return _number_again(feed, feed.first, held, answers, now)
     events = _make_events(feed, answers)
     if held is not None and held.num_rows:
         events = pa.concat_tables([held, events])
@@ -306,12 +306,21 @@ def _replace_latest(
 
 
 def _number_again(
-    feed: ChangeFeed, standing: Standing, held: "pa.Table | None", answers: pa.Table
+    feed: ChangeFeed, standing: Standing, held: "pa.Table | None", answers: pa.Table, now: int
 ) -> "tuple[pa.Table, pa.Table | None]":
     """Rows with the first numbers of their key, of which others come before."""
     if not answers.num_rows:
         return feed.schema.empty_table(), held
     found = keep_first(standing, held, answers)
+    if feed.groups is not None or standing.distinct:
+        spans = Spans(found.told, found.begins, found.ends, found.weights)
+        if feed.groups is not None:
+            begun = (
+                LONG_AGO if held is not None else int(pc.min(answers[AT].cast(pa.int64())).as_py())
+            )
+            return group_standing(feed.groups, spans, begun, now), found.held
+        told, at, deltas = tell_changes(standing, feed.variables, spans)
+        return _show(feed, told.append_column(TIME, pa.array(at).cast(INSTANT)), deltas), found.held
     came = np.flatnonzero(found.deltas > 0)
     gone = np.flatnonzero(found.deltas < 0)
     parts = [

@@ -16,7 +16,7 @@ def advance_few_changes(
     or which is to come by now."""
     whole = feed.sliding is not None or feed.ending is not None
     first = feed.first
-    whole |= first is not None and not first.key
+    whole |= first is not None and (not first.key or first.distinct or feed.groups is not None)
     if held is None or whole or not are_few(answers.num_rows, held.num_rows):
         return advance_changes(feed, None if held is None else whole_table(held), answers, now)
     timed = feed.group is None and not feed.latest and first is None

@@ -7,9 +7,10 @@ from ontoweir.runtime.changes.change_feed import DELTA, ChangeFeed, advance_chan
 from ontoweir.runtime.changes.end_rows import count_standing
 from ontoweir.runtime.changes.few_changes import advance_few_changes
 from ontoweir.runtime.changes.sliding_groups import OP, standing_groups
-from ontoweir.runtime.changes.standing_groups import hold_groups
+from ontoweir.runtime.changes.standing_groups import group_held, hold_groups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.groups.keep_first import tell_first
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
 
@@ -42,6 +43,14 @@ def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
         return count_standing(feed.ending, feed.variables, held).select(names)
     if feed.sliding is not None:
         held = standing_groups(feed.sliding, held)
+    if feed.first is not None and feed.first.first is not None:
+        held = tell_first(feed.first.first, held)
+        if feed.groups is not None:
+            found = group_held(feed.groups, held)
+            ones = np.ones(found.num_rows, dtype=np.int64)
+            return found.append_column(MULTIPLICITY, pa.array(ones))
+        if feed.first.distinct:
+            return _count_distinct(held.select(feed.variables))
     rows = held.select(feed.variables)
     if (feed.latest or feed.first is not None) and MULTIPLICITY in held.column_names:
         return held.select(names)
@@ -61,6 +70,15 @@ def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
         .append_column(MULTIPLICITY, pa.array(often[stands]))
         .select(names)
     )
+
+
+def _count_distinct(rows: pa.Table) -> pa.Table:
+    """Each row once."""
+    codes, count = code_rows(rows, rows.column_names)
+    first = np.zeros(count, dtype=np.int64)
+    first[codes[::-1]] = np.arange(len(codes))[::-1]
+    made = rows.take(pa.array(first))
+    return made.append_column(MULTIPLICITY, pa.array(np.ones(count, dtype=np.int64)))
 
 
 def _make_snapshots(feed: ChangeFeed, standing: pa.Table, changes: pa.Table) -> pa.Table:

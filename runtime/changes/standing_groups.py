@@ -12,7 +12,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Standing
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.standing.take_shown import take_shown
-from ontoweir.runtime.changes.end_rows import Spans, end_rows
+from ontoweir.runtime.changes.end_rows import NEVER, Spans, end_rows
 from ontoweir.runtime.changes.sliding_groups import slide_groups
 from ontoweir.runtime.columnar.exact_decimals import encode_decimals
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array, multiply
@@ -29,7 +29,7 @@ from ontoweir.runtime.pool.rank_texts import list_texts
 from ontoweir.runtime.results.aggregate_columns import ArgumentScale
 from ontoweir.runtime.results.exact_sums import add_doubles
 from ontoweir.runtime.results.measures import MeasureKind
-from ontoweir.runtime.results.render_results import AT, INSTANT, UNTIL
+from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
 
 
 def plan_standing_groups(union: SpjUnion, catalog: Catalog) -> AggregateWork | None:
@@ -76,6 +76,16 @@ def hold_groups(work: AggregateWork, standing: Standing, held: pa.Table) -> pa.T
     spans, begun, _ = end_rows(standing, None, held, LONG_AGO)
     spans = replace(spans, begins=np.full(len(spans.begins), now, dtype=np.int64))
     rows = group_standing(work, spans, None if begun is None else now, now)
+    return rows.select(list(work.aggregation.columns))
+
+
+def group_held(work: AggregateWork, held: pa.Table) -> pa.Table:
+    """The groups' rows of rows with the first numbers that hold."""
+    size, now = held.num_rows, LONG_AGO + 1
+    counted = MULTIPLICITY in held.column_names
+    weights = held.column(MULTIPLICITY).to_numpy() if counted else np.ones(size, dtype=np.int64)
+    begins, ends = (np.full(size, at, dtype=np.int64) for at in (now, NEVER))
+    rows = group_standing(work, Spans(held, begins, ends, weights), now, now)
     return rows.select(list(work.aggregation.columns))
 
 

@@ -9,26 +9,34 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.rewriter.model.aggregation import FirstRows, Numbering, Standing
-from ontoweir.runtime.columnar.frame import Array, group_codes
+from ontoweir.runtime.columnar.frame import LONG_AGO, Array, group_codes
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 
 _BLOCK = 1 << 10
 """Rows that are compared at once with those that hold; each time twice as many."""
 _MOST = 1 << 18
-_ANY = (1 << 63) - 1
+NEVER = (1 << 63) - 1
+"""As an end: the row still holds."""
+_ANY = NEVER
 """As the greatest place: any row would be among the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstChanges:
     """`changed`: rows; `deltas`: how often more, or (below 0) less, each holds from a time on, `at`
-    (µs); `held`: those that hold afterwards (None: none)."""
+    (µs); `held`: those that hold afterwards (None: none); `told`: where groups or sets
+    are made of them, rows that are told, and held at some time, `begins` and `ends` (µs; LONG_AGO:
+    before, NEVER: they still hold), and how often."""
 
     changed: pa.Table
     at: Array
     deltas: Array
     held: "pa.Table | None"
+    told: pa.Table
+    begins: Array
+    ends: Array
+    weights: Array
 
 
 def keep_first(standing: Standing, held: "pa.Table | None", answers: pa.Table) -> FirstChanges:
@@ -56,7 +64,8 @@ def keep_first(standing: Standing, held: "pa.Table | None", answers: pa.Table) -
     keys, count = code_rows(whole, standing.key)
     orders = _code_order(whole, first.order)
     last = _list_last(first, keys[:known], orders[:known], weights[:known], count)
-    board = _Board(first, code_rows(whole, told)[0], keys, orders, weights, last, known)
+    seen = _find_told(first, whole)
+    board = _Board(first, code_rows(whole, told)[0], keys, orders, weights, seen, last, known)
     board.advance(_times(new))
     rows, often, numbers = board.list_held()
     kept = _show(whole, rows, often, numbers, first.number)
@@ -66,7 +75,26 @@ def keep_first(standing: Standing, held: "pa.Table | None", answers: pa.Table) -
     changes = np.array(board.changes, dtype=np.int64).reshape(-1, 4)
     index, at, deltas, places = (changes[:, n] for n in range(4))
     changed = _show(whole, index, np.abs(deltas), places, first.number)
-    return FirstChanges(changed, at, deltas, kept if kept.num_rows else None)
+    asked = standing.distinct or standing.groups is not None
+    spans = np.array(board.list_spans() if asked else [], dtype=np.int64).reshape(-1, 4)
+    told = whole.take(pa.array(spans[:, 0]))
+    held = kept if kept.num_rows else None
+    return FirstChanges(changed, at, deltas, held, told, *(spans[:, n] for n in range(1, 4)))
+
+
+def tell_first(first: FirstRows, held: pa.Table) -> pa.Table:
+    """The rows that are told, of those that are held."""
+    told = _find_told(first, held)
+    if first.least > 1:
+        assert first.number is not None
+        told &= held.column(first.number).to_numpy() >= first.least
+    return held.filter(pa.array(told))
+
+
+def _find_told(first: FirstRows, rows: pa.Table) -> Array:
+    """Whether each row is told, where its number is."""
+    told: Array = np.ones(rows.num_rows, dtype=np.bool_)
+    return told if first.told is None else rows.column(first.told).to_numpy() == 1
 
 
 def _list_last(first: FirstRows, keys: Array, orders: Array, weights: Array, count: int) -> Array:
@@ -107,31 +135,37 @@ def _show(
 
 @dataclass(slots=True)
 class _Entry:
-    """A row that holds, so often; `order`: of its key, `item`: a code of all that it shows."""
+    """A row that holds, so often; `order`: of its key, `item`: a code of all that it shows;
+    `since`: since when (µs), and how often."""
 
     order: int
     item: int
     row: int
     often: int
+    since: list[tuple[int, int]]
 
 
 @dataclass(slots=True)
 class _Board:
     """The rows that hold of each key. `items`, `keys`, `orders`, `weights`: of each row a code of
-    all its values, of its key, its place in the order, and how often it came; `last`: of each key
-    the greatest place with which a row would be among the first; `known`: so many of them hold
-    already, before others come; `kept`: the rows that hold of keys that were looked at."""
+    all its values, of its key, its place in the order, how often it came, and whether it is told;
+    `last`: of each key the greatest place with which a row would be among the first; `known`: so
+    many of them hold already, before others come; `kept`: the rows that hold of keys that were
+    looked at."""
 
     first: FirstRows
     items: Array
     keys: Array
     orders: Array
     weights: Array
+    told: Array
     last: Array
     known: int
     kept: dict[int, list[_Entry]] = field(default_factory=dict)
     changes: list[tuple[int, int, int, int]] = field(default_factory=list)
     """The row, when, how often more, and its number."""
+    ended: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """The row, since when, until when, and how often."""
     _sorted: Array = field(init=False)
     _places: Array = field(init=False)
 
@@ -147,7 +181,9 @@ class _Board:
             mine = self._sorted[start:end]
             columns = (c[mine].tolist() for c in (self.orders, self.items, self.weights))
             held = zip(*columns, mine.tolist(), strict=True)
-            self.kept[key] = [_Entry(o, item, row, often) for o, item, often, row in held]
+            self.kept[key] = [
+                _Entry(o, item, row, often, [(LONG_AGO, often)]) for o, item, often, row in held
+            ]
         return self.kept[key]
 
     def advance(self, times: Array) -> None:
@@ -173,7 +209,7 @@ class _Board:
                 continue
             if key not in before:
                 before[key] = self._number(key)
-            self._insert(key, row)
+            self._insert(key, row, at)
         for key, old in before.items():
             new = self._number(key)
             for of in {**old, **new}:
@@ -182,26 +218,34 @@ class _Board:
                 if often != was:
                     self.changes.append((found, at, often - was, of[1]))
 
-    def _insert(self, key: int, row: int) -> None:
+    def _insert(self, key: int, row: int, at: int) -> None:
         entries = self._open(key)
         order, item, often = int(self.orders[row]), int(self.items[row]), int(self.weights[row])
         place = bisect_right(entries, order, key=lambda e: e.order)
         if self.first.numbering is Numbering.ROWS:
             often = min(often, self.first.limit)
-            entries[place:place] = [_Entry(order, item, row, 1) for _ in range(often)]
-            del entries[self.first.limit :]
+            entries[place:place] = [_Entry(order, item, row, 1, [(at, 1)]) for _ in range(often)]
+            self._end(entries, self.first.limit, at)
         else:
             for entry in reversed(entries[:place]):
                 if entry.order != order:
-                    entries.insert(place, _Entry(order, item, row, often))
+                    entries.insert(place, _Entry(order, item, row, often, [(at, often)]))
                     break
                 if entry.item == item:
                     entry.often += often
+                    entry.since.append((at, often))
                     break
             else:
-                entries.insert(place, _Entry(order, item, row, often))
-            del entries[bisect_right(self._list_numbers(entries), self.first.limit) :]
+                entries.insert(place, _Entry(order, item, row, often, [(at, often)]))
+            self._end(entries, bisect_right(self._list_numbers(entries), self.first.limit), at)
         self.last[key] = self._find_last(entries)
+
+    def _end(self, entries: list[_Entry], kept: int, at: int) -> None:
+        """Those after so many hold no more."""
+        for entry in entries[kept:]:
+            held = ((since, often) for since, often in entry.since if since < at)
+            self.ended += [(entry.row, since, at, often) for since, often in held]
+        del entries[kept:]
 
     def _find_last(self, entries: list[_Entry]) -> int:
         """The greatest place with which one more row would be among the first."""
@@ -234,16 +278,27 @@ class _Board:
         return numbers
 
     def _number(self, key: int) -> dict[tuple[int, int], tuple[int, int]]:
-        """The rows that hold of a key, by their code and number (0: it is not shown), and of each
-        a row, and how often."""
+        """The rows of a key that are told, by their code and number (0: it is not needed), and of
+        each a row, and how often."""
         entries = self._open(key)
         shown = self.first.number is not None
         numbers = self._list_numbers(entries) if shown else [0] * len(entries)
         made: dict[tuple[int, int], tuple[int, int]] = {}
         for entry, number in zip(entries, numbers, strict=True):
+            if (shown and number < self.first.least) or not self.told[entry.row]:
+                continue
             _, often = made.get((entry.item, number), (0, 0))
             made[entry.item, number] = entry.row, often + entry.often
         return made
+
+    def list_spans(self) -> list[tuple[int, int, int, int]]:
+        """Of rows that are told: the row, since when, until when, and how often."""
+        made = list(self.ended)
+        for entries in self.kept.values():
+            made += [(e.row, since, NEVER, often) for e in entries for since, often in e.since]
+        others = np.flatnonzero(~np.isin(self.keys[: self.known], list(self.kept)))
+        made += [(row, LONG_AGO, NEVER, int(self.weights[row])) for row in others.tolist()]
+        return [span for span in made if self.told[span[0]]]
 
     def list_held(self) -> tuple[Array, Array, Array]:
         """Of keys that were looked at, the rows that hold, how often, and their numbers."""

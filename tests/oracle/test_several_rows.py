@@ -37,6 +37,8 @@ _CONDITIONS = (
     "ABS({x}.a - {y}.a) > 1",
     "({x}.a + {y}.h > 2 OR {x}.g = {y}.g)",
     "{x}.a * {y}.a <> 2",
+    "{x}.a BETWEEN {y}.a - 1 AND {y}.a + {x}.h",
+    "{x}.a + {y}.h BETWEEN {y}.a AND {x}.h",
     "{x}.g || {y}.g = 'xy'",
 )
 _CALLS = ("SUM({})", "MAX({})", "MIN({})", "COUNT({})", "COUNT(DISTINCT {})")

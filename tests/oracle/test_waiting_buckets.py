@@ -42,13 +42,25 @@ def make_query(random: Random) -> Stacked:
     group = random.choice(["h", "a"])
     bucket = f"time_bucket(INTERVAL '{width}' MICROSECOND, {{}}.ts)"
     counted = random.choice(["COUNT(*)", "SUM(v)"])  # else a part may add nothing, and not wait
-    if random.random() < 0.5:
+    shape = random.choice(["outer", "union", "exists"])
+    if shape == "exists":
+        there = f"EXISTS (SELECT 1 FROM {two} AS y WHERE {on})"
+        more = f" AND x.{random.choice('abg')} IS NOT NULL" if random.random() < 0.3 else ""
+        rows = f"SELECT {bucket.format('x')} AS c0, x.{group} AS c1, x.b AS v "
+        rows += f"FROM {one} AS x WHERE {there}{more}"
+        head = f"{bucket.format('x')} AS c0, x.{group} AS c1"
+        counted = random.choice(["COUNT(*)", "SUM(v)", "MAX(v)", "COUNT(DISTINCT v)"])
+        ours = f"SELECT {head}, {counted.replace('v)', 'x.b)')} AS c2 FROM {one} AS x "
+        ours += f"WHERE {there}{more} GROUP BY c0, x.{group}"
+    elif shape == "outer":
         other = random.choice("gab")
+        call = random.choice(["COUNT(v)", "COUNT(*)", "COUNT(DISTINCT v)"])
+        if call == "COUNT(v)" and " AND x.h = y.h" in ties and random.random() < 0.5:
+            other = "ts"
         rows = (
             f"SELECT {bucket.format('x')} AS c0, x.{group} AS c1, y.{other} AS v "
             f"FROM {one} AS x LEFT JOIN {two} AS y ON {on}"
         )
-        call = random.choice(["COUNT(v)", "COUNT(*)", "COUNT(DISTINCT v)"])
         head = f"{bucket.format('x')} AS c0, x.{group} AS c1"
         ours = f"SELECT {head}, {call.replace('v', f'y.{other}')} AS c2 "
         ours += f"FROM {one} AS x LEFT JOIN {two} AS y ON {on} GROUP BY c0, x.{group}"

@@ -1,0 +1,84 @@
+"""ORDER BY … LIMIT n, as rows that are chosen by their number."""
+
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.latest.join_around import list_statics
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+_READ = {"expressions", "from_", "joins", "where", "order", "limit", "offset"}
+
+
+def limit_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
+    """QUALIFY ROW_NUMBER() OVER (ORDER BY …) BETWEEN 1 AND n for ORDER BY … LIMIT n, also with
+    OFFSET, of the rows of one stream, with static relations; RANK() for FETCH FIRST n ROWS WITH
+    TIES; else the query as it is.
+
+    Args:
+        tree: the query, with names as they were written.
+        catalog: the tables.
+    """
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Select) or {k for k, v in tree.args.items() if v} - _READ:
+        return tree
+    order, limit, start = (tree.args.get(k) for k in ("order", "limit", "from_"))
+    if order is None or limit is None or list_statics(tree, catalog) is None or start is None:
+        return tree
+    if not isinstance(start.this, exp.Table):
+        return tree
+    table = list_tables(tree, catalog).tables.get(start.this.alias_or_name)
+    if not isinstance(table, Stream) or any(e.find(exp.Query) for e in tree.expressions):
+        return tree
+    ties = _has_ties(limit)
+    size = _count(limit.args.get("count") if isinstance(limit, exp.Fetch) else limit.expression)
+    offset = tree.args.get("offset")
+    skipped = 0 if offset is None else _count(offset.expression)
+    if ties is None or size is None or skipped is None or size < 1 or (ties and skipped):
+        return tree
+    named = {e.alias.lower(): e.unalias() for e in tree.expressions if e.alias}
+    ordered = []
+    for item in order.expressions:
+        made, by = item.copy(), item.this
+        if isinstance(by, exp.Literal):
+            place = _count(by)
+            if place is None or not 1 <= place <= len(tree.expressions):
+                return tree
+            made.set("this", tree.expressions[place - 1].unalias().copy())
+        elif isinstance(by, exp.Column) and not by.table and by.name.lower() in named:
+            made.set("this", named[by.name.lower()].copy())
+        ordered.append(made)
+    if any(o.find(exp.AggFunc, exp.Window, exp.Query) for o in (*ordered, *tree.expressions)):
+        return tree
+    inner = tree.copy()
+    for key in ("order", "limit", "offset"):
+        inner.set(key, None)
+    number = exp.Window(
+        this=exp.Rank() if ties else exp.RowNumber(), order=exp.Order(expressions=ordered)
+    )
+    least, most = (exp.Literal.number(n) for n in (skipped + 1, skipped + size))
+    inner.set("qualify", exp.Qualify(this=exp.Between(this=number, low=least, high=most)))
+    return inner
+
+
+def _has_ties(limit: "exp.Expr") -> bool | None:
+    """Whether rows that are equal to the last one are told, too (None: a share is asked for)."""
+    from sqlglot import exp
+
+    if isinstance(limit, exp.Limit):
+        return None if limit.args.get("limit_options") else False
+    options = limit.args.get("limit_options")
+    if options is None:
+        return False
+    return None if options.args.get("percent") else bool(options.args.get("with_ties"))
+
+
+def _count(tree: "exp.Expr | None") -> int | None:
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Literal) or tree.is_string or not tree.is_int:
+        return None
+    return int(tree.this)
