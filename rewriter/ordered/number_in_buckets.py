@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.model.never_null import never_null
-from ontoweir.mappings.sql.read_scope import column_names, find_name
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import list_own, list_windows
@@ -21,12 +22,15 @@ def number_in_buckets(tree: "exp.Query", catalog: Catalog) -> None:
     date_trunc('hour', ts), …), let it do so with groups of one row each, in place: such groups are
     final when the bucket is over, and their windows are read as those of any answers.
 
-    A group is one row where a key of the stream is shown, whose columns are not NULL then. Others
-    stay as they are, and those in the order of time.
+    A group is one row where a key of the stream is shown, whose columns are not NULL then. Those in
+    the order of time stay as they are, and other SELECTs.
 
     Args:
         tree: the query, with names as they were written.
         catalog: the tables.
+
+    Raises:
+        SqlRefusal: no key of the stream is shown.
     """
     from sqlglot import exp
 
@@ -60,12 +64,24 @@ def _read(select: "exp.Select", catalog: Catalog) -> None:
     shown = _list_shown(select, stream)
     unique = next((k for k in stream.keys if {*k} <= shown), None)
     if unique is None:
-        return
+        raise _refuse(windows[0], stream)
     for window in windows:
         if isinstance(window.this, exp.RowNumber) and {*unique} <= _told_apart_by(window, stream):
             window.set("this", exp.Rank())  # no two rows are equal
     buckets = list(dict.fromkeys(k for of in keys for k in of))
     _nest(select, table, stream, unique, buckets)
+
+
+def _refuse(window: "exp.Expr", stream: Stream) -> SqlRefusal:
+    told = [c for key in stream.keys[:1] for c in key if c != stream.timestamp]
+    shown = f"select {', '.join(told)} too" if told else "select its columns too"
+    declared = "" if stream.keys else f"declare keys in [streams.{stream.name}], and "
+    return SqlRefusal(
+        f"{window.sql('spark')}, and no key of {stream.name} is shown",
+        why="the rows of a bucket are kept as groups of one row each, which a key tells apart",
+        fix=f"{declared}{shown}",
+        line=line_of(window),
+    )
 
 
 def _is_bucket(tree: "exp.Expr", stream: Stream) -> bool:

@@ -170,6 +170,6 @@ SELECT DISTINCT r.sensor FROM reading r JOIN alarm a ON a.sensor = r.sensor AND 
 SELECT sensor, SUM(level) AS s FROM reading GROUP BY sensor HAVING SUM(level) > (SELECT MIN(high) FROM sensor) OR SUM(level) < 3
 -- refused: may choose among equal rows
 SELECT * FROM (SELECT sensor, level, ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY level DESC) AS place FROM reading) WHERE place <= 3
--- refused: ROW_NUMBER() OVER (PARTITION BY CAST(ts AS DATE) ORDER BY amount DESC)
+-- refused: ORDER BY amount DESC), and no key of reading is shown
 SELECT ts, amount FROM reading QUALIFY ROW_NUMBER() OVER (PARTITION BY CAST(ts AS DATE) ORDER BY amount DESC) <= 3
 SELECT sensor, ts, amount FROM reading WHERE EARLY QUALIFY ROW_NUMBER() OVER (PARTITION BY CAST(ts AS DATE) ORDER BY amount DESC, ts, sensor) <= 3
