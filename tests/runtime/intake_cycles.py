@@ -1,4 +1,5 @@
-"""An intake without Spark: `intake_cycles.py FOLDER SEED SESSIONS [kill|cut] [keep|compact]`.
+"""An intake without Spark: `intake_cycles.py FOLDER SEED SESSIONS [kill|cut] [keep] [compact]
+[topics]`.
 
 Files of three streams arrive. In each session a child process serves some of the queries, in
 batches of the files listed as Spark lists them; some join late, some leave. With `kill`, it kills
@@ -6,7 +7,9 @@ itself somewhere at the disk, and the next session goes on. With `cut`, the powe
 every file a part is lost that nobody has waited for (fsync). In the end all are served, to the end,
 and every query has the answers of a replay, once. With `keep`, files of answers are kept for an
 instant only; whoever reads them does so before (`read`), and after a cut some are there again. With
-`compact`, files of answers are merged, and of each session some other number of them.
+`compact`, files of answers are merged, and of each session some other number of them. With
+`topics`, one of the streams is a topic of two partitions: Spark hands over some of the columns that
+are read, and the others are read again.
 """
 
 import itertools
@@ -39,8 +42,11 @@ from ontoweir.runtime.live.intake.model import IntakeOptions, Member
 from ontoweir.runtime.live.output import list_parts, merge_parts
 from ontoweir.runtime.live.output.sinks.files import FileSink
 from ontoweir.runtime.live.output.write_parts import PartFolder, PartWriter
+from ontoweir.runtime.live.topics.open_topic import Histories
 from tests.runtime.kill_at import kill_at
+from tests.runtime.topic_here import TopicHere
 
+NO_HISTORIES: Histories = {}
 STREAM = """
 [streams.{0}]
 source = {{ format = "{2}", path = "{1}/{0}"{3} }}
@@ -85,6 +91,8 @@ QUERIES = {
     "equal": "SELECT s.k, s.note FROM s, u WHERE s.ts < u.ts AND s.note = u.note "
     "AND u.ts <= s.ts + INTERVAL '2' MINUTE AND s.note IN ('yyy', 'zzz')",
 }
+TOPIC = "u"
+SOURCE = '"kafka", options = { subscribe = "u", maxOffsetsPerTrigger = "5" }'
 CHANGES = ("sums", "counts", "counted", "notes", "noted")
 """Those that tell a group again with each micro-batch that changes it."""
 END = 8 * 3600 + 700
@@ -121,13 +129,16 @@ def write_files(folder: Path, random: Random) -> dict[str, list[Path]]:
     return files
 
 
-def open_project(folder: Path) -> Workspace:
-    """The project of the three streams."""
+def open_project(folder: Path, *, topics: bool = False) -> Workspace:
+    """The project of the three streams; with `topics`, of one of them as a topic."""
     text = ""
     for name, form in FORMATS.items():
         options = ', options = { header = "true" }' if form == "csv" else ""
         keys = 'keys = [["k", "ts"]]' if name == "v" else ""
-        text += STREAM.format(name, folder, form, options, keys)
+        declared = STREAM.format(name, folder, form, options, keys)
+        if topics and name == TOPIC:
+            declared = declared.replace(f'"{form}", path = "{folder}/{name}"', SOURCE)
+        text += declared
     (folder / "ontoweir.toml").write_text(text + RELATION)
     for name, sql in QUERIES.items():
         (folder / f"{name}.sql").write_text(sql)
@@ -181,7 +192,14 @@ def bring_back(folder: Path, random: Random) -> int:
 class Lister:
     """Lists files as Spark does: logs and offsets in its folder, at most so many at once."""
 
-    def __init__(self, folder: Path, intake: Intake, most: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        intake: Intake,
+        most: int,
+        topic: TopicHere | None = None,
+        handed: Histories = NO_HISTORIES,
+    ) -> None:
         self.folder, self.intake, self.most = folder, intake, most
         self.order = [[name] for name in FORMATS]
         self.spark = SparkFolder(intake.spark_folder.path)
@@ -189,9 +207,16 @@ class Lister:
             place.mkdir(parents=True, exist_ok=True)
         self.spark.metadata.write_text("the run")
         numbers = {name: n for n, name in enumerate(FORMATS)}
-        intake.open(LiveSources(frozenset(FORMATS), numbers, {}, self.order))
+        listed = frozenset(FORMATS) - (set() if topic is None else {TOPIC})
+        read = {} if topic is None else {TOPIC: handed.keys()}
+        topics = {s: frozenset(keys) for s, keys in read.items()}
+        intake.open(LiveSources(listed, numbers, {}, self.order, topics=topics))
         self.batch = intake.record.spark.batch + 1 if intake.begun else 0
         self.reached = [intake.reach.entries.get(name, -1) for name in FORMATS]
+        known = intake.reach.offsets.get(TOPIC)
+        reached = None if known is None else [known[f"{TOPIC}/{n}"] for n in (0, 1)]
+        self.taken: Sequence[int] | None = reached
+        self.topic, self.handed = topic, handed
         self.seen: set[str] = set()
         for log in self.spark.list_logs():
             for line in (self.spark.path / log).read_text().splitlines()[1:]:
@@ -201,6 +226,8 @@ class Lister:
         """A micro-batch of the files that are new, taken in: whether there were any."""
         brought = False
         for number, name in enumerate(FORMATS):
+            if self.topic is not None and name == TOPIC:
+                continue
             there = sorted((self.folder / name).iterdir(), key=lambda f: f.stat().st_mtime_ns)
             fresh = [f for f in there if f.as_uri() not in self.seen][: self.most]
             if not fresh:
@@ -222,19 +249,40 @@ class Lister:
             place = self.spark.sources / str(number)
             place.mkdir(parents=True, exist_ok=True)
             (place / str(entry)).write_text("\n".join(["v1", *lines]))
+        before, self.taken = self.taken, self.take_messages()
+        brought = brought or before != self.taken
         if brought:
             told = ["-" if n < 0 else json.dumps({"logOffset": n}) for n in self.reached]
+            if self.topic is not None and self.taken is not None:
+                told[list(FORMATS).index(TOPIC)] = self.topic.offsets(self.taken)
             self.spark.offsets_of(self.batch).write_text("\n".join(["v1", "{}", *told]))
-            self.intake.take(None, self.batch)
+            frame = None if self.topic is None else self
+            self.span = before or [0, 0], self.taken or [0, 0]
+            self.intake.take(frame, self.batch)  # type: ignore[arg-type]
             self.spark.commit_of(self.batch).write_text('v1\n{"nextBatchWatermarkMs":0}')
             self.batch += 1
         return brought
+
+    def take_messages(self) -> Sequence[int] | None:
+        """Up to where messages are taken: some more of each partition."""
+        if self.topic is None:
+            return self.taken
+        held = self.taken or [0, 0]
+        return [
+            min(n + 3 * self.most, last) for n, last in zip(held, self.topic.ends(), strict=True)
+        ]
+
+    def toArrow(self) -> pa.Table:
+        """What Spark hands over."""
+        assert self.topic is not None
+        return self.topic.frame(self.handed, *self.span)
 
 
 def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None:
     """One session: some queries, files that arrive, queries that join and leave meanwhile."""
     spark: Any = object()  # reads nothing here
-    workspace = open_project(folder)
+    topic = TopicHere(TOPIC, folder / TOPIC, END) if "topics" in sys.argv[4:] else None
+    workspace = open_project(folder, topics=topic is not None)
     failed: dict[str, Any] = {}
     options = IntakeOptions(
         folder / "intake",
@@ -246,9 +294,14 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
     )
     intake = Intake(options, spark)
     intake.restore(ticks=False)
-    lister = Lister(folder, intake, random.choice([1, 2, 20]))
     for name in names:
         intake.join(make_member(folder, workspace, name))
+    handed: Histories = {}
+    if topic is not None:
+        topic.stand_in()
+        read = sorted(intake.topics.get(TOPIC, {}).items())
+        handed = dict(random.sample(read, random.randint(0, len(read))))
+    lister = Lister(folder, intake, random.choice([1, 2, 20]), topic, handed)
     steps = 200 if last else random.randint(1, 8)
     for _ in range(steps):
         staged = sorted(
@@ -393,7 +446,7 @@ def main() -> None:
             cut_power(folder, random)
             back += bring_back(folder, random)
     assert run_session(folder, seed, -1, list(QUERIES), 0) == 0
-    workspace = open_project(folder)
+    workspace = open_project(folder, topics=False)
     rows = 0
     for name in QUERIES:
         found, wanted = read_answers(folder, name), replay(folder, workspace, name)

@@ -1,0 +1,135 @@
+"""Registered queries that read Kafka share one intake: a real broker, and what each has alone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.registry.drop_query import drop_query
+from ontoweir.registry.register_query import QueryText, register_query
+from ontoweir.registry.serving import serve_registry
+from ontoweir.registry.share_intake import INTAKE, TOPICS
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.run_queries import run_queries
+from tests.runtime.kafka_broker import MISSING, list_jars, start_broker
+from tests.runtime.live.test_kafka import TOML, at, beat, send
+
+FILES = """
+[streams.f]
+source = {{ format = "parquet", path = "{0}/f" }}
+timestamp = {{ column = "ts", unit = "1 second" }}
+max_per_timestamp = 50
+[streams.f.columns]
+k = {{ type = "int", min = 0, max = 4 }}
+"""
+QUERIES = {
+    "both": "SELECT s.k, u.b FROM s, u WHERE s.ts < u.ts AND s.k = u.k",
+    "keys": "SELECT DISTINCT s.k FROM s, u WHERE s.ts < u.ts AND s.k = u.k",
+    "some": "SELECT s.k FROM s WHERE s.k > 1",
+    "more": "SELECT s.k FROM s WHERE s.k > 2",
+    "counts": "SELECT u.k, COUNT(*) AS n FROM u GROUP BY u.k",
+    "beside": "SELECT f.k, u.b FROM f, u WHERE f.ts < u.ts AND f.k = u.k",
+    "filed": "SELECT f.k FROM f WHERE f.k > 1",
+}
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[str]:
+    if not (list_jars("broker") and list_jars("connector")):
+        pytest.skip(MISSING)
+    with start_broker() as address:
+        yield address
+
+
+def open_project(folder: Path, broker: str, topic: str, more: str = "") -> Workspace:
+    (folder / "f").mkdir(exist_ok=True)
+    text = TOML.format(broker, topic, more) + FILES.format(folder)
+    (folder / "ontoweir.toml").write_text(text)
+    for name, sql in QUERIES.items():
+        (folder / f"{name}.sql").write_text(sql)
+    return Workspace(load_project(folder, environ={}))
+
+
+def register(folder: Path, *names: str, again: bool = False) -> None:
+    workspace = Workspace(load_project(folder, environ={}))
+    for name in names:
+        query = QueryText(name, "sql", QUERIES[name], f"{name}.sql")
+        register_query(workspace, folder / "registry", query, replace=again)
+
+
+def serve(folder: Path, spark: SparkSession, **more: Any) -> dict[str, Any]:
+    return serve_registry(
+        lambda: Workspace(load_project(folder, environ={})),
+        folder / "registry",
+        RunOptions(None, folder / "out", once=True, progress=False, **more),
+        spark,
+        on_event=lambda text: None,
+    )
+
+
+def send_some(spark: SparkSession, broker: str, folder: Path, topic: str, first: int) -> None:
+    """A minute of messages of both topics, and a file, from a second on; then a heartbeat."""
+    for part in (0, 1):
+        times = range(first + part, first + 50, 7)
+        rows = [{"ts": at(n), "k": (n + part) % 5} for n in times]
+        send(spark, broker, f"{topic}-s", [*rows, {"ts": at(first + 50), "k": 9}], part)
+        rows = [{"ts": at(n), "k": n % 5, "b": f"b{n}"} for n in range(first + 3, first + 50, 5)]
+        send(spark, broker, f"{topic}-u", [*rows, {"ts": at(first + 51), "k": 1}], part)
+    beat(spark, broker, topic, first + 60)
+    table = {"ts": [n * 1_000_000 for n in (first, first + 9, first + 60)], "k": [1, 2, 3]}
+    made = pa.table({"ts": pa.array(table["ts"], pa.timestamp("us")), "k": table["k"]})
+    pq.write_table(made, folder / "f" / f"{first:05d}.parquet")
+
+
+def read(folder: Path) -> list[str]:
+    """The rows in a folder; of groups the last ones: those before depend on what comes together."""
+    rows = [r for f in folder.glob("*.parquet") for r in pq.read_table(f).to_pylist()]
+    last = {r["k"]: r["n"] for r in sorted(rows, key=lambda r: r.get("n", 0)) if "n" in r}
+    return sorted(str(r) for r in rows if r.get("n") == last.get(r.get("k")))
+
+
+def alone(folder: Path, workspace: Workspace, name: str, spark: SparkSession) -> tuple[Any, Any]:
+    """Answers and rejected rows of a query that runs by itself, from the beginning."""
+    place = folder / "alone" / name
+    options = RunOptions(place / "check", place / "out", once=True, progress=False)
+    run_queries(workspace, [workspace.compile_sql(folder / f"{name}.sql")], options, spark)
+    return read(place / "out" / name), read(place / "out" / "rejects")
+
+
+def compare(folder: Path, workspace: Workspace, spark: SparkSession, names: list[str]) -> None:
+    for name in names:
+        answers, rejects = alone(folder, workspace, name, spark)
+        assert answers, name
+        assert read(folder / "out" / name) == answers, name
+        assert read(folder / "registry" / name / "rejects") == rejects, name
+
+
+def test_queries_of_topics_share_what_is_read(
+    spark: SparkSession, broker: str, tmp_path: Path
+) -> None:
+    """Of several topics, beside files, with other columns; one joins late, one was away."""
+    workspace = open_project(tmp_path, broker, "i1")
+    send_some(spark, broker, tmp_path, "i1", 0)
+    register(tmp_path, *(n for n in QUERIES if n != "more"))
+    first = serve(tmp_path, spark)
+    assert {s["state"] for s in first["queries"].values()} == {"stopped"}
+    registry = tmp_path / "registry"
+    assert any((registry / TOPICS / "commits").iterdir())
+    assert any((registry / INTAKE / "commits").iterdir())  # of `filed`
+    assert not list(registry.glob("*/checkpoint"))
+    drop_query(registry, "both")
+    send_some(spark, broker, tmp_path, "i1", 100)
+    register(tmp_path, "more")
+    second = serve(tmp_path, spark)
+    assert set(second["queries"]) == QUERIES.keys() - {"both"}
+    send_some(spark, broker, tmp_path, "i1", 200)
+    register(tmp_path, "both")
+    serve(tmp_path, spark)
+    compare(tmp_path, workspace, spark, list(QUERIES))
+    assert serve(tmp_path, spark)["tuples"] == 0
