@@ -17,6 +17,7 @@ from ontoweir.runtime.live.checkpoint.restore_spark import TICKS
 from ontoweir.runtime.live.checkpoint.rotate_spark import MANY, count_entries, rotate_spark
 from ontoweir.runtime.live.checkpoint.spark_folder import NOTHING, Offsets
 from ontoweir.runtime.live.intake.intake import Intake
+from ontoweir.runtime.live.intake.keep_spans import list_topics
 from ontoweir.runtime.live.intake.model import Reach
 from ontoweir.runtime.live.intake.resume_lane import SOURCE_GONE
 from ontoweir.runtime.live.model.live_errors import java_gone, stopped
@@ -100,7 +101,7 @@ class IntakeRun:
         seconds = {name: us / 1e6 for name, us in idle.items() if us is not None}
         intake.restore(ticks=bool(seconds))
         job = LiveJob((), histories, {}, seconds)
-        topics = intake.topics
+        topics = list_topics(intake.lanes)
 
         def open_topic(session: "SparkSession", stream: Stream) -> "DataFrame":
             return read_topic(session, stream, topics.get(stream.name, {}))

@@ -18,6 +18,7 @@ import os
 import shutil
 import signal
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -38,6 +39,7 @@ from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.checkpoint import table_changes
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.intake.intake import Intake
+from ontoweir.runtime.live.intake.keep_spans import list_topics
 from ontoweir.runtime.live.intake.model import IntakeOptions, Member
 from ontoweir.runtime.live.output import list_parts, merge_parts
 from ontoweir.runtime.live.output.sinks.files import FileSink
@@ -96,6 +98,8 @@ SOURCE = '"kafka", options = { subscribe = "u", maxOffsetsPerTrigger = "5" }'
 CHANGES = ("sums", "counts", "counted", "notes", "noted")
 """Those that tell a group again with each micro-batch that changes it."""
 END = 8 * 3600 + 700
+_KEPT = (0, 20_000_000, *((3_000_000_000,) * 4 if "compact" in sys.argv[4:] else ()))
+"""How long files of answers are kept, in ns: some time where they are merged."""
 
 
 def write_files(folder: Path, random: Random) -> dict[str, list[Path]]:
@@ -161,10 +165,10 @@ def read_before_they_go(folder: Path) -> None:
     """From now on files of answers and of rejected rows are read when they are written: they have
     a second name below `read`. A list of them is made anew when it has some lines."""
     list_parts._LONG = 500
-    put_all = PartWriter.put_all
+    put_each = PartWriter.put_each
 
-    def put(writer: PartWriter, parts: Sequence[tuple[PartFolder, pa.Table]], batch: int) -> None:
-        put_all(writer, parts, batch)
+    def put(writer: PartWriter, parts: Sequence[tuple[PartFolder, pa.Table]], batch: int) -> Any:
+        failed = put_each(writer, parts, batch)
         for part, _ in parts:
             name = f"part-{batch:012d}.{part.format}"
             file = writer.places[part.place] / part.name / name
@@ -174,8 +178,9 @@ def read_before_they_go(folder: Path) -> None:
                 second.unlink()  # the power was cut, and it is written again
             if not second.exists():
                 os.link(file, second)
+        return failed
 
-    PartWriter.put_all = put  # type: ignore[assignment,method-assign]
+    PartWriter.put_each = put  # type: ignore[assignment,method-assign]
 
 
 def bring_back(folder: Path, random: Random) -> int:
@@ -183,10 +188,18 @@ def bring_back(folder: Path, random: Random) -> int:
     count = 0
     for second in sorted((folder / "read").rglob("part-*")):
         file = folder / second.relative_to(folder / "read")
-        if not file.exists() and random.random() < 0.2:
+        # folders are exchanged durably: what is in a merged file does not come back
+        inside = any(covers(other, file) for other in file.parent.glob("part-*-*"))
+        if not file.exists() and not inside and random.random() < 0.2:
             shutil.copy(second, file)
             count += 1
     return count
+
+
+def covers(merged: Path, file: Path) -> bool:
+    """Whether a merged part may have the rows of a part."""
+    made, mine = merge_parts.find_batches(merged.name), merge_parts.find_batches(file.name)
+    return made is not None and mine is not None and made[0] <= mine[0] <= made[1]
 
 
 class Lister:
@@ -288,7 +301,7 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
         folder / "intake",
         (40, 1 << 20),
         random.choice([300, 1 << 20]),
-        keep_ns=random.choice([0, 20_000_000]) if "keep" in sys.argv[4:] else None,
+        keep_ns=random.choice(_KEPT) if "keep" in sys.argv[4:] else None,
         compact=random.choice([2, 3, None]) if "compact" in sys.argv[4:] else None,
         on_failed=failed.__setitem__,
     )
@@ -299,7 +312,7 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
     handed: Histories = {}
     if topic is not None:
         topic.stand_in()
-        read = sorted(intake.topics.get(TOPIC, {}).items())
+        read = sorted(list_topics(intake.lanes).get(TOPIC, {}).items())
         handed = dict(random.sample(read, random.randint(0, len(read))))
     lister = Lister(folder, intake, random.choice([1, 2, 20]), topic, handed)
     steps = 200 if last else random.randint(1, 8)
@@ -335,6 +348,12 @@ def list_written(folder: Path, place: str) -> list[Path]:
     files: dict[str, Path] = {}
     for whole in (folder / "read", folder):
         files |= {f.name: f for f in (whole / place).glob("part-*.parquet")}
+    if (folder / "read").exists():  # merged ones are of what was read, and have no other rows
+        for merged in [f for name, f in files.items() if name.count("-") > 1]:
+            rows = Counter(map(str, pq.read_table(files.pop(merged.name)).to_pylist()))
+            parts = [f for f in files.values() if covers(merged, f)]
+            read = Counter(str(r) for f in parts for r in pq.read_table(f).to_pylist())
+            assert rows <= read, merged
     return [files[name] for name in sorted(files)]
 
 

@@ -1,7 +1,7 @@
 """A topic without a broker: the rows of Parquet files that have arrived, in two partitions."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +74,8 @@ class TopicHere:
             parts.append(pa.table(made))
         return pa.concat_tables(parts)
 
-    def stand_in(self) -> None:
-        """From now on messages that are read again are these."""
+    def stand_in(self, patch: Callable[[object, str, object], None] = setattr) -> None:
+        """From now on messages that are read again are these. `patch`: sets an attribute."""
 
         def read_range(
             spark: Any, histories: Histories, start: Mapping[str, int], end: Mapping[str, int]
@@ -90,4 +90,4 @@ class TopicHere:
             return dict.fromkeys(partitions, self.first)
 
         for name, made in (("read_range", read_range), ("list_earliest", list_earliest)):
-            setattr(topic_span, name, made)
+            patch(topic_span, name, made)

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.arrivals.quarantine_files import quarantine_files
-from ontoweir.runtime.live.arrivals.read_stream import is_listed
 from ontoweir.runtime.live.checkpoint.commit_record import SparkLog
 from ontoweir.runtime.live.checkpoint.record_spark import SparkRecorder
 from ontoweir.runtime.live.checkpoint.restore_spark import forget_spark, restore_spark
@@ -26,10 +25,11 @@ from ontoweir.runtime.live.checkpoint.sync_files import Syncing
 from ontoweir.runtime.live.intake.choose_lanes import LaneChooser
 from ontoweir.runtime.live.intake.describe_lane import has_begun
 from ontoweir.runtime.live.intake.keep_commits import open_commits, park_lane
-from ontoweir.runtime.live.intake.keep_spans import SpanKeeper
+from ontoweir.runtime.live.intake.keep_spans import SpanKeeper, list_topics
 from ontoweir.runtime.live.intake.model import (
     IntakeOptions,
     Lane,
+    LastOutput,
     Member,
     Reach,
     merge_lanes,
@@ -46,7 +46,6 @@ from ontoweir.runtime.live.output.list_parts import open_parts
 from ontoweir.runtime.live.output.write_parts import PartWriter
 from ontoweir.runtime.live.stage_clock import StageClock
 from ontoweir.runtime.live.topics.topic_span import Handed
-from ontoweir.runtime.sources.history import History
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -110,21 +109,10 @@ class Intake:
         return frozenset(read - self.sources.numbers.keys())
 
     @property
-    def topics(self) -> dict[str, dict[str, History]]:
-        """What queries read of streams of Kafka's, by stream and sign_history."""
-        found: dict[str, dict[str, History]] = {}
-        for lane in self.lanes:
-            for history in lane.histories:
-                name = history.stream.name
-                if not is_listed(history.stream):
-                    found.setdefault(name, {})[lane.reads[name]] = history
-        return found
-
-    @property
     def hands_all(self) -> bool:
         """Whether Spark hands over all that queries read of topics."""
-        given = self.sources.topics
-        return all(held.keys() <= given.get(s, frozenset()) for s, held in self.topics.items())
+        given, read = self.sources.topics, list_topics(self.lanes)
+        return all(held.keys() <= given.get(s, frozenset()) for s, held in read.items())
 
     @property
     def is_even(self) -> bool:
@@ -222,21 +210,24 @@ class Intake:
             forget: its state is not kept.
         """
         with self.mutex:
-            for place, lane in enumerate(self.lanes):
-                for member in lane.members:
-                    if member.id == id_:
-                        self._park(lane.alone(member))
-                        rest = frozenset(m.id for m in lane.members) - {id_}
-                        self.lanes[place : place + 1] = [lane.keep(rest)] if rest else []
-                        break
+            self._leave(id_)
             if forget:
                 self.parked.pop(id_, None)
 
-    def _park(self, lane: Lane) -> None:
+    def _leave(self, id_: str, last: LastOutput | None = None) -> None:
+        for place, lane in enumerate(self.lanes):
+            for member in lane.members:
+                if member.id == id_:
+                    self._park(lane.alone(member), last)
+                    rest = frozenset(m.id for m in lane.members) - {id_}
+                    self.lanes[place : place + 1] = [lane.keep(rest)] if rest else []
+                    return
+
+    def _park(self, lane: Lane, last: LastOutput | None = None) -> None:
         (member,) = lane.members
         self.publisher.end(member)
         if lane.begun:
-            self.parked[member.id] = park_lane(lane)
+            self.parked[member.id] = replace(park_lane(lane), last=last)
 
     def take(self, frame: "DataFrame | None", batch: int) -> None:
         """A micro-batch of Spark's: what it lists is taken in, in one step or several; queries that
@@ -364,7 +355,8 @@ class Intake:
 
     def _commit(self, stepped: Stepped, bad: Mapping[str, Sequence[str]]) -> None:
         writer = self.publisher.writer
-        gone = let_go(writer)
+        places: dict[str, OntoweirError] = {}  # of which files are not merged
+        gone = let_go(writer, places)
         record = replace(self.record, parts=writer.parts.mark(), bad=bad)
         self.syncing.begin_with(writer.fresh)
         with self.clock.time("commit"):
@@ -373,10 +365,17 @@ class Intake:
         self.parked = {id_: replace(p, contents={}) for id_, p in self.parked.items()}
         rejects = [(members, tabulate_rejects(held)) for members, held in stepped.rejects]
         with self.clock.time("publish"):
-            remove_files(gone, writer)
-            self.publisher.publish(place, stepped.answers, rejects)
+            remove_files(gone, writer, places)
+            failed = self.publisher.publish(place, stepped.answers, rejects)
         self.syncing.begin_with(writer.fresh)  # until the next commit there is time
         quarantine_files(bad, self.options.folder)
+        unpublished = {id_: self.commits.find_unpublished(id_) for id_ in failed}
+        failed = {place.partition(":")[2]: e for place, e in places.items()} | failed
+        for id_, error in failed.items():
+            self._leave(id_, unpublished.get(id_))
+            self.options.on_failed(id_, error)
+        if failed:  # what is not published yet is so when they go on
+            self._commit(Stepped(), bad)
 
     def await_pause(self, seconds: float) -> None:
         """Wait for a step that is being made, so long at most."""

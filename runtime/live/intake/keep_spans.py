@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ontoweir.runtime.live.arrivals.read_stream import is_listed
 from ontoweir.runtime.live.intake.model import IntakeOptions, Lane, Reach, ReachKey
 from ontoweir.runtime.live.intake.open_span import (
     OpenSpan,
@@ -12,6 +13,18 @@ from ontoweir.runtime.live.intake.open_span import (
     open_span,
 )
 from ontoweir.runtime.live.topics.topic_span import Handed
+from ontoweir.runtime.sources.history import History
+
+
+def list_topics(lanes: Sequence[Lane]) -> dict[str, dict[str, History]]:
+    """What lanes read of streams of Kafka's, by stream and sign_history."""
+    found: dict[str, dict[str, History]] = {}
+    for lane in lanes:
+        for history in lane.histories:
+            name = history.stream.name
+            if not is_listed(history.stream):
+                found.setdefault(name, {})[lane.reads[name]] = history
+    return found
 
 
 @dataclass(slots=True)

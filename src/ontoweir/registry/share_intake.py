@@ -78,7 +78,7 @@ class SharedEntries:
     def go_on(self, seconds: float) -> None:
         """See to it that Spark lists what the entries read, and let those that are behind catch up,
         for about so many seconds. An error that ends all is in their status; `dead` then."""
-        from ontoweir.runtime.live.await_live import notice_gone
+        from ontoweir.runtime.live.model.live_errors import notice_gone
 
         if not self.entries:
             return
