@@ -16,6 +16,7 @@ from ontoweir.runtime.live.checkpoint.remap_spark import remap_spark
 from ontoweir.runtime.live.checkpoint.restore_spark import TICKS
 from ontoweir.runtime.live.checkpoint.rotate_spark import MANY, count_entries, rotate_spark
 from ontoweir.runtime.live.checkpoint.spark_folder import NOTHING, Offsets
+from ontoweir.runtime.live.intake.describe_lane import has_begun
 from ontoweir.runtime.live.intake.intake import Intake
 from ontoweir.runtime.live.intake.keep_spans import list_topics
 from ontoweir.runtime.live.intake.model import Reach
@@ -28,7 +29,7 @@ from ontoweir.runtime.live.topics.topic_offsets import (
     begins_with_all,
     read_topic_offsets,
 )
-from ontoweir.runtime.live.topics.topic_span import begin_range
+from ontoweir.runtime.live.topics.topic_span import find_lost
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spark.call_without_rows import call_without_rows
 from ontoweir.runtime.spark.redact_secrets import redact_secrets, resolve_options
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-_END = 1 << 62
-"""Behind all offsets."""
 _LOOK = 60.0
 """Seconds between two looks at how many files Spark's logs have."""
 
@@ -76,6 +75,7 @@ class IntakeRun:
         self.stop()
         before = [list(held) for held in intake.record.sources]
         kept = [held for held in before if held != TICKS and self._is_kept(held, streams)]
+        kept = [held for held in kept if is_listed(streams[held[0]]) or self._is_used(held[0])]
         lost = self._find_lost(kept, streams)
         kept = [held for held in kept if lost.keys().isdisjoint(held)]
         there = {name for held in kept for name in held}
@@ -130,6 +130,13 @@ class IntakeRun:
         there = {n: sign_source(streams[n], len(held)) for n in held if n in streams}
         return all(n in there and watched.get(n) == there[n] for n in held)
 
+    def _is_used(self, stream: str) -> bool:
+        """Whether a query reads a stream, or one that does not run has begun to: of other topics
+        the broker is not asked."""
+        name, parked = frozenset((stream,)), self.intake.parked.values()
+        read = any(stream in lane.streams for lane in self.intake.lanes)
+        return read or any(has_begun(p.held, name) for p in parked if p.gap is None)
+
     def _find_lost(
         self, kept: Sequence[Sequence[str]], streams: Mapping[str, Stream]
     ) -> dict[str, str]:
@@ -147,9 +154,7 @@ class IntakeRun:
         for held in kept:
             name, text = held[0], reached[before.index(list(held))]
             if not is_listed(streams[name]) and text != NOTHING:
-                since = read_topic_offsets(text)
-                endless = dict.fromkeys(since, _END)
-                _, gap = begin_range(self.session, streams[name], since, endless)
+                gap = find_lost(self.session, streams[name], read_topic_offsets(text))
                 lost |= {} if gap is None else {name: gap}
         return lost
 

@@ -89,5 +89,8 @@ class TopicHere:
         def list_earliest(spark: Any, stream: Any, partitions: list[str]) -> dict[str, int]:
             return dict.fromkeys(partitions, self.first)
 
-        for name, made in (("read_range", read_range), ("list_earliest", list_earliest)):
-            patch(topic_span, name, made)
+        def list_latest(spark: Any, stream: Any, partitions: list[str]) -> dict[str, int]:
+            return {f"{self.name}/{n}": last for n, last in enumerate(self.ends())}
+
+        for made in (read_range, list_earliest, list_latest):
+            patch(topic_span, made.__name__, made)

@@ -70,12 +70,26 @@ def read_range(
     return split_rows(whole, histories)
 
 
-def list_earliest(spark: "SparkSession", stream: Stream, partitions: "list[str]") -> dict[str, int]:
+def list_earliest(spark: "SparkSession", stream: Stream, partitions: list[str]) -> dict[str, int]:
     """The first offset that each partition of a stream still has, by topic/partition.
 
     Raises:
         RunError: the broker does not say.
     """
+    return _ask(spark, stream, partitions, "beginningOffsets")
+
+
+def list_latest(spark: "SparkSession", stream: Stream, partitions: list[str]) -> dict[str, int]:
+    """The offset after the last message of each partition of a stream, by topic/partition.
+
+    Raises:
+        RunError: the broker does not say.
+    """
+    return _ask(spark, stream, partitions, "endOffsets")
+
+
+def _ask(spark: "SparkSession", stream: Stream, partitions: list[str], what: str) -> dict[str, int]:
+    """What Kafka's own consumer says of partitions."""
     options = source_options(stream)
     jvm: Any = spark._jvm
     try:
@@ -91,7 +105,7 @@ def list_earliest(spark: "SparkSession", stream: Stream, partitions: "list[str]"
             for part in partitions:
                 topic, number = part.rsplit("/", 1)
                 wanted.add(jvm.org.apache.kafka.common.TopicPartition(topic, int(number)))
-            found = consumer.beginningOffsets(wanted)
+            found = getattr(consumer, what)(wanted)
             return {f"{p.topic()}/{p.partition()}": int(found[p]) for p in found}
         finally:
             consumer.close()

@@ -10,13 +10,15 @@ import pyarrow as pa
 from ontoweir.errors import OntoweirError
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.topics.open_topic import Histories, split_rows
-from ontoweir.runtime.live.topics.read_range import list_earliest, read_range
+from ontoweir.runtime.live.topics.read_range import list_earliest, list_latest, read_range
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Offsets = Mapping[str, Mapping[str, int]]
 """By stream, the next offset of each of its partitions, by topic/partition."""
+_END = 1 << 62
+"""Behind all offsets."""
 _NONE: Mapping[str, int] = {}
 
 
@@ -108,6 +110,22 @@ def begin_range(
             start[part] = min(first, last)
     lost = f"messages have been removed from the topic ({'; '.join(gaps)})"
     return start, lost if gaps and not allows_loss(stream) else None
+
+
+def find_lost(spark: "SparkSession", stream: Stream, since: Mapping[str, int]) -> str | None:
+    """Which messages of a stream are not there, from offsets on that have been reached (None: all
+    are): they have been removed, or the topic has been made anew.
+
+    Raises:
+        RunError: the broker does not say.
+    """
+    _, gap = begin_range(spark, stream, since, dict.fromkeys(since, _END))
+    if gap is not None or allows_loss(stream):
+        return gap
+    for part, last in sorted(list_latest(spark, stream, sorted(since)).items()):
+        if last < since[part]:
+            return f"{part} had messages up to offset {since[part]}, and ends before {last} now"
+    return None
 
 
 def allows_loss(stream: Stream) -> bool:

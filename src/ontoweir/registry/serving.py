@@ -14,7 +14,12 @@ from ontoweir.files.hold_lock import hold_lock
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.registry.list_entries import list_entries
 from ontoweir.registry.registry_entry import Entry
-from ontoweir.registry.share_intake import SharedEntries, find_intake, open_shared
+from ontoweir.registry.share_intake import (
+    SharedEntries,
+    find_intake,
+    has_own_checkpoint,
+    open_shared,
+)
 from ontoweir.registry.start_entry import (
     RunningEntry,
     follow_entry,
@@ -170,7 +175,8 @@ def _start(
         workspace = workspaces.current()
         running = prepare_entry(workspace, registry, entry, session, options)
         folder = None if running.ended else find_intake(running, options)
-        if folder is not None:
+        alone = folder is not None and has_own_checkpoint(running)
+        if folder is not None and not alone:
             if folder not in server.shared:
                 server.shared[folder] = open_shared(registry, session, options, folder)
             server.shared[folder].join(running, workspace.project.catalog.streams)
@@ -188,6 +194,12 @@ def _start(
         on_event(f"{entry.name}: failed: {running.error}")
     else:
         on_event(f"{entry.name}: running, answers go to {running.status['answers']}")
+        if alone:
+            on_event(
+                f"{entry.name}: it goes on by itself, from a checkpoint of an earlier version; to "
+                "have it share what is read with the others, from an empty state, register it "
+                "again with --replace"
+            )
 
 
 def _follow(running: RunningEntry, server: _Server, on_event: Callable[[str], None]) -> bool:

@@ -207,15 +207,12 @@ def open_shared(
 def find_intake(running: RunningEntry, options: RunOptions) -> str | None:
     """The folder of the intake in which an entry can take part (None: it runs by itself): its
     streams come in files, or from Kafka from the beginning, no listener wants Spark to count their
-    rows, it has no checkpoint of its own, of a run by itself, keeps nothing on disk, and adapts no
-    lateness and no rule."""
+    rows, it keeps nothing on disk, and adapts no lateness and no rule."""
     from ontoweir.runtime.live.run_intake import is_listable, reads_topics
 
     if running.prepared is None or options.listeners:
         return None
     if any(query.work.spill is not None for query in running.prepared.job.queries):
-        return None
-    if has_own_checkpoint(running):
         return None
     streams = [h.stream for h in running.prepared.job.histories]
     if any(s.floor_us is not None or any(r.floor is not None for r in s.closing) for s in streams):
@@ -226,5 +223,6 @@ def find_intake(running: RunningEntry, options: RunOptions) -> str | None:
 
 
 def has_own_checkpoint(running: RunningEntry) -> bool:
-    """Whether an entry has run by itself, and goes on from there."""
+    """Whether an entry has run by itself, as in earlier versions all that read Kafka did: it goes
+    on from there."""
     return any((running.folder / "checkpoint" / "commits").glob("[0-9]*"))

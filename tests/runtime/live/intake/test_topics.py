@@ -1,7 +1,12 @@
 """Registered queries that read Kafka share one intake: a real broker, and what each has alone."""
 
+import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pyarrow as pa
@@ -12,14 +17,17 @@ from pyspark.sql import SparkSession
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.registry.drop_query import drop_query
+from ontoweir.registry.list_entries import find_entry
 from ontoweir.registry.register_query import QueryText, register_query
 from ontoweir.registry.serving import serve_registry
 from ontoweir.registry.share_intake import INTAKE, TOPICS
+from ontoweir.registry.start_entry import follow_entry, start_entry
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
 from tests.runtime.kafka_broker import MISSING, list_jars, start_broker
-from tests.runtime.live.test_kafka import TOML, at, beat, send
+from tests.runtime.live.test_kafka import CHANGES, TOML, at, beat, send
 
+HERE = Path(__file__).parent.parent.parent
 FILES = """
 [streams.f]
 source = {{ format = "parquet", path = "{0}/f" }}
@@ -35,6 +43,7 @@ QUERIES = {
     "more": "SELECT s.k FROM s WHERE s.k > 2",
     "counts": "SELECT u.k, COUNT(*) AS n FROM u GROUP BY u.k",
     "beside": "SELECT f.k, u.b FROM f, u WHERE f.ts < u.ts AND f.k = u.k",
+    "priced": "SELECT s.k, p.price FROM s JOIN price FOR SYSTEM_TIME AS OF s.ts AS p ON p.k = s.k",
     "filed": "SELECT f.k FROM f WHERE f.k > 1",
 }
 
@@ -50,6 +59,7 @@ def broker() -> Iterator[str]:
 def open_project(folder: Path, broker: str, topic: str, more: str = "") -> Workspace:
     (folder / "f").mkdir(exist_ok=True)
     text = TOML.format(broker, topic, more) + FILES.format(folder)
+    text += CHANGES.format(broker, topic, "debezium", "ts_ms")
     (folder / "ontoweir.toml").write_text(text)
     for name, sql in QUERIES.items():
         (folder / f"{name}.sql").write_text(sql)
@@ -63,14 +73,26 @@ def register(folder: Path, *names: str, again: bool = False) -> None:
         register_query(workspace, folder / "registry", query, replace=again)
 
 
-def serve(folder: Path, spark: SparkSession, **more: Any) -> dict[str, Any]:
-    return serve_registry(
-        lambda: Workspace(load_project(folder, environ={})),
-        folder / "registry",
-        RunOptions(None, folder / "out", once=True, progress=False, **more),
-        spark,
-        on_event=lambda text: None,
+def serve(folder: Path, spark: SparkSession) -> tuple[dict[str, Any], list[str]]:
+    """The summary, and what was said."""
+    said: list[str] = []
+    options = RunOptions(None, folder / "out", once=True, progress=False)
+    opened = load_project(folder, environ={})
+    registry = folder / "registry"
+    found = serve_registry(
+        lambda: Workspace(opened), registry, options, spark, on_event=said.append
     )
+    return found, said
+
+
+def run_by_itself(folder: Path, spark: SparkSession, name: str) -> None:
+    """As earlier versions ran a registered query that reads Kafka."""
+    registry, workspace = folder / "registry", Workspace(load_project(folder, environ={}))
+    options = RunOptions(None, folder / "out", once=True, progress=False)
+    running = start_entry(workspace, registry, find_entry(registry, name), spark, options)
+    while not follow_entry(running, 1.0):
+        pass
+    assert running.error is None
 
 
 def send_some(spark: SparkSession, broker: str, folder: Path, topic: str, first: int) -> None:
@@ -81,10 +103,18 @@ def send_some(spark: SparkSession, broker: str, folder: Path, topic: str, first:
         send(spark, broker, f"{topic}-s", [*rows, {"ts": at(first + 50), "k": 9}], part)
         rows = [{"ts": at(n), "k": n % 5, "b": f"b{n}"} for n in range(first + 3, first + 50, 5)]
         send(spark, broker, f"{topic}-u", [*rows, {"ts": at(first + 51), "k": 1}], part)
+        times = range(first + part, first + 62, 15 if part else 20)
+        images = [({"k": n % 5, "price": n, "gone": False}, n) for n in times]
+        send(spark, broker, f"{topic}-update", [change(*held) for held in images], part)
     beat(spark, broker, topic, first + 60)
     table = {"ts": [n * 1_000_000 for n in (first, first + 9, first + 60)], "k": [1, 2, 3]}
     made = pa.table({"ts": pa.array(table["ts"], pa.timestamp("us")), "k": table["k"]})
     pq.write_table(made, folder / "f" / f"{first:05d}.parquet")
+
+
+def change(image: dict[str, Any], second: int) -> dict[str, Any]:
+    """A message of Debezium's."""
+    return {"payload": {"before": None, "after": image, "op": "u", "ts_ms": 1000 * second}}
 
 
 def read(folder: Path) -> list[str]:
@@ -97,6 +127,7 @@ def read(folder: Path) -> list[str]:
 def alone(folder: Path, workspace: Workspace, name: str, spark: SparkSession) -> tuple[Any, Any]:
     """Answers and rejected rows of a query that runs by itself, from the beginning."""
     place = folder / "alone" / name
+    shutil.rmtree(place, ignore_errors=True)
     options = RunOptions(place / "check", place / "out", once=True, progress=False)
     run_queries(workspace, [workspace.compile_sql(folder / f"{name}.sql")], options, spark)
     return read(place / "out" / name), read(place / "out" / "rejects")
@@ -110,6 +141,26 @@ def compare(folder: Path, workspace: Workspace, spark: SparkSession, names: list
         assert read(folder / "registry" / name / "rejects") == rejects, name
 
 
+def test_a_server_that_is_killed_loses_and_doubles_nothing(
+    spark: SparkSession, broker: str, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """Killed at random calls that change the disk, while messages and files come."""
+    if not pytestconfig.getoption("--long"):
+        pytest.skip("each round starts Java: tests/runtime/intake_cycles.py does this without it")
+    workspace = open_project(tmp_path, broker, "i2")
+    register(tmp_path, *QUERIES)
+    jars, random = ",".join(list_jars("connector")), Random(7)
+    killed = 0
+    for number in range(20):
+        send_some(spark, broker, tmp_path, "i2", 100 * number)
+        command = [sys.executable, str(HERE / "serve_driver.py"), str(tmp_path), "once", jars]
+        ran = subprocess.run([*command, str(random.randint(300, 6000))], check=False)
+        killed += ran.returncode == -int(signal.SIGKILL)
+    assert killed
+    serve(tmp_path, spark)
+    compare(tmp_path, workspace, spark, list(QUERIES))
+
+
 def test_queries_of_topics_share_what_is_read(
     spark: SparkSession, broker: str, tmp_path: Path
 ) -> None:
@@ -117,19 +168,26 @@ def test_queries_of_topics_share_what_is_read(
     workspace = open_project(tmp_path, broker, "i1")
     send_some(spark, broker, tmp_path, "i1", 0)
     register(tmp_path, *(n for n in QUERIES if n != "more"))
-    first = serve(tmp_path, spark)
+    run_by_itself(tmp_path, spark, "some")
+    first, said = serve(tmp_path, spark)
+    assert [text for text in said if "--replace" in text and text.startswith("some: ")]
+    assert len([text for text in said if "--replace" in text]) == 1
     assert {s["state"] for s in first["queries"].values()} == {"stopped"}
     registry = tmp_path / "registry"
     assert any((registry / TOPICS / "commits").iterdir())
     assert any((registry / INTAKE / "commits").iterdir())  # of `filed`
-    assert not list(registry.glob("*/checkpoint"))
+    assert list(registry.glob("*/checkpoint")) == [registry / "some" / "checkpoint"]
     drop_query(registry, "both")
     send_some(spark, broker, tmp_path, "i1", 100)
     register(tmp_path, "more")
-    second = serve(tmp_path, spark)
+    second, _ = serve(tmp_path, spark)
     assert set(second["queries"]) == QUERIES.keys() - {"both"}
     send_some(spark, broker, tmp_path, "i1", 200)
     register(tmp_path, "both")
     serve(tmp_path, spark)
     compare(tmp_path, workspace, spark, list(QUERIES))
-    assert serve(tmp_path, spark)["tuples"] == 0
+    register(tmp_path, "some", again=True)
+    last, said = serve(tmp_path, spark)
+    assert not [text for text in said if "--replace" in text]
+    assert last["tuples"] == last["queries"]["some"]["tuples"] > 0
+    compare(tmp_path, workspace, spark, ["some"])
