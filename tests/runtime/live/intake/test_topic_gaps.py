@@ -145,3 +145,32 @@ def test_what_the_intake_itself_has_lost_is_begun_anew(
             intake.join(make_member(tmp_path, workspace, name))
     intake.join(make_member(tmp_path, workspace, "filter"))
     intake.close()
+
+
+def test_offsets_stay_when_files_that_are_gone_are_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark goes on from new logs of files; the messages go on where they were."""
+    topic, workspace = _begin(tmp_path, monkeypatch)
+    names = ["matches", "filter"]
+    assert not _serve(tmp_path, workspace, topic, names)
+    streams = dict(workspace.project.catalog.streams)
+    intake, failed = _open(tmp_path)
+    for name in names:
+        intake.join(make_member(tmp_path, workspace, name))
+    Lister(tmp_path, intake, 20, topic, list_topics(intake.lanes)[TOPIC])
+    before = intake.reach.offsets
+    run = IntakeRun(intake, None, None, forget=1)  # type: ignore[arg-type]
+    run.looked = float("-inf")
+    monkeypatch.setattr(IntakeRun, "_start", lambda *_: None)
+    run.rotate(streams)
+    assert intake.record.spark.folder == "spark-1"
+    assert intake.reach.batch == 0
+    assert intake.reach.offsets == before
+    intake.close()
+    _bring(tmp_path, 1)
+    assert not _serve(tmp_path, workspace, topic, names)
+    assert not failed
+    again = open_project(tmp_path)
+    for name in names:
+        assert read_answers(tmp_path, name) == replay(tmp_path, again, name), name

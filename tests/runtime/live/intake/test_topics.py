@@ -161,10 +161,28 @@ def test_a_server_that_is_killed_loses_and_doubles_nothing(
     compare(tmp_path, workspace, spark, list(QUERIES))
 
 
+def test_a_topic_is_read_for_all(spark: SparkSession, broker: str, tmp_path: Path) -> None:
+    """Two topics, and one beside a folder; one query was away, and catches up by its offsets."""
+    workspace = open_project(tmp_path, broker, "i3")
+    send_some(spark, broker, tmp_path, "i3", 0)
+    register(tmp_path, "both", "beside")
+    assert serve(tmp_path, spark)[0]["queries"].keys() == {"both", "beside"}
+    assert not list((tmp_path / "registry").glob("*/checkpoint"))
+    drop_query(tmp_path / "registry", "both")
+    send_some(spark, broker, tmp_path, "i3", 100)
+    serve(tmp_path, spark)
+    register(tmp_path, "both")
+    serve(tmp_path, spark)
+    compare(tmp_path, workspace, spark, ["both", "beside"])
+
+
 def test_queries_of_topics_share_what_is_read(
-    spark: SparkSession, broker: str, tmp_path: Path
+    spark: SparkSession, broker: str, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
-    """Of several topics, beside files, with other columns; one joins late, one was away."""
+    """Of several topics, in an envelope too, beside files, with other columns; one joins late, one
+    was away, and one has run by itself before."""
+    if not pytestconfig.getoption("--long"):
+        pytest.skip("it serves many queries again and again")
     workspace = open_project(tmp_path, broker, "i1")
     send_some(spark, broker, tmp_path, "i1", 0)
     register(tmp_path, *(n for n in QUERIES if n != "more"))
