@@ -282,7 +282,8 @@ class Lister:
             return self.taken
         held = self.taken or [0, 0]
         return [
-            min(n + 3 * self.most, last) for n, last in zip(held, self.topic.ends(), strict=True)
+            min(n + min(2 * self.most, 9), last)
+            for n, last in zip(held, self.topic.ends(), strict=True)
         ]
 
     def toArrow(self) -> pa.Table:
@@ -313,7 +314,7 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
     if topic is not None:
         topic.stand_in()
         read = sorted(list_topics(intake.lanes).get(TOPIC, {}).items())
-        handed = dict(random.sample(read, random.randint(0, len(read))))
+        handed = dict(random.sample(read, random.choice([len(read), random.randint(0, len(read))])))
     lister = Lister(folder, intake, random.choice([1, 2, 20]), topic, handed)
     steps = 200 if last else random.randint(1, 8)
     for _ in range(steps):
@@ -324,7 +325,8 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
         for file in staged[: random.randint(0, 4)]:
             os.rename(file, folder / file.parent.name.removesuffix(".staged") / file.name)
         more = lister.list()
-        for _ in range(random.randint(0, 3)):
+        even = topic is not None and random.random() < 0.3  # what Spark hands over is used then
+        for _ in range(1000 if even else random.randint(0, 3)):
             intake.catch_up(all_listed=random.random() < 0.5)
         there = {m.id for lane in intake.lanes for m in lane.members}
         if not last and random.random() < 0.3:
