@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from ontoweir.errors import RunError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.registry.drop_query import drop_query
@@ -159,6 +160,34 @@ def test_a_server_that_is_killed_loses_and_doubles_nothing(
     assert killed
     serve(tmp_path, spark)
     compare(tmp_path, workspace, spark, list(QUERIES))
+
+
+def test_secrets_are_nowhere(
+    spark: SparkSession,
+    broker: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A login that Kafka refuses: the query of a topic fails, the other does not; the password is
+    in no message, log, manifest or offset file."""
+    login = 'org.example.NoSuchModule required username="u" password="hunter-two";'
+    monkeypatch.setenv("LOGIN", login)
+    more = (
+        ', "kafka.security.protocol" = "SASL_PLAINTEXT", "kafka.sasl.mechanism" = "PLAIN"'
+        ', "kafka.sasl.jaas.config" = "env:LOGIN"'
+    )
+    open_project(tmp_path, broker, "i4", more)
+    table = pa.table({"ts": pa.array([0, 9_000_000], pa.timestamp("us")), "k": [2, 2]})
+    pq.write_table(table, tmp_path / "f" / "1.parquet")
+    register(tmp_path, "some", "filed")
+    with pytest.raises(RunError, match="1 of 2 registered queries failed: some: ") as caught:
+        serve(tmp_path, spark)
+    assert len(read(tmp_path / "out" / "filed")) == 1
+    said = capfd.readouterr()
+    written = [p.read_text(errors="replace") for p in tmp_path.rglob("*") if p.is_file()]
+    for text in (str(caught.value), said.out, said.err, *written):
+        assert "hunter-two" not in text
 
 
 def test_a_topic_is_read_for_all(spark: SparkSession, broker: str, tmp_path: Path) -> None:
