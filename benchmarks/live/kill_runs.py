@@ -8,7 +8,8 @@ children take in micro-batches and kill themselves somewhere, at a call that cha
 the kernel, or around the commit; others go on. In the end the answers, each once, and the rejected
 rows are compared: of a server of many queries (`intake`: alike ones too, which join and leave) with
 those of replays; of one query with those of a run that nobody killed. `power`: of what nobody has
-waited for (fsync) a part is lost as well; `kept`: answers are kept for an instant only. Prints how
+waited for (fsync) a part is lost as well; `kept`: answers are kept for an instant only;
+`merged`: and merged meanwhile; `topics`: a stream is a topic. Prints how
 many were killed by engine, and how to repeat what failed; then the exit code is 1.
 """
 
@@ -30,7 +31,13 @@ from tests.runtime.kill_at import STAGES  # noqa: E402
 
 CHOSEN = (*STAGES, "at-the-disk", "at-the-disk")
 """At the disk there are the most places."""
-SERVERS = {"intake": ["kill"], "power": ["cut"], "kept": ["cut", "keep"]}
+SERVERS = {
+    "intake": ["kill"],
+    "power": ["cut"],
+    "kept": ["cut", "keep"],
+    "merged": ["cut", "keep", "compact"],
+    "topics": ["cut", "topics"],
+}
 SINGLE = {
     "driver": [],
     "late": ["late"],

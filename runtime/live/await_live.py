@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ontoweir.runtime.live.model.live_errors import JavaGone, java_gone, stopped
+from ontoweir.runtime.live.model.live_errors import java_gone, stopped
 
 if TYPE_CHECKING:
     from ontoweir.runtime.live.run_live import LiveRun
@@ -55,14 +55,6 @@ def wait_live(run: "LiveRun", seconds: float, mask: Callable[[str], str] = str) 
         raise stopped(mask(lines[0][:300])) from None
     except (Py4JError, ConnectionError, EOFError) as error:
         raise java_gone(error) from None
-
-
-def notice_gone(error: BaseException) -> JavaGone | None:
-    """The error of a Java process that has ended, if that is what an exception means."""
-    from py4j.protocol import Py4JError, Py4JNetworkError
-
-    ended = isinstance(error, Py4JNetworkError | ConnectionError | EOFError)
-    return java_gone(error) if ended or type(error) is Py4JError else None
 
 
 def stop_live(run: "LiveRun") -> None:

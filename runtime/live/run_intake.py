@@ -15,16 +15,28 @@ from ontoweir.runtime.live.arrivals.read_stream import LISTING, is_listed
 from ontoweir.runtime.live.checkpoint.remap_spark import remap_spark
 from ontoweir.runtime.live.checkpoint.restore_spark import TICKS
 from ontoweir.runtime.live.checkpoint.rotate_spark import MANY, count_entries, rotate_spark
+from ontoweir.runtime.live.checkpoint.spark_folder import NOTHING, Offsets
+from ontoweir.runtime.live.intake.describe_lane import has_begun
 from ontoweir.runtime.live.intake.intake import Intake
+from ontoweir.runtime.live.intake.keep_spans import list_topics
 from ontoweir.runtime.live.intake.model import Reach
+from ontoweir.runtime.live.intake.resume_lane import SOURCE_GONE
 from ontoweir.runtime.live.model.live_errors import java_gone, stopped
 from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.live.topics.open_topic import read_topic
+from ontoweir.runtime.live.topics.topic_offsets import (
+    SUBSCRIBED,
+    begins_with_all,
+    read_topic_offsets,
+)
+from ontoweir.runtime.live.topics.topic_span import find_lost
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spark.call_without_rows import call_without_rows
+from ontoweir.runtime.spark.redact_secrets import redact_secrets, resolve_options
 from ontoweir.runtime.spark.tune_session import tune_session
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
 _LOOK = 60.0
@@ -48,6 +60,8 @@ class IntakeRun:
     forget: int = MANY
     query: "StreamingQuery | None" = None
     looked: float = field(default_factory=time.monotonic)
+    secrets: list[dict[str, str]] = field(default_factory=list)
+    """The options of the streams, of which some are not shown."""
 
     def begin(self, streams: Mapping[str, Stream]) -> None:
         """Let Spark list what the queries read, from the last commit on. `streams`: the catalog's.
@@ -61,6 +75,9 @@ class IntakeRun:
         self.stop()
         before = [list(held) for held in intake.record.sources]
         kept = [held for held in before if held != TICKS and self._is_kept(held, streams)]
+        kept = [held for held in kept if is_listed(streams[held[0]]) or self._is_used(held[0])]
+        lost = self._find_lost(kept, streams)
+        kept = [held for held in kept if lost.keys().isdisjoint(held)]
         there = {name for held in kept for name in held}
         wanted = sorted({s for lane in intake.lanes for s in lane.streams} - there)
         more = plan_sources([_list_only(streams[name]) for name in wanted]).sources
@@ -71,8 +88,9 @@ class IntakeRun:
             stay = [*kept, TICKS]  # one of the same streams that come from elsewhere begins anew
             places = [before.index(held) if held in stay else None for held in order]
             log = remap_spark(intake.options.folder, intake.record.spark, places)
-            gone = {n for held in before if held not in stay for n in held}
-            intake.go_on_from(log, None, frozenset(gone), sources=order, watched=watched)
+            left = [n for held in before if held not in stay for n in held]
+            gone = {name: lost.get(name, SOURCE_GONE) for name in left}
+            intake.go_on_from(log, None, gone, sources=order, watched=watched)
         intake.record = replace(intake.record, watched=watched)
         self._start(order, streams)
 
@@ -83,10 +101,19 @@ class IntakeRun:
         seconds = {name: us / 1e6 for name, us in idle.items() if us is not None}
         intake.restore(ticks=bool(seconds))
         job = LiveJob((), histories, {}, seconds)
-        frame, sources = open_sources(job, self.session, self.home, order, observed=False)
-        intake.open(sources)
-        writer = frame.writeStream.queryName("ontoweir: all registered queries of files")
-        if not call_without_rows(writer, self.session, intake.take, True):
+        topics = list_topics(intake.lanes)
+
+        def open_topic(session: "SparkSession", stream: Stream) -> "DataFrame":
+            return read_topic(session, stream, topics.get(stream.name, {}))
+
+        held = (job, self.session, self.home, order)
+        frame, sources = open_sources(*held, observed=False, open_topic=open_topic)
+        read = {s: frozenset(topics.get(s, {})) for s in sources.numbers.keys() - sources.listed}
+        intake.open(replace(sources, topics=read))
+        self.secrets = [dict(h.stream.data.options) for h in histories]
+        kind = "topics" if read else "files"
+        writer = frame.writeStream.queryName(f"ontoweir: all registered queries of {kind}")
+        if not call_without_rows(writer, self.session, intake.take, not read):
             writer = writer.foreachBatch(intake.take)
         # Java's current folder is the one that this process had when Java was started
         place = intake.spark_folder.path.absolute()
@@ -103,6 +130,34 @@ class IntakeRun:
         there = {n: sign_source(streams[n], len(held)) for n in held if n in streams}
         return all(n in there and watched.get(n) == there[n] for n in held)
 
+    def _is_used(self, stream: str) -> bool:
+        """Whether a query reads a stream, or one that does not run has begun to: of other topics
+        the broker is not asked."""
+        name, parked = frozenset((stream,)), self.intake.parked.values()
+        read = any(stream in lane.streams for lane in self.intake.lanes)
+        return read or any(has_begun(p.held, name) for p in parked if p.gap is None)
+
+    def _find_lost(
+        self, kept: Sequence[Sequence[str]], streams: Mapping[str, Stream]
+    ) -> dict[str, str]:
+        """The streams of Kafka's that cannot go on from the last commit, as their topics have not
+        all of the messages since, with what is missing.
+
+        Raises:
+            RunError: a broker does not say.
+        """
+        if not self.intake.begun:
+            return {}
+        log, lost = self.intake.record.spark, dict[str, str]()
+        reached = Offsets.parse(log.offsets[str(log.batch)]).sources
+        before = [list(held) for held in self.intake.record.sources]
+        for held in kept:
+            name, text = held[0], reached[before.index(list(held))]
+            if not is_listed(streams[name]) and text != NOTHING:
+                gap = find_lost(self.session, streams[name], read_topic_offsets(text))
+                lost |= {} if gap is None else {name: gap}
+        return lost
+
     def rotate(self, streams: Mapping[str, Stream]) -> None:
         """Go on from new logs of Spark's, in which files that are gone are forgotten, if there are
         many of them and all queries have taken in what is listed.
@@ -118,11 +173,11 @@ class IntakeRun:
             return
         self.stop()
         order = [list(held) for held in intake.record.sources]
-        files = frozenset(n for n, held in enumerate(order) if held != TICKS)
+        listed = intake.sources.listed
+        files = frozenset(n for n, held in enumerate(order) if held[0] in listed)
         log = rotate_spark(intake.options.folder, intake.record, files)
-        listed = {s for s, entry in intake.reach.entries.items() if entry >= 0}
-        entries = {s: 0 if s in listed else -1 for s in intake.reach.entries}
-        intake.go_on_from(log, Reach(0, entries))
+        entries = {s: min(entry, 0) for s, entry in intake.reach.entries.items()}
+        intake.go_on_from(log, Reach(0, entries, intake.reach.offsets))
         self.forget = max(self.forget, 2 * count_entries(intake.spark_folder))
         self._start(order, streams)
 
@@ -148,7 +203,10 @@ class IntakeRun:
     def _explain(self, error: Exception) -> OntoweirError:
         if self.intake.failed is not None:
             return self.intake.failed
-        lines = [x.strip() for x in str(error).splitlines() if x.strip()]
+        text = str(error)
+        for options in self.secrets:
+            text = redact_secrets(text, resolve_options(options))
+        lines = [x.strip() for x in text.splitlines() if x.strip()]
         return stopped(lines[0][:300])
 
     def stop(self) -> None:
@@ -178,12 +236,20 @@ def is_listable(job: LiveJob) -> bool:
     return all(is_listed(history.stream) for history in job.histories)
 
 
+def reads_topics(job: LiveJob) -> bool:
+    """Whether some streams of a query come from Kafka, from their beginning, and others in files:
+    an intake of topics reads them."""
+    streams = [h.stream for h in job.histories if not is_listed(h.stream)]
+    return bool(streams) and all(s.data.format == "kafka" and begins_with_all(s) for s in streams)
+
+
 def sign_source(stream: Stream, together: int) -> str:
-    """What makes the source of a stream another: its format, its path; of several streams
-    `together`, how their files are listed, as that is the same of all."""
+    """What makes the source of a stream another: its format, its path, its topics; of several
+    streams `together`, how their files are listed, as that is the same of all."""
     data = stream.data
     listed = sorted((n, v) for n, v in data.options if n.lower() in LISTING)
-    options = listed if together > 1 else []
+    topics = sorted((n.lower(), v) for n, v in data.options if n.lower() in SUBSCRIBED)
+    options = topics if data.format == "kafka" else listed if together > 1 else []
     return hashlib.sha256(repr((data.format, data.path, options)).encode()).hexdigest()
 
 

@@ -1,4 +1,5 @@
-"""An intake without Spark: `intake_cycles.py FOLDER SEED SESSIONS [kill|cut] [keep|compact]`.
+"""An intake without Spark: `intake_cycles.py FOLDER SEED SESSIONS [kill|cut] [keep] [compact]
+[topics]`.
 
 Files of three streams arrive. In each session a child process serves some of the queries, in
 batches of the files listed as Spark lists them; some join late, some leave. With `kill`, it kills
@@ -6,7 +7,9 @@ itself somewhere at the disk, and the next session goes on. With `cut`, the powe
 every file a part is lost that nobody has waited for (fsync). In the end all are served, to the end,
 and every query has the answers of a replay, once. With `keep`, files of answers are kept for an
 instant only; whoever reads them does so before (`read`), and after a cut some are there again. With
-`compact`, files of answers are merged, and of each session some other number of them.
+`compact`, files of answers are merged, and of each session some other number of them. With
+`topics`, one of the streams is a topic of two partitions: Spark hands over some of the columns that
+are read, and the others are read again.
 """
 
 import itertools
@@ -15,6 +18,7 @@ import os
 import shutil
 import signal
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -35,12 +39,16 @@ from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.checkpoint import table_changes
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.intake.intake import Intake
+from ontoweir.runtime.live.intake.keep_spans import list_topics
 from ontoweir.runtime.live.intake.model import IntakeOptions, Member
 from ontoweir.runtime.live.output import list_parts, merge_parts
 from ontoweir.runtime.live.output.sinks.files import FileSink
 from ontoweir.runtime.live.output.write_parts import PartFolder, PartWriter
+from ontoweir.runtime.live.topics.open_topic import Histories
 from tests.runtime.kill_at import kill_at
+from tests.runtime.topic_here import TopicHere
 
+NO_HISTORIES: Histories = {}
 STREAM = """
 [streams.{0}]
 source = {{ format = "{2}", path = "{1}/{0}"{3} }}
@@ -85,9 +93,13 @@ QUERIES = {
     "equal": "SELECT s.k, s.note FROM s, u WHERE s.ts < u.ts AND s.note = u.note "
     "AND u.ts <= s.ts + INTERVAL '2' MINUTE AND s.note IN ('yyy', 'zzz')",
 }
+TOPIC = "u"
+SOURCE = '"kafka", options = { subscribe = "u", maxOffsetsPerTrigger = "5" }'
 CHANGES = ("sums", "counts", "counted", "notes", "noted")
 """Those that tell a group again with each micro-batch that changes it."""
 END = 8 * 3600 + 700
+_KEPT = (0, 20_000_000, *((3_000_000_000,) * 4 if "compact" in sys.argv[4:] else ()))
+"""How long files of answers are kept, in ns: some time where they are merged."""
 
 
 def write_files(folder: Path, random: Random) -> dict[str, list[Path]]:
@@ -121,13 +133,16 @@ def write_files(folder: Path, random: Random) -> dict[str, list[Path]]:
     return files
 
 
-def open_project(folder: Path) -> Workspace:
-    """The project of the three streams."""
+def open_project(folder: Path, *, topics: bool = False) -> Workspace:
+    """The project of the three streams; with `topics`, of one of them as a topic."""
     text = ""
     for name, form in FORMATS.items():
         options = ', options = { header = "true" }' if form == "csv" else ""
         keys = 'keys = [["k", "ts"]]' if name == "v" else ""
-        text += STREAM.format(name, folder, form, options, keys)
+        declared = STREAM.format(name, folder, form, options, keys)
+        if topics and name == TOPIC:
+            declared = declared.replace(f'"{form}", path = "{folder}/{name}"', SOURCE)
+        text += declared
     (folder / "ontoweir.toml").write_text(text + RELATION)
     for name, sql in QUERIES.items():
         (folder / f"{name}.sql").write_text(sql)
@@ -150,10 +165,10 @@ def read_before_they_go(folder: Path) -> None:
     """From now on files of answers and of rejected rows are read when they are written: they have
     a second name below `read`. A list of them is made anew when it has some lines."""
     list_parts._LONG = 500
-    put_all = PartWriter.put_all
+    put_each = PartWriter.put_each
 
-    def put(writer: PartWriter, parts: Sequence[tuple[PartFolder, pa.Table]], batch: int) -> None:
-        put_all(writer, parts, batch)
+    def put(writer: PartWriter, parts: Sequence[tuple[PartFolder, pa.Table]], batch: int) -> Any:
+        failed = put_each(writer, parts, batch)
         for part, _ in parts:
             name = f"part-{batch:012d}.{part.format}"
             file = writer.places[part.place] / part.name / name
@@ -163,8 +178,9 @@ def read_before_they_go(folder: Path) -> None:
                 second.unlink()  # the power was cut, and it is written again
             if not second.exists():
                 os.link(file, second)
+        return failed
 
-    PartWriter.put_all = put  # type: ignore[assignment,method-assign]
+    PartWriter.put_each = put  # type: ignore[assignment,method-assign]
 
 
 def bring_back(folder: Path, random: Random) -> int:
@@ -172,16 +188,31 @@ def bring_back(folder: Path, random: Random) -> int:
     count = 0
     for second in sorted((folder / "read").rglob("part-*")):
         file = folder / second.relative_to(folder / "read")
-        if not file.exists() and random.random() < 0.2:
+        # folders are exchanged durably: what is in a merged file does not come back
+        inside = any(covers(other, file) for other in file.parent.glob("part-*-*"))
+        if not file.exists() and not inside and random.random() < 0.2:
             shutil.copy(second, file)
             count += 1
     return count
 
 
+def covers(merged: Path, file: Path) -> bool:
+    """Whether a merged part may have the rows of a part."""
+    made, mine = merge_parts.find_batches(merged.name), merge_parts.find_batches(file.name)
+    return made is not None and mine is not None and made[0] <= mine[0] <= made[1]
+
+
 class Lister:
     """Lists files as Spark does: logs and offsets in its folder, at most so many at once."""
 
-    def __init__(self, folder: Path, intake: Intake, most: int) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        intake: Intake,
+        most: int,
+        topic: TopicHere | None = None,
+        handed: Histories = NO_HISTORIES,
+    ) -> None:
         self.folder, self.intake, self.most = folder, intake, most
         self.order = [[name] for name in FORMATS]
         self.spark = SparkFolder(intake.spark_folder.path)
@@ -189,9 +220,16 @@ class Lister:
             place.mkdir(parents=True, exist_ok=True)
         self.spark.metadata.write_text("the run")
         numbers = {name: n for n, name in enumerate(FORMATS)}
-        intake.open(LiveSources(frozenset(FORMATS), numbers, {}, self.order))
+        listed = frozenset(FORMATS) - (set() if topic is None else {TOPIC})
+        read = {} if topic is None else {TOPIC: handed.keys()}
+        topics = {s: frozenset(keys) for s, keys in read.items()}
+        intake.open(LiveSources(listed, numbers, {}, self.order, topics=topics))
         self.batch = intake.record.spark.batch + 1 if intake.begun else 0
         self.reached = [intake.reach.entries.get(name, -1) for name in FORMATS]
+        known = intake.reach.offsets.get(TOPIC)
+        reached = None if known is None else [known[f"{TOPIC}/{n}"] for n in (0, 1)]
+        self.taken: Sequence[int] | None = reached
+        self.topic, self.handed = topic, handed
         self.seen: set[str] = set()
         for log in self.spark.list_logs():
             for line in (self.spark.path / log).read_text().splitlines()[1:]:
@@ -201,6 +239,8 @@ class Lister:
         """A micro-batch of the files that are new, taken in: whether there were any."""
         brought = False
         for number, name in enumerate(FORMATS):
+            if self.topic is not None and name == TOPIC:
+                continue
             there = sorted((self.folder / name).iterdir(), key=lambda f: f.stat().st_mtime_ns)
             fresh = [f for f in there if f.as_uri() not in self.seen][: self.most]
             if not fresh:
@@ -222,33 +262,60 @@ class Lister:
             place = self.spark.sources / str(number)
             place.mkdir(parents=True, exist_ok=True)
             (place / str(entry)).write_text("\n".join(["v1", *lines]))
+        before, self.taken = self.taken, self.take_messages()
+        brought = brought or before != self.taken
         if brought:
             told = ["-" if n < 0 else json.dumps({"logOffset": n}) for n in self.reached]
+            if self.topic is not None and self.taken is not None:
+                told[list(FORMATS).index(TOPIC)] = self.topic.offsets(self.taken)
             self.spark.offsets_of(self.batch).write_text("\n".join(["v1", "{}", *told]))
-            self.intake.take(None, self.batch)
+            frame = None if self.topic is None else self
+            self.span = before or [0, 0], self.taken or [0, 0]
+            self.intake.take(frame, self.batch)  # type: ignore[arg-type]
             self.spark.commit_of(self.batch).write_text('v1\n{"nextBatchWatermarkMs":0}')
             self.batch += 1
         return brought
+
+    def take_messages(self) -> Sequence[int] | None:
+        """Up to where messages are taken: some more of each partition."""
+        if self.topic is None:
+            return self.taken
+        held = self.taken or [0, 0]
+        return [
+            min(n + min(2 * self.most, 9), last)
+            for n, last in zip(held, self.topic.ends(), strict=True)
+        ]
+
+    def toArrow(self) -> pa.Table:
+        """What Spark hands over."""
+        assert self.topic is not None
+        return self.topic.frame(self.handed, *self.span)
 
 
 def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None:
     """One session: some queries, files that arrive, queries that join and leave meanwhile."""
     spark: Any = object()  # reads nothing here
-    workspace = open_project(folder)
+    topic = TopicHere(TOPIC, folder / TOPIC, END) if "topics" in sys.argv[4:] else None
+    workspace = open_project(folder, topics=topic is not None)
     failed: dict[str, Any] = {}
     options = IntakeOptions(
         folder / "intake",
         (40, 1 << 20),
         random.choice([300, 1 << 20]),
-        keep_ns=random.choice([0, 20_000_000]) if "keep" in sys.argv[4:] else None,
+        keep_ns=random.choice(_KEPT) if "keep" in sys.argv[4:] else None,
         compact=random.choice([2, 3, None]) if "compact" in sys.argv[4:] else None,
         on_failed=failed.__setitem__,
     )
     intake = Intake(options, spark)
     intake.restore(ticks=False)
-    lister = Lister(folder, intake, random.choice([1, 2, 20]))
     for name in names:
         intake.join(make_member(folder, workspace, name))
+    handed: Histories = {}
+    if topic is not None:
+        topic.stand_in()
+        read = sorted(list_topics(intake.lanes).get(TOPIC, {}).items())
+        handed = dict(random.sample(read, random.choice([len(read), random.randint(0, len(read))])))
+    lister = Lister(folder, intake, random.choice([1, 2, 20]), topic, handed)
     steps = 200 if last else random.randint(1, 8)
     for _ in range(steps):
         staged = sorted(
@@ -258,7 +325,8 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
         for file in staged[: random.randint(0, 4)]:
             os.rename(file, folder / file.parent.name.removesuffix(".staged") / file.name)
         more = lister.list()
-        for _ in range(random.randint(0, 3)):
+        even = topic is not None and random.random() < 0.3  # what Spark hands over is used then
+        for _ in range(1000 if even else random.randint(0, 3)):
             intake.catch_up(all_listed=random.random() < 0.5)
         there = {m.id for lane in intake.lanes for m in lane.members}
         if not last and random.random() < 0.3:
@@ -282,6 +350,12 @@ def list_written(folder: Path, place: str) -> list[Path]:
     files: dict[str, Path] = {}
     for whole in (folder / "read", folder):
         files |= {f.name: f for f in (whole / place).glob("part-*.parquet")}
+    if (folder / "read").exists():  # merged ones are of what was read, and have no other rows
+        for merged in [f for name, f in files.items() if name.count("-") > 1]:
+            rows = Counter(map(str, pq.read_table(files.pop(merged.name)).to_pylist()))
+            parts = [f for f in files.values() if covers(merged, f)]
+            read = Counter(str(r) for f in parts for r in pq.read_table(f).to_pylist())
+            assert rows <= read, merged
     return [files[name] for name in sorted(files)]
 
 
@@ -393,7 +467,7 @@ def main() -> None:
             cut_power(folder, random)
             back += bring_back(folder, random)
     assert run_session(folder, seed, -1, list(QUERIES), 0) == 0
-    workspace = open_project(folder)
+    workspace = open_project(folder, topics=False)
     rows = 0
     for name in QUERIES:
         found, wanted = read_answers(folder, name), replay(folder, workspace, name)

@@ -1,9 +1,10 @@
 """Open the sources of a live run, as one streaming DataFrame."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.open_columnar import stream_is_packed
 from ontoweir.runtime.live.arrivals.plan_sources import (
     folder_of,
@@ -38,7 +39,7 @@ class LiveSources:
     `listed`: the streams of files, which Spark only lists; `numbers`: of their sources;
     `folders`: of streams that share a source, by which their files differ; `order`: the streams of
     each source, in Spark's order; `observed`: whether Spark counts the rows of files, for
-    listeners.
+    listeners; `topics`: of an intake, what it reads of each stream of Kafka's, by sign_history.
     """
 
     listed: frozenset[str] = frozenset()
@@ -46,6 +47,11 @@ class LiveSources:
     folders: Mapping[str, str] = field(default_factory=dict)
     order: Sequence[Sequence[str]] = ()
     observed: bool = False
+    topics: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+OpenTopic = Callable[["SparkSession", Stream], "DataFrame"]
+"""Opens a stream of Kafka's: a frame with the column STREAM, and others."""
 
 
 def open_sources(
@@ -55,6 +61,7 @@ def open_sources(
     begun: Sequence[Sequence[str]],
     *,
     observed: bool,
+    open_topic: OpenTopic | None = None,
 ) -> "tuple[DataFrame, LiveSources]":
     """The rows of all streams that Spark reads, and where each stream comes from.
 
@@ -64,6 +71,7 @@ def open_sources(
         home: the user's, which has their temporary views.
         begun: the streams of each source, as the last commit says.
         observed: whether Spark is to count the rows of files too, for listeners.
+        open_topic: opens a stream of Kafka's (None: with the columns of its history).
 
     Raises:
         DataError: a source cannot be read as a stream.
@@ -79,7 +87,11 @@ def open_sources(
             numbers[history.stream.name] = number
             if len(held) > 1:
                 folders[history.stream.name] = f"{folder_of(history.stream)}/"
-        frame = _open_source(session, home, held, observed=observed)
+        stream = held[0].stream
+        if open_topic is not None and stream.data.format == "kafka":
+            frame = open_topic(session, stream)
+        else:
+            frame = _open_source(session, home, held, observed=observed)
         whole = frame if whole is None else whole.unionByName(frame, allowMissingColumns=True)
     assert whole is not None
     order = [[h.stream.name for h in held] for held in plan.sources]

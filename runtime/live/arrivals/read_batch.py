@@ -47,9 +47,17 @@ def read_batch(
 def _part(whole: pa.Table, stream: Stream) -> pa.Table:
     """The rows of one stream, under its own column names."""
     mine = whole.filter(pc.equal(whole.column(STREAM), stream.name))
-    prefix = f"{stream.name}."
-    names = [n for n in whole.column_names if n.startswith(prefix)]
-    rows = mine.select(names).rename_columns([n[len(prefix) :] for n in names])
+    return name_marks(take_columns(mine, f"{stream.name}."), stream)
+
+
+def take_columns(rows: pa.Table, prefix: str) -> pa.Table:
+    """The columns whose names begin with a prefix, without it."""
+    names = [n for n in rows.column_names if n.startswith(prefix)]
+    return rows.select(names).rename_columns([n[len(prefix) :] for n in names])
+
+
+def name_marks(rows: pa.Table, stream: Stream) -> pa.Table:
+    """Rows with their partitions and files called as states of runs call them."""
     for mark in (PARTITION, FILE):
         if mark in rows.column_names and rows.num_rows:
             coded = rows.column(mark).combine_chunks().dictionary_encode()

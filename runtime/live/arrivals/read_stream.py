@@ -1,6 +1,7 @@
 """Read a declared stream by Structured Streaming: its columns, cast, and what the source marks."""
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import DataError, Source
@@ -67,33 +68,51 @@ def read_stream(
     options = source_options(stream)
     try:
         match stream.data.format:
-            case "kafka" if changes:
-                cast = _read_messages(spark, options)
             case "kafka":
-                cast = _read_kafka(spark, history, options)
+                cast = select_messages(load_topic(spark, stream))
+                if not changes:
+                    cast = parse_messages(cast, history)
             case format if format == VIEW:
                 view = read_view(home or spark, spark, stream.data.path or "", streaming=True)
                 cast = _cast(view, history, [])
             case _:
                 cast = _read_files(spark, history, options)
     except java_errors() as error:
-        first, package = describe_cause(error), suggest_package(stream.data.path or "", error)
-        if package is not None:
-            raise unreadable(stream.data.path or "", error) from error
-        missing = stream.data.format == "kafka" and "Failed to find data source" in str(error)
-        raise DataError(
-            redact_secrets(f"{stream.name} cannot be read as a stream: {first}", options),
-            why="Spark has no Kafka connector of its own"
-            if missing
-            else "a live run reads every stream by Structured Streaming",
-            fix="add --spark spark.jars.packages=org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION"
-            " (Spark's version), or --spark spark.jars=FILE,…"
-            if missing
-            else "check the format, path and options of its source",
-            source=stream.source or Source(stream.data.path or ""),
-        ) from error
+        raise _unstreamed(stream, error, options) from error
     renamed = [fn.col(quote_spark_name(c)).alias(f"{stream.name}.{c}") for c in cast.columns]
     return cast.select(fn.lit(stream.name).alias(STREAM), *renamed)
+
+
+def load_topic(spark: "SparkSession", stream: Stream) -> "DataFrame":
+    """A stream of Kafka's messages, as its source gives them.
+
+    Raises:
+        DataError: Spark cannot read it as a stream.
+        CatalogError: an option names a variable of the environment that is not there.
+    """
+    options = source_options(stream)
+    try:
+        return spark.readStream.format("kafka").options(**options).load()
+    except java_errors() as error:
+        raise _unstreamed(stream, error, options) from error
+
+
+def _unstreamed(stream: Stream, error: Exception, options: Mapping[str, str]) -> DataError:
+    first, package = describe_cause(error), suggest_package(stream.data.path or "", error)
+    if package is not None:
+        return unreadable(stream.data.path or "", error)
+    missing = stream.data.format == "kafka" and "Failed to find data source" in str(error)
+    return DataError(
+        redact_secrets(f"{stream.name} cannot be read as a stream: {first}", options),
+        why="Spark has no Kafka connector of its own"
+        if missing
+        else "a live run reads every stream by Structured Streaming",
+        fix="add --spark spark.jars.packages=org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION"
+        " (Spark's version), or --spark spark.jars=FILE,…"
+        if missing
+        else "check the format, path and options of its source",
+        source=stream.source or Source(stream.data.path or ""),
+    )
 
 
 def source_options(stream: Stream) -> dict[str, str]:
@@ -226,11 +245,10 @@ def _read_files(spark: "SparkSession", history: History, options: dict[str, str]
     return _cast(reading.load(watched_path(data.path)), history, marks)
 
 
-def _read_messages(spark: "SparkSession", options: dict[str, str]) -> "DataFrame":
-    """Messages as open_changes takes them."""
+def select_messages(frame: "DataFrame") -> "DataFrame":
+    """Messages of Kafka's as open_changes takes them, of what its source gives."""
     from pyspark.sql import functions as fn
 
-    frame = spark.readStream.format("kafka").options(**options).load()
     return frame.select(
         fn.col("key").cast("string").alias(KEY),
         fn.col("value").cast("string").alias(VALUE),
@@ -240,28 +258,29 @@ def _read_messages(spark: "SparkSession", options: dict[str, str]) -> "DataFrame
     )
 
 
-def _read_kafka(spark: "SparkSession", history: History, options: dict[str, str]) -> "DataFrame":
-    """Messages whose values are JSON objects with the declared columns as fields.
+def parse_messages(
+    frame: "DataFrame", history: History, keep: "Sequence[SparkColumn]" = ()
+) -> "DataFrame":
+    """The columns of messages whose values are JSON objects with the declared columns as fields.
 
     A field that is missing is a fault, but an object with the timestamp alone is a heartbeat.
     A timestamp is text, or a whole number of microseconds.
+
+    Args:
+        frame: VALUE, PARTITION and OFFSET, and what else is kept.
+        history: the stream, with the columns that are read.
+        keep: columns of the frame that stay.
     """
     from pyspark.sql import functions as fn
 
     stream = history.stream
     names = _names(history)
-    frame = spark.readStream.format("kafka").options(**options).load()
     schema = ", ".join(f"{quote_spark_name(n)} STRING" for n in [*names, _CORRUPT])
     parsing = {"columnNameOfCorruptRecord": _CORRUPT, "mode": "PERMISSIVE"}
     frame = frame.select(
-        fn.col("value").cast("string").alias(RAW),
-        fn.col("offset").alias(OFFSET),
-        fn.concat_ws("/", "topic", "partition").alias(PARTITION),
-    )
-    frame = frame.select(
         "*",
-        fn.from_json(RAW, schema, parsing).alias("row"),
-        fn.json_object_keys(RAW).alias("keys"),
+        fn.from_json(VALUE, schema, parsing).alias("row"),
+        fn.json_object_keys(VALUE).alias("keys"),
     )
     there = [fn.array_contains("keys", n) for n in names]
     fault = fn.when(
@@ -278,7 +297,7 @@ def _read_kafka(spark: "SparkSession", history: History, options: dict[str, str]
     number = fn.timestamp_micros(moment.try_cast("bigint")).cast("string")
     cells = [fn.col(f"row.{quote_spark_name(n)}").alias(n) for n in names[:-1]]
     cells.append(fn.coalesce(number, moment).alias(stream.timestamp))
+    bad = fn.when(fault.isNotNull(), fn.col(VALUE)).alias(RAW)
+    frame = frame.select(*cells, fault.alias(FAULT), bad, PARTITION, OFFSET, *keep)
     marks = [fn.col(n) for n in (FAULT, RAW, PARTITION, OFFSET)]
-    bad = fn.when(fault.isNotNull(), fn.col(RAW)).alias(RAW)
-    frame = frame.select(*cells, fault.alias(FAULT), bad, PARTITION, OFFSET)
-    return _cast(frame, history, marks)
+    return _cast(frame, history, [*marks, *keep])

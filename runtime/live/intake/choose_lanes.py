@@ -18,9 +18,9 @@ _FIRST = -(1 << 63)
 @dataclass(slots=True)
 class LaneChooser:
     """What the choice rests on. `reach`: how far Spark has listed; `brought`: of each stream how
-    many entries of logs the last micro-batch brought; `crowded`: the streams of which it brought
-    so many files that more may be waiting; `waited`: by the ids of queries that have not begun, the
-    micro-batches since they joined."""
+    many entries of logs, or partitions with messages, the last micro-batch brought; `crowded`: the
+    streams of which it brought so many files that more may be waiting; `waited`: by the ids of
+    queries that have not begun, the micro-batches since they joined."""
 
     reach: Reach = field(default_factory=Reach)
     brought: dict[str, int] = field(default_factory=dict)
@@ -32,12 +32,16 @@ class LaneChooser:
         before, self.reach = self.reach, reach
         entries = reach.entries.items()
         self.brought = {s: last - before.entries.get(s, -1) for s, last in entries}
+        for stream, held in reach.offsets.items():
+            known = before.offsets.get(stream, {})
+            self.brought[stream] = sum(last != known.get(p, 0) for p, last in held.items())
         self.waited = {id_: n + 1 for id_, n in self.waited.items()}
         self.crowded = frozenset(
             stream
             for stream, count in self.brought.items()
             if count
             and self.waited
+            and stream in reach.entries
             and _count(folder, sources.numbers[stream], reach.entries[stream]) >= _AT_ONCE
         )
 
@@ -68,7 +72,7 @@ class LaneChooser:
         """Whether a lane does not begin yet, as more files may be waiting to be listed."""
         if lane.begun:
             return False
-        if not lane.streams <= self.reach.entries.keys():
+        if not lane.streams <= self.reach.streams:
             return True  # Spark is about to begin anew, with its streams
         if all(self.waited.get(m.id, _PATIENCE) >= _PATIENCE for m in lane.members):
             return False

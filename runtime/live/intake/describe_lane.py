@@ -74,22 +74,33 @@ def describe_reach(lane: Lane, commit: IntakeCommit) -> dict[str, Any]:
     span = None
     if lane.span is not None:
         files = {name: commit.add(content) for name, content in lane.span.files.items()}
-        span = [*_list(lane.span.to), lane.span.cut_us, files]
-    return {"at": _list(lane.at), "span": span}
+        to = lane.span.to
+        span = [to.batch, dict(to.entries), lane.span.cut_us, files, *_list_offsets(to)]
+    at = [lane.at.batch, dict(lane.at.entries), *_list_offsets(lane.at)]
+    return {"at": at, "span": span}
 
 
-def _list(reach: Reach) -> list[Any]:
-    return [reach.batch, dict(reach.entries)]
+def _list_offsets(reach: Reach) -> list[Any]:
+    """Nothing where there are none, as in commits of versions that knew files alone."""
+    return [{s: dict(held) for s, held in reach.offsets.items()}] if reach.offsets else []
 
 
 def read_reach(held: Mapping[str, Any], read: Callable[[str], bytes]) -> tuple[Reach, Span | None]:
     """How far a lane was. `read`: a content by its hash."""
     at, span = held["at"], held["span"]
-    found = Reach(at[0], at[1])
+    found = Reach(at[0], at[1], *at[2:])
     if span is None:
         return found, None
     files = {name: read(content) for name, content in span[3].items()}
-    return found, Span(Reach(span[0], span[1]), span[2], files)
+    return found, Span(Reach(span[0], span[1], *span[4:]), span[2], files)
+
+
+def has_begun(held: Mapping[str, Any], streams: frozenset[str]) -> bool:
+    """Whether a lane in a commit has taken in files or messages of one of some streams, or is about
+    to."""
+    at, span = held["at"], held["span"]
+    reach = Reach(at[0], at[1], *at[2:]) if span is None else Reach(span[0], span[1], *span[4:])
+    return reach.has_begun(streams.intersection(held["streams"]))
 
 
 def read_state(held: Mapping[str, Any], read: Callable[[str], bytes]) -> LiveState:

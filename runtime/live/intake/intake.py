@@ -23,36 +23,34 @@ from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.checkpoint.state_tables import tabulate_rejects
 from ontoweir.runtime.live.checkpoint.sync_files import Syncing
 from ontoweir.runtime.live.intake.choose_lanes import LaneChooser
+from ontoweir.runtime.live.intake.describe_lane import has_begun
 from ontoweir.runtime.live.intake.keep_commits import open_commits, park_lane
+from ontoweir.runtime.live.intake.keep_spans import SpanKeeper, list_topics
 from ontoweir.runtime.live.intake.model import (
     IntakeOptions,
     Lane,
+    LastOutput,
     Member,
     Reach,
-    ReachKey,
     merge_lanes,
 )
-from ontoweir.runtime.live.intake.open_span import (
-    OpenSpan,
-    SpanContext,
-    find_reach,
-    limit_reach,
-    open_span,
-)
+from ontoweir.runtime.live.intake.open_span import SpanContext, find_reach
 from ontoweir.runtime.live.intake.publish_members import Publisher
-from ontoweir.runtime.live.intake.resume_lane import SOURCE_GONE, cannot_go_on, resume_lane
+from ontoweir.runtime.live.intake.resume_lane import cannot_go_on, resume_lane
 from ontoweir.runtime.live.intake.step_lanes import Arrived, Stepped, step_lanes
 from ontoweir.runtime.live.intake.watch_files import FileWatch
 from ontoweir.runtime.live.model.live_errors import Stopped
-from ontoweir.runtime.live.model.live_job import KnownSources
+from ontoweir.runtime.live.model.live_job import PARTITION_OF, KnownSources
 from ontoweir.runtime.live.output.drop_parts import let_go, remove_files
 from ontoweir.runtime.live.output.list_parts import open_parts
 from ontoweir.runtime.live.output.write_parts import PartWriter
 from ontoweir.runtime.live.stage_clock import StageClock
+from ontoweir.runtime.live.topics.topic_span import Handed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_NONE: Mapping[str, str] = {}
 _CATCH_UP_ROWS = 100_000
 """About how many rows a query that catches up takes in between two micro-batches."""
 
@@ -78,9 +76,7 @@ class Intake:
         """What ended the intake as a whole."""
         self.mutex, self.closed, self.busy = threading.Lock(), False, 0.0
         self.clock, self.watch = StageClock(), FileWatch()
-        self.spans: dict[tuple[ReachKey, ReachKey], OpenSpan] = {}
-        self.opened = 0
-        """How many spans have been opened."""
+        self.spans = SpanKeeper(options)
         self.syncing = Syncing()
         """What the next commit waits for."""
         self.recorder = SparkRecorder(self.spark_folder)
@@ -111,6 +107,12 @@ class Intake:
         """The streams that queries read and Spark does not list yet."""
         read = {stream for lane in self.lanes for stream in lane.streams}
         return frozenset(read - self.sources.numbers.keys())
+
+    @property
+    def hands_all(self) -> bool:
+        """Whether Spark hands over all that queries read of topics."""
+        given, read = self.sources.topics, list_topics(self.lanes)
+        return all(held.keys() <= given.get(s, frozenset()) for s, held in read.items())
 
     @property
     def is_even(self) -> bool:
@@ -148,7 +150,7 @@ class Intake:
         self,
         log: SparkLog,
         reach: Reach | None,
-        gone: frozenset[str] = frozenset(),
+        gone: Mapping[str, str] = _NONE,
         **more: Any,
     ) -> None:
         """Commit that Spark goes on from another folder; its query does not run now.
@@ -157,7 +159,8 @@ class Intake:
             log: Spark's half.
             reach: where the logs of it stand, where their entries have other numbers (None: they
                 have not): all lanes are there, and queries that are parked cannot go on.
-            gone: streams whose logs are not there any more: who has begun them cannot go on.
+            gone: streams whose logs are not there any more, or whose messages are not, with what is
+                said of them: who has begun them cannot go on.
             more: other fields of the record.
 
         Raises:
@@ -170,14 +173,16 @@ class Intake:
                 self.lanes = [replace(lane, at=reach) for lane in self.lanes]
                 gap = "it is not known any more which files came since then"
                 self.parked = {i: replace(p, gap=gap) for i, p in self.parked.items()}
-            for lane in [x for x in self.lanes if x.has_begun(gone)]:
-                self.lanes.remove(lane)
-                for member in lane.members:
-                    self._park(lane.alone(member))
-                    self.options.on_failed(member.id, cannot_go_on(member.name, SOURCE_GONE))
-            for id_, parked in self.parked.items():
-                if parked.gap is None and parked.has_begun(gone):
-                    self.parked[id_] = replace(parked, gap=SOURCE_GONE)
+            for stream, why in gone.items():
+                name = frozenset((stream,))
+                for lane in [x for x in self.lanes if x.has_begun(name)]:
+                    self.lanes.remove(lane)
+                    for member in lane.members:
+                        self._park(lane.alone(member))
+                        self.options.on_failed(member.id, cannot_go_on(member.name, why))
+                for id_, parked in self.parked.items():
+                    if parked.gap is None and has_begun(parked.held, name):
+                        self.parked[id_] = replace(parked, gap=why)
             self._commit(Stepped(), {})
 
     def join(self, member: Member) -> None:
@@ -205,21 +210,24 @@ class Intake:
             forget: its state is not kept.
         """
         with self.mutex:
-            for place, lane in enumerate(self.lanes):
-                for member in lane.members:
-                    if member.id == id_:
-                        self._park(lane.alone(member))
-                        rest = frozenset(m.id for m in lane.members) - {id_}
-                        self.lanes[place : place + 1] = [lane.keep(rest)] if rest else []
-                        break
+            self._leave(id_)
             if forget:
                 self.parked.pop(id_, None)
 
-    def _park(self, lane: Lane) -> None:
+    def _leave(self, id_: str, last: LastOutput | None = None) -> None:
+        for place, lane in enumerate(self.lanes):
+            for member in lane.members:
+                if member.id == id_:
+                    self._park(lane.alone(member), last)
+                    rest = frozenset(m.id for m in lane.members) - {id_}
+                    self.lanes[place : place + 1] = [lane.keep(rest)] if rest else []
+                    return
+
+    def _park(self, lane: Lane, last: LastOutput | None = None) -> None:
         (member,) = lane.members
         self.publisher.end(member)
         if lane.begun:
-            self.parked[member.id] = park_lane(lane)
+            self.parked[member.id] = replace(park_lane(lane), last=last)
 
     def take(self, frame: "DataFrame | None", batch: int) -> None:
         """A micro-batch of Spark's: what it lists is taken in, in one step or several; queries that
@@ -232,13 +240,15 @@ class Intake:
             if self.closed:
                 raise Stopped("it has been asked to stop", why="-", fix="-")
             try:
-                self._take(batch)
+                self._take(frame, batch)
                 self.busy = time.monotonic()
             except OntoweirError as error:
                 self.failed = error
                 raise
+            finally:
+                self.spans.handed = None
 
-    def _take(self, batch: int) -> None:
+    def _take(self, frame: "DataFrame | None", batch: int) -> None:
         expected = self.record.spark.batch + 1 if self.begun else 0
         if batch != expected:
             raise RunError(
@@ -247,6 +257,9 @@ class Intake:
                 fix="stop what else runs from this checkpoint, and start again",
             )
         reach = find_reach(self.spark_folder, self.sources, batch)
+        if frame is not None and self.sources.topics:
+            since, keys = self.reach.offsets, self.sources.topics
+            self.spans.handed = Handed(since, reach.offsets, keys, frame.toArrow)
         self.chooser.note(reach, self.sources, self.spark_folder)
         log, fresh = self.recorder.record(batch)
         self.syncing.begin(fresh)
@@ -291,19 +304,26 @@ class Intake:
 
     def _step(self, lanes: Sequence[Lane], rows: int) -> None:
         """Advance lanes by a step, commit, publish."""
-        to = self._aim(lanes) if lanes[0].span is None else lanes[0].span.to
-        low = None if lanes[0].span is None else lanes[0].span.cut_us
+        part = lanes[0].span
+        low = None if part is None else part.cut_us
+        passed = {} if part is None else self.record.bad
+        context = SpanContext(self.sources, self.spark_folder, self.spark, passed)
         with self.clock.time("read"):
-            span = self._open(lanes, to, rows)
+            to = self.spans.aim(lanes, self.reach, context) if part is None else part.to
+            everyone = [lane for lane in self.lanes if not self.chooser.waits(lane)]
+            span = self.spans.take(lanes, to, rows, context, everyone)
             high = next((c for c in span.cuts if low is None or c > low), None)
             told = span.count_bad() if low is not None else {}
-            found = span.read(low, high)
+            found = span.read(low, high, self.spans.handed)
         self.watch.begin_step()
 
         def look(lane: Lane) -> KnownSources:
             span.check_same(lane)
             mine = {n: t for read in lane.reads.values() for n, t in found[read].items()}
-            return self.watch.look_around(lane, span, mine, last=high is None)
+            known = self.watch.look_around(lane, span, mine, last=high is None)
+            topics = lane.streams & self.reach.offsets.keys()
+            named = {s: [f"{s}{PARTITION_OF}{p}" for p in self.reach.offsets[s]] for s in topics}
+            return replace(known, partitions=named)
 
         files = {} if high is None else span.files()
         with self.clock.time("advance"):
@@ -314,9 +334,7 @@ class Intake:
         for stream, paths in span.name_bad().items():
             bad[stream] = tuple(dict.fromkeys((*bad.get(stream, ()), *paths)))
         self._commit(stepped, bad)
-        used = {(x.at.key, x.span.to.key) for x in self.lanes if x.span is not None}
-        for key in self.spans.keys() - used:
-            self.spans.pop(key).close()
+        self.spans.forget_unused(self.lanes)
 
     def _settle(self, lanes: Sequence[Lane], stepped: Stepped) -> None:
         """The lanes after a step, those that have come to the same together; the failed parked."""
@@ -335,41 +353,10 @@ class Intake:
                 kept.append(lane)
         self.lanes = kept
 
-    def _aim(self, lanes: Sequence[Lane]) -> Reach:
-        """Up to where lanes that are equally far take arrivals in at once."""
-        if lanes[0].at.batch >= max(0, self.reach.batch - 1):
-            return self.reach
-        context = SpanContext(self.sources, self.spark_folder, self.spark, {})
-        return limit_reach(lanes, self.reach, context, self.options.text)
-
-    def _open(self, lanes: Sequence[Lane], to: Reach, rows: int) -> OpenSpan:
-        """The files of a span, opened for all lanes."""
-        at = lanes[0].at
-        key = (at.key, to.key)
-        wanted = {read for lane in lanes for read in lane.reads.values()}
-        known = self.spans.get(key)
-        if known is not None and wanted <= known.opened.keys():
-            return known
-        if known is not None:
-            known.close()
-        self.opened += 1
-        staged = self.options.folder / "staged" / str(self.opened)
-        step = (rows, self.options.step[1])
-        together = [
-            lane
-            for lane in self.lanes
-            if lane.at == at
-            and (lane.span is None or lane.span.to == to)
-            and not self.chooser.waits(lane)
-        ]
-        passed = self.record.bad if lanes[0].span is not None else {}
-        context = SpanContext(self.sources, self.spark_folder, self.spark, passed)
-        self.spans[key] = open_span(together, to, context, staged, step)
-        return self.spans[key]
-
     def _commit(self, stepped: Stepped, bad: Mapping[str, Sequence[str]]) -> None:
         writer = self.publisher.writer
-        gone = let_go(writer)
+        places: dict[str, OntoweirError] = {}  # of which files are not merged
+        gone = let_go(writer, places)
         record = replace(self.record, parts=writer.parts.mark(), bad=bad)
         self.syncing.begin_with(writer.fresh)
         with self.clock.time("commit"):
@@ -378,10 +365,17 @@ class Intake:
         self.parked = {id_: replace(p, contents={}) for id_, p in self.parked.items()}
         rejects = [(members, tabulate_rejects(held)) for members, held in stepped.rejects]
         with self.clock.time("publish"):
-            remove_files(gone, writer)
-            self.publisher.publish(place, stepped.answers, rejects)
+            remove_files(gone, writer, places)
+            failed = self.publisher.publish(place, stepped.answers, rejects)
         self.syncing.begin_with(writer.fresh)  # until the next commit there is time
         quarantine_files(bad, self.options.folder)
+        unpublished = {id_: self.commits.find_unpublished(id_) for id_ in failed}
+        failed = {place.partition(":")[2]: e for place, e in places.items()} | failed
+        for id_, error in failed.items():
+            self._leave(id_, unpublished.get(id_))
+            self.options.on_failed(id_, error)
+        if failed:  # what is not published yet is so when they go on
+            self._commit(Stepped(), bad)
 
     def await_pause(self, seconds: float) -> None:
         """Wait for a step that is being made, so long at most."""
@@ -393,5 +387,4 @@ class Intake:
         self.closed = True
         with self.mutex:
             wait(self.commits.removals)
-            for span in self.spans.values():
-                span.close()
+            self.spans.close()

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,8 @@ class Commits:
     before: Packs | None = None
     saved: dict[str, Saved] = field(default_factory=dict)
     removals: list[Future[None]] = field(default_factory=list)
+    last: IntakeCommit | None = None
+    """What was committed last, without contents."""
 
     def commit(
         self,
@@ -108,8 +110,13 @@ class Commits:
         kept = [packs, self.packs]
         self.before, self.packs, self.record, self.number = self.packs, packs, record, commit.number
         self.saved = saved
+        self.last = replace(commit, contents={})
         self.removals = drop_commits(self.folder, kept)
         return place
+
+    def find_unpublished(self, id_: str) -> LastOutput | None:
+        """What the last commit has of a query that could not be published (None: nothing)."""
+        return None if self.last is None else _find_last(self.last, id_, done=False)
 
     def find_rows(self, part: PublishedPart) -> "pa.Table | None":
         """The rows of a published part in its commit, while that is kept."""

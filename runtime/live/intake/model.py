@@ -13,24 +13,37 @@ from ontoweir.runtime.engine.execution import BlockContext, ExecutionContext
 from ontoweir.runtime.live.arrivals.open_batch import STEP_BYTES, STEP_ROWS
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState, RunningQuery
 from ontoweir.runtime.live.output.sinks.sinks import Sink
+from ontoweir.runtime.live.topics.topic_span import Offsets
 from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.sources.history import History
 
-ReachKey = tuple[int, tuple[tuple[str, int], ...]]
+_Numbers = tuple[tuple[str, int], ...]
+ReachKey = tuple[int, _Numbers, tuple[tuple[str, _Numbers], ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Up to where arrivals are taken in: a micro-batch of Spark's (-1: none yet), and of each
-    stream the last entry of its source's log."""
+    """Up to where arrivals are taken in: a micro-batch of Spark's (-1: none yet), of each stream of
+    files the last entry of its source's log, and of each of Kafka's the offsets."""
 
     batch: int = -1
     entries: Mapping[str, int] = field(default_factory=dict)
+    offsets: Offsets = field(default_factory=dict)
 
     @property
     def key(self) -> ReachKey:
         """It as a key."""
-        return self.batch, tuple(sorted(self.entries.items()))
+        offsets = sorted((s, tuple(sorted(held.items()))) for s, held in self.offsets.items())
+        return self.batch, tuple(sorted(self.entries.items())), tuple(offsets)
+
+    @property
+    def streams(self) -> frozenset[str]:
+        """The streams that it says something of."""
+        return frozenset((*self.entries, *self.offsets))
+
+    def has_begun(self, streams: frozenset[str]) -> bool:
+        """Whether files or messages of one of some streams are taken in."""
+        return any(self.entries.get(s, -1) >= 0 or s in self.offsets for s in streams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +112,9 @@ class Lane:
         return self.members[0].job.histories
 
     def has_begun(self, streams: frozenset[str]) -> bool:
-        """Whether files of one of the streams are taken in, or are being."""
+        """Whether files or messages of one of the streams are taken in, or are being."""
         to = self.at if self.span is None else self.span.to
-        return any(to.entries.get(s, -1) >= 0 for s in self.streams & streams)
+        return to.has_begun(self.streams & streams)
 
     def keep(self, ids: frozenset[str]) -> "Lane":
         """The lane with some of its members only."""
@@ -140,11 +153,6 @@ class Parked:
     gap: str | None = None
     contents: Mapping[str, bytes] = field(default_factory=dict)
     last: LastOutput | None = None
-
-    def has_begun(self, streams: frozenset[str]) -> bool:
-        """Whether files of one of the streams are taken in, or are being."""
-        entries = (self.held["span"] or self.held["at"])[1]
-        return any(entries.get(s, -1) >= 0 for s in streams.intersection(self.held["streams"]))
 
 
 def _ignore(name: str, error: OntoweirError) -> None:

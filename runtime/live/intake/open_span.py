@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,14 @@ from ontoweir.runtime.live.checkpoint.spark_folder import (
     read_entries,
 )
 from ontoweir.runtime.live.intake.model import Lane, Reach
+from ontoweir.runtime.live.intake.resume_lane import cannot_go_on
+from ontoweir.runtime.live.topics.topic_offsets import most_at_once, read_topic_offsets
+from ontoweir.runtime.live.topics.topic_span import (
+    Handed,
+    TopicSpan,
+    begin_range,
+    limit_offsets,
+)
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
 
@@ -47,11 +56,24 @@ class OpenSpan:
     opened: dict[str, OpenBatch]
     cuts: tuple[int, ...]
     passed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    topics: TopicSpan | None = None
     _files: dict[str, list[list[Any]]] | None = None
 
-    def read(self, low: int | None, high: int | None) -> dict[str, dict[str, pa.Table]]:
-        """The rows of a step, by sign_history and stream."""
-        return {key: held.read(low, high) for key, held in self.opened.items()}
+    @property
+    def keys(self) -> frozenset[str]:
+        """What is read, by sign_history."""
+        topics = () if self.topics is None else self.topics.histories
+        return frozenset((*self.opened, *topics))
+
+    def read(
+        self, low: int | None, high: int | None, handed: Handed | None = None
+    ) -> dict[str, dict[str, pa.Table]]:
+        """The rows of a step, by sign_history and stream: all messages are in the first one.
+        `handed`: what Spark hands over in this micro-batch."""
+        found = {key: held.read(low, high) for key, held in self.opened.items()}
+        if self.topics is not None and low is None:
+            found |= self.topics.read(handed)
+        return {**{key: {} for key in self.keys}, **found}
 
     def count_bad(self) -> dict[str, int]:
         """How many files are known not to be readable, by what is read."""
@@ -94,11 +116,18 @@ class OpenSpan:
         }
 
     def check_same(self, lane: Lane) -> None:
-        """A lane that has taken in a part of the span goes on with the same files.
+        """A lane that has taken in a part of the span goes on with the same files; and the messages
+        that it is to take in are there.
 
         Raises:
-            RunError: a file has changed since, or is gone.
+            RunError: a file has changed since, or is gone; the broker does not give messages.
+            UsageError: messages are no longer there.
         """
+        if self.topics is not None:
+            for name in sorted(lane.streams & self.topics.broken.keys()):
+                raise self.topics.broken[name]
+            for name in sorted(lane.streams & self.topics.gaps.keys()):
+                raise cannot_go_on(lane.members[0].name, self.topics.gaps[name])
         for name, then in ({} if lane.span is None else lane.span.files).items():
             now = self.files().get(name, b"[]")
             if then != now:
@@ -131,13 +160,16 @@ def find_reach(folder: SparkFolder, sources: LiveSources, batch: int) -> Reach:
     """
     try:
         offsets = Offsets.parse(folder.offsets_of(batch).read_text(encoding="utf-8")).sources
-        entries = {}
+        entries, topics = {}, {}
         for stream, number in sources.numbers.items():
             text = offsets[number]
-            entries[stream] = -1 if text == NOTHING else int(json.loads(text)["logOffset"])
+            if stream in sources.listed:
+                entries[stream] = -1 if text == NOTHING else int(json.loads(text)["logOffset"])
+            elif text != NOTHING:
+                topics[stream] = read_topic_offsets(text)
     except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
         raise _unknown(folder.offsets_of(batch), error) from error
-    return Reach(batch, entries)
+    return Reach(batch, entries, topics)
 
 
 def list_logged(folder: SparkFolder, source: int, since: int, to: int) -> tuple[ArrivedFile, ...]:
@@ -176,7 +208,12 @@ def limit_reach(lanes: Sequence[Lane], to: Reach, context: "SpanContext", most: 
         RunError: Spark's log is not as expected.
     """
     since = lanes[0].at
-    streams = {h.stream.name: h.stream for lane in lanes for h in lane.histories}
+    streams = {
+        h.stream.name: h.stream
+        for lane in lanes
+        for h in lane.histories
+        if h.stream.name in context.sources.listed
+    }
     logged: list[tuple[int, str, int, int]] = []
     for name, stream in streams.items():
         text = stream.data.format != "parquet"
@@ -203,7 +240,38 @@ def limit_reach(lanes: Sequence[Lane], to: Reach, context: "SpanContext", most: 
     if all(entries[name] <= since.entries.get(name, -1) for _, name, _, _ in logged):
         one = min(logged)[1]
         entries[one] = min(entry for _, name, entry, _ in logged if name == one)
-    return Reach(since.batch, entries)
+    return Reach(since.batch, entries, to.offsets)
+
+
+def limit_topics(lanes: Sequence[Lane], to: Reach, context: "SpanContext") -> Reach:
+    """Up to where lanes that are equally far take arrivals in at once: as far as is asked, unless
+    of a topic more messages are on the way than a micro-batch of Spark's takes of it; then the same
+    share of everything that is on the way, and always a part of it.
+
+    Raises:
+        RunError: a broker does not say where its topics begin.
+    """
+    since = lanes[0].at
+    streams = {h.stream.name: h.stream for lane in lanes for h in lane.histories}
+    starts: dict[str, Mapping[str, int]] = {}
+    share = 1.0
+    for name in streams.keys() & to.offsets.keys():
+        known, end = since.offsets.get(name, {}), to.offsets[name]
+        if sum(end.values()) - sum(known.values()) > most_at_once(streams[name]):
+            known, _ = begin_range(context.spark, streams[name], known, end)
+        starts[name] = {p: known.get(p, 0) for p in end}
+        way = sum(end[p] - starts[name][p] for p in end)
+        share = min(share, most_at_once(streams[name]) / max(way, 1))
+    if share >= 1:
+        return to
+    offsets = dict(since.offsets)
+    for name, start in starts.items():
+        offsets[name] = limit_offsets(start, to.offsets[name], share)
+    entries = dict(since.entries)
+    for name in streams.keys() & to.entries.keys():
+        first = since.entries.get(name, -1)
+        entries[name] = first + ceil((to.entries[name] - first) * share)
+    return Reach(since.batch, entries, offsets)
 
 
 def _measure(file: ArrivedFile) -> int:
@@ -245,8 +313,11 @@ def open_span(
     files: dict[str, list[ArrivedFile]] = {}
     shutil.rmtree(staged, ignore_errors=True)
     opened: dict[str, OpenBatch] = {}
+    messages = {k: h for k, h in histories.items() if h.stream.name not in context.sources.listed}
     for place, (key, history) in enumerate(histories.items()):
         name = history.stream.name
+        if key in messages:
+            continue
         if name not in files:
             number = context.sources.numbers[name]
             span = (number, since.entries.get(name, -1), to.entries.get(name, -1))
@@ -261,7 +332,8 @@ def open_span(
         opened[key] = open_files([history], mine, context.spark, staged / str(place))
     portions = [p for held in opened.values() for p in held.portions[next(iter(held.portions))]]
     cuts = tuple(cut_times(portions, *step))
-    return OpenSpan(since.batch, to, opened, cuts, context.passed)
+    topics = TopicSpan(messages, since.offsets, to.offsets, context.spark) if messages else None
+    return OpenSpan(since.batch, to, opened, cuts, context.passed, topics)
 
 
 def _is_there(file: ArrivedFile) -> bool:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ontoweir.errors import RunError
+from ontoweir.errors import OntoweirError, RunError
 from ontoweir.runtime.live.check_new_run import refuse_answers_of_others
 from ontoweir.runtime.live.checkpoint.restore_spark import unwritable
 from ontoweir.runtime.live.checkpoint.state_tables import decode_table
 from ontoweir.runtime.live.intake.model import LastOutput, Member, Parked
+from ontoweir.runtime.live.intake.step_lanes import explain_failure
+from ontoweir.runtime.live.model.live_errors import notice_gone
 from ontoweir.runtime.live.output.bind_sink import bind_sink
 from ontoweir.runtime.live.output.check_parts import check_parts
 from ontoweir.runtime.live.output.list_parts import PublishedPart
@@ -79,8 +81,11 @@ class Publisher:
             folders.append(PartFolder(f"answers:{member.id}", member.name, member.sink.format))
             places[f"answers:{member.id}"] = member.sink.folder
         require_exchange(self.writer, places)
+        again = None if held is None else held.last
         if member.id in self.checked:
             self.writer.places |= places
+            if again is not None:  # it failed because that could not be published
+                self._publish_again(member, again, read)
             return
         if member.sink.irrevocable:
             check_sent(member.place, self.writer.run, last)
@@ -88,7 +93,6 @@ class Publisher:
         alone = PartWriter(self.writer.run, replace(self.writer.parts, parts=mine), places)
         alone.terms = self.writer.terms
         drop_future(alone, folders, last)
-        again = None if held is None else held.last
         names = [] if again is None else [f"part-{again.number:012d}.{f.format}" for f in folders]
         try:
             check_parts(alone, folders, last, rows, may_be_gone=self.parts_may_go, again=names)
@@ -124,24 +128,33 @@ class Publisher:
         for kind in ("answers", "rejects"):
             self.writer.places.pop(f"{kind}:{member.id}", None)
 
-    def publish(self, place: Path, answers: Answers, rejects: Rejects) -> None:
-        """Put what a commit has where it belongs; then the commit says so.
+    def publish(self, place: Path, answers: Answers, rejects: Rejects) -> dict[str, OntoweirError]:
+        """Put what a commit has where it belongs; then the commit says so, unless it fails for a
+        member: those, by their ids, and why.
 
         Raises:
-            RunError: there is no room, or a sink does not take them.
-            UsageError: the output has a file of another run.
+            RunError: there is no room.
         """
         number = int(place.name)
+        failed: dict[str, OntoweirError] = {}
         parts: list[tuple[PartFolder, pa.Table]] = []
         for member, table in answers:
             if isinstance(member.sink, FileSink):
                 folder = PartFolder(f"answers:{member.id}", member.name, member.sink.format)
                 parts.append((folder, table))
             else:
-                self._send(member, member.sink, number, table)
+                try:
+                    self._send(member, member.sink, number, table)
+                except Exception as error:
+                    if notice_gone(error) is not None:
+                        raise
+                    failed[member.id] = explain_failure(error)
         for members, table in rejects:
             parts += [(PartFolder(f"rejects:{m.id}", REJECTS, "parquet"), table) for m in members]
-        self.writer.put_all(parts, number)
+        for owner, why in self.writer.put_each(parts, number).items():
+            failed.setdefault(owner.partition(":")[2], why)
+        if failed:
+            return failed
         try:
             (place / PUBLISHED).touch()
         except OSError as error:
@@ -150,3 +163,4 @@ class Publisher:
                 why="it is committed and published; at the next start it is published again",
                 fix="make room, or mend the disk, and start again",
             ) from error
+        return failed

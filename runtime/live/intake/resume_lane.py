@@ -9,7 +9,7 @@ from ontoweir.runtime.live.advance_live import begin_live
 from ontoweir.runtime.live.intake.describe_lane import read_reach, read_state
 from ontoweir.runtime.live.intake.model import Lane, Member, Parked, sign_history, sign_job
 
-SOURCE_GONE = "its files have been listed anew since, as their source was another for a while"
+SOURCE_GONE = "what comes has been listed anew since, as its source was another for a while"
 
 
 def cannot_go_on(name: str, gap: str) -> UsageError:

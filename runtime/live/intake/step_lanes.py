@@ -60,7 +60,7 @@ def _step(
             for member in lane.members:
                 _step(lane.alone(member), arrived, look, stepped)
             return
-        stepped.failed.append((lane, _explain(error)))
+        stepped.failed.append((lane, explain_failure(error)))
         return
     members = tuple(
         replace(m, results=m.results + a.num_rows, most=max(m.most, s.rows))
@@ -90,7 +90,8 @@ def _advance(lane: Lane, arrived: Arrived, look: Callable[[Lane], KnownSources])
     return advance_live(lane.job, lane.state, rows, time.time(), look(lane), rejects)
 
 
-def _explain(error: Exception) -> OntoweirError:
+def explain_failure(error: Exception) -> OntoweirError:
+    """The error of a query that cannot go on, where the others do."""
     if isinstance(error, OntoweirError):
         return error
     failed = RunError(

@@ -8,6 +8,7 @@ import pyarrow as pa
 from ontoweir.runtime.live.arrivals.find_horizon import find_horizon
 from ontoweir.runtime.live.arrivals.ingest import list_delivered
 from ontoweir.runtime.live.arrivals.list_partitions import list_waiting
+from ontoweir.runtime.live.arrivals.read_stream import is_listed
 from ontoweir.runtime.live.intake.model import Lane
 from ontoweir.runtime.live.intake.open_span import OpenSpan
 from ontoweir.runtime.live.model.live_job import FileGroup, KnownSources
@@ -55,6 +56,8 @@ class FileWatch:
         horizons: dict[str, int] = {}
         for history in lane.histories:
             name = history.stream.name
+            if not is_listed(history.stream):
+                continue
             taken = frozenset(f.path for o in span.opened.values() for f in o.files.get(name, ()))
             known = lane.state.files.get(name)
             peers[name], first = self._look_ahead(

@@ -50,3 +50,11 @@ def java_gone(error: BaseException) -> JavaGone:
         if memory
         else "see Spark's log, and the system's, for the cause, and start again",
     )
+
+
+def notice_gone(error: BaseException) -> JavaGone | None:
+    """The error of a Java process that has ended, if that is what an exception means."""
+    from py4j.protocol import Py4JError, Py4JNetworkError
+
+    ended = isinstance(error, Py4JNetworkError | ConnectionError | EOFError)
+    return java_gone(error) if ended or type(error) is Py4JError else None

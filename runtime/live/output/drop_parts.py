@@ -9,21 +9,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ontoweir.errors import RunError
-from ontoweir.runtime.live.output.merge_parts import merge_parts, show_merged
+from ontoweir.runtime.live.output.merge_parts import Failed, merge_parts, show_merged
 from ontoweir.runtime.live.output.write_parts import PartWriter
 
 _MOST = 4_096
 """About so many parts go with one commit."""
 
 
-def let_go(writer: PartWriter) -> list[Path]:
+def let_go(writer: PartWriter, failed: Failed | None = None) -> list[Path]:
     """The files that may be removed when the next commit is there; parts are merged for it.
+    `failed`: takes the errors of merging, by their places (None: they are raised).
 
     Raises:
         RunError: the list of parts cannot be read, or made anew.
     """
     parts = writer.parts
-    merge_parts(writer)
+    merge_parts(writer, failed)
     if parts.keep_ns is None and parts.compact is None:
         return []
     gone = [] if parts.keep_ns is None else parts.drop_old(time.time_ns(), _MOST)
@@ -34,13 +35,14 @@ def let_go(writer: PartWriter) -> list[Path]:
     return files if before is None else [*files, before]
 
 
-def remove_files(files: Sequence[Path], writer: PartWriter) -> None:
+def remove_files(files: Sequence[Path], writer: PartWriter, failed: Failed | None = None) -> None:
     """Remove files that a commit has let go of, if they are there, and show what it has merged.
+    `failed`: takes the errors of showing, by their places (None: they are raised).
 
     Raises:
         RunError: the disk does not let it.
     """
-    show_merged(writer)
+    show_merged(writer, failed)
     for file in files:
         try:
             file.unlink(missing_ok=True)

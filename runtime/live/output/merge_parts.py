@@ -22,7 +22,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.errors import OntoweirError, RunError, Source, UsageError
 from ontoweir.files.exchange_folders import exchange_folders
 from ontoweir.files.replace_file import replacing
 from ontoweir.runtime.live.checkpoint.record_spark import hash_file
@@ -34,6 +34,8 @@ LARGE = 64 << 20
 """Bytes of files that are merged into one at most."""
 _ROWS_OF_GROUP = 32 << 20
 """About so many bytes of rows are in a row group."""
+Failed = dict[str, OntoweirError]
+"""Errors by the place that they are of."""
 PATIENCE = 10.0
 """Seconds that the files of the folder before stay, for those that had begun to list it; its parts
 are not merged again before."""
@@ -42,8 +44,12 @@ _MOST = 256
 the run waits meanwhile."""
 
 
-def merge_parts(writer: PartWriter) -> None:
+def merge_parts(writer: PartWriter, failed: Failed | None = None) -> None:
     """Write the files of parts that are merged by the next commit, and list them.
+
+    Args:
+        writer: of the run.
+        failed: takes the errors of places, whose folders stay as they are (None: they are raised).
 
     Raises:
         RunError: a part is not what was published, or the disk does not take it.
@@ -57,8 +63,16 @@ def merge_parts(writer: PartWriter) -> None:
             return
         if folder[0] not in writer.places or folder in writer.left:
             continue
+        if any(part.folder == folder for part in writer.merged):
+            continue  # it could not be shown yet
         chosen = _choose(parts.tails[folder], parts.compact)
-        merged = _merge(writer, chosen) if chosen else None
+        try:
+            merged = _merge(writer, chosen) if chosen else None
+        except RunError as error:
+            if failed is None:
+                raise
+            failed[folder[0]] = error
+            merged = None
         if merged is None:
             del parts.touched[folder]
             continue
@@ -233,22 +247,38 @@ def find_batches(name: str) -> tuple[int, int] | None:
     return int(first), int(last or first)
 
 
-def show_merged(writer: PartWriter) -> None:
+def show_merged(writer: PartWriter, failed: Failed | None = None) -> None:
     """Show the merged parts that a commit lists since now, and remove what was merged a while ago.
+
+    Args:
+        writer: of the run.
+        failed: takes the errors of places whose merged parts are not shown, which is tried again
+            with the next commit that they take part in, or at the next start (None: they are
+            raised).
 
     Raises:
         RunError: the disk does not let it.
     """
     merged, writer.merged = writer.merged, []
     now = time.monotonic()
+    for part in merged:
+        if part.place not in writer.places:
+            writer.merged.append(part)
+            continue
+        shown = writer.places[part.place] / part.folder[1]
+        try:
+            _exchange(_aside(writer, part.folder), shown, part)
+        except OSError as error:
+            if failed is None:
+                raise _not_merged(shown, error) from error
+            failed[part.place] = _not_merged(shown, error)
+            writer.merged.append(part)
+            continue
+        writer.left[part.folder] = now
+        for file in [f for f in writer.fresh if f.parent == shown and not f.exists()]:
+            writer.fresh.discard(file)
     shown = writer.parts.file
     try:
-        for part in merged:
-            shown = writer.places[part.place] / part.folder[1]
-            _exchange(_aside(writer, part.folder), shown, part)
-            writer.left[part.folder] = now
-            for file in [f for f in writer.fresh if f.parent == shown and not f.exists()]:
-                writer.fresh.discard(file)
         for folder, since in list(writer.left.items()):
             if folder[0] in writer.places and now - since >= PATIENCE:
                 shown = writer.places[folder[0]] / folder[1]

@@ -16,7 +16,7 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoweir.errors import RunError, Source, UsageError
+from ontoweir.errors import OntoweirError, RunError, Source, UsageError
 from ontoweir.files.replace_file import replace_file
 from ontoweir.runtime.live.checkpoint.record_spark import hash_file
 from ontoweir.runtime.live.checkpoint.sync_files import disk_threads
@@ -73,25 +73,41 @@ class PartWriter:
         self.put_all([(PartFolder(place, folder, form), rows)], batch)
 
     def put_all(self, parts: Sequence[tuple[PartFolder, pa.Table]], batch: int) -> None:
-        """`put` of several, written side by side, and listed in their order; what is in a merged
-        part already stays there.
+        """`put` of several.
 
         Raises:
             RunError: the disk does not take one of them.
             UsageError: there is a file of another run.
         """
+        for error in self.put_each(parts, batch).values():
+            raise error
+
+    def put_each(
+        self, parts: Sequence[tuple[PartFolder, pa.Table]], batch: int
+    ) -> dict[str, OntoweirError]:
+        """`put` of several, written side by side, and listed in their order; what is in a merged
+        part already stays there. Returns those that fail, by their place, and why."""
         parts = [p for p in parts if batch > self.parts.ends.get((p[0].place, p[0].name), -1)]
         size = max(_LEAST, -(-len(parts) // _SIDE_BY_SIDE))
         blocks = [parts[n : n + size] for n in range(0, len(parts), size)]
 
+        failed: dict[str, OntoweirError] = {}
+
         def write(block: Sequence[tuple[PartFolder, pa.Table]]) -> list[PublishedPart]:
-            return [self._write(folder, rows, batch) for folder, rows in block]
+            made = []
+            for folder, rows in block:
+                try:
+                    made.append(self._write(folder, rows, batch))
+                except OntoweirError as error:
+                    failed.setdefault(folder.place, error)
+            return made
 
         done = map(write, blocks) if len(blocks) < 2 else disk_threads().map(write, blocks)
         written = [part for block in done for part in block]
         if written:
             self.parts.add_all(written)
             self.fresh.add(self.parts.file)
+        return failed
 
     def _write(self, folder: PartFolder, rows: pa.Table, batch: int) -> PublishedPart:
         name = f"{folder.name}/part-{batch:012d}.{folder.format}"

@@ -1,5 +1,5 @@
-"""Serve a registry: one intake for all entries that read files, a streaming query of its own for
-each other one, in one Spark; picking up what changes."""
+"""Serve a registry: one intake for all entries that read files, one for those that read Kafka, a
+streaming query of its own for each other one, in one Spark; picking up what changes."""
 
 import sys
 import threading
@@ -14,7 +14,12 @@ from ontoweir.files.hold_lock import hold_lock
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.registry.list_entries import list_entries
 from ontoweir.registry.registry_entry import Entry
-from ontoweir.registry.share_intake import SharedEntries, can_share, open_shared
+from ontoweir.registry.share_intake import (
+    SharedEntries,
+    find_intake,
+    has_own_checkpoint,
+    open_shared,
+)
 from ontoweir.registry.start_entry import (
     RunningEntry,
     follow_entry,
@@ -39,29 +44,30 @@ class _Server:
     running: dict[str, RunningEntry] = field(default_factory=dict)
     ended: list[RunningEntry] = field(default_factory=list)
     said: dict[str, str] = field(default_factory=dict)
-    shared: SharedEntries | None = None
+    shared: dict[str, SharedEntries] = field(default_factory=dict)
+    """Intakes by their folders."""
 
     def stop(self, running: RunningEntry, *, forget: bool = False) -> None:
         """Stop an entry. `forget`: its state is not kept."""
-        if self.shared is not None and running.entry.id in self.shared.entries:
-            self.shared.leave(running, forget=forget)
-        else:
-            stop_entry(running)
+        for shared in self.shared.values():
+            if running.entry.id in shared.entries:
+                shared.leave(running, forget=forget)
+                return
+        stop_entry(running)
 
     def go_on(self) -> None:
         """Let the entries that share an intake go on, for about as long as the pause is."""
-        if self.shared is None:
-            return
-        self.shared.forget_others()
-        self.shared.go_on(_PAUSE)
-        if self.shared.dead:  # another begins with the next entry
-            self.shared.stop()
-            self.shared = None
+        for folder, shared in list(self.shared.items()):
+            shared.forget_others()
+            shared.go_on(_PAUSE / len(self.shared))
+            if shared.dead:  # another begins with the next entry
+                shared.stop()
+                self.shared.pop(folder, None)
 
     def close(self) -> None:
         """Stop all entries."""
-        if self.shared is not None:
-            self.shared.stop()
+        for shared in self.shared.values():
+            shared.stop()
         for running in self.running.values():
             stop_entry(running)
 
@@ -168,10 +174,12 @@ def _start(
     try:
         workspace = workspaces.current()
         running = prepare_entry(workspace, registry, entry, session, options)
-        if not running.ended and can_share(running, options):
-            if server.shared is None:
-                server.shared = open_shared(registry, session, options)
-            server.shared.join(running, workspace.project.catalog.streams)
+        folder = None if running.ended else find_intake(running, options)
+        alone = folder is not None and has_own_checkpoint(running)
+        if folder is not None and not alone:
+            if folder not in server.shared:
+                server.shared[folder] = open_shared(registry, session, options, folder)
+            server.shared[folder].join(running, workspace.project.catalog.streams)
         elif not running.ended:
             run_entry(running, session, options)
     except OntoweirError as error:  # another serves it; or the project does not open: try again
@@ -186,6 +194,12 @@ def _start(
         on_event(f"{entry.name}: failed: {running.error}")
     else:
         on_event(f"{entry.name}: running, answers go to {running.status['answers']}")
+        if alone:
+            on_event(
+                f"{entry.name}: it goes on by itself, from a checkpoint of an earlier version; to "
+                "have it share what is read with the others, from an empty state, register it "
+                "again with --replace"
+            )
 
 
 def _follow(running: RunningEntry, server: _Server, on_event: Callable[[str], None]) -> bool:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from ontoweir.runtime.live.model.live_job import LiveState
     from ontoweir.runtime.live.run_intake import IntakeRun
 
-INTAKE = ".intake"
-"""The folder of a registry that has the state of all queries that share the intake."""
+INTAKE, TOPICS = ".intake", ".intake-of-topics"
+"""The folders of a registry that have the state of all queries that share an intake: of those that
+read files alone, which no broker keeps waiting, and of those that read Kafka."""
 _QUIET = 0.5
 """Seconds without a micro-batch after which everything that is there is taken to be listed."""
 
@@ -77,7 +78,7 @@ class SharedEntries:
     def go_on(self, seconds: float) -> None:
         """See to it that Spark lists what the entries read, and let those that are behind catch up,
         for about so many seconds. An error that ends all is in their status; `dead` then."""
-        from ontoweir.runtime.live.await_live import notice_gone
+        from ontoweir.runtime.live.model.live_errors import notice_gone
 
         if not self.entries:
             return
@@ -103,7 +104,7 @@ class SharedEntries:
     def _advance(self, seconds: float) -> bool:
         """Whether Spark has listed all that it is to list."""
         run = self.run
-        if run.query is None or run.intake.lacking:
+        if run.query is None or run.intake.lacking or not run.intake.hands_all:
             run.begin(self.streams)
         run.rotate(self.streams)
         over = run.is_over()
@@ -175,8 +176,10 @@ class SharedEntries:
             self.failed[running.entry.id] = error
 
 
-def open_shared(registry: Path, spark: "SparkSession", options: RunOptions) -> SharedEntries:
-    """The shared intake of a registry: nothing runs yet.
+def open_shared(
+    registry: Path, spark: "SparkSession", options: RunOptions, folder: str = INTAKE
+) -> SharedEntries:
+    """A shared intake of a registry, in a folder of it: nothing runs yet.
 
     Raises:
         UsageError: its checkpoint is damaged, or of another version.
@@ -189,7 +192,7 @@ def open_shared(registry: Path, spark: "SparkSession", options: RunOptions) -> S
     failed: dict[str, OntoweirError] = {}
     intake = Intake(
         IntakeOptions(
-            registry / INTAKE,
+            registry / folder,
             parts_may_go=options.parts_may_go,
             keep_ns=options.keep_ns,
             compact=options.compact,
@@ -201,19 +204,25 @@ def open_shared(registry: Path, spark: "SparkSession", options: RunOptions) -> S
     return SharedEntries(registry, run, options, failed=failed)
 
 
-def can_share(running: RunningEntry, options: RunOptions) -> bool:
-    """Whether an entry can take part: its streams come in files, no listener wants Spark to count
-    their rows, it has no checkpoint of its own, of a run by itself, keeps nothing on disk, and
-    adapts no lateness and no rule."""
-    from ontoweir.runtime.live.run_intake import is_listable
+def find_intake(running: RunningEntry, options: RunOptions) -> str | None:
+    """The folder of the intake in which an entry can take part (None: it runs by itself): its
+    streams come in files, or from Kafka from the beginning, no listener wants Spark to count their
+    rows, it keeps nothing on disk, and adapts no lateness and no rule."""
+    from ontoweir.runtime.live.run_intake import is_listable, reads_topics
 
     if running.prepared is None or options.listeners:
-        return False
+        return None
     if any(query.work.spill is not None for query in running.prepared.job.queries):
-        return False
-    if any((running.folder / "checkpoint" / "commits").glob("[0-9]*")):
-        return False
+        return None
     streams = [h.stream for h in running.prepared.job.histories]
     if any(s.floor_us is not None or any(r.floor is not None for r in s.closing) for s in streams):
-        return False
-    return is_listable(running.prepared.job)
+        return None
+    if is_listable(running.prepared.job):
+        return INTAKE
+    return TOPICS if reads_topics(running.prepared.job) else None
+
+
+def has_own_checkpoint(running: RunningEntry) -> bool:
+    """Whether an entry has run by itself, as in earlier versions all that read Kafka did: it goes
+    on from there."""
+    return any((running.folder / "checkpoint" / "commits").glob("[0-9]*"))

@@ -110,7 +110,7 @@ def run_entry(
 @contextlib.contextmanager
 def failing(running: RunningEntry) -> Iterator[None]:
     """What happens in it fails the entry, if it fails."""
-    from ontoweir.runtime.live.await_live import notice_gone
+    from ontoweir.runtime.live.model.live_errors import notice_gone
 
     try:
         yield

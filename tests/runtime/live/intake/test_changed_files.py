@@ -138,7 +138,7 @@ def test_who_has_begun_a_source_that_was_another_cannot_go_on(how: str, tmp_path
     assert len(intake.spark_folder.list_logs()) == 2
     intake.close()
     intake, _ = _open(tmp_path)
-    with pytest.raises(UsageError, match="cannot go on where it stopped: its files have been"):
+    with pytest.raises(UsageError, match="cannot go on where it stopped: what comes has been"):
         intake.join(make_member(tmp_path, workspace, "hourly"))
     intake.join(make_member(tmp_path, workspace, "filter"))
 

@@ -1,0 +1,6 @@
+"""Kafka's messages for an intake: each read once, whatever number of queries reads its topic.
+
+Takes offsets and the columns that queries read; makes tables of rows by what is read. What Spark
+hands over is used where it is what is asked for, and read again by offsets where a query is behind.
+Door for `intake` and `run_intake` only.
+"""
