@@ -108,7 +108,7 @@ BY_DAY = (
 )
 # what is refused, and what it says to write
 REFUSED = """
-SELECT sensor FROM reading QUALIFY RANK() OVER (PARTITION BY sensor ORDER BY level DESC) = 2
+SELECT sensor FROM reading QUALIFY RANK() OVER (PARTITION BY sensor ORDER BY level DESC) > 2
 # number its groups
 SELECT sensor, ARG_MAX(ts, level) FROM reading GROUP BY sensor
 # number its groups
