@@ -28,6 +28,7 @@ from ontoweir.measuring.propose_declarations import (
     propose_declarations,
     propose_nullable,
 )
+from ontoweir.scaffold.terms.describe_stream import find_own_id
 
 if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredStream
@@ -91,8 +92,10 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
         keys.sort(key=partial(_rank_key, stream=stream, measured=found[name]))
         alone = found[name].rate == 1 and found[name].rows > 1
         mine: list[tuple[Declared, str]] = []
+        others = keys if alone else keys[1:]
+        others = [k for k in others if not _is_own_id(k.declared, stream)]
         for one in proposed:
-            if one not in (keys if alone else keys[1:]):
+            if one not in others:
                 mine.append((one.declared, one.evidence))
         if alone:  # a key with the time is enforced by a run, and no number that repeats some day
             single = AddKey(name, (stream.timestamp,))
@@ -175,6 +178,13 @@ def _is_shuffled(measured: "MeasuredStream") -> bool:
     if measured.first_us is None or measured.last_us is None:
         return False
     return 10 * measured.lateness.greatest_us > measured.last_us - measured.first_us
+
+
+def _is_own_id(declared: Declared, stream: Stream) -> bool:
+    """Whether it is a key by what rows are called, which other streams may name them by."""
+    if not isinstance(declared, AddKey) or stream.timestamp not in declared.columns:
+        return False
+    return find_own_id(replace(stream, keys=(declared.columns,))) is not None
 
 
 def _is_number(declared: Declared, stream: Stream) -> bool:

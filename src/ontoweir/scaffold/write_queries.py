@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.model.parse_duration import UNITS_US, show_duration
-from ontoweir.scaffold.describe_stream import describe_stream
+from ontoweir.scaffold.terms.describe_stream import describe_stream
 from ontoweir.scaffold.terms.name_terms import local_name
 from ontoweir.scaffold.terms.terms import Terms
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
-from ontoweir.scaffold.describe_stream import Subject, describe_stream
 from ontoweir.scaffold.terms.choose_terms import Chosen
+from ontoweir.scaffold.terms.describe_stream import Subject, describe_stream, find_own_id
 from ontoweir.scaffold.terms.find_units import QUDT, UNIT, find_unit
 from ontoweir.scaffold.terms.name_terms import class_of
 from ontoweir.scaffold.terms.terms import RESULT_TIME, SOSA, Term, Terms, entity_name
@@ -130,7 +130,9 @@ def _map_stream(stream: Stream, catalog: Catalog, terms: Terms) -> Iterator[str]
     subject = describe_stream(stream, catalog)
     keys = [n for key in stream.keys[:1] for n in key if n != stream.timestamp]
     names = keys or ([subject.entity] if subject.entity is not None else [])
-    places = "/".join(f"{{{n}}}" for n in [*names, stream.timestamp])
+    own = find_own_id(stream)
+    called_by = [*names, stream.timestamp] if own is None else [own]
+    places = "/".join(f"{{{n}}}" for n in called_by)
     yield f"# A {class_of(stream.name)} is called after what tells it apart, and holds at its time."
     template = f"{terms.base}{stream.name}/{places}"
     yield from _head(class_of(stream.name), stream.name, template, terms, terms.classes)

@@ -151,3 +151,30 @@ def test_numbers_of_devices_are_told(run: Run, tmp_path: Path) -> None:
     said = "seen: 9 values, 700..708; min and max would bound groups by them"
     assert f'device = "int" # {said}' in lines
     assert 'count = "int"' in lines
+
+
+def test_rows_that_other_streams_name_are_called_by_their_id(run: Run, tmp_path: Path) -> None:
+    """An order by its id, which payments have: so they meet in the words of the ontology."""
+    names = [f"a{n:03}f" for n in range(60)]
+    orders = [f"2026-01-05T08:{n:02}:00,{o},c{n % 5},{n}.5" for n, o in enumerate(names)]
+    pays = [f"2026-01-05T08:{n:02}:30,{o},card" for n, o in enumerate(names)]
+    (tmp_path / "orders.csv").write_text("\n".join(["ts,order_id,customer,total", *orders]) + "\n")
+    (tmp_path / "payments.csv").write_text("\n".join(["ts,order,method", *pays]) + "\n")
+    project = tmp_path / "shop"
+    files = [tmp_path / "orders.csv", tmp_path / "payments.csv"]
+    ran = run("init", project, "--from", *files)
+    assert ran.code == 0, ran.err
+    (project / "queries" / "paid.rq").write_text(
+        "PREFIX : <http://shop.example/ns#>\nPREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
+        "SELECT ?total ?method WHERE {\n"
+        "  GRAPH ?t { ?order :total ?total }\n"
+        "  GRAPH ?u { ?payment :ofOrder ?order ; :method ?method }\n"
+        '  FILTER(?t <= ?u && ?u - ?t <= "PT1H"^^xsd:dayTimeDuration)\n}\n'
+    )
+    shown = run("show", "paid", project, "--format", "jsonl", "-q")
+    assert shown.code == 0, shown.err
+    assert len(shown.out.splitlines()) == 60
+    assert (
+        'rr:template "http://shop.example/orders/{order_id}"'
+        in (project / "mapping.r2rml.ttl").read_text()
+    )

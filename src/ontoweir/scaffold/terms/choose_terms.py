@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.scaffold.describe_stream import describe_stream
 from ontoweir.scaffold.terms.candidate import Candidate
+from ontoweir.scaffold.terms.describe_stream import describe_stream
 from ontoweir.scaffold.terms.propose_terms import propose_classes, propose_properties
 from ontoweir.scaffold.terms.terms import Term, Terms, own_terms
 from ontoweir.scaffold.terms.vocabulary import Vocabulary

@@ -16,8 +16,8 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
-from ontoweir.scaffold.describe_stream import describe_stream
 from ontoweir.scaffold.terms.candidate import Candidate, Part, rank_candidates
+from ontoweir.scaffold.terms.describe_stream import describe_stream
 from ontoweir.scaffold.terms.match_names import Match, match_names
 from ontoweir.scaffold.terms.name_terms import local_name, without_id
 from ontoweir.scaffold.terms.terms import RESULT_TIME, Terms

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
-from ontoweir.scaffold.describe_stream import Subject, describe_stream
+from ontoweir.scaffold.terms.describe_stream import Subject, describe_stream
 from ontoweir.scaffold.terms.find_coordinates import GEO, find_coordinates
 from ontoweir.scaffold.terms.name_terms import class_of, local_name, property_of, without_id
 

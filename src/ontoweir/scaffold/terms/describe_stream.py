@@ -12,6 +12,7 @@ from ontoweir.mappings.model.catalog import (
     Stream,
     StringType,
 )
+from ontoweir.scaffold.terms.name_terms import class_of, without_id
 
 _NUMBERS = {"id", "nr", "no", "number", "nummer", "mmsi", "imei", "imo"}
 _PLACES = {"lat", "latitude", "lon", "lng", "long", "longitude"}
@@ -21,8 +22,9 @@ _PLACES = {"lat", "latitude", "lon", "lng", "long", "longitude"}
 @dataclass(frozen=True, slots=True)
 class Subject:
     """`entity`: the column that says what a row is about (None: none does), `relation`: the static
-    relation that knows it (None: none does); `value`: the first column of measured numbers (None:
-    there is none); `state`: the first of texts or truths, beside the entity."""
+    relation that knows it, or the stream whose rows are called so (None: none does); `value`: the
+    first column of measured numbers (None: there is none); `state`: the first of texts or truths,
+    beside the entity."""
 
     entity: str | None
     relation: str | None
@@ -61,7 +63,34 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
     plain = [n for n in numbers if n not in keys and not n.lower().endswith("id")]
     told = [n for n, k in kinds.items() if isinstance(k, StringType | BooleanType)]
     state = next((n for n in told if n not in {entity, *keys}), None)
+    if entity is not None and relation is None:
+        relation = _find_rows(entity, stream, catalog)
     return Subject(entity, relation, next(iter([*measured, *plain]), None), state)
+
+
+def find_own_id(stream: Stream) -> str | None:
+    """The column that rows are called by: of a key, and named `id`, or as the stream is: an order
+    by `order_id` (None: there is none)."""
+    name = class_of(stream.name).lower()
+    known = {"id", "uuid", "guid", name, *(f"{name}{end}" for end in ("id", "uuid", "no", "nr"))}
+    for key in stream.keys:
+        others = [n for n in key if n != stream.timestamp]
+        if len(others) == 1 and "".join(_words(others[0])) in known:
+            return others[0]
+    return None
+
+
+def _find_rows(entity: str, stream: Stream, catalog: Catalog) -> str | None:
+    """The stream whose rows a column of another one names: `order` those of `orders`."""
+    kind = class_of(without_id(entity)).lower()
+    return next(
+        (
+            other.name
+            for other in catalog.streams.values()
+            if other != stream and class_of(other.name).lower() == kind and find_own_id(other)
+        ),
+        None,
+    )
 
 
 def _is_number(column: str) -> bool:
