@@ -92,14 +92,15 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
         keys.sort(key=partial(_rank_key, stream=stream, measured=found[name]))
         alone = found[name].rate == 1 and found[name].rows > 1
         mine: list[tuple[Declared, str]] = []
-        others = keys if alone else keys[1:]
-        others = [k for k in others if not _is_own_id(k.declared, stream)]
         for one in proposed:
-            if one not in others:
+            if one not in (keys if alone else keys[1:]):
                 mine.append((one.declared, one.evidence))
         if alone:  # a key with the time is enforced by a run, and no number that repeats some day
             single = AddKey(name, (stream.timestamp,))
             mine.append((single, "no two rows share a timestamp"))
+        own = _find_own_key(stream, found[name])
+        if own is not None and own not in [declared for declared, _ in mine]:
+            mine.append((own, f"{own.columns[0]} has no value twice"))
         late = [one for one in mine if not stream.data.mqtt or isinstance(one[0], SetLateness)]
         seen += late
         undeclared += [(name, one[1]) for one in mine if one not in late]
@@ -180,11 +181,16 @@ def _is_shuffled(measured: "MeasuredStream") -> bool:
     return 10 * measured.lateness.greatest_us > measured.last_us - measured.first_us
 
 
-def _is_own_id(declared: Declared, stream: Stream) -> bool:
-    """Whether it is a key by what rows are called, which other streams may name them by."""
-    if not isinstance(declared, AddKey) or stream.timestamp not in declared.columns:
-        return False
-    return find_own_id(replace(stream, keys=(declared.columns,))) is not None
+def _find_own_key(stream: Stream, measured: "MeasuredStream") -> AddKey | None:
+    """The key by what rows are called, which other streams may name them by (None: there is no
+    such column, or it has a value twice)."""
+    for name, values in measured.columns.items():
+        key = name, stream.timestamp
+        if values.nulls or values.distinct != measured.rows or measured.rows < 2:
+            continue
+        if find_own_id(replace(stream, keys=(key,))) is not None:
+            return AddKey(stream.name, key)
+    return None
 
 
 def _is_number(declared: Declared, stream: Stream) -> bool:

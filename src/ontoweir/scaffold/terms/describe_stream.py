@@ -39,16 +39,18 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
     for reference in stream.references:
         if len(reference.columns) == 1 and entity is None:
             entity, relation = reference.columns[0], reference.relation
-    names = [c.name for c in stream.columns]
+    own = find_own_id(stream)
+    names = [c.name for c in stream.columns if c.name != own]
     for key in stream.keys:
         others = [n for n in key if n != stream.timestamp]
         if entity is None and len(others) == 1 and len(key) == 2 and others[0] in names:
             entity = others[0]
-    called = (c.name for c in stream.columns if isinstance(c.type, IntType) and _is_number(c.name))
+    whole = (c for c in stream.columns if c.name != own and isinstance(c.type, IntType))
+    called = (c.name for c in whole if _is_number(c.name))
     texts = (
         c.name
         for c in stream.columns
-        if isinstance(c.type, StringType) and (c.enum is None or len(c.enum) > 1)
+        if isinstance(c.type, StringType) and c.name != own and (c.enum is None or len(c.enum) > 1)
     )
     entity = entity or next(called, None) or next(texts, None)
     numbers = [
