@@ -42,8 +42,7 @@ def write_ontology(catalog: Catalog, chosen: Chosen) -> str | None:
         _declare(terms, term, _describe_unit(column), values)
     leads: dict[str, str] = {}
     for name, term in terms.about.items():
-        domain, kind = (terms.show(t[name].iri) for t in (terms.classes, terms.entities))
-        _declare(terms, term, f" ; rdfs:domain {domain} ; rdfs:range {kind}", leads)
+        _declare(terms, term, _describe_ends(name, terms), leads)
     timed = values.pop(terms.show(RESULT_TIME), None) is not None
     if chosen.vocabulary is not None and not (classes or values or leads or timed):
         return None
@@ -59,6 +58,16 @@ def write_ontology(catalog: Catalog, chosen: Chosen) -> str | None:
     body += [f"{name} a owl:ObjectProperty{ends} ." for name, ends in leads.items()]
     used = {space: name for space, name in _UNITS.items() if any(f"{name}:" in x for x in body)}
     return "\n".join([*_prefixes(_W3 | used, terms, body), "", *body]) + "\n"
+
+
+def _describe_ends(stream: str, terms: Terms) -> str:
+    """What is said of the property that leads from a stream's rows to what they are about: from
+    which class, and to which, where that is always the same one. Else rows of each would be of the
+    others' classes, too."""
+    mine = [n for n, term in terms.about.items() if term.iri == terms.about[stream].iri]
+    ends = (("domain", terms.classes), ("range", terms.entities))
+    said = ((end, {kinds[n].iri for n in mine}) for end, kinds in ends)
+    return "".join(f" ; rdfs:{end} {terms.show(*iris)}" for end, iris in said if len(iris) == 1)
 
 
 def _describe_unit(column: str) -> str:

@@ -178,3 +178,17 @@ def test_rows_that_other_streams_name_are_called_by_their_id(run: Run, tmp_path:
         'rr:template "http://shop.example/orders/{order_id}"'
         in (project / "mapping.r2rml.ttl").read_text()
     )
+
+
+def test_what_several_streams_are_about_makes_them_no_others(run: Run, tmp_path: Path) -> None:
+    """A property from the rows of two streams has no domain: by it, readings would be alarms."""
+    for name in ("readings", "alarms"):
+        rows = [f"2026-01-05T08:{m:02}:00,s{s},{m}.5" for m in range(30) for s in range(3)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["ts,sensor,value", *rows]) + "\n")
+    files = [tmp_path / f"{name}.csv" for name in ("readings", "alarms")]
+    for given, ends in ((files[:1], ["domain", "range"]), (files, ["range"])):
+        project = tmp_path / f"p{len(given)}"
+        assert run("init", project, "--from", *given).code == 0
+        text = (project / "ontology.ttl").read_text()
+        (line,) = (one for one in text.splitlines() if one.startswith(":ofSensor "))
+        assert [end for end in ("domain", "range") if f"rdfs:{end} " in line] == ends
