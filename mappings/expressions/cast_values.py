@@ -21,6 +21,7 @@ _WIDEST = 76
 """So many digits have Arrow's widest decimals."""
 _INTEGER = r"^ *[+-]?[0-9]+ *$"
 _DECIMAL = r"^ *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+) *$"
+_PLACES = r"^[^.]*([.][0-9]{0,37})?$"
 _DOUBLE = r"^ *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)? *$"
 _DAY = r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 _DATE = f"^ *{_DAY} *$"
@@ -112,7 +113,11 @@ def _read(values: "pa.Array", wanted: ColumnType) -> "pa.Array":
             return _hold(short.cast(pa.decimal128(38, 0)), -(2**63), 2**63 - 1, True).cast(kind)
         case DecimalType():
             good = _nulled(trimmed, pc.match_substring_regex(values, _DECIMAL))
-            short = _nulled(good, pc.less_equal(pc.utf8_length(good), 38))
+            digits = pc.utf8_ltrim(pc.replace_substring_regex(good, "[^0-9]", ""), "0")
+            few = pc.and_(
+                pc.less_equal(pc.utf8_length(digits), 38), pc.match_substring_regex(good, _PLACES)
+            )
+            short = _nulled(good, pc.and_(few, pc.less_equal(pc.utf8_length(good), 41)))
             return _fit(short.cast(pa.decimal256(75, 37)), wanted, True)
         case FloatType():
             good = _nulled(trimmed, pc.match_substring_regex(values, _DOUBLE))

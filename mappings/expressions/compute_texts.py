@@ -17,6 +17,28 @@ _INFINITE = "1e999"
 """More than any double; as a double it is infinite again."""
 
 
+def _write_exactly(values: "pa.Array") -> "pa.Array":
+    """Values as texts that are read as the same ones (Function.EXACT_TEXT)."""
+    if pa.types.is_floating(values.type):
+        return pc.replace_substring(values.cast(pa.string()), "inf", _INFINITE)
+    if not pa.types.is_decimal(values.type) or values.type.scale <= 0:
+        return values.cast(pa.string())
+    # Arrow writes small ones with an exponent, as 1E-8
+    scale, kind = values.type.scale, pa.decimal128(38, 0)
+    values = values.cast(pa.decimal128(38, scale))
+    whole = pa.Array.from_buffers(
+        kind, len(values), values.buffers(), values.null_count, values.offset
+    )
+    texts = whole.cast(pa.string())
+    digits = pc.utf8_lpad(pc.utf8_ltrim(texts, "-"), scale + 1, "0")
+    before, after = (
+        pc.utf8_slice_codeunits(digits, *ends) for ends in ((0, -scale), (-scale, None))
+    )
+    made = pc.binary_join_element_wise(before, after, ".")
+    minus = pc.binary_join_element_wise("-", made, "")
+    return pc.if_else(pc.starts_with(texts, "-"), minus, made)
+
+
 def compute_text(call: Call, evaluate: "Callable[[Expression], pa.Array]") -> "pa.Array":
     """A function of texts.
 
@@ -33,9 +55,7 @@ def compute_text(call: Call, evaluate: "Callable[[Expression], pa.Array]") -> "p
     values, rest = evaluate(call.arguments[0]), call.arguments[1:]
     match call.function:
         case Function.EXACT_TEXT:
-            texts = values.cast(pa.string())
-            doubles = pa.types.is_floating(values.type)
-            return pc.replace_substring(texts, "inf", _INFINITE) if doubles else texts
+            return _write_exactly(values)
         case Function.UPPER:
             return pc.utf8_upper(values)
         case Function.LOWER:

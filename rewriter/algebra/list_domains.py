@@ -71,7 +71,9 @@ def list_domains(query: SpjQuery, catalog: Catalog) -> tuple[DomainFilter, ...]:
         used.update(dict.fromkeys(output_attributes(output)))
     tables = {o.alias: o.table for o in query.occurrences}
     for attribute in list(used):
-        for name in read_columns(catalog.table(tables[attribute.alias]), [attribute.column]):
+        # in an order of their own: the text of a query is part of a checkpoint's fingerprint
+        read = read_columns(catalog.table(tables[attribute.alias]), [attribute.column])
+        for name in sorted(read):
             used.setdefault(Attribute(attribute.alias, name))
     domains = []
     for attribute in used:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain, resolve
@@ -91,6 +91,13 @@ def _read_qualify(tree: "exp.Select", catalog: Catalog) -> Numbered | None:
     from sqlglot import exp
 
     windows = _name_windows(tree)
+    known = [c for t in list_tables(tree, catalog).tables.values() for c in column_names(t)]
+    for column in tree.args["qualify"].find_all(exp.Column):
+        name = column.name.lower()
+        if name in windows and not column.table and find_name(name, known) is not None:
+            fix = "call the number otherwise, with AS"
+            what = f"QUALIFY by {column.name}, the name of a number and of a column,"
+            raise refuse_first(column, what, fix)
     said = list(split_conjuncts(tree.args["qualify"].this))
     _refuse_joined(tree, said, catalog)
     found = read_limits(said, windows)

@@ -1,8 +1,11 @@
 """ORDER BY … LIMIT n, as rows that are chosen by their number."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.latest.join_around import list_statics
 
@@ -50,6 +53,8 @@ def limit_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
             made.set("this", tree.expressions[place - 1].unalias().copy())
         elif isinstance(by, exp.Column) and not by.table and by.name.lower() in named:
             made.set("this", named[by.name.lower()].copy())
+        else:
+            _refuse_other(by, named, column_names(table))
         ordered.append(made)
     if any(o.find(exp.AggFunc, exp.Window, exp.Query) for o in (*ordered, *tree.expressions)):
         return tree
@@ -62,6 +67,25 @@ def limit_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     least, most = (exp.Literal.number(n) for n in (skipped + 1, skipped + size))
     inner.set("qualify", exp.Qualify(this=exp.Between(this=number, low=least, high=most)))
     return inner
+
+
+def _refuse_other(by: "exp.Expr", named: "dict[str, exp.Expr]", columns: Sequence[str]) -> None:
+    """Raise SqlRefusal for an order by an expression of what SELECT calls like another column of
+    the table: some take the one, some the other."""
+    from sqlglot import exp
+
+    for column in by.find_all(exp.Column):
+        shown = named.get(column.name.lower())
+        if column.table or shown is None or find_name(column.name, list(columns)) is None:
+            continue
+        if not isinstance(shown, exp.Column) or shown.name.lower() != column.name.lower():
+            raise SqlRefusal(
+                f"ORDER BY {by.sql('spark')}, where {column.name} is a column and the name of "
+                "another value",
+                why="Spark takes what SELECT calls so, DuckDB and PostgreSQL the column",
+                fix="call the value otherwise, with AS",
+                line=line_of(by),
+            )
 
 
 def _has_ties(limit: "exp.Expr") -> bool | None:

@@ -14,6 +14,8 @@ from ontoweir.rewriter.ordered.write_value import write_value
 if TYPE_CHECKING:
     from sqlglot import exp
 
+_PLACES = 37
+"""So many decimal places are read in texts."""
 _LAST_US = 4_102_444_800_000_000
 """The year 2100, in µs since 1970: until then numbers do not exceed 64 bits; then a run stops."""
 
@@ -95,6 +97,8 @@ def _read(call: "exp.Expr", stream: Stream, scope: Scope) -> "exp.Expr | None":
         typed = read_row_expression(value.copy(), scope)
     except SqlRefusal:
         return None  # said where it is read
+    if isinstance(typed.type, DecimalType) and typed.type.scale > _PLACES:
+        return None
     present = never_null(stream) | {c.name for c in stream.columns if not c.nullable}
     numbered = _of_number(value, typed.type, stream)
     if numbered is None or (not passes and may_be_null(typed, present)):

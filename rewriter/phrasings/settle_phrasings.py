@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
@@ -33,6 +34,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
+    - EXISTS in the ON of an inner join is in WHERE;
     - EXISTS inside of OR, or of an expression, is one of parts that exclude each other;
     - DISTINCT ON is the row whose number is 1, and of the greatest time of its key there is no
       later one;
@@ -61,6 +63,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    for select in list(tree.find_all(exp.Select)):
+        _move_exists(select)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     name_parts(tree)
     number_in_buckets(tree, catalog)
@@ -80,3 +84,20 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         group_parts(nest_windows(select, catalog), catalog)
         group_distinct(select, catalog)
     return drop_order(limit_rows(tree, catalog), catalog)
+
+
+def _move_exists(select: "exp.Select") -> None:
+    """Say in WHERE what the ON of an inner join says with subqueries."""
+    from sqlglot import exp
+
+    for join in select.args.get("joins") or ():
+        said = join.args.get("on")
+        kind = str(join.args.get("kind") or "").upper()
+        if said is None or join.args.get("side") or kind not in ("", "INNER", "CROSS"):
+            continue
+        conjuncts = list(split_conjuncts(said))
+        moved = [c for c in conjuncts if c.find(exp.Query) is not None]
+        if moved:
+            rest = [c.copy() for c in conjuncts if c not in moved]
+            join.set("on", exp.and_(*rest) if rest else exp.true())
+            select.where(*(c.copy() for c in moved), copy=False)

@@ -1,4 +1,4 @@
-"""SQL of a query, where a text in double quotes is no name of a column."""
+"""SQL of a query, where a text in double quotes is called like nothing that could be meant."""
 
 import re
 from typing import TYPE_CHECKING
@@ -11,17 +11,20 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 _PIECE = re.compile(
-    r"""'(?:[^'\\]|\\.|'')*' | `[^`]*` | --[^\n]* | /\*.*?\*/ |
-    (?P<before>\.\s*|\bAS\s+)?"(?P<name>[^"`]+)" | (?P<word>[^\W\d]\w*)""",
+    r"""'(?:[^'\\]|\\.|'')*' | --[^\n]* | /\*.*?\*/ | `(?P<quoted>[^`]*)` |
+    (?P<before>\.\s*|\bAS\s+)?"(?P<text>(?:[^"\\]|\\.|"")*)" | (?P<word>[^\W\d]\w*)""",
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
+_UNITS = frozenset(("second", "minute", "hour", "day", "week", "month", "quarter", "year"))
+"""What functions of times take as texts, and answers are called after."""
 
 
 def parse_names(text: str, catalog: Catalog) -> "exp.Query":
     """The query that a text of Spark SQL is; double quotes are around texts, as in Spark SQL.
 
-    Standard SQL has names in them. A text that is called like a column of one of the query's tables
-    is so likely meant as this column that it is refused.
+    Standard SQL has names in them. A text that is called like a column of one of the query's
+    tables, or like a name that the query gives with AS, is so likely meant as this that it is
+    refused.
 
     Args:
         text: Spark SQL.
@@ -37,21 +40,31 @@ def parse_names(text: str, catalog: Catalog) -> "exp.Query":
 
 def _refuse_names(text: str, catalog: Catalog) -> None:
     pieces = list(_PIECE.finditer(text))
-    words = {(p["word"] or p["name"] or p[0].strip("`")).lower() for p in pieces}
-    names: dict[str, str] = {}
+    words = [p["word"] or p["quoted"] or p["text"] or "" for p in pieces]
+    words = [word.lower() for word in words]
+    given = {
+        word: "the query gives this name"
+        for before, word in zip(["", *words], words, strict=False)
+        if before == "as" and word not in _UNITS
+    }
+    given |= {
+        p["text"].lower(): "the query gives this name"
+        for p in pieces
+        if p["text"] and p["before"] is not None and "." not in p["before"]
+    }
     tables: list[Stream | Relation] = [*catalog.streams.values(), *catalog.relations.values()]
     for table in tables:
         if table.name.lower() in words:
             own = [table.timestamp] if isinstance(table, Stream) else []
-            names |= {n.lower(): table.name for n in (*own, *(c.name for c in table.columns))}
+            for name in (*own, *(c.name for c in table.columns)):
+                given[name.lower()] = f"{table.name} has a column that is called so"
     for piece in pieces:
-        name = piece["name"]
-        if name is None or piece["before"] is not None or name.lower() not in names:
+        name = piece["text"]
+        if name is None or piece["before"] is not None or name.lower() not in given:
             continue
         raise SqlRefusal(
             f'"{name}" in double quotes',
-            why=f"it is a text in Spark SQL, and a name in standard SQL; "
-            f"{names[name.lower()]} has a column that is called so",
+            why=f"it is a text in Spark SQL, and a name in standard SQL; {given[name.lower()]}",
             fix=f"write `{name}` in backticks for the column, or '{name}' for the text",
             line=text.count("\n", 0, piece.start()) + 1,
         )

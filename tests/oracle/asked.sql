@@ -173,3 +173,9 @@ SELECT * FROM (SELECT sensor, level, ROW_NUMBER() OVER (PARTITION BY sensor ORDE
 -- refused: ORDER BY amount DESC), and no key of reading is shown
 SELECT ts, amount FROM reading QUALIFY ROW_NUMBER() OVER (PARTITION BY CAST(ts AS DATE) ORDER BY amount DESC) <= 3
 SELECT sensor, ts, amount FROM reading WHERE EARLY QUALIFY ROW_NUMBER() OVER (PARTITION BY CAST(ts AS DATE) ORDER BY amount DESC, ts, sensor) <= 3
+SELECT a.sensor FROM alarm a JOIN reading b ON a.sensor = b.sensor AND b.ts = a.ts AND NOT EXISTS (SELECT 1 FROM alarm z WHERE z.sensor = a.sensor AND z.ts < a.ts AND z.ts >= a.ts - INTERVAL '1' HOUR)
+SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(amount * 0.00000001, ts) AS c, FIRST(amount * 0.00000001 ORDER BY ts) AS o FROM reading WHERE EARLY GROUP BY h, sensor HAVING ARG_MAX(amount * 0.00000001, ts) < 1
+-- refused: where level is a column and the name of another value
+SELECT sensor, -level AS level FROM reading ORDER BY level + 0, sensor, ts LIMIT 3
+-- refused: the name of a number and of a column
+SELECT sensor, ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY level DESC, ts) AS level FROM reading QUALIFY level <= 1

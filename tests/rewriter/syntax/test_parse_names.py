@@ -30,6 +30,10 @@ CATALOG = Catalog(
         ("SELECT 1 FROM payments WHERE\n\n'x' = \"STATUS\"", 3),
         ('SELECT COUNT(*) FROM `payments` GROUP BY "ts"', 1),
         ('SELECT p.status FROM "payments" p WHERE "order" = \'"\'', 1),
+        ('SELECT q FROM (SELECT status AS q FROM payments) t WHERE "q" = "c1"', 1),
+        ('WITH t AS (SELECT status AS q FROM payments)\nSELECT q FROM t WHERE "Q" <> "c1"', 2),
+        ('SELECT 1 AS `k l` FROM payments WHERE "k l" = 2', 1),
+        ('SELECT status FROM payments WHERE status = "`" AND "order" = "`"', 1),
     ],
 )
 def test_a_column_is_refused(text: str, line: int) -> None:
@@ -47,6 +51,7 @@ def test_a_column_is_refused(text: str, line: int) -> None:
         'SELECT status FROM payments WHERE status = \'"order"\' -- "order"',
         'SELECT `"order"` FROM payments /* "order" */',
         'SELECT status FROM payments WHERE status = "city"',  # of another table
+        'SELECT date_trunc("hour", p.ts) AS hour FROM payments p WHERE status = "AS"',
     ],
 )
 def test_others_are_read(text: str) -> None:
