@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from ontoweir.mappings.expressions.derive_column import read_columns
 from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.progress.replay_progress import ProgressListener
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.runtime.changes.change_rows import ChangeRows
 from ontoweir.runtime.changes.feed_of import feed_of, has_updates
 from ontoweir.runtime.division.plan_division import plan_division
-from ontoweir.runtime.engine.configure_run import RunConfig, configure_run
+from ontoweir.runtime.engine.configure_run import RunConfig, StreamColumns, configure_run
 from ontoweir.runtime.engine.execution import ExecutionContext, closes_values, drops_matched
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
@@ -154,11 +155,19 @@ def _configure(job: QueryJob, request: ReplayRequest) -> tuple[RunConfig, dict[s
     wanted = {}
     for name in known:
         enforced = {column.name for column in enforced_columns(job.catalog.streams[name])}
-        wanted[name] = trusting.streams[name].used - enforced
+        wanted[name] = _read_of_data(trusting.streams[name]) - enforced
     verified = recall_verified(request.verification, wanted)
     if verified:
         config = configure_run([job], job.catalog, verified.keys())
     return config, verified
+
+
+def _read_of_data(columns: StreamColumns) -> set[str]:
+    """The columns of the data that a run looks at: in the place of derived ones those that they are
+    computed of, and without buckets of its timestamp."""
+    stream = columns.stream
+    read = read_columns(stream, columns.used)
+    return {n for n in read if (c := stream.column(n)) is None or c.bucket is None}
 
 
 def _replay(

@@ -92,5 +92,8 @@ class TopicHere:
         def list_latest(spark: Any, stream: Any, partitions: list[str]) -> dict[str, int]:
             return {f"{self.name}/{n}": last for n, last in enumerate(self.ends())}
 
-        for made in (read_range, list_earliest, list_latest):
+        def list_partitions(spark: Any, stream: Any) -> list[str]:
+            return [f"{self.name}/{n}" for n in range(len(self.ends()))]
+
+        for made in (read_range, list_earliest, list_latest, list_partitions):
             patch(topic_span, made.__name__, made)

@@ -1,7 +1,8 @@
 """Read messages of a topic again, from offsets up to others: for queries that are behind."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -33,6 +34,8 @@ _WHERE = frozenset(
     }
 )
 """Options that say which messages are read, and how many at once."""
+_PATIENCE_MS = 10_000
+"""So long a broker may take to say which partitions there are."""
 _BYTES = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
 
 
@@ -90,6 +93,46 @@ def list_latest(spark: "SparkSession", stream: Stream, partitions: list[str]) ->
 
 def _ask(spark: "SparkSession", stream: Stream, partitions: list[str], what: str) -> dict[str, int]:
     """What Kafka's own consumer says of partitions."""
+    jvm: Any = spark._jvm
+    with _consumer(spark, stream) as consumer:
+        wanted = jvm.java.util.ArrayList()
+        for part in partitions:
+            topic, number = part.rsplit("/", 1)
+            wanted.add(jvm.org.apache.kafka.common.TopicPartition(topic, int(number)))
+        found = getattr(consumer, what)(wanted)
+        return {f"{p.topic()}/{p.partition()}": int(found[p]) for p in found}
+
+
+def list_partitions(spark: "SparkSession", stream: Stream) -> list[str]:
+    """The partitions that a stream's topics have, by topic/partition.
+
+    Raises:
+        RunError: the broker does not answer in ten seconds, or takes no such options.
+        CatalogError: an option names a variable of the environment that is not there.
+    """
+    options = {n.lower(): v for n, v in source_options(stream).items()}
+    if "assign" in options:
+        return [f"{t}/{p}" for t, parts in json.loads(options["assign"]).items() for p in parts]
+    jvm: Any = spark._jvm
+    with _consumer(spark, stream, _PATIENCE_MS) as consumer:
+        if "subscribepattern" in options:
+            pattern = jvm.java.util.regex.Pattern.compile(options["subscribepattern"])
+            topics = [t for t in consumer.listTopics() if pattern.matcher(t).matches()]
+        else:
+            topics = [t.strip() for t in options.get("subscribe", "").split(",") if t.strip()]
+        found = ((topic, consumer.partitionsFor(topic)) for topic in topics)
+        return [f"{t}/{one.partition()}" for t, parts in found for one in parts or ()]
+
+
+@contextmanager
+def _consumer(
+    spark: "SparkSession", stream: Stream, patience_ms: int | None = None
+) -> Iterator[Any]:
+    """Kafka's own consumer for the broker of a stream.
+
+    Raises:
+        RunError: what is asked of it fails.
+    """
     options = source_options(stream)
     jvm: Any = spark._jvm
     try:
@@ -99,14 +142,12 @@ def _ask(spark: "SparkSession", stream: Stream, partitions: list[str], what: str
                 properties.put(name[len("kafka.") :], value)
         for name in ("key.deserializer", "value.deserializer"):
             properties.put(name, _BYTES)
+        if patience_ms is not None:
+            for name in ("default.api.timeout.ms", "request.timeout.ms"):
+                properties.putIfAbsent(name, str(patience_ms))
         consumer = jvm.org.apache.kafka.clients.consumer.KafkaConsumer(properties)
         try:
-            wanted = jvm.java.util.ArrayList()
-            for part in partitions:
-                topic, number = part.rsplit("/", 1)
-                wanted.add(jvm.org.apache.kafka.common.TopicPartition(topic, int(number)))
-            found = getattr(consumer, what)(wanted)
-            return {f"{p.topic()}/{p.partition()}": int(found[p]) for p in found}
+            yield consumer
         finally:
             consumer.close()
     except java_errors() as error:

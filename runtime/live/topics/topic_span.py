@@ -10,7 +10,12 @@ import pyarrow as pa
 from ontoweir.errors import OntoweirError
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.topics.open_topic import Histories, split_rows
-from ontoweir.runtime.live.topics.read_range import list_earliest, list_latest, read_range
+from ontoweir.runtime.live.topics.read_range import (
+    list_earliest,
+    list_latest,
+    list_partitions,
+    read_range,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,6 +113,8 @@ def begin_range(
             start[part] = min(first, last)
         elif part not in since:
             start[part] = min(first, last)
+            if since and start[part] > 0:  # a partition that came since began with 0
+                gaps.append(f"{part} has no longer its offsets from 0 to {start[part] - 1}")
     lost = f"messages have been removed from the topic ({'; '.join(gaps)})"
     return start, lost if gaps and not allows_loss(stream) else None
 
@@ -119,7 +126,8 @@ def find_lost(spark: "SparkSession", stream: Stream, since: Mapping[str, int]) -
     Raises:
         RunError: the broker does not say.
     """
-    _, gap = begin_range(spark, stream, since, dict.fromkeys(since, _END))
+    parts = dict.fromkeys([*since, *list_partitions(spark, stream)], _END)
+    _, gap = begin_range(spark, stream, since, parts)
     if gap is not None or allows_loss(stream):
         return gap
     for part, last in sorted(list_latest(spark, stream, sorted(since)).items()):

@@ -112,6 +112,17 @@ def test_what_is_gone_is_a_gap_for_who_needs_it(monkeypatch: pytest.MonkeyPatch)
     assert (start, gap) == ({"t/0": 10}, None)
 
 
+def test_a_partition_that_came_since_began_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has begun lacks what it has lost meanwhile; who begins does not."""
+    Broker(monkeypatch, {"t/0": 2, "t/1": 10})
+    end = {"t/0": 5, "t/1": 20}
+    _, gap = begin_range(Any, _stream(), {"t/0": 5}, end)  # type: ignore[arg-type]
+    assert gap is not None
+    assert "t/1 has no longer its offsets from 0 to 9" in gap
+    start, gap = begin_range(Any, _stream(), {}, end)  # type: ignore[arg-type]
+    assert (start, gap) == (end | {"t/0": 2, "t/1": 10}, None)
+
+
 def test_a_broker_that_does_not_answer_fails_who_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
     broker = Broker(monkeypatch)
     broker.error = DataError("no", why="-", fix="-")

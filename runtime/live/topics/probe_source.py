@@ -1,0 +1,38 @@
+"""Whether a stream's source can be read at all."""
+
+from typing import TYPE_CHECKING
+
+from ontoweir.errors import DataError
+from ontoweir.runtime.live.arrivals.read_stream import read_stream, source_options
+from ontoweir.runtime.live.topics.read_range import list_partitions
+from ontoweir.runtime.sources.history import History
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_COUNTS = frozenset(
+    ("maxoffsetspertrigger", "minoffsetspertrigger", "minpartitions", "maxfilespertrigger")
+)
+
+
+def probe_source(spark: "SparkSession", history: History) -> None:
+    """Nothing, if Spark takes the options of a stream's source, its folder is there, or its broker
+    answers: what would end the streaming query that others share is found before it.
+
+    Raises:
+        DataError: Spark cannot read it as a stream.
+        CatalogError: an option names a variable of the environment that is not there.
+        RunError: the broker does not answer in ten seconds.
+    """
+    stream = history.stream
+    for name, text in source_options(stream).items():
+        if name.lower() in _COUNTS and not (text.isascii() and text.isdigit() and int(text)):
+            raise DataError(
+                f"{stream.name}: the option {name} is {text!r}",
+                why="it is a number, of at least one",
+                fix=f'write {name} = "1000"',
+                source=stream.source,
+            )
+    read_stream(spark, history)
+    if stream.data.format == "kafka":
+        list_partitions(spark, stream)
