@@ -87,7 +87,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
 
 def _move_exists(select: "exp.Select") -> None:
-    """Say in WHERE what the ON of an inner join says with subqueries."""
+    """Say in WHERE what the ON of an inner join says with EXISTS, or IN of a subquery."""
     from sqlglot import exp
 
     for join in select.args.get("joins") or ():
@@ -96,7 +96,11 @@ def _move_exists(select: "exp.Select") -> None:
         if said is None or join.args.get("side") or kind not in ("", "INNER", "CROSS"):
             continue
         conjuncts = list(split_conjuncts(said))
-        moved = [c for c in conjuncts if c.find(exp.Query) is not None]
+        moved = [
+            c
+            for c in conjuncts
+            if c.find(exp.Exists) or any(i.args.get("query") for i in c.find_all(exp.In))
+        ]
         if moved:
             rest = [c.copy() for c in conjuncts if c not in moved]
             join.set("on", exp.and_(*rest) if rest else exp.true())

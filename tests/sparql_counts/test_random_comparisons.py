@@ -11,7 +11,7 @@ from tests.sparql_counts.compare_answers import Difference, Equal, Refused, comp
 from tests.sparql_counts.random_comparisons import make_case
 
 BLOCKS = 2
-CASES = settings().max_examples // 2
+CASES = settings().max_examples * 5 // 8
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
