@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -122,12 +122,37 @@ def look(root: int) -> dict[str, float]:
 
 def measure(folder: Path, count: int, given: argparse.Namespace) -> dict[str, Any]:
     """Serve so many queries."""
-    rate, seconds, idle = given.rate, given.seconds, given.idle
+    rate, seconds = given.rate, given.seconds
     markers = int((seconds + WARM_UP) * rate) + 2
     prepare(folder, count, markers, texts=given.texts)
     produce(folder, 0, 1, rate)
     command = [sys.executable, "-m", "ontoweir", "run", str(folder), "--output", f"{folder}/out"]
     command += ["--registry", f"{folder}/registry"]
+    producing = [sys.executable, __file__, "--produce", str(folder), str(markers), str(rate)]
+
+    def send() -> "subprocess.Popen[str]":
+        return subprocess.Popen(producing, stdout=subprocess.PIPE, text=True)
+
+    return watch_server(command, folder, count, given, send)
+
+
+def watch_server(
+    command: Sequence[str],
+    folder: Path,
+    count: int,
+    given: argparse.Namespace,
+    send: "Callable[[], subprocess.Popen[str]]",
+) -> dict[str, Any]:
+    """The figures of a server.
+
+    Args:
+        command: what starts it.
+        folder: of its project.
+        count: how many queries are registered.
+        given: `rate` (timestamps a second), `seconds` to watch it, and `idle` seconds after it.
+        send: starts what sends rows, and prints when each timestamp came.
+    """
+    rate, seconds, idle = given.rate, given.seconds, given.idle
     said = (folder / "server.txt").open("w")
     server = subprocess.Popen(command, stdout=said, stderr=said)
     try:
@@ -136,9 +161,7 @@ def measure(folder: Path, count: int, given: argparse.Namespace) -> dict[str, An
                 raise SystemExit((folder / "server.txt").read_text())
             time.sleep(0.2)
         begun = time.time()
-        command = [sys.executable, __file__, "--produce", str(folder)]
-        command += [str(markers), str(rate)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as producer:
+        with send() as producer:
             time.sleep(WARM_UP)
             first = look(server.pid)
             time.sleep(seconds)

@@ -12,8 +12,6 @@ Needs the broker of the tests: python -m tests.runtime.kafka_broker. Prints the 
 import argparse
 import json
 import os
-import signal
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from live_latency import STREAMS, TUPLES
-from serving import KINDS, WARM_UP, all_running, latencies, look, stages
+from serving import KINDS, WARM_UP, watch_server
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -82,7 +80,7 @@ def prepare(folder: Path, broker: str, topics: str, count: int, *, apart: bool) 
 
 def measure(folder: Path, broker: str, count: int, given: argparse.Namespace) -> dict[str, Any]:
     """Serve so many queries."""
-    rate, seconds, idle = given.rate, given.seconds, given.idle
+    rate, seconds = given.rate, given.seconds
     markers = int((seconds + WARM_UP) * rate) + 2
     folder.mkdir()
     topics = f"-{count}"
@@ -93,41 +91,10 @@ def measure(folder: Path, broker: str, count: int, given: argparse.Namespace) ->
     command = [sys.executable, "-m", "ontoweir", "run", str(folder), "--output", f"{folder}/out"]
     command += ["--registry", f"{folder}/registry"]
     command += ["--spark", f"spark.jars={','.join(list_jars('connector'))}"]
-    said = (folder / "server.txt").open("w")
-    server = subprocess.Popen(command, stdout=said, stderr=said)
-    try:
-        while not all_running(folder, count):
-            if server.poll() is not None:
-                raise SystemExit((folder / "server.txt").read_text())
-            time.sleep(0.2)
-        begun = time.time()
-        with produce(broker, folder / "more", rate) as producer:
-            time.sleep(WARM_UP)
-            first = look(server.pid)
-            time.sleep(seconds)
-            last = look(server.pid)
-            assert producer.stdout is not None
-            arrived = dict(json.loads(line) for line in producer.stdout)
-        time.sleep(3)
-        quiet = look(server.pid)
-        time.sleep(idle)
-        after = look(server.pid)
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait()
-    late = latencies(folder / "out", arrived, begun + WARM_UP)
-    return {
-        "queries": count,
-        "apart": given.apart,
-        "results": len(late),
-        "p50_ms": round(statistics.median(late), 1),
-        "p95_ms": round(statistics.quantiles(late, n=20)[-1], 1),
-        "cpu_ms_per_marker": round(1000 * (last["cpu"] - first["cpu"]) / (seconds * rate), 1),
-        "mb": round(last["mb"]),
-        "threads": int(last["threads"]),
-        "stages": stages(folder),
-        "idle_cores": round((after["cpu"] - quiet["cpu"]) / idle, 3) if idle else None,
-    }
+    found = watch_server(
+        command, folder, count, given, lambda: produce(broker, folder / "more", rate)
+    )
+    return {**found, "apart": given.apart}
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ _WIDEST = 76
 _INTEGER = r"^ *[+-]?[0-9]+ *$"
 _DECIMAL = r"^ *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+) *$"
 _PLACES = r"^[^.]*([.][0-9]{0,37})?$"
+"""So many places have texts that are read as decimals, with up to 38 digits before the point."""
 _DOUBLE = r"^ *[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)? *$"
 _DAY = r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 _DATE = f"^ *{_DAY} *$"

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 _LISTING = "listing"
-_FAR = 3 * 10**17
-"""µs that are added to times, so that those of the years 1 to 9999 all have 18 digits."""
+_FAR_US = 3 * 10**17
+"""Added to times, so that those of the years 1 to 9999 all have so many digits."""
+TIME_DIGITS = 18
 
 
 def name_list(call: "exp.GroupConcat") -> None:
@@ -41,14 +42,21 @@ def name_list(call: "exp.GroupConcat") -> None:
         by = orders[0].this
         if len(orders) > 1 or distinct or not isinstance(by, exp.Column):
             raise _refuse(call, "in another order", "order by the value, or by a timestamp alone")
-        micros = exp.UnixMicros(this=by.copy())
-        moved = exp.Paren(this=exp.Add(this=micros, expression=exp.Literal.number(str(_FAR))))
-        text = exp.Cast(this=moved, to=exp.DataType.build("STRING", dialect="spark"))
-        value, unseen = exp.DPipe(this=text, expression=exp.Paren(this=value.copy())), 18
+        value = exp.DPipe(this=write_time(by), expression=exp.Paren(this=value.copy()))
+        unseen = TIME_DIGITS
     elif len(orders) > 1:
         raise _refuse(call, "in another order", "order by the value, or by a timestamp alone")
     call.set("this", exp.Distinct(expressions=[value]) if distinct else value)
     call.meta[_LISTING] = Listing(str(separator.this), falls, unseen)
+
+
+def write_time(time: "exp.Expr") -> "exp.Expr":
+    """A time as a text of TIME_DIGITS digits: of two the later one is the greater text."""
+    from sqlglot import exp
+
+    micros = exp.UnixMicros(this=time.copy())
+    moved = exp.Paren(this=exp.Add(this=micros, expression=exp.Literal.number(str(_FAR_US))))
+    return exp.Cast(this=moved, to=exp.DataType.build("STRING", dialect="spark"))
 
 
 def listing_of(call: "exp.Expr") -> Listing | None:

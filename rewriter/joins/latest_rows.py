@@ -26,11 +26,35 @@ class LatestRows:
 def read_rows(
     rows: "exp.Select", catalog: Catalog, place: "exp.Expr"
 ) -> tuple[Scope, tuple[str, Stream]]:
-    """The names of a SELECT over tables, and its one stream."""
+    """The names of a SELECT over tables, and its one stream.
+
+    Raises:
+        SqlRefusal: it has a subquery, or several streams, or groups.
+    """
+    scope, streams = expand_rows(rows, catalog, place, "latest")
+    alone = not rows.args.get("joins")
+    if len(streams) != 1 or not alone or rows.args.get("group") or rows.args.get("distinct"):
+        raise refuse(
+            place,
+            "the latest of joined rows, or of groups",
+            "write it of the rows of one stream alone",
+        )
+    return scope, streams[0]
+
+
+def expand_rows(
+    rows: "exp.Select", catalog: Catalog, place: "exp.Expr", which: str
+) -> tuple[Scope, list[tuple[str, Stream]]]:
+    """The names of a SELECT over tables, and its streams but for relations that change; * in it is
+    expanded, in place. `which`: of which rows it is, for messages.
+
+    Raises:
+        SqlRefusal: it has a subquery.
+    """
     from sqlglot import exp
 
     if rows.find(exp.Subquery, exp.Exists, exp.With) is not None:
-        raise refuse(place, "a subquery below the latest rows", "write it over tables")
+        raise refuse(place, f"a subquery below the {which} rows", "write it over tables")
     scope, _, _ = read_from(rows.copy(), catalog)
     shown: list[exp.Expr] = []
     for item in rows.expressions:
@@ -41,14 +65,7 @@ def read_rows(
             shown += [exp.column(c, alias, quoted=True) for c in column_names(table)]
     rows.set("expressions", shown)
     streams = [(a, t) for a, t in scope.tables.items() if isinstance(t, Stream) and not t.versions]
-    alone = not rows.args.get("joins")
-    if len(streams) != 1 or not alone or rows.args.get("group") or rows.args.get("distinct"):
-        raise refuse(
-            place,
-            "the latest of joined rows, or of groups",
-            "write it of the rows of one stream alone",
-        )
-    return scope, streams[0]
+    return scope, streams
 
 
 def require_apart(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def split_exists(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     other. Groups are of a subquery of the parts. What cannot be split so stays as it is.
 
     EXISTS is true or false. IN may be neither: it is split where what is not true counts as false,
-    in WHERE below AND and OR alone.
+    in WHERE below AND and OR alone. What the ON of an inner join says with one of them is said in
+    WHERE.
 
     Args:
         tree: the query, with names as they were written.
@@ -33,6 +35,7 @@ def split_exists(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     from sqlglot import exp
 
     for select in list(tree.find_all(exp.Select)):
+        _move_exists(select)
         found = _list_inside(select)
         made = _split(select, catalog) if found and _can_split(select, found, catalog) else None
         if made is None:
@@ -42,6 +45,23 @@ def split_exists(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         else:
             select.replace(made)
     return tree
+
+
+def _move_exists(select: "exp.Select") -> None:
+    """Say in WHERE what the ON of an inner join says with EXISTS, or IN of a subquery."""
+    from sqlglot import exp
+
+    for join in select.args.get("joins") or ():
+        said = join.args.get("on")
+        kind = str(join.args.get("kind") or "").upper()
+        if said is None or join.args.get("side") or kind not in ("", "INNER", "CROSS"):
+            continue
+        conjuncts = list(split_conjuncts(said))
+        moved = [c for c in conjuncts if any(map(_asks, c.find_all(exp.Exists, exp.In)))]
+        if moved:
+            rest = [c.copy() for c in conjuncts if c not in moved]
+            join.set("on", exp.and_(*rest) if rest else exp.true())
+            select.where(*(c.copy() for c in moved), copy=False)
 
 
 def _can_split(select: "exp.Select", found: "list[exp.Expr]", catalog: Catalog) -> bool:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
-from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
-from ontoweir.rewriter.joins.latest_rows import refuse, resolve
+from ontoweir.rewriter.joins.latest_rows import expand_rows, refuse, resolve
 from ontoweir.rewriter.joins.read_later import name_greatest
 from ontoweir.rewriter.latest.find_numbered import (
     Numbered,
@@ -215,20 +214,7 @@ def _read_rows(
     rows: "exp.Select", catalog: Catalog, place: "exp.Expr"
 ) -> tuple[Scope, tuple[str, Stream]]:
     """The names of a SELECT over tables, and its one stream; * in it is expanded."""
-    from sqlglot import exp
-
-    if rows.find(exp.Subquery, exp.Exists, exp.With) is not None:
-        raise refuse(place, "a subquery below the first rows", "write it over tables")
-    scope, _, _ = read_from(rows.copy(), catalog)
-    shown: list[exp.Expr] = []
-    for item in rows.expressions:
-        if not isinstance(item, exp.Star):
-            shown.append(item)
-            continue
-        for alias, table in scope.tables.items():
-            shown += [exp.column(c, alias, quoted=True) for c in column_names(table)]
-    rows.set("expressions", shown)
-    streams = [(a, t) for a, t in scope.tables.items() if isinstance(t, Stream) and not t.versions]
+    scope, streams = expand_rows(rows, catalog, place, "first")
     changing = [t for t in scope.tables.values() if isinstance(t, Stream) and t.versions]
     if len(streams) != 1 or changing or rows.args.get("group") or rows.args.get("distinct"):
         raise refuse(

@@ -13,13 +13,11 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.rewriter.groups.name_list import TIME_DIGITS, write_time
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_FAR_US = 3 * 10**17
-"""Added to times, so that those of the years 1 to 9999 all have _DIGITS digits."""
-_DIGITS = 18
 _THERE, _NONE = "v", "n"
 """What follows the time: whether there is a value."""
 
@@ -45,12 +43,7 @@ def write_value(
             made = exp.DPipe(this=made, expression=part)
         return exp.Paren(this=made)
 
-    def cast(tree: "exp.Expr", to: str) -> "exp.Expr":
-        return exp.Cast(this=tree, to=exp.DataType.build(to, dialect="spark"))
-
-    micros = exp.UnixMicros(this=time.copy())
-    far = exp.Literal.number(str(_FAR_US))
-    begins = cast(exp.Paren(this=exp.Add(this=micros, expression=far)), "STRING")
+    begins = write_time(time)
     match kind:
         case StringType():
             text: exp.Expr = exp.Paren(this=value.copy())
@@ -71,9 +64,9 @@ def write_value(
             made.set("length", exp.Literal.number(str(length[0])))
         return made
 
-    told = _read(rest(_DIGITS + 1 + (not passes)), kind)
+    told = _read(rest(TIME_DIGITS + 1 + (not passes)), kind)
     if not passes:
-        here = exp.EQ(this=rest(_DIGITS + 1, 1), expression=exp.Literal.string(_THERE))
+        here = exp.EQ(this=rest(TIME_DIGITS + 1, 1), expression=exp.Literal.string(_THERE))
         told = exp.Case(ifs=[exp.If(this=here, true=told)])
     return exp.Paren(this=told)
 

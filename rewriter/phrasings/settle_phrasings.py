@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
@@ -34,8 +33,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
-    - EXISTS in the ON of an inner join is in WHERE;
-    - EXISTS inside of OR, or of an expression, is one of parts that exclude each other;
+    - EXISTS in the ON of an inner join is in WHERE; inside of OR, or of an expression, it is one of
+      parts that exclude each other;
     - DISTINCT ON is the row whose number is 1, and of the greatest time of its key there is no
       later one;
     - the latest, and the first, row of a key or for another row, by LATERAL, joins with the
@@ -63,8 +62,6 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
-    for select in list(tree.find_all(exp.Select)):
-        _move_exists(select)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     name_parts(tree)
     number_in_buckets(tree, catalog)
@@ -84,24 +81,3 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         group_parts(nest_windows(select, catalog), catalog)
         group_distinct(select, catalog)
     return drop_order(limit_rows(tree, catalog), catalog)
-
-
-def _move_exists(select: "exp.Select") -> None:
-    """Say in WHERE what the ON of an inner join says with EXISTS, or IN of a subquery."""
-    from sqlglot import exp
-
-    for join in select.args.get("joins") or ():
-        said = join.args.get("on")
-        kind = str(join.args.get("kind") or "").upper()
-        if said is None or join.args.get("side") or kind not in ("", "INNER", "CROSS"):
-            continue
-        conjuncts = list(split_conjuncts(said))
-        moved = [
-            c
-            for c in conjuncts
-            if c.find(exp.Exists) or any(i.args.get("query") for i in c.find_all(exp.In))
-        ]
-        if moved:
-            rest = [c.copy() for c in conjuncts if c not in moved]
-            join.set("on", exp.and_(*rest) if rest else exp.true())
-            select.where(*(c.copy() for c in moved), copy=False)

@@ -3,12 +3,12 @@
 import contextlib
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import OntoweirError
-from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.catalog import DataSource, Stream
 from ontoweir.runtime.live.arrivals.open_sources import open_sources
 from ontoweir.runtime.live.arrivals.plan_sources import plan_sources
 from ontoweir.runtime.live.arrivals.read_stream import LISTING, is_listed
@@ -24,6 +24,7 @@ from ontoweir.runtime.live.intake.resume_lane import SOURCE_GONE
 from ontoweir.runtime.live.model.live_errors import java_gone, stopped
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.live.topics.open_topic import read_topic
+from ontoweir.runtime.live.topics.probe_source import probe_source
 from ontoweir.runtime.live.topics.topic_offsets import (
     SUBSCRIBED,
     begins_with_all,
@@ -62,6 +63,21 @@ class IntakeRun:
     looked: float = field(default_factory=time.monotonic)
     secrets: list[dict[str, str]] = field(default_factory=list)
     """The options of the streams, of which some are not shown."""
+    probed: set[DataSource] = field(default_factory=set)
+    """The sources that can be read."""
+
+    def probe(self, histories: Iterable[History]) -> None:
+        """Nothing, if the sources that a query reads can be read: each is asked once.
+
+        Raises:
+            DataError: Spark cannot read one as a stream.
+            CatalogError: an option names a variable of the environment that is not there.
+            RunError: a broker does not answer in ten seconds.
+        """
+        for history in histories:
+            if history.stream.data not in self.probed:
+                probe_source(self.session, history)
+                self.probed.add(history.stream.data)
 
     def begin(self, streams: Mapping[str, Stream]) -> None:
         """Let Spark list what the queries read, from the last commit on. `streams`: the catalog's.

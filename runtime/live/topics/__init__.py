@@ -2,5 +2,6 @@
 
 Takes offsets and the columns that queries read; makes tables of rows by what is read. What Spark
 hands over is used where it is what is asked for, and read again by offsets where a query is behind.
-Door for `intake` and `run_intake` only.
+Whether a source, also one of files, can be read at all is asked before it is shared
+(`probe_source`). Door for `intake` and `run_intake` only.
 """

@@ -30,8 +30,8 @@ _QUIET = 0.5
 class SharedEntries:
     """`entries`: those that take part, by their ids; `shown`: of each the state that its status
     shows, and how long the intake's stages had taken then; `streams`: the catalog's;
-    `probed`: the sources that can be read; `failed`: entries that have just failed, by their ids;
-    `dead`: all have, and another intake takes the place of this one."""
+    `failed`: entries that have just failed, by their ids; `dead`: all have, and another intake
+    takes the place of this one."""
 
     registry: Path
     run: "IntakeRun"
@@ -39,23 +39,18 @@ class SharedEntries:
     entries: dict[str, RunningEntry] = field(default_factory=dict)
     shown: dict[str, tuple["LiveState", Mapping[str, float]]] = field(default_factory=dict)
     streams: dict[str, "Stream"] = field(default_factory=dict)
-    probed: set[str] = field(default_factory=set)
     failed: dict[str, OntoweirError] = field(default_factory=dict)
     dead: bool = False
 
     def join(self, running: RunningEntry, streams: "Mapping[str, Stream]") -> None:
         """Let an entry take part; it has been prepared."""
         from ontoweir.runtime.live.intake.model import Member, watch_as
-        from ontoweir.runtime.live.topics.probe_source import probe_source
 
         entry, prepared = running.entry, running.prepared
         assert prepared is not None
         self.streams = dict(streams)
         with failing(running):
-            for history in prepared.job.histories:  # what fails in Spark fails for all
-                if (source := repr(history.stream.data)) not in self.probed:
-                    probe_source(self.run.session, history)
-                    self.probed.add(source)
+            self.run.probe(prepared.job.histories)  # what fails in Spark fails for all
             query = watch_as(prepared.job.queries[0], self.run.intake.record.run)
             job = replace(prepared.job, queries=(query,))
             fingerprint = prepared.fingerprint
