@@ -1,10 +1,12 @@
 """Read a condition on the rows of one table, as a person writes it."""
 
+from dataclasses import replace
+
 from ontoweir.errors import UsageError
 from ontoweir.mappings.model.catalog import BooleanType, Catalog, Relation
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
-from ontoweir.mappings.sql.read_select import parse_sql_text
+from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 
 
@@ -19,7 +21,8 @@ def read_condition(text: str, relation: Relation) -> Expression:
         UsageError: it is no condition on these columns.
     """
     try:
-        tree = parse_sql_text(f"SELECT 1 FROM answers WHERE {text}")
+        known = Catalog({}, {"answers": replace(relation, name="answers")})
+        tree = parse_names(f"SELECT 1 FROM answers WHERE {text}", known)
         where = tree.args.get("where")
         if where is None or any(tree.args.get(part) for part in ("group", "order", "limit")):
             raise _refuse(text, "more is written than a condition", "write only what is to hold")

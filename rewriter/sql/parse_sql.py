@@ -16,6 +16,7 @@ from ontoweir.mappings.sql.read_select import (
     read_select_tree,
 )
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
+from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.blocks.make_absence import BesideWindow, make_absence
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
@@ -53,7 +54,6 @@ from ontoweir.rewriter.standing.unite_standing import unite_standing
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.subqueries.stack_rows import stack_rows
-from ontoweir.rewriter.syntax.parse_names import parse_names
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.versions.meet_tables import meet_tables

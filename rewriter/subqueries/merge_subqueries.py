@@ -20,6 +20,7 @@ from ontoweir.mappings.sql.read_scope import (
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
 from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
+from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.earlier.read_counted import read_counted
 from ontoweir.rewriter.earlier.read_earlier import read_earlier
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
@@ -44,7 +45,6 @@ from ontoweir.rewriter.subqueries.refuse_mixed_union import refuse_mixed_union
 from ontoweir.rewriter.subqueries.resolve_names import Columns, FromItem, resolve_names
 from ontoweir.rewriter.subqueries.select_answers import Answers, select_answers
 from ontoweir.rewriter.subqueries.unite_groups import unite_groups
-from ontoweir.rewriter.syntax.parse_names import parse_names
 from ontoweir.rewriter.windows.read_window_tables import list_window_columns, read_window_tables
 
 if TYPE_CHECKING:

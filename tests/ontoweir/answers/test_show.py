@@ -58,6 +58,8 @@ def test_a_condition_and_an_order(run: Run, folder: Path) -> None:
         {"speed": 6, "road": "road 2"},
         {"speed": 5, "road": "road 2"},
     ]
+    ran = run(*asked, "--where", '"speed" > 8 AND "road" = \'road 1\'')  # as standard SQL has it
+    assert [json.loads(line) for line in ran.out.splitlines()] == [{"speed": 9, "road": "road 1"}]
     ran = run("show", folder, "--where", "at < TIMESTAMP '2026-05-04 02:00:00'")
     assert ran.out.splitlines()[-1] == "2 of 2 rows that meet the condition, of 10"
 
@@ -90,6 +92,7 @@ def test_csv_and_json_lines_and_nothing(run: Run, tmp_path: Path) -> None:
         (("--where", "speed >"), "not SQL"),
         (("--where", "speed > 1 ORDER BY at"), "more is written than a condition"),
         (("--where", "road > 1"), "mixes types"),
+        (("--where", 'road = "road"'), '"road" in double quotes'),
         (("--sort", "nothing"), "there is no column 'nothing'"),
         (("--columns", "nothing"), "there is no column 'nothing'"),
         (("--limit", "-1"), "--limit -1"),
