@@ -34,6 +34,11 @@ class FixedBuckets:
     origin_us: int = 0
 
     @property
+    def even(self) -> "FixedBuckets":
+        """The same buckets, if all are equally long."""
+        return self
+
+    @property
     def longest_us(self) -> int:
         """The greatest width."""
         return self.width_us
@@ -66,6 +71,13 @@ class CalendarBuckets:
     @property
     def _moved_us(self) -> int:
         return 0 if self.zone == "UTC" else _MOVED_US
+
+    @property
+    def even(self) -> FixedBuckets | None:
+        """The same buckets, if all are equally long."""
+        if self.zone != "UTC" or self.unit not in ("day", "week"):
+            return None
+        return FixedBuckets(_LONGEST_DAYS[self.unit] * _DAY_US, self.start(0))
 
     def count_within(self, span_us: int) -> int:
         """How many buckets an interval of a length meets, at most."""

@@ -114,8 +114,8 @@ def _find_times(
             continue
         if other.ends or isinstance(other.buckets, Moments):
             found[name] = after
-        elif isinstance(other.buckets, FixedBuckets):
-            found[name] = after + other.buckets.width_us
+        elif other.buckets.even is not None:
+            found[name] = after + other.buckets.even.width_us
     return {n: us for n, us in found.items() if n in shown}
 
 
@@ -126,10 +126,10 @@ def _find_unit(union: SpjUnion, closing: Closing, step_us: int, catalog: Catalog
         return None
     if bucket.sliding is not None:
         parts = (bucket.sliding.slide_us, bucket.sliding.size_us, bucket.sliding.origin_us)
-    elif isinstance(bucket.buckets, FixedBuckets):
-        parts = (bucket.buckets.width_us, bucket.buckets.origin_us, 0)
-    else:
+    elif isinstance(bucket.buckets, Moments) or bucket.buckets.even is None:
         return None
+    else:
+        parts = (bucket.buckets.even.width_us, bucket.buckets.even.origin_us, 0)
     unit_us = gcd(*parts, closing.after_us)
     return unit_us if unit_us > step_us else None
 

@@ -125,3 +125,13 @@ def test_the_first_and_the_last_bucket_end_with_all_times(unit: CalendarUnit, zo
         assert us(first) <= start <= time < buckets.end(start) <= us(last) + 1
         column = find_buckets(TimeBucket(buckets), np.array([time])).cast(pa.int64())
         assert column.to_pylist() == [start]
+
+
+@given(unit=st.sampled_from(UNITS), zone=st.sampled_from(ZONES), time=TIMES)
+def test_days_and_weeks_of_utc_are_even(unit: CalendarUnit, zone: str, time: int) -> None:
+    buckets = CalendarBuckets(unit, zone)
+    even = buckets.even
+    assert (even is not None) == (zone == "UTC" and unit in ("day", "week"))
+    if even is not None:
+        assert even.start(time) == buckets.start(time)
+        assert even.end(even.start(time)) == buckets.end(buckets.start(time))

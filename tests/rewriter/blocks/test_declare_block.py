@@ -117,6 +117,19 @@ def test_references_stay() -> None:
             ),
             ["at - INTERVAL '120000000' MICROSECOND AS window_start", "at AS window_end"],
         ),
+        # days and weeks of UTC are equally long
+        (
+            "SELECT date_trunc('day', ts) AS d, COUNT(*) AS n FROM s GROUP BY d",
+            ["at - INTERVAL '86400000000' MICROSECOND AS d"],
+        ),
+        (
+            "SELECT date_trunc('week', ts) AS w, COUNT(*) AS n FROM s GROUP BY w",
+            ["at - INTERVAL '604800000000' MICROSECOND AS w"],
+        ),
+        (
+            "SELECT date_trunc('day', ts, 'Europe/Paris') AS d, COUNT(*) AS n FROM s GROUP BY d",
+            ["d,"],
+        ),
         # of a calendar, and of buckets that grow, the beginning is a value like any
         ("SELECT date_trunc('month', ts) AS m, COUNT(*) AS n FROM s GROUP BY m", ["m,"]),
         (
@@ -169,6 +182,21 @@ def test_one_query_is_made_once_however_often_it_is_read() -> None:
     )
     assert [b.stream.name for b in union.blocks] == ["a"]
     assert {o.table for q in union.disjuncts for o in q.occurrences} == {"a"}
+
+
+@pytest.mark.parametrize(
+    "outer",
+    [
+        "SELECT day, AVG(n) AS a FROM x GROUP BY day",
+        "SELECT date_trunc('week', day) AS w, SUM(n) AS a FROM x GROUP BY w",
+        "SELECT x.n, y.n AS m FROM x, x AS y WHERE x.k = y.k AND y.day = x.day + INTERVAL '1' DAY",
+    ],
+)
+def test_what_is_asked_of_days_is_bounded(outer: str) -> None:
+    inner = "SELECT k, date_trunc('day', ts) AS day, COUNT(*) AS n FROM s GROUP BY k, day"
+    sql = f"WITH x AS ({inner}) {outer}"
+    union = parse_sql(sql, CATALOG, name="q", file="q.sql")
+    assert check_query(union, CATALOG).plans
 
 
 def test_a_query_over_a_query_over_a_query() -> None:
