@@ -4,6 +4,7 @@ A domain is finite values, or a range of numbers, or nothing is known. It may be
 occurs, never smaller: verdicts rest on it.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
@@ -39,6 +40,15 @@ LARGEST = 4096
 ROUNDED = 2 * 2098 * 64 + 4
 """How many doubles ROUND_RELATIVE makes, at most: of either sign, 64 for each power of 2 of a
 double, the least of which is 2^-1074; and 0 and the infinities."""
+
+_PARTS_OF_TIMES = {
+    "%m": range(1, 13),
+    "%d": range(1, 32),
+    "%H": range(24),
+    "%M": range(60),
+    "%S": range(60),
+}
+"""Parts of formats, each of two digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +204,8 @@ def _derive_call(call: Call, declared: dict[str, Column]) -> Domain:
     if function in DATE_PARTS:
         low, high = DATE_PARTS[function]
         return Range(Fraction(low), Fraction(high))
+    if function is Function.FORMAT:
+        return _list_formatted(call)
     given = [_derive(a, declared) for a in call.arguments]
     if function in (Function.COALESCE, Function.GREATEST, Function.LEAST):
         return _unite(given)
@@ -224,6 +236,21 @@ def _derive_call(call: Call, declared: dict[str, Column]) -> Domain:
             return _round(ranges[0])
         case _:
             return None
+
+
+def _list_formatted(call: Call) -> Domain:
+    """The texts of a format that has no year in it: 24 of `%H`, 366 and a few more of `%m-%d`."""
+    (text,) = (a.value for a in call.arguments if isinstance(a, Value))
+    made = [""]
+    for piece in re.findall("%.|[^%]+", str(text)):
+        values = _PARTS_OF_TIMES.get(piece)
+        if values is None and piece.startswith("%"):
+            return None
+        parts = [piece] if values is None else [f"{n:02d}" for n in values]
+        if len(made) * len(parts) > LARGEST:
+            return None
+        made = [before + part for before in made for part in parts]
+    return Finite(frozenset(made))
 
 
 def _add(left: Range, right: Range) -> Range:

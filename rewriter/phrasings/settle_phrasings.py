@@ -24,6 +24,7 @@ from ontoweir.rewriter.phrasings.number_rows import number_rows
 from ontoweir.rewriter.phrasings.subtract_rows import subtract_rows
 from ontoweir.rewriter.sessions.name_spark_windows import name_spark_windows
 from ontoweir.rewriter.sessions.read_sessions import name_sessions
+from ontoweir.rewriter.syntax.name_items import name_items
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
+    - functions over windows are called as they are written;
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
     - EXISTS in the ON of an inner join is in WHERE; inside of OR, or of an expression, it is one of
       parts that exclude each other;
@@ -62,6 +64,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    name_items(tree)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     name_parts(tree)
     number_in_buckets(tree, catalog)

@@ -22,6 +22,7 @@ from ontoweir.rewriter.model.aggregation import (
 )
 from ontoweir.rewriter.sessions.read_sessions import SqlSession
 from ontoweir.rewriter.sql.read_group_row import GroupTrees
+from ontoweir.rewriter.syntax.name_items import write_name
 from ontoweir.rewriter.windows.read_sql_time import read_sql_time
 from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
@@ -248,10 +249,7 @@ def _name_of(item: "exp.Expr") -> str:
 
     if item.alias or isinstance(item, exp.Column):
         return item.alias_or_name
-    plain = item.copy()
-    for name in plain.find_all(exp.Identifier):
-        name.set("quoted", False)
-    return plain.sql("spark")
+    return write_name(item)
 
 
 def _column(name: str, node: "exp.Expr") -> "exp.Expr":

@@ -1,0 +1,33 @@
+"""Names of results that SELECT gives none."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def name_items(tree: "exp.Query") -> None:
+    """Functions over windows in SELECT are called as they are written; the SELECT is changed.
+
+    Later passes put columns of other streams in their place, whose names say what these hold.
+
+    Args:
+        tree: a query with names as they were written.
+    """
+    from sqlglot import exp
+
+    first = next(iter(tree.find_all(exp.Select, bfs=True)))
+    for item in first.expressions:
+        if not isinstance(item, exp.Alias) and item.find(exp.Window) is not None:
+            made = exp.Alias(this=item.copy(), alias=exp.to_identifier(write_name(item), True))
+            item.replace(made)
+
+
+def write_name(item: "exp.Expr") -> str:
+    """What is written, with names as they are, without quotes."""
+    from sqlglot import exp
+
+    plain = item.copy()
+    for name in plain.find_all(exp.Identifier):
+        name.set("quoted", False)
+    return plain.sql("spark")
