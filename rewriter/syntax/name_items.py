@@ -7,7 +7,8 @@ if TYPE_CHECKING:
 
 
 def name_items(tree: "exp.Query") -> None:
-    """Functions over windows in SELECT are called as they are written; the SELECT is changed.
+    """Functions over windows in SELECT are called as they are written, and expressions without the
+    quotes around names; the SELECT is changed.
 
     Later passes put columns of other streams in their place, whose names say what these hold.
 
@@ -18,7 +19,10 @@ def name_items(tree: "exp.Query") -> None:
 
     first = next(iter(tree.find_all(exp.Select, bfs=True)))
     for item in first.expressions:
-        if not isinstance(item, exp.Alias) and item.find(exp.Window) is not None:
+        if isinstance(item, exp.Alias | exp.Column | exp.Star):
+            continue
+        quoted = any(name.args.get("quoted") for name in item.find_all(exp.Identifier))
+        if item.find(exp.Window) is not None or (quoted and item.find(exp.AggFunc) is None):
             made = exp.Alias(this=item.copy(), alias=exp.to_identifier(write_name(item), True))
             item.replace(made)
 
