@@ -44,6 +44,7 @@ _SEEN = 1000
 """So many values say how times are written."""
 _KEYS = 3
 """So many keys of a relation are declared."""
+_IS_ID = re.compile(r"(^|[^a-z])(id|uuid|guid|key|code|no|nr|number|isin)$|[a-z](Id|ID|Key|No|Nr)$")
 _ORDERLY = 0.6
 """Of the rows of a stream so many do not come before the row before them."""
 
@@ -264,7 +265,9 @@ def _goes_on(times: "list[int]") -> bool:
 
 
 def _find_keys(sample: Sample, others: Collection[str]) -> tuple[tuple[str, ...], ...]:
-    """The columns that tell the rows apart; first those that are called like a column elsewhere."""
+    """The columns that tell the rows apart: first those that are called like a column elsewhere,
+    then the first one of the others, and what is called an id; that no value of the rest is there
+    twice may be by chance."""
     found = []
     for name, kind in sample.types:
         column: pa.ChunkedArray = sample.rows.column(name)
@@ -272,5 +275,7 @@ def _find_keys(sample: Sample, others: Collection[str]) -> tuple[tuple[str, ...]
             continue
         if len(column.unique()) == len(column):
             found.append(name)
-    found.sort(key=lambda name: name.lower() not in others)
-    return tuple((name,) for name in found[:_KEYS])
+    first = [name for name in found if name.lower() in others]
+    rest = [name for name in found if name not in first]
+    called = [n for n in rest if n in rest[:1] or _IS_ID.search(n)]
+    return tuple((name,) for name in [*first, *(called if not first else ())][:_KEYS])

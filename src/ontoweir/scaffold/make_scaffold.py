@@ -28,6 +28,7 @@ from ontoweir.scaffold.measure_guessed import (
 from ontoweir.scaffold.read_sample import read_sample
 from ontoweir.scaffold.remote.fetch_file import fetch_file
 from ontoweir.scaffold.remote.hear_topic import PASSWORD, Heard, Listening, hear_topic, is_topic
+from ontoweir.scaffold.split_folder import split_folder
 from ontoweir.scaffold.terms.choose_terms import Accept, Chosen, accept_sure, choose_terms
 from ontoweir.scaffold.terms.vocabulary import Vocabulary
 from ontoweir.scaffold.texts.export_text import export_text
@@ -35,8 +36,9 @@ from ontoweir.scaffold.write_catalog import write_catalog
 from ontoweir.scaffold.write_queries import write_queries
 from ontoweir.scaffold.write_terms import write_mapping, write_ontology
 
-_MOST = 4
-"""So many queries are written."""
+_MOST, _AT_LEAST, _EACH = 12, 4, 3
+"""So many queries are written, at most; over one stream the first number; over each of several the
+second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +128,12 @@ def _list_tables(data: str, folder: Path) -> Sequence[Path]:
     programs read, and what is not here, are written to a folder."""
     remote = data == "-" or "://" in data
     path = fetch_file(data, folder) if remote else Path(data)
-    if path.suffix.lower() in SUFFIXES and not path.is_dir():
+    if path.is_dir():
+        found = split_folder(path)
+        return [t for p in found for t in ([p] if p.is_dir() else _list_tables(str(p), folder))]
+    if path.suffix.lower() in SUFFIXES:
         return export_database(path, folder)
-    if path.suffix.lower() in WORKBOOKS and not path.is_dir():
+    if path.suffix.lower() in WORKBOOKS:
         return export_workbook(path, folder)
     return export_text(path, folder) or [path]
 
@@ -194,11 +199,10 @@ def _write(
     }
     measured = dict(evidence.measured)
     tried = [
-        query
+        list(write_queries(stream, catalog, measured[stream.name], chosen.terms))
         for stream in catalog.streams.values()
-        for query in write_queries(stream, catalog, measured[stream.name], chosen.terms)
     ]
-    queries = dict(_keep_bounded(files, tried)[:_MOST])
+    queries = _choose_queries(files, tried)
     files |= {_file_of(query, text): text for query, text in queries.items()}
     files["README.md"] = _write_readme(given, evidence, queries, own=own is not None)
     return Scaffold(
@@ -224,6 +228,20 @@ def _choose_base(given: Given) -> str:
 
 def _file_of(query: str, text: str) -> str:
     return f"queries/{query}.{'sql' if language_of_text(text) == 'sql' else 'rq'}"
+
+
+def _choose_queries(
+    files: Mapping[str, str], tried: Sequence[Sequence[tuple[str, str]]]
+) -> dict[str, str]:
+    """The first queries over each stream that are bounded."""
+    bounded = dict(_keep_bounded(files, [query for one in tried for query in one]))
+    each = max(_EACH, _AT_LEAST // max(1, len(tried)))
+    chosen: dict[str, str] = {}
+    for one in tried:
+        chosen |= dict([(n, t) for n, t in one if n in bounded][:each])
+    left = [name for one in tried for name, _ in one if name in bounded and name not in chosen]
+    chosen |= {name: bounded[name] for name in left[: max(0, _AT_LEAST - len(chosen))]}
+    return dict([*chosen.items()][:_MOST])
 
 
 def _keep_bounded(

@@ -1,5 +1,6 @@
 """Read the beginning of a file of data, with the types that its values seem to have."""
 
+import glob
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -65,11 +66,11 @@ class Sample:
 
 
 def read_sample(path: Path) -> Sample:
-    """The beginning of a file, or of the first one in a folder.
+    """The beginning of a file, or of the first one in a folder, or of a pattern of names.
 
     Args:
         path: CSV with a header, Parquet, JSON lines, Arrow or Avro, by its name; or a folder of
-            such; or the folder of a table of Delta or Iceberg.
+            such, or a pattern; or the folder of a table of Delta or Iceberg.
 
     Raises:
         UsageError: there is no such file, or the package that reads it is not installed.
@@ -107,7 +108,7 @@ def read_sample(path: Path) -> Sample:
     options = () if sniffed is None else sniffed.options
     left_out = tuple(name for name, kind in types if (name, kind) not in known)
     rows = rows.select([name for name, _ in known])
-    name = make_name(path.name.partition(".")[0])
+    name = _name(path)
     reader = "json" if form == "jsonl" else form
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
     place = path.absolute()
@@ -133,7 +134,7 @@ def _read_lines(lines: "pa.Table", unnest: str, path: Path) -> Sample | None:
     left_out = tuple(name for name, kind in types if (name, kind) not in known)
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
     rows = rows.select([name for name, _ in known])
-    name = make_name(path.name.partition(".")[0])
+    name = _name(path)
     return Sample(name, path.absolute(), "json", (), rows, known, left_out, nested)
 
 
@@ -144,10 +145,8 @@ def _find_packed(path: Path) -> str | None:
         return "delta"
     if any((path / "metadata").glob("*.metadata.json*")):
         return "iceberg"
-    inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    files = [p for p in inside if not p.name.startswith((".", "_"))]
-    known = [p for p in files if _suffix(p) in _FORMATS or p.suffix.lower() in _PACKED_FORMATS]
-    return _PACKED_FORMATS.get(known[0].suffix.lower()) if known and path.exists() else None
+    known = list_files(path)
+    return _PACKED_FORMATS.get(known[0].suffix.lower()) if known else None
 
 
 def _read_packed(path: Path, form: str) -> Sample:
@@ -171,17 +170,41 @@ def _read_packed(path: Path, form: str) -> Sample:
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = _list_known(types)
     left_out = (*found.nested, *(name for name, kind in types if (name, kind) not in known))
-    name = make_name(path.name.partition(".")[0])
+    name = _name(path)
     rows = rows.select([name for name, _ in known])
     return Sample(name, path.absolute(), form, (), rows, known, left_out)
 
 
+def list_files(path: Path) -> Sequence[Path]:
+    """The files of data in a folder, of a pattern of names, or the file itself."""
+    if path.is_dir():
+        inside = sorted(p for p in path.rglob("*") if p.is_file())
+    elif path.exists():
+        inside = [path]
+    else:
+        inside = sorted(map(Path, glob.glob(str(path))))
+    return [p for p in inside if form_of(p) and not p.name.startswith((".", "_"))]
+
+
+def form_of(file: Path) -> str:
+    """The format that a file's name says (empty: none)."""
+    return _FORMATS.get(_suffix(file)) or _PACKED_FORMATS.get(file.suffix.lower(), "")
+
+
+def _name(path: Path) -> str:
+    """What a table is called: as its file, without what files of one pattern differ in."""
+    before, star, _ = path.name.partition("*")
+    stem = path.name.partition(".")[0]
+    return make_name((before.rstrip("0123456789-_ .[") or path.parent.name) if star else stem)
+
+
 def _find_file(path: Path) -> Path:
-    inside = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    files = [p for p in inside if _suffix(p) in _FORMATS and not p.name.startswith((".", "_"))]
-    if not path.exists() or not files:
+    known = list_files(path)
+    files = [p for p in known if _suffix(p) in _FORMATS]
+    if not files:
+        there = path.exists()
         raise UsageError(
-            f"there is no {path}" if not path.exists() else f"{path} is no file of data",
+            f"{path} is no file of data" if there else f"there is no {path}",
             why="tables are files called .csv, .tsv, .txt, .parquet, .jsonl, .arrow or .avro, "
             "folders of such, or of Delta or Iceberg; text may be packed as .gz, .bz2 or .zst; "
             "or points in InfluxDB's line protocol, or columns parted by blanks below their names",
@@ -212,8 +235,9 @@ def _read(file: Path, form: FileFormat, sniffed: Sniffed | None) -> "pa.Table":
         case "csv":
             assert sniffed is not None
             rows = _read_csv(file, sniffed, {})
-            clocks = [f.name for f in rows.schema if pa.types.is_time(f.type)]
-            return _read_csv(file, sniffed, dict.fromkeys(clocks, pa.string())) if clocks else rows
+            texts = [f.name for f in rows.schema if pa.types.is_time(f.type)]
+            texts += _find_codes(file, sniffed, rows)
+            return _read_csv(file, sniffed, dict.fromkeys(texts, pa.string())) if texts else rows
         case "jsonl":
             return pjson.read_json(file).slice(0, ROWS)
         case _:
@@ -221,6 +245,17 @@ def _read(file: Path, form: FileFormat, sniffed: Sniffed | None) -> "pa.Table":
                 if not opened.metadata.num_row_groups:
                     return opened.schema_arrow.empty_table()
                 return opened.read_row_group(0).slice(0, ROWS)
+
+
+def _find_codes(file: Path, sniffed: Sniffed, rows: "pa.Table") -> Sequence[str]:
+    """The columns of whole numbers some of which are written with a zero before them, as postal
+    codes and article numbers are: as numbers they would be others."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    whole = [f.name for f in rows.schema if pa.types.is_integer(f.type)]
+    texts = _read_csv(file, sniffed, dict.fromkeys(whole, pa.string())) if whole else rows
+    return [n for n in whole if pc.any(pc.match_substring_regex(texts[n], "^0[0-9]")).as_py()]
 
 
 def _read_csv(file: Path, sniffed: Sniffed, types: "Mapping[str, pa.DataType]") -> "pa.Table":

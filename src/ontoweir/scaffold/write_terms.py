@@ -142,7 +142,9 @@ def _map_stream(stream: Stream, catalog: Catalog, terms: Terms) -> Iterator[str]
     own = find_own_id(stream)
     called_by = [*names, stream.timestamp] if own is None else [own]
     places = "/".join(f"{{{n}}}" for n in called_by)
-    yield f"# A {class_of(stream.name)} is called after what tells it apart, and holds at its time."
+    called = class_of(stream.name)
+    article = "An" if called[0] in "AEIOU" else "A"
+    yield f"# {article} {called} is called after what tells it apart, and holds at its time."
     template = f"{terms.base}{stream.name}/{places}"
     yield from _head(class_of(stream.name), stream.name, template, terms, terms.classes)
     time = terms.columns[stream.name, stream.timestamp]

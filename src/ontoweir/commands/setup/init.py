@@ -33,7 +33,8 @@ def add_init(commands: Any) -> None:
         default=[],
         metavar="DATA",
         help="tables of the project: CSV with a header, Parquet, JSON lines, Arrow or Avro, or "
-        "folders of such; a table of Delta or Iceberg (these and Avro with ontoweir[avro], "
+        "folders of such (a folder whose files have different columns is several tables); a table "
+        "of Delta or Iceberg (these and Avro with ontoweir[avro], "
         "[delta] or [iceberg]); a topic of MQTT, as in mqtt://host/sensors/{device}/temp; a file "
         "of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; a workbook of Excel "
         "(.xlsx, with ontoweir[excel]), its sheets; or SQL that creates tables (.sql), whose data "

@@ -1,0 +1,137 @@
+"""Which tables the files of a folder are."""
+
+import csv
+import glob
+import io
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+
+from ontoweir.errors import UsageError
+from ontoweir.runtime.text.open_packed import open_packed
+from ontoweir.scaffold.read_sample import form_of, list_files
+
+_HEAD = 1 << 16
+_LINES = 200
+_SEPARATORS = ",;\t|"
+_VALUE = re.compile(r"\s*[+-]?[0-9][0-9.,:/TZ+-]*\s*")
+_ALIKE = 0.5
+"""Files are of one table that have so much of their columns' names in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """A format, and the names of the columns (of CSV without a header: numbers for them)."""
+
+    form: str
+    names: frozenset[str]
+
+    def is_like(self, other: "_Shape") -> bool:
+        if self.form != other.form:
+            return False
+        both = self.names | other.names
+        return not both or len(self.names & other.names) >= _ALIKE * len(both)
+
+
+def split_folder(folder: Path) -> Sequence[Path]:
+    """The tables of a folder: itself, if all its files have one format and, most of them, the same
+    columns; else its files, and folders; of several files that are alike a pattern of their names.
+
+    Args:
+        folder: of files of data; or of a table that has a log.
+
+    Raises:
+        UsageError: files of several tables cannot be told apart by their names.
+    """
+    if any((folder / log).is_dir() for log in ("_delta_log", "metadata")):
+        return [folder]
+    shapes = {file: _read_shape(file) for file in list_files(folder)}
+    if not shapes or len(_group(shapes)) == 1:
+        return [folder]
+    tables: list[Path] = []
+    for inner in sorted(p for p in folder.iterdir() if p.is_dir()):
+        if any(inner in file.parents for file in shapes):
+            tables += split_folder(inner)
+    own = {file: shape for file, shape in shapes.items() if file.parent == folder}
+    for group in _group(own):
+        tables.append(group[0] if len(group) == 1 else _name(group, folder))
+    return tables
+
+
+def _group(shapes: dict[Path, _Shape]) -> list[list[Path]]:
+    groups: list[tuple[_Shape, list[Path]]] = []
+    for file, shape in shapes.items():
+        known = next((files for first, files in groups if shape.is_like(first)), None)
+        if known is None:
+            groups.append((shape, [file]))
+        else:
+            known.append(file)
+    return [files for _, files in groups]
+
+
+def _name(group: Sequence[Path], folder: Path) -> Path:
+    """A pattern that has these files of a folder, and no others."""
+    names = [file.name for file in group]
+    before = _common(names)
+    after = _common([n[len(before) :][::-1] for n in names])[::-1]
+    made = folder / f"{glob.escape(before)}*{glob.escape(after)}"
+    if {Path(p) for p in glob.glob(str(made))} != set(group):
+        shown = ", ".join(names[:3]) + (", …" if names[3:] else "")
+        raise UsageError(
+            f"{folder} has several tables, and {shown} are one of them",
+            why="they have the same columns, and no pattern of names has them and no others",
+            fix="put them into a folder of their own, and name the folders and files with --from",
+        )
+    return made
+
+
+def _common(texts: Sequence[str]) -> str:
+    """How all begin."""
+    letters = zip(*texts, strict=False)
+    return "".join(one[0] for one in takewhile(lambda one: len({*one}) == 1, letters))
+
+
+def _read_shape(file: Path) -> _Shape:
+    form = form_of(file)
+    match form:
+        case "csv":
+            return _Shape(form, _read_header(_head(file)))
+        case "jsonl":
+            return _Shape(form, _read_members(_head(file)))
+        case "parquet":
+            import pyarrow.parquet as pq
+
+            try:
+                return _Shape(form, frozenset(pq.read_schema(file).names))
+            except (OSError, ValueError):  # which is said where it is read
+                return _Shape(form, frozenset())
+        case _:
+            return _Shape(form, frozenset())
+
+
+def _head(file: Path) -> str:
+    with open_packed(str(file)) as opened:
+        return str(opened.read(_HEAD).decode("utf-8-sig", "replace"))
+
+
+def _read_header(head: str) -> frozenset[str]:
+    first = head.partition("\n")[0].rstrip("\r")
+    separator = max(_SEPARATORS, key=first.count)
+    cells = next(csv.reader(io.StringIO(first), delimiter=separator), [])
+    if any(_VALUE.fullmatch(cell) for cell in cells):
+        return frozenset(f"_c{n}" for n in range(len(cells)))
+    return frozenset(cell.strip() for cell in cells)
+
+
+def _read_members(head: str) -> frozenset[str]:
+    names = set[str]()
+    for line in head.split("\n")[:_LINES]:
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        names |= row.keys() if isinstance(row, dict) else set()
+    return frozenset(names)

@@ -1,0 +1,88 @@
+"""`init --from` a folder in which files of several tables lie."""
+
+import gzip
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.ontoweir.conftest import Run
+
+TIMES = [f"2026-05-04 {hour:02}:{minute:02}" for hour in range(8) for minute in range(0, 60, 5)]
+
+
+def _readings(file: Path, day: str) -> None:
+    rows = [f"{day} {t[11:]};m{n % 4};{n},5" for n, t in enumerate(TIMES)]
+    file.write_text("\n".join(["Time;Meter;kWh", *rows]) + "\n")
+
+
+def _meters(file: Path) -> None:
+    rows = [f"m{n};{name};0{7 * n:04}" for n, name in enumerate("abcd")]
+    file.write_text("\n".join(["Meter;Street;Postal", *rows]) + "\n")
+
+
+def _events(file: Path) -> None:
+    rows = [json.dumps({"ts": t.replace(" ", "T"), "meter": {"id": "m1"}, "n": 1}) for t in TIMES]
+    with gzip.open(file, "wt") as opened:
+        opened.write("\n".join(rows) + "\n")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    _readings(folder / "readings-2026-01.csv", "2026-01-05")
+    _readings(folder / "readings-2026-02.csv", "2026-02-05")
+    _meters(folder / "meters.csv")
+    _events(folder / "events.jsonl.gz")
+    return folder
+
+
+def _init(run: Run, project: Path, data: Path) -> dict[str, Any]:
+    ran = run("init", project, "--from", data)
+    assert ran.code == 0, ran.err
+    return tomllib.loads((project / "ontoweir.toml").read_text())
+
+
+def test_each_table_is_one(run: Run, tmp_path: Path, data: Path) -> None:
+    made = _init(run, tmp_path / "p", data)
+    assert {n: s["source"]["path"] for n, s in made["streams"].items()} == {
+        "events": str(data / "events.jsonl.gz"),
+        "readings": str(data / "readings-2026-0*.csv"),
+    }
+    assert list(made["relations"]) == ["meters"]
+    # digits that begin with a zero are no number, and what is unique by chance is no key
+    assert made["relations"]["meters"]["columns"]["Postal"] == "string"
+    assert made["relations"]["meters"]["keys"] == [["Meter"]]
+    assert run("check", tmp_path / "p", "--data", "-q").code == 0
+    names = [file.stem for file in (tmp_path / "p" / "queries").iterdir()]
+    assert {name.partition("-")[0] for name in names} == {"readings", "events"}
+    ran = run("replay", "readings-by-hour", "--project", tmp_path / "p", "--output", tmp_path / "o")
+    assert ran.code == 0, ran.err
+
+
+def test_a_folder_of_one_table_is_that(run: Run, tmp_path: Path, data: Path) -> None:
+    (data / "meters.csv").unlink()
+    (data / "events.jsonl.gz").unlink()
+    (data / "2026").mkdir()
+    (data / "readings-2026-02.csv").rename(data / "2026" / "more.csv")
+    made = _init(run, tmp_path / "p", data)
+    assert [s["source"]["path"] for s in made["streams"].values()] == [str(data)]
+
+
+def test_folders_within_are_tables(run: Run, tmp_path: Path, data: Path) -> None:
+    (data / "meters").mkdir()
+    (data / "meters.csv").rename(data / "meters" / "a.csv")
+    made = _init(run, tmp_path / "p", data)
+    assert made["relations"]["meters"]["source"]["path"] == str(data / "meters")
+    assert set(made["streams"]) == {"events", "readings"}
+
+
+def test_names_that_tell_nothing_are_refused(run: Run, tmp_path: Path, data: Path) -> None:
+    (data / "readings-2026-01.csv").rename(data / "z.csv")
+    ran = run("init", tmp_path / "p", "--from", data)
+    assert ran.code == 2
+    assert "readings-2026-02.csv, z.csv are one of them" in ran.err
+    assert not (tmp_path / "p").exists()
