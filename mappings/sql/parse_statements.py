@@ -1,7 +1,8 @@
 """The trees of a text in Spark SQL, and in the words of Flink that sqlglot does not know."""
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence, Set
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,9 @@ _FORMATTED = (
 
 def parse_statements(text: str) -> "list[exp.Expr | None]":
     """The statements of a text in Spark SQL; a query after CREATE VIEWs is one, whose WITH has
-    these. Of date_trunc all arguments are kept, one of which sqlglot would drop; `window(ts, '1
-    hour')` and `SESSION(…)` are calls wherever they stand; and `SESSION(TABLE s PARTITION BY a, …)`
+    these. `FIRST(x, ts)`, as TimescaleDB has it, is `FIRST(x ORDER BY ts)`. Of date_trunc all
+    arguments are kept, one of which sqlglot would drop; `window(ts, '1 hour')` and `SESSION(…)` are
+    calls wherever they stand; and `SESSION(TABLE s PARTITION BY a, …)`
     is `SESSION(s, PARTITION_BY(a), …)`.
 
     Raises:
@@ -43,11 +45,22 @@ def parse_statements(text: str) -> "list[exp.Expr | None]":
     dialect = Dialect.get_or_raise("spark")
     plain: Any = type(dialect.parser())
     whole = {"DATE_TRUNC": lambda args: exp.Anonymous(this="DATE_TRUNC", expressions=args)}
-    functions = {"FUNCTIONS": {**plain.FUNCTIONS, **whole}}
+    ends = {name: partial(_read_end, plain.FUNCTIONS[name]) for name in ("FIRST", "LAST")}
+    functions = {"FUNCTIONS": {**plain.FUNCTIONS, **whole, **ends}}
     parser = type(plain)("WholeParser", (plain,), functions)
     tokens = _read_calls(_read_tables(dialect.tokenize(text)))
     _refuse_week_years(tokens)
     return _name_views(list(parser(dialect=dialect).parse(tokens, text)))
+
+
+def _read_end(plain: "Callable[[list[exp.Expr]], exp.Expr]", args: "list[exp.Expr]") -> "exp.Expr":
+    """FIRST or LAST; a second argument, which is not Spark's TRUE or FALSE, is what orders."""
+    from sqlglot import exp
+
+    if len(args) != 2 or isinstance(args[1], exp.Boolean):
+        return plain(args)
+    ordered = [exp.Ordered(this=args[1], desc=False, nulls_first=True)]
+    return plain([exp.Order(this=args[0], expressions=ordered)])
 
 
 def _name_views(parsed: "list[exp.Expr | None]") -> "list[exp.Expr | None]":

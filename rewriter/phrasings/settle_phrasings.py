@@ -25,6 +25,7 @@ from ontoweir.rewriter.phrasings.subtract_rows import subtract_rows
 from ontoweir.rewriter.sessions.name_spark_windows import name_spark_windows
 from ontoweir.rewriter.sessions.read_sessions import name_sessions
 from ontoweir.rewriter.syntax.name_items import name_items
+from ontoweir.rewriter.syntax.narrow_stars import narrow_stars
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
+    - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are;
     - functions over windows are called as they are written;
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
     - EXISTS in the ON of an inner join is in WHERE; inside of OR, or of an expression, it is one of
@@ -64,6 +66,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    narrow_stars(tree, catalog)
     name_items(tree)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     name_parts(tree)

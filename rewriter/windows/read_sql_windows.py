@@ -27,7 +27,11 @@ _WHY = (
     "a window is a condition that every answer meets: a stream's timestamp is later than NOW() "
     "minus a duration"
 )
-_FIX = "write e.g. s.ts > NOW() - INTERVAL '10' MINUTE, joined to the other conditions by AND"
+_FIX = (
+    "write e.g. s.ts > NOW() - INTERVAL '10' MINUTE, joined to the other conditions by AND; for "
+    "what nothing has come of for an hour: a row a with NOT EXISTS (SELECT 1 FROM s b WHERE b.k = "
+    "a.k AND b.ts > a.ts AND b.ts <= a.ts + INTERVAL '1' HOUR)"
+)
 
 
 @dataclass(frozen=True, slots=True)

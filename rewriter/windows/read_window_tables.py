@@ -96,6 +96,8 @@ def _read(table: "exp.Expr", call: "exp.Expr") -> "tuple[str, str, list[exp.Expr
     fits = set(_ARGUMENTS[kind][:-1]) <= named.keys() and len(named) == len(call.expressions)
     is_time = isinstance(time, exp.Anonymous) and time.name.upper() == "DESCRIPTOR"
     times = time.expressions if time is not None and is_time else []
+    if isinstance(time, exp.Column) and not isinstance(time.this, exp.Star):
+        times = [time]  # TUMBLE(s, ts, INTERVAL '1' HOUR), as RisingWave has it
     if not fits or not isinstance(data, exp.Column) or len(times) != 1:
         raise SqlRefusal(
             f"{call.sql('spark')} in FROM",

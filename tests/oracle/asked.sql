@@ -3,6 +3,13 @@
 -- comment are those with values of static relations that Spark computes before the run.
 
 SELECT 1 AS c, sensor FROM reading
+SELECT "sensor", MAX("level") AS m FROM reading WHERE EARLY GROUP BY "sensor", date_trunc('hour', "ts")
+SELECT * EXCLUDE (level) FROM reading
+SELECT r.* EXCLUDE (level, ts), a.grade FROM reading r JOIN alarm a ON a.ts = r.ts AND a.sensor = r.sensor
+SELECT * REPLACE (level * 2 AS level) FROM (SELECT sensor, level FROM reading) x
+SELECT d, SUM(n) AS m FROM (SELECT sensor, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x GROUP BY d
+SELECT date_trunc('week', d) AS w, MAX(n) AS m FROM (SELECT sensor, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x GROUP BY 1
+WITH x AS (SELECT sensor, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) SELECT a.sensor, a.n, b.n AS next FROM x a JOIN x b ON a.sensor = b.sensor AND b.d = a.d + INTERVAL '1' DAY
 SELECT 1 AS c, 2.5 AS d, TRUE AS b, 'x' AS e, -3 AS f, sensor FROM reading
 SELECT DISTINCT level FROM reading UNION SELECT 3 FROM reading
 SELECT level, sensor FROM reading UNION SELECT 3, 'a' FROM alarm UNION SELECT grade, 'b' FROM alarm

@@ -424,3 +424,6 @@ def test_a_typed_query_has_no_path(run: Run, example: Path, form: str) -> None:
     ran = run("check", example, "--sql", sql, "--format", form)
     assert "query.sql" in ran.out
     assert "/ontoweir-" not in ran.out
+    ran = run("check", example, "--sql", "SELECT x FROM traffic", "--format", form)
+    assert "query.sql:1: unknown column 'x'" in ran.err + ran.out
+    assert "/ontoweir-" not in ran.err + ran.out

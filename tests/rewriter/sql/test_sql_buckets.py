@@ -114,7 +114,7 @@ def test_a_table_of_windows_that_do_not_overlap() -> None:
     ("text", "what"),
     [
         ("TABLE(HOP(TABLE s, DESCRIPTOR(ts)))", "in FROM"),
-        ("TABLE(HOP(TABLE s, ts, INTERVAL '1' HOUR, INTERVAL '1' DAY))", "in FROM"),
+        ("TABLE(HOP(TABLE s, 5, INTERVAL '1' HOUR, INTERVAL '1' DAY))", "in FROM"),
         ("TABLE(HOP(TABLE s, DESCRIPTOR(v), INTERVAL '1' HOUR, INTERVAL '1' DAY))", "v is not a"),
         ("TABLE(CUMULATE(TABLE s, DESCRIPTOR(ts), INTERVAL '7' HOUR, INTERVAL '1' DAY))", "no INT"),
         ("TABLE(HOP(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MONTH, INTERVAL '1' YEAR))", "no INT"),

@@ -3,6 +3,8 @@
 import sys
 from collections import Counter
 
+from ontoweir.commands.common.arguments import hide_kept
+
 SHOWN = 3
 """How many warnings of a kind are printed, unless all are asked for."""
 
@@ -41,4 +43,4 @@ class Warnings:
 
     def _print(self, message: str) -> None:
         if not self.quiet:
-            print(f"warning: {message}", file=sys.stderr)
+            print(f"warning: {hide_kept(message)}", file=sys.stderr)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ontoweir.commands.common.arguments import hide_kept
 from ontoweir.errors import MappingError, OntoweirError
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def report_refusals(errors: Sequence[OntoweirError], *, skip: bool) -> int:
     from ontoweir.pipeline.refused_query import list_errors
 
     for error in list_errors(errors):
-        print(f"warning: skipped: {error}" if skip else error, file=sys.stderr)
+        text = hide_kept(str(error))
+        print(f"warning: skipped: {text}" if skip else text, file=sys.stderr)
     return 1 if skip else 2
 
 
