@@ -74,7 +74,7 @@ def show_stage(
     union = compiled.union
     catalog = extend_catalog(workspace.project.catalog, union)
     match stage:
-        case "ucq" if not compiled.branches:
+        case "ucq" | "trace" if not compiled.branches:
             raise UsageError(
                 f"{compiled.name} is SQL, which is not rewritten over the ontology",
                 why="what is rewritten are patterns of SPARQL",

@@ -8,6 +8,7 @@ import pytest
 
 from ontoweir.cli import main, make_parser
 from ontoweir.commands.common.arguments import FLAGS, OF_QUERIES, name_query
+from tests.ontoweir.conftest import Run
 
 TOML = """[project]
 queries = []
@@ -141,3 +142,32 @@ def test_options_without_a_value_are_known() -> None:
         actions = choices.choices[command]._actions
         found |= {name for a in actions if a.nargs == 0 for name in a.option_strings}
     assert found <= set(FLAGS)
+
+
+def test_sparql_that_is_typed_or_in_any_file(
+    run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "m.ttl").write_text(
+        "@prefix rr: <http://www.w3.org/ns/r2rml#> . <#S> rr:logicalTable [ rr:tableName 's' ] ; "
+        "rr:subjectMap [ rr:template 'http://e/{ts}' ; rr:class <http://e/S> ] ; "
+        "rr:predicateObjectMap [ rr:predicate <http://e/a> ; rr:objectMap [ rr:column 'a' ] ] ."
+    )
+    declared = TOML.replace("queries = []", 'mappings = ["m.ttl"]\nqueries = ["*.rq"]')
+    (folder / "ontoweir.toml").write_text(declared)
+    (folder / "all.rq").write_text("SELECT ?r { GRAPH ?t { ?r a <http://e/S> } }")
+    text = "# typed\nPREFIX : <http://e/> SELECT ?v WHERE { GRAPH ?t { ?r :a ?v } }"
+    ran = run("check", folder, text)
+    assert ran.out.startswith("query  bag  stateless"), ran.err
+    assert run("rewrite", text, folder, "--show", "sql").code == 0
+    assert run("replay", text, folder, "--output", tmp_path / "out.csv").code == 0
+    shown = run("show", text, folder, "--format", "csv").out
+    assert shown.startswith("v,at,multiplicity\n7,2026-01-01")
+    # a file that is called like a query of the project is what is in it
+    other = tmp_path / "asked" / "all.rq"
+    other.write_text(text)
+    monkeypatch.chdir("/")
+    assert run("show", other, "--format", "csv").out == shown
+    assert "{v: " in run("rewrite", other, "--show", "spj").out
+    assert run("show", folder / "all.rq", "--format", "csv").out.startswith("r,at")
+    # nothing is left of the command before
+    assert "unknown query 'query'" in run("check", "query", folder).err

@@ -6,12 +6,17 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from ontoweir.errors import Source, UsageError
 from ontoweir.files.find_output import STDOUT, StreamOutput, find_output, require_folder
+
+if TYPE_CHECKING:
+    from ontoweir.project.project import Project
+
 
 PROJECT_FILE = "ontoweir.toml"
 """As ontoweir.project has it, which takes longer to import."""
@@ -143,6 +148,12 @@ _SQL, _SPARQL = (".sql",), (".rq", ".sparql")
 _SQL_TEXT = re.compile(
     r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:SELECT|WITH|CREATE)\s", re.IGNORECASE | re.DOTALL
 )
+_SPARQL_TEXT = re.compile(
+    r"(?:\s|#[^\n]*\n)*(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)\b[^{]*\{",
+    re.IGNORECASE,
+)
+_ASKED: list[Path] = []
+"""Files of SPARQL that this command names itself."""
 _NAMING = ("--query", "--sql", "--for", "--sparql")
 FLAGS = (
     *("--allow-changes", "--allow-unbounded", "--expand", "--final", "--help", "--live", "--once"),
@@ -155,13 +166,15 @@ FLAGS = (
 
 def name_query(given: Sequence[str]) -> list[str]:
     """The arguments, in which a query that stands by itself is that of `--query` or `--sql`: the
-    name of one, SQL, or a file of it; a file of SPARQL names a query of its project. The project is
-    the nearest above a file, if none is named. A name that is a file's, or a folder's, is that.
+    name of one, SPARQL or SQL, or a file of it; one of SPARQL is a query of the project for this
+    command (`add_asked`). The project is the nearest above a file, if none is named. A name that is
+    a file's, or a folder's, is that.
 
     Args:
         given: the command and its arguments.
     """
     made = list(given)
+    _ASKED.clear()
     if not given or given[0] not in OF_QUERIES:
         return made
     alone = [n for n in range(1, len(given)) if _stands_alone(given, n)]
@@ -174,11 +187,36 @@ def name_query(given: Sequence[str]) -> list[str]:
         if _is_sql(text):
             made[place : place + 1] = ["--sql", text]
             return made if given[0] not in _WITHOUT_SQL else list(given)
+        if _SPARQL_TEXT.match(text) is not None:
+            made[place : place + 1] = [_naming(given[0]), ask_sparql(text)]
+            return made
         plain = re.fullmatch(r"[\w-]+", text) is not None and not _is_project(text, alone)
         if plain and _has_project(given, alone):
             made[place : place + 1] = [_naming(given[0]), text]
             return made
     return made
+
+
+def ask_sparql(text: str) -> str:
+    """The name of a query that was typed, in the project for this command."""
+    return ask_file(Path(keep_text(text, "query.rq")))
+
+
+def ask_file(file: Path) -> str:
+    """The name of a query in a file, in the project for this command."""
+    _ASKED.append(file.resolve())
+    return file.stem
+
+
+def add_asked(project: "Project") -> "Project":
+    """The project with the queries that the command names by their files, or their text."""
+    known = {query.resolve() for query in project.queries}
+    more = [file for file in _ASKED if file not in known]
+    if not more:
+        return project
+    names = {file.stem for file in more}
+    rest = (query for query in project.queries if query.stem not in names)
+    return replace(project, queries=(*rest, *more))
 
 
 def _naming(command: str) -> str:
@@ -190,7 +228,7 @@ def _name_file(made: list[str], place: int, alone: Sequence[int]) -> list[str]:
     file = Path(made[place])
     named = any(one.split("=")[0] == "--project" for one in made)
     if file.suffix.lower() not in _SQL:
-        made[place : place + 1] = [_naming(made[0]), file.stem]
+        made[place : place + 1] = [_naming(made[0]), ask_file(file)]
     elif made[0] not in _WITHOUT_SQL:
         made[place : place + 1] = ["--sql", str(file)]
     else:
@@ -247,8 +285,8 @@ def settle_input(args: argparse.Namespace) -> None:
 
 
 def _is_sql(asked: str) -> bool:
-    """Whether it is the text of a query, and no file's name."""
-    return _SQL_TEXT.match(asked) is not None
+    """Whether it is the text of a query, and no file's name; SPARQL has braces."""
+    return _SQL_TEXT.match(asked) is not None and _SPARQL_TEXT.match(asked) is None
 
 
 def _settle_sql(asked: str, name: str) -> str:

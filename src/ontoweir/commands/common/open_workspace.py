@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ontoweir.commands.common.arguments import add_asked
 from ontoweir.commands.common.hold_warnings import Warnings
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def open_workspace(
     if project is None:
         project = load_project(Path(args.project), overrides=args.set)
     warnings = Warnings(quiet=args.quiet, verbose=args.verbose)
-    workspace = Workspace(project, strict=args.strict, partial=True, on_warning=warnings)
+    workspace = Workspace(add_asked(project), strict=args.strict, partial=True, on_warning=warnings)
     workspace.cache = open_cache(args.cache)
     workspace.skip_refused = getattr(args, "skip_refused", False)
     if not named_refused and not workspace.skip_refused:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.commands.common.arguments import add_project_arguments, find_root
+from ontoweir.commands.common.arguments import add_asked, add_project_arguments, find_root
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import list_refused, report_refusals
 from ontoweir.commands.design.check_mappings import check_mappings
@@ -163,7 +163,7 @@ def _check_all(args: argparse.Namespace) -> int:
             why="--sql names one file, which is the query",
             fix="leave one of them out",
         )
-    project = load_project(Path(args.project), overrides=args.set)
+    project = add_asked(load_project(Path(args.project), overrides=args.set))
     if args.fix is not None:
         workspace, warnings = _open(args, project)
         warnings.release()

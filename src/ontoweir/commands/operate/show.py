@@ -9,7 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.commands.common.arguments import add_project_arguments, keep_text
+from ontoweir.commands.common.arguments import (
+    PROJECT_FILE,
+    add_project_arguments,
+    ask_file,
+    ask_sparql,
+    keep_text,
+)
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import report_all_refused
 from ontoweir.commands.common.warn_rejects import warn_rejects
@@ -40,7 +46,7 @@ def add_show(commands: Any) -> None:
         "what",
         nargs="?",
         metavar="RESULT|QUERY",
-        help="what replay or run has written; or a query: its name, SQL, or a file of SQL",
+        help="what replay or run has written; or a query: its name, SPARQL or SQL, or a file of it",
     )
     add_project_arguments(show)
     show.add_argument(
@@ -90,14 +96,20 @@ def _show(args: argparse.Namespace) -> int:
     _settle_what(args)
     wanted = Wanted(args.where, tuple(args.sort), args.limit or None, args.columns)
     path = Path(args.what)
-    if language_of(path) == "sql" or (not _exists(path) and _is_query(args)):
-        with _replayed(args) as file:
-            show_rows(choose_rows(find_answers(file).read(), wanted), args.format, sys.stdout)
+    if language_of_text(args.what) == "sparql":
+        args.what = ask_sparql(args.what)
+    elif path.suffix.lower() in (".rq", ".sparql", ".sql") and _exists(path):
+        args.what = ask_file(path) if language_of(path) != "sql" else args.what
+        above = (p for p in path.resolve().parents if (p / PROJECT_FILE).is_file())
+        args.project = args.project if args.has_project else next(map(str, above), args.project)
+    elif language_of(path) != "sql" and (_exists(path) or not _is_query(args)):
+        answers = find_answers(path)
+        show_rows(choose_rows(answers.read(), wanted), args.format, sys.stdout)
+        if args.follow:
+            _follow(path, answers, wanted, args.format)
         return 0
-    answers = find_answers(path)
-    show_rows(choose_rows(answers.read(), wanted), args.format, sys.stdout)
-    if args.follow:
-        _follow(path, answers, wanted, args.format)
+    with _replayed(args) as file:
+        show_rows(choose_rows(find_answers(file).read(), wanted), args.format, sys.stdout)
     return 0
 
 
