@@ -213,13 +213,13 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
 def _check_paths(table: TomlTable, data: DataSource, columns: Sequence[Column]) -> None:
     """Raise CatalogError for a column by a path where the data is no JSON lines."""
     for column in columns:
-        if column.path is None or data.format == "json" or data.envelope is not None:
+        if column.path is None or data.format in ("json", "kafka") or data.envelope is not None:
             continue
         declared = table.table("columns").table(column.name)
         raise declared.error(
             "from",
             f"column {column.name!r} is from {column.path!r}, where the data is {data.format}",
-            why="a path leads into JSON lines",
+            why="a path leads into JSON lines, or messages of Kafka",
             fix='write format = "json" in the source, or remove from',
         )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import LIVE_OPTIONS, Stream
 from ontoweir.runtime.live.arrivals.ingest import FAULT, FILE, MODIFIED, OFFSET, PARTITION
-from ontoweir.runtime.live.arrivals.open_changes import KEY, SENT, VALUE
+from ontoweir.runtime.live.arrivals.open_changes import KEY, SENT, VALUE, is_opened_here
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
@@ -51,7 +51,7 @@ def read_stream(
     spark: "SparkSession", history: History, home: "SparkSession | None" = None
 ) -> "DataFrame":
     """A stream's rows: its name, timestamp in µs, BAD, columns and marks, prefixed by its name; of
-    Kafka's messages in an envelope, what open_changes makes rows of.
+    Kafka's messages that are opened here, what open_changes makes rows of.
 
     `home`: the session whose temporary views are meant (default: `spark`).
 
@@ -62,7 +62,7 @@ def read_stream(
     from pyspark.sql import functions as fn
 
     stream = history.stream
-    changes = stream.data.format == "kafka" and stream.data.envelope is not None
+    changes = is_opened_here(stream)
     if not changes:
         refuse_written(stream)
     options = source_options(stream)

@@ -8,7 +8,13 @@ import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.ingest import OFFSET, PARTITION
-from ontoweir.runtime.live.arrivals.open_changes import KEY, SENT, VALUE, open_changes
+from ontoweir.runtime.live.arrivals.open_changes import (
+    KEY,
+    SENT,
+    VALUE,
+    is_opened_here,
+    open_changes,
+)
 from ontoweir.runtime.live.arrivals.read_batch import name_marks, take_columns
 from ontoweir.runtime.live.arrivals.read_stream import (
     STREAM,
@@ -44,7 +50,7 @@ def frame_topic(frame: "DataFrame", stream: Stream, histories: Histories) -> "Da
     if not histories:
         return frame.where(fn.lit(False)).select(name)
     frame = select_messages(frame)
-    if stream.data.envelope is not None:
+    if is_opened_here(stream):
         return frame.select(name, KEY, VALUE, SENT, PARTITION, OFFSET)
     refuse_written(stream)
     made: list[str] = []
@@ -84,7 +90,7 @@ def split_rows(whole: pa.Table, histories: Histories) -> dict[str, pa.Table]:
             rows = whole.filter(pc.equal(whole.column(STREAM), stream.name))
             mine[stream.name] = name_marks(rows, stream)
         rows = mine[stream.name]
-        if stream.data.envelope is not None:
+        if is_opened_here(stream):
             found[key] = open_changes(history, rows)
             continue
         table = take_columns(rows, f"{key}.")

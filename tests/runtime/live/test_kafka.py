@@ -318,6 +318,54 @@ def test_changes_of_a_table(form: str, spark: SparkSession, broker: str, tmp_pat
     assert content[f"update {fault}"] == rows[-3][1]
 
 
+DEVICES = """[project]
+queries = ["q.sql"]
+[streams.s.source]
+format = "kafka"
+options = {{ "kafka.bootstrap.servers" = "{0}", subscribe = "{1}" }}
+[streams.s]
+keys = [["id", "ts"]]
+[streams.s.timestamp]
+column = "ts"
+unit = "1 second"
+format = "epoch_ms"
+from = ["meta.sent"]
+[streams.s.columns]
+id = {{ type = "string", from = "device.id" }}
+level = {{ type = "int", nullable = true }}
+"""
+
+
+def test_members_by_path_and_times_in_a_format(
+    spark: SparkSession, broker: str, tmp_path: Path
+) -> None:
+    """As devices send them: what is nested, milliseconds since 1970."""
+    nested = [{"device": {"id": "a"}, "level": n, "meta": {"sent": 1000 * n}} for n in range(4)]
+    nested[1]["level"] = None
+    lacking: list[Any] = [{"device": {}, "level": 1, "meta": {"sent": 4000}}, "no"]
+    lacking.append({"device": {"id": "b"}, "level": 9})
+    last = [{"meta": {"sent": 9000}}]  # a heartbeat
+    send(spark, broker, "t11", [*nested, *lacking, *last])
+    send(spark, broker, "t11", last, partition=1)
+    (tmp_path / "ontoweir.toml").write_text(DEVICES.format(broker, "t11"))
+    (tmp_path / "q.sql").write_text("SELECT id, ts, level FROM s")
+    workspace = Workspace(load_project(tmp_path, environ={}))
+    compiled = [workspace.compile("q")]
+    summary = run_queries(workspace, compiled, options(tmp_path), spark)
+    assert summary["rejects"] == {
+        "s lacks the field device.id": 1,
+        "s has what is not a JSON object": 1,
+        "s lacks the field meta.sent": 1,
+    }
+    found = sorted((r["ts"], r["id"], r["level"]) for r in read(tmp_path / "out" / "q"))
+    assert [(str(t)[14:19], k, v) for t, k, v in found] == [
+        ("00:00", "a", 0),
+        ("00:01", "a", None),
+        ("00:02", "a", 2),
+        ("00:03", "a", 3),
+    ]
+
+
 def test_memory_holds_answers(spark: SparkSession, broker: str, tmp_path: Path) -> None:
     send(spark, broker, "t5-s", [{"ts": at(1), "k": 1}])
     send(spark, broker, "t5-u", [{"ts": at(5), "k": 1, "b": "x"}])
