@@ -3,5 +3,6 @@
 Takes offsets and the columns that queries read; makes tables of rows by what is read. What Spark
 hands over is used where it is what is asked for, and read again by offsets where a query is behind.
 Whether a source, also one of files, can be read at all is asked before it is shared
-(`probe_source`). Door for `intake` and `run_intake` only.
+(`probe_source`). Doors for `intake` and `run_intake`, and for projects that begin with a topic's
+first messages (`sample_topic`).
 """

@@ -42,6 +42,9 @@ _IN_ZONES = ("csv", "json", "parquet")
 T = TypeVar("T")
 _SEEN = 1000
 """So many values say how times are written."""
+_OURS_MS = (1_000_000_000_000, 2_200_000_000_000)
+"""Whole numbers between these that go on are milliseconds since 1970, in the years 2001 to 2039,
+whatever they are called."""
 _KEYS = 3
 """So many keys of a relation are declared."""
 _IS_ID = re.compile(r"(^|[^a-z])(id|uuid|guid|key|code|no|nr|number|isin)$|[a-z](Id|ID|Key|No|Nr)$")
@@ -242,7 +245,9 @@ def _read_times(
     form = suggest_format(texts)
     if form is None:
         return None
-    if _rank(name) == 99 and not {"/", ".", " ", "-"} & {*form}:  # numbers, of anything
+    ours = form == "epoch_ms" and all(_OURS_MS[0] <= float(text) < _OURS_MS[1] for text in texts)
+    told = {"/", ".", " ", "-"} & {*form} or (ours and not _IS_ID.search(name))
+    if _rank(name) == 99 and not told:  # numbers, of anything
         return None
     written = TimeFormat(form, (name,))
     read, wrong = read_times([column], written)

@@ -28,11 +28,12 @@ from ontoweir.scaffold.measure_guessed import (
 from ontoweir.scaffold.read_sample import read_sample
 from ontoweir.scaffold.remote.fetch_file import fetch_file
 from ontoweir.scaffold.remote.hear_topic import PASSWORD, Heard, Listening, hear_topic, is_topic
+from ontoweir.scaffold.remote.take_messages import is_kafka, take_messages
 from ontoweir.scaffold.split_folder import split_folder
 from ontoweir.scaffold.terms.choose_terms import Accept, Chosen, accept_sure, choose_terms
 from ontoweir.scaffold.terms.vocabulary import Vocabulary
 from ontoweir.scaffold.texts.export_text import export_text
-from ontoweir.scaffold.write_catalog import write_catalog
+from ontoweir.scaffold.write_catalog import name_live, write_catalog
 from ontoweir.scaffold.write_queries import write_queries
 from ontoweir.scaffold.write_terms import write_mapping, write_ontology
 
@@ -59,13 +60,14 @@ class Scaffold:
 class Given:
     """What a project is made of: `data`: paths, URLs, and `-` for standard input; its `name`; an
     ontology (None: none), and who says which of its terms are taken; `listening`: how long, to
-    topics of MQTT."""
+    topics of MQTT; `spark`: settings of Spark, where a source needs it."""
 
     data: Sequence[str]
     name: str
     vocabulary: Vocabulary | None = None
     accept: Accept = accept_sure
     listening: Listening = field(default_factory=Listening)
+    spark: Mapping[str, str] = field(default_factory=dict)
 
 
 def make_scaffold(given: Given) -> Scaffold:
@@ -73,7 +75,7 @@ def make_scaffold(given: Given) -> Scaffold:
 
     Args:
         given: files, or folders of such, a table each; or files of databases; or SQL that creates
-            tables, whose data is to come; or topics of MQTT.
+            tables, whose data is to come; or topics of MQTT, or of Kafka.
 
     Raises:
         UsageError: a file is not there, two tables have one name, or none has a time.
@@ -99,12 +101,16 @@ def make_scaffold(given: Given) -> Scaffold:
         place = Path(folder).resolve()
         topics = [url for url in given.data if is_topic(url)]
         heard = [hear_topic(url, place, given.listening) for url in topics]
-        tables = [t for p in given.data if p not in topics for t in _list_tables(p, place)]
+        taken = [take_messages(url, place, given.spark) for url in given.data if is_kafka(url)]
+        rest = [p for p in given.data if p not in topics and not is_kafka(p)]
+        tables = [*(one.file for one in taken), *(t for p in rest for t in _list_tables(p, place))]
         made = _make(tables, heard, given)
         inside = {t: f"data/{t.name}" for t in tables if place in t.parents}
         inside |= {one.file: f"arrivals/{one.name}/first.jsonl" for one in heard}
         named = inside | {one.file.parent: f"arrivals/{one.name}" for one in heard}
         files = {n: _rename(text, named) for n, text in made.files.items()}
+        live = {inside[one.file]: one.options for one in taken}
+        files["ontoweir.toml"] = name_live(str(files["ontoweir.toml"]), live)
         copied = {name: table.read_bytes() for table, name in inside.items()}
     return replace(made, files={**files, **copied}, copied=tuple(copied))
 

@@ -1,6 +1,7 @@
 """Write a catalog that was guessed as a project file, with what was seen as comments."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -188,6 +189,27 @@ def _relation(relation: Relation, null: Mapping[str, str]) -> Iterator[str]:
 
 def _evidence(seen: Sequence[tuple[Declared, str]], kind: type[Declared]) -> list[str]:
     return [why for declared, why in seen if isinstance(declared, kind)]
+
+
+def name_live(catalog: str, topics: Mapping[str, Sequence[tuple[str, str]]]) -> str:
+    """The text of a catalog that says, beside messages at hand, of which topic of Kafka they are.
+
+    Args:
+        catalog: its text.
+        topics: by the path of a file of messages, the options of their source.
+    """
+    made = []
+    for line in catalog.split("\n"):
+        made.append(line)
+        options = next((o for p, o in topics.items() if f"path = {_quote(p)}" in line), None)
+        if options is not None and line.startswith("source"):
+            shown = ", ".join(f"{_key(name)} = {_quote(value)}" for name, value in options)
+            line = line.replace(", sort = true", "")
+            live = re.sub(r"(?<=format = )\S+?, path = .*?(?=,| \})", '"kafka"', line, count=1)
+            live = re.sub(r"(, options = \{.*?\})? \}$", f", options = {{ {shown} }} }}", live)
+            made.append("# These are the first messages of a topic. Live, the source is the topic:")
+            made.append(f"# {live}")
+    return "\n".join(made)
 
 
 def _source(data: DataSource) -> str:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from ontoweir.errors import CatalogError, OntoweirError
+from ontoweir.errors import CatalogError, OntoweirError, UsageError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.project import load_project
 from ontoweir.registry.register_query import QueryText, register_query
@@ -20,6 +21,7 @@ from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live.output.sinks.kafka import KafkaSink
 from ontoweir.runtime.live.output.sinks.memory import MemorySink
+from ontoweir.scaffold.make_scaffold import Given, make_scaffold
 from tests.runtime.kafka_broker import MISSING, list_jars, make_repository, start_broker
 
 TOML = """
@@ -364,6 +366,51 @@ def test_members_by_path_and_times_in_a_format(
         ("00:02", "a", 2),
         ("00:03", "a", 3),
     ]
+
+
+def _make(broker: str, topic: str) -> dict[str, Any]:
+    """What `init --from` makes of a topic: the catalog, and its text as `live` has it."""
+    made = make_scaffold(Given([f"kafka://{broker}/{topic}"], "p"))
+    text = str(made.files["ontoweir.toml"])
+    lines = [line for line in text.splitlines() if not line.startswith("source = ")]
+    live = "\n".join(line.removeprefix("# ") if "kafka" in line else line for line in lines)
+    return {"here": tomllib.loads(text), "live": tomllib.loads(live), "files": made.files}
+
+
+def test_a_project_of_a_topic(spark: SparkSession, broker: str) -> None:
+    rows: list[Any] = []
+    for n in range(60):
+        row = {"device": {"id": f"d{n % 3}"}, "temp": 20.5 + n, "sent": 1767225600000 + 60000 * n}
+        rows.append(json.dumps(row, indent=1))
+    send(spark, broker, "plant-readings", [*rows, "no object"])
+    made = _make(broker, "plant-readings")
+    stream = made["here"]["streams"]["plant_readings"]
+    assert stream["source"] == {"format": "json", "path": "data/plant_readings.jsonl"}
+    assert stream["timestamp"]["format"] == "epoch_ms"
+    assert stream["columns"]["device_id"]["from"] == "device.id"
+    assert len(made["files"]["data/plant_readings.jsonl"].splitlines()) == 60
+    source = made["live"]["streams"]["plant_readings"]["source"]
+    assert source == {
+        "format": "kafka",
+        "options": {"kafka.bootstrap.servers": broker, "subscribe": "plant-readings"},
+    }
+
+
+def test_a_project_of_changes(spark: SparkSession, broker: str) -> None:
+    rows = [(json.dumps({"item": n % 5}), json.dumps({"price": n})) for n in range(40)]
+    frame = spark.createDataFrame([*rows, ('{"item": 3}', None)], "key STRING, value STRING")
+    writing = frame.coalesce(1).write.format("kafka").option("kafka.bootstrap.servers", broker)
+    writing.option("topic", "prices").save()
+    made = _make(broker, "prices")
+    for which in ("here", "live"):
+        assert made[which]["streams"]["prices"]["source"]["envelope"] == "upsert"
+
+
+def test_no_project_without_messages(spark: SparkSession, broker: str) -> None:
+    send(spark, broker, "words", ["a", "[1]"])
+    for topic, said in (("words", "no message is a JSON object"), ("none-at-all", "no messages")):
+        with pytest.raises(UsageError, match=said):
+            _make(broker, topic)
 
 
 def test_memory_holds_answers(spark: SparkSession, broker: str, tmp_path: Path) -> None:

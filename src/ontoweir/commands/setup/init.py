@@ -35,7 +35,9 @@ def add_init(commands: Any) -> None:
         help="tables of the project: CSV with a header, Parquet, JSON lines, Arrow or Avro, or "
         "folders of such (a folder whose files have different columns is several tables); a table "
         "of Delta or Iceberg (these and Avro with ontoweir[avro], "
-        "[delta] or [iceberg]); a topic of MQTT, as in mqtt://host/sensors/{device}/temp; a file "
+        "[delta] or [iceberg]); a topic of MQTT, as in mqtt://host/sensors/{device}/temp, or of "
+        "Kafka, as in kafka://host:9092/readings, whose first messages are copied into the project "
+        "(with --spark); a file "
         "of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; a workbook of Excel "
         "(.xlsx, with ontoweir[excel]), its sheets; or SQL that creates tables (.sql), whose data "
         "is to come. InfluxDB's line protocol and annotated CSV, a JSON document such as "
@@ -48,6 +50,13 @@ def add_init(commands: Any) -> None:
         default=10.0,
         metavar="SECONDS",
         help="how long to listen to topics of MQTT, at most (default: 10)",
+    )
+    init.add_argument(
+        "--spark",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a property of Spark, which reads topics of Kafka, e.g. spark.jars.packages=…",
     )
     init.add_argument(
         "--ontology",
@@ -133,6 +142,7 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
         )
     if not args.data:
         return None
+    from ontoweir.run.run_options import read_pairs
     from ontoweir.scaffold.make_scaffold import Given, make_scaffold
     from ontoweir.scaffold.remote.hear_topic import Listening
     from ontoweir.scaffold.terms.choose_terms import accept_sure
@@ -151,7 +161,8 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
     if args.quiet:
         listening = Listening(args.listen)
     name = folder.absolute().name
-    return make_scaffold(Given(args.data, name, vocabulary, accept, listening))
+    settings = read_pairs("--spark", args.spark)
+    return make_scaffold(Given(args.data, name, vocabulary, accept, listening, settings))
 
 
 def _count(names: "tuple[str, ...]", what: str) -> str:

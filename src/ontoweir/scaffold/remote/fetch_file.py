@@ -45,17 +45,10 @@ def fetch_file(url: str, folder: Path) -> Path:
         return _copy_web(url, folder)
     if scheme in _STORES:
         return _copy_stored(url, folder)
-    if scheme == "kafka":
-        raise _refuse(
-            url,
-            "a topic of Kafka is no file",
-            "save some of its messages, as in `kcat -C -b BROKER -t TOPIC -c 1000 -e > sample.jsonl"
-            '`, begin with --from sample.jsonl, and then let the source be format = "kafka"',
-        )
     raise _refuse(
         url,
         f"nothing here reads {scheme}://",
-        "write http, https, mqtt, s3, gs, abfs or hdfs, or name a local file",
+        "write http, https, mqtt, kafka, s3, gs, abfs or hdfs, or name a local file",
     )
 
 

@@ -1,0 +1,70 @@
+"""Some messages of a topic, to see what they are like."""
+
+import tempfile
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ontoweir.errors import RunError, Source
+from ontoweir.mappings.model.catalog import DataSource, Stream
+from ontoweir.runtime.live.arrivals.read_stream import load_topic
+from ontoweir.runtime.live.topics.probe_source import probe_source
+from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.spark.explain_java import describe_cause, java_errors
+from ontoweir.runtime.spark.redact_secrets import redact_secrets
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_OFTEN = 1
+"""Seconds between two looks at what has come."""
+
+
+def sample_topic(spark: "SparkSession", options: Mapping[str, str], most: int) -> pa.Table:
+    """The first messages, of all partitions about as many, in the order of their times: `key` and
+    `value` as text, `timestamp` (ms since 1970), `offset` and `partition`.
+
+    Args:
+        spark: with the connector.
+        options: of Spark's reader.
+        most: so many messages, at most.
+
+    Raises:
+        DataError: Spark has no connector, or does not take the options.
+        CatalogError: an option names a variable of the environment that is not there.
+        RunError: the broker does not answer, or refuses.
+    """
+    from pyspark.sql import functions as fn
+
+    limited = {"maxOffsetsPerTrigger": str(most), **options}
+    data = DataSource("kafka", None, tuple(limited.items()))
+    stream = Stream(options["subscribe"], data, "ts", 1, None, (), source=Source("--from"))
+    probe_source(spark, History(stream, (), (), False))
+    kept: list[pa.Table] = []
+    try:
+        frame = load_topic(spark, stream).select(
+            *(fn.col(name).cast("string") for name in ("key", "value")),
+            fn.unix_millis("timestamp").alias("timestamp"),
+            *("offset", "partition"),
+        )
+        with tempfile.TemporaryDirectory(prefix="ontoweir-kafka-") as place:
+
+            def keep(batch: Any, number: int) -> None:
+                if not kept:
+                    kept.append(batch.toArrow())
+
+            writing = frame.writeStream.foreachBatch(keep).option("checkpointLocation", place)
+            query = writing.trigger(availableNow=True).start()
+            while not kept and not query.awaitTermination(_OFTEN):
+                pass
+            query.stop()
+    except java_errors() as error:
+        raise RunError(
+            redact_secrets(f"{stream.name} cannot be read: {describe_cause(error)}", limited),
+            why="the first messages are taken from this topic of Kafka",
+            fix="correct the URL and its options",
+            source=Source("--from"),
+        ) from error
+    order = [("timestamp", "ascending"), ("offset", "ascending"), ("partition", "ascending")]
+    return kept[0].sort_by(order) if kept else pa.table({"value": pa.nulls(0, pa.string())})
