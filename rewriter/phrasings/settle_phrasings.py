@@ -3,6 +3,9 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.differences.compare_windows import compare_windows
+from ontoweir.rewriter.differences.join_replaced import join_replaced
+from ontoweir.rewriter.differences.subtract_windows import subtract_windows
 from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
+    - EXCEPT, NOT EXISTS and EXISTS of rows in windows are groups of the rows of both that hold;
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
     - EXISTS in the ON of an inner join is in WHERE; inside of OR, or of an expression, it is one of
       parts that exclude each other;
@@ -62,6 +66,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    tree = join_replaced(compare_windows(subtract_windows(tree), catalog), catalog)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     name_parts(tree)
     number_in_buckets(tree, catalog)
