@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ontoweir.rewriter.expressions.spell_constants import spell
 from ontoweir.rewriter.windows.read_sql_windows import is_now
 
 if TYPE_CHECKING:
@@ -102,12 +103,9 @@ def _joins(select: "exp.Expr") -> "list[exp.Expr]":
 
 
 def _constant(beside: "exp.Expr", number: int) -> "exp.Expr":
-    """A number, as an expression of a row: a column that is read of each."""
+    """A number, computed of a column that is read of each row."""
     from sqlglot import exp
 
-    value = exp.Literal.number(abs(number))
+    value: exp.Expr = exp.Literal.number(abs(number))
     value = exp.Neg(this=value) if number < 0 else value
-    column = next(iter(beside.find_all(exp.Column)))
-    case = exp.Case(default=value.copy())
-    case.append("ifs", exp.If(this=exp.Is(this=column.copy(), expression=exp.Null()), true=value))
-    return case
+    return spell(value, next(iter(beside.find_all(exp.Column))))
