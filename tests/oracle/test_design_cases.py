@@ -83,6 +83,11 @@ BY_MINUTE = "SELECT k, date_trunc('minute', ts) AS m, {0} AS n FROM s GROUP BY k
 OVER = "date_trunc('minute', s.ts) + INTERVAL '60' SECOND <= {now}"
 BETWEEN = "EXISTS (SELECT 1 FROM t WHERE t.k = s.k AND t.ts > s.ts AND t.ts {0})"
 EVER = "EXISTS (SELECT 1 FROM t WHERE t.k = s.k AND t.ts > s.ts)"
+JOINED = (
+    "SELECT s.a FROM s JOIN p ON p.k = s.k AND p.ts BETWEEN s.ts AND s.ts + INTERVAL '5' SECOND "
+    "WHERE NOT EXISTS (SELECT 1 FROM t WHERE t.k = s.k AND t.ts > p.ts AND t.ts < p.ts + "
+    "INTERVAL '5' SECOND)"
+)
 CASES = [
     Design("1", f"SELECT a FROM s WHERE {LAST}", 50, emit="changes"),
     Design("2", f"SELECT s.a FROM s JOIN t ON s.a = t.c WHERE {LAST} AND {_last('t', 20)}", 150),
@@ -123,6 +128,12 @@ CASES = [
         600,
         duck="SELECT a FROM s WHERE s.ts + INTERVAL '30' SECOND <= {now} AND NOT "
         + BETWEEN.format("<= s.ts + INTERVAL '30' SECOND"),
+    ),
+    Design(
+        "10, of a join whose later row is looked after",
+        JOINED,
+        1_000,
+        duck=f"{JOINED} AND p.ts + INTERVAL '4' SECOND <= {{now}}",
     ),
     Design("11", "SELECT s.k FROM s WHERE NOT " + EVER, 10),
     Design("11, once", "SELECT DISTINCT s.k FROM s WHERE NOT " + EVER, 10),
