@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 def spell_constants(tree: "exp.Query", catalog: Catalog) -> None:
     """Where groups are of a UNION ALL in FROM, let a number that one of its parts selects be
-    computed of a column, as other parts' values are; in place. What is computed is the number."""
+    computed of a column, as other parts' values are, and a column that it selects once more of
+    itself, as it is another one in other parts; in place. What is computed is the same."""
     from sqlglot import exp
 
     for outer in tree.find_all(exp.Select):
@@ -22,9 +23,11 @@ def spell_constants(tree: "exp.Query", catalog: Catalog) -> None:
         united = inside.this
         if type(united) is not exp.Union or united.args.get("distinct"):
             continue
-        for part in list(united.find_all(exp.Select)):
-            if part.find_ancestor(exp.Select) is outer:
-                _spell(part, catalog)
+        parts = [p for p in united.find_all(exp.Select) if p.find_ancestor(exp.Select) is outer]
+        for part in parts if len({_list_again(p) for p in parts}) > 1 else []:
+            _tell_apart(part, catalog)
+        for part in parts:
+            _spell(part, catalog)
 
 
 def _spell(part: "exp.Select", catalog: Catalog) -> None:
@@ -42,6 +45,28 @@ def _spell(part: "exp.Select", catalog: Catalog) -> None:
             spell(value, column), item.alias_or_name or item.sql("spark"), quoted=True
         )
         item.replace(made)
+
+
+def _list_again(part: "exp.Select") -> tuple[tuple[int, int], ...]:
+    """Which of its columns a SELECT shows once more, by their places, each with that of the first
+    one."""
+    from sqlglot import exp
+
+    shown = [e.unalias() for e in part.expressions]
+    firsts = [(n, shown.index(e)) for n, e in enumerate(shown) if isinstance(e, exp.Column)]
+    return tuple((n, first) for n, first in firsts if first < n)
+
+
+def _tell_apart(part: "exp.Select", catalog: Catalog) -> None:
+    """Let what is shown once more be computed, but for timestamps."""
+    from sqlglot import exp
+
+    times = {stream.timestamp.lower() for stream in catalog.streams.values()}
+    for place, _ in _list_again(part):
+        item = part.expressions[place]
+        if (of := item.unalias()).name.lower() not in times:
+            again = exp.Coalesce(this=of.copy(), expressions=[of.copy()])
+            item.replace(exp.alias_(again, item.alias_or_name, quoted=True))
 
 
 def spell(value: "exp.Expr", column: "exp.Expr") -> "exp.Expr":

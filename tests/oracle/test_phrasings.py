@@ -105,6 +105,8 @@ SELECT CAST(r.ts AS DATE) AS d, sensor, COUNT(*) AS n, SUM(CASE WHEN EXISTS (SEL
   THEN level ELSE 0 END) AS s FROM reading r GROUP BY d, sensor;
 SELECT CAST(u.ts AS DATE) AS d, SUM(x) AS s, MIN(x) AS l FROM (SELECT ts, 1 AS x FROM reading
   WHERE level > 3 UNION ALL SELECT ts, -2 FROM reading WHERE value > 0) AS u GROUP BY d;
+SELECT CAST(u.ts AS DATE) AS d, COUNT(x) AS s, MAX(y) AS l FROM (SELECT ts, level AS x, level AS y
+  FROM reading UNION ALL SELECT ts, level + 1, level FROM reading WHERE value > 0) AS u GROUP BY d;
 SELECT sensor, ts, level, RANK() OVER w AS r, COUNT(level) OVER v AS n FROM reading
   WHERE level > 1 WINDOW v AS (PARTITION BY CAST(ts AS DATE)), w AS (v ORDER BY level DESC);
 SELECT CAST(ts AS DATE) AS d, APPROX_COUNT_DISTINCT(sensor) AS n FROM reading GROUP BY d;
