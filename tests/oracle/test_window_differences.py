@@ -4,6 +4,7 @@ as that time."""
 
 from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -25,7 +26,7 @@ from tests.oracle.test_latest import fold
 from tests.oracle.test_sql_nulls import CATALOG, MARKERS, make_data, upto
 from tests.oracle.test_stacked_queries import Stacked, make_job
 from tests.oracle.test_windows_beside import At, run_live
-from tests.runtime.in_process import replay_here, store
+from tests.runtime.in_process import EPOCH, replay_here, store
 
 
 def _us(n: int) -> str:
@@ -162,6 +163,12 @@ def compare(random: Random, text: str, columns: list[str], data: Tables, catalog
         for marker in range(last + 1):
             found = fold(upto(whole, marker), query.names)
             assert found == expected[marker], (text, marker, found, expected[marker])
+        shots = replace(job, emit=Emit.SNAPSHOTS)
+        seen, _ = replay_here(patch, shots, Path(folder, "3.parquet"), **options, ranges=1)
+        for at in {row["at"] for row in seen}:
+            marker = (at - EPOCH) // timedelta(microseconds=1)
+            mine = fold([row for row in seen if row["at"] == at], query.names)
+            assert mine == expected[marker], ("snapshots", text, marker)
         ranges = random.randint(2, 4)
         again, _ = replay_here(patch, job, Path(folder, "2.parquet"), **options, ranges=ranges)
         assert again == whole, text
