@@ -187,7 +187,7 @@ def _list_read(verdict: Verdict, text: str) -> set[str]:
     return {o.table for d in decided for o in d.query.occurrences}
 
 
-@budget(0.15)
+@budget(0.1)
 @given(seed=SEEDS)
 def test_differences_of_windows_equal_duckdb(seed: int) -> None:
     event(check(seed))

@@ -80,7 +80,7 @@ def check(seed: int) -> None:
         assert count_values(made) >= 40, text
 
 
-@budget(0.2)
+@budget(0.12)
 @given(seed=SEEDS)
 def test_counterexamples_convince_duckdb(seed: int) -> None:
     check(seed)
