@@ -12,7 +12,7 @@ def bound_waiting(form: NormalForm, absence: Absence, catalog: Catalog) -> Bound
 
     An answer with the time t of a member waits no longer than until the latest of all members'
     times, which is within the member's greatest lag, and the latest deadline, which is a distance
-    after t where the deadline is of this time.
+    after t where the deadline is of this time, or of that of a member that comes within a lag.
 
     Args:
         form: the disjunct.
@@ -35,10 +35,21 @@ def bound_waiting(form: NormalForm, absence: Absence, catalog: Catalog) -> Bound
     waits: dict[int, int | None] = {}
     for m in form.members:
         lags = [form.lag[m.index][j] for j in range(len(form.members)) if j != m.index]
-        ends = [*lags, *(steps.get(m.index) for steps in after)]
+        ends = [*lags, *(_wait(form, m.index, steps) for steps in after)]
         known = [end for end in ends if end is not None]
         if len(known) == len(ends):
             waits[m.index] = max(known)
     shown = {form.class_of[a] for _, o in form.query.outputs for a in output_attributes(o)}
     members = frozenset(m.index for m in form.members)
     return bound_table(form, members, [Key(v) for v in sorted(shown)], (), (), waits)
+
+
+def _wait(form: NormalForm, member: int, steps: dict[int, int]) -> int | None:
+    """How long after a member's time a deadline is at most: the earliest of the times of members
+    and so many steps after each (None: any time)."""
+    known = [
+        lag + late
+        for other, late in steps.items()
+        if (lag := 0 if other == member else form.lag[member][other]) is not None
+    ]
+    return max(0, min(known)) if known else None

@@ -30,6 +30,11 @@ class SqlRefusal(Exception):
         self.what, self.why, self.fix, self.line = what, why, fix, line
         self.source = source
 
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """What, why, and what to do."""
+        return self.what, self.why, self.fix
+
     def place(self, file: str) -> Source:
         """Where it is, of a text in a file."""
         return self.source or Source(file, self.line or 1)

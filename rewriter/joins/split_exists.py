@@ -84,10 +84,11 @@ def _refuse_values(select: "exp.Select", found: "list[exp.Expr]") -> None:
         if node.find_ancestor(exp.Where) is None:
             raise SqlRefusal(
                 f"{type(node).__name__.upper()} of a subquery in SELECT",
-                why="it is read in SELECT without groups, where each CASE around it has an ELSE: "
-                "as a query for the rows beside which others are, and one for the rest",
-                fix="write CASE WHEN EXISTS (…) THEN … ELSE … END, without GROUP BY; or aggregate "
-                "in a query of its own, with WHERE EXISTS (…)",
+                why="it is read in SELECT without groups, and in an aggregate with GROUP BY, where "
+                "each CASE around it has an ELSE: as a query for the rows beside which others are, "
+                "and one for the rest",
+                fix="write CASE WHEN EXISTS (…) THEN … ELSE … END, without GROUP BY, or in SUM and "
+                "COUNT_IF; or aggregate in a query of its own, with WHERE EXISTS (…)",
                 line=line_of(select),
             )
 
@@ -161,12 +162,17 @@ def _split(select: "exp.Select", catalog: Catalog) -> "exp.Query | None":
     groups = select.args.get("group") or any(e.find(exp.AggFunc) for e in select.expressions)
     outer: exp.Select | None = None
     if groups or select.args.get("having"):
+        select, asked = _take_arguments(select)
         if any(n.find_ancestor(exp.Where) is None for n in _list_inside(select)):
             return None
         try:
             outer, select = _group_outside(select, catalog)
         except SqlRefusal:
             return None
+        for name, argument in asked.items():
+            for mark in [n for n in outer.find_all(exp.Literal) if n.name == name]:
+                mark.replace(exp.column(name, table="parts", quoted=True))
+            select.append("expressions", exp.alias_(argument, name, quoted=True))
     distinct = bool(select.args.get("distinct"))
     parts = list(_list_parts(select))
     if not parts:
@@ -180,6 +186,30 @@ def _split(select: "exp.Select", catalog: Catalog) -> "exp.Query | None":
         return made
     outer.set("from_", exp.From(this=exp.Subquery(this=made, alias=_name("parts"))))
     return outer
+
+
+def _take_arguments(select: "exp.Select") -> "tuple[exp.Select, dict[str, exp.Expr]]":
+    """A SELECT of groups with a text in the place of each argument of an aggregate that asks
+    whether something is there, and these; the number of rows that it is beside is a sum."""
+    from sqlglot import exp
+
+    made, asked = select.copy(), dict[str, exp.Expr]()
+    if not made.args.get("group"):  # of no rows a sum is NULL, and a number 0
+        return made, asked
+    for call in list(made.find_all(exp.CountIf, exp.Sum, exp.Min, exp.Max, exp.Avg)):
+        if call.find_ancestor(exp.Select) is not made or not call.find(exp.Exists):
+            continue
+        if isinstance(call, exp.CountIf):
+            one, none = exp.Literal.number(1), exp.Literal.number(0)
+            total = exp.Sum(
+                this=exp.Case(ifs=[exp.If(this=call.this.copy(), true=one)], default=none)
+            )
+            call.replace(total)
+            call = total
+        name = f"what is asked {len(asked) + 1}"
+        asked[name] = call.this.copy()
+        call.set("this", exp.Literal.string(name))
+    return made, asked
 
 
 def _list_parts(select: "exp.Select") -> "list[exp.Select]":

@@ -3,6 +3,10 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.differences.compare_windows import compare_windows
+from ontoweir.rewriter.differences.join_replaced import join_replaced
+from ontoweir.rewriter.differences.subtract_windows import subtract_windows
+from ontoweir.rewriter.expressions.spell_constants import spell_constants
 from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
@@ -26,6 +30,7 @@ from ontoweir.rewriter.sessions.name_spark_windows import name_spark_windows
 from ontoweir.rewriter.sessions.read_sessions import name_sessions
 from ontoweir.rewriter.syntax.name_items import name_items
 from ontoweir.rewriter.syntax.narrow_stars import narrow_stars
+from ontoweir.rewriter.windows.read_window_tables import read_one_window
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -36,6 +41,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are;
     - functions over windows are called as they are written;
+    - EXCEPT, NOT EXISTS and EXISTS of rows in windows are groups of the rows of both that hold;
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
     - EXISTS in the ON of an inner join is in WHERE; inside of OR, or of an expression, it is one of
       parts that exclude each other;
@@ -44,8 +50,10 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - the latest, and the first, row of a key or for another row, by LATERAL, joins with the
       greatest time, FIRST_VALUE, MIN_BY and comparisons with ALL, is QUALIFY, NOT EXISTS or ASOF
       JOIN;
+    - numbers in a part of a UNION ALL, which are aggregated, are computed of a column;
     - parts of a time: DATE_PART('hour', ts), EPOCH(ts), STRFTIME(ts, f);
-    - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN;
+    - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN, and APPROX_COUNT_DISTINCT
+      is COUNT(DISTINCT);
     - Spark's windows of time are buckets, and sessions are runs of rows of a key;
     - GROUP BY ALL names what is grouped by;
     - functions over windows of the rows of a bucket of time are over groups of one row each;
@@ -68,13 +76,18 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     narrow_stars(tree, catalog)
     name_items(tree)
+    tree = join_replaced(compare_windows(subtract_windows(tree), catalog), catalog)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
+    if isinstance(tree, exp.Select) and tree.find(exp.ArgMax, exp.ArgMin) is not None:
+        tree = read_one_window(tree)
+    spell_constants(tree, catalog)
     name_parts(tree)
+    for select in tree.find_all(exp.Select):
+        name_windows(select)
     number_in_buckets(tree, catalog)
     for select in list(tree.find_all(exp.Select)):
         name_spark_windows(select, catalog)
         name_sessions(select, catalog)
-        name_windows(select)
         number_rows(select)
         compare_all(select, catalog)
         join_latest(select, catalog)

@@ -27,7 +27,8 @@ def subtract_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     if not isinstance(left, exp.Select) or not isinstance(right, exp.Select) or more:
         raise _refuse(tree, f"{kind} of more than two SELECTs", "write NOT EXISTS, or EXISTS")
     if not tree.args.get("distinct"):
-        raise _refuse(tree, f"{kind} ALL", f"write {kind}, which has no duplicates")
+        fix = f"write {kind}, which has no duplicates; or columns of rows in windows on both sides"
+        raise _refuse(tree, f"{kind} ALL", f"{fix}, … WHERE ts > NOW() - INTERVAL '10' MINUTE")
     for side in (left, right):
         held = [k for k in ("group", "having", "qualify", "limit", "order") if side.args.get(k)]
         if held or any(e.find(exp.AggFunc, exp.Star) for e in side.expressions):

@@ -1,6 +1,5 @@
 """Parses plain SQL over the catalog into a union of SPJ queries: `check --sql`."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -54,11 +53,13 @@ from ontoweir.rewriter.standing.unite_standing import unite_standing
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.subqueries.stack_rows import stack_rows
+from ontoweir.rewriter.syntax.show_statics import show_statics
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.versions.meet_tables import meet_tables
 from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.views.make_sets import SetMaker
+from ontoweir.rewriter.windows.level_windows import level_windows
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
 from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
 from ontoweir.rewriter.windows.read_window_tables import read_window_tables
@@ -120,11 +121,11 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
-        what, why, fix = (_say(t, reader.statics) for t in (error.what, error.why, error.fix))
+        what, why, fix = (show_statics(t, reader.statics) for t in error.texts)
         raise QueryError(what, why=why, fix=fix, source=error.place(file)) from None
     except QueryError as error:
         for part in ("what", "why", "fix"):
-            setattr(error, part, _say(getattr(error, part), reader.statics))
+            setattr(error, part, show_statics(getattr(error, part), reader.statics))
         raise
     except RecursionError:
         raise QueryError(
@@ -133,20 +134,6 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             fix="write fewer conditions and terms, and remove superfluous parentheses",
             source=Source(file, 1),
         ) from None
-
-
-def _say(text: str, statics: Sequence[Relation]) -> str:
-    """A text of an error with a subquery in the place of what is read instead of it, and what was
-    written for the time of a row."""
-    for relation in statics:
-        view = str(relation.data.view)
-        shown = f"({view})" if len(view) < _LONG else "(a subquery over static relations)"
-        name = re.escape(relation.name)
-        text = re.sub(rf"`?\b{name}\b`?(\.`?c\d+`?)?", shown.replace("\\", r"\\"), text)
-    return text.replace("`time of the row`", "the timestamp")
-
-
-_LONG = 120  # longer subqueries are not repeated in messages
 
 
 class _StillSeveral(Exception):
@@ -368,6 +355,7 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
                 fix="show each column once in every part",
                 source=Source(file, part.union.selects[0].line or 1),
             )
+    first, *_ = parts = [_level(part, parts) for part in parts]
     selects = tuple(select for part in parts for select in part.union.selects)
     return replace(
         first,
@@ -378,6 +366,20 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
         derived=tuple(dict.fromkeys(d for part in parts for d in part.derived)),
         meetings=tuple({b.stream.name: b for part in parts for b in part.meetings}.values()),
     )
+
+
+def _level(part: _Part, parts: Sequence[_Part]) -> _Part:
+    """A part with as many windows as the one that has the most."""
+    wide = max((p.ends for p in parts), key=len), max((p.begins for p in parts), key=len)
+    mine, most = (len(part.ends), len(part.begins)), (len(wide[0]), len(wide[1]))
+    if mine == most:
+        return part
+    selects = tuple(
+        replace(s, projections=level_windows(s.projections, mine, most)) for s in part.union.selects
+    )
+    disjuncts = (replace(d, outputs=level_windows(d.outputs, mine, most)) for d in part.disjuncts)
+    union = replace(part.union, selects=selects)
+    return replace(part, union=union, disjuncts=tuple(disjuncts), ends=wide[0], begins=wide[1])
 
 
 def _shape(aggregation: Aggregation | None) -> object:

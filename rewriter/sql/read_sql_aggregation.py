@@ -12,6 +12,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.differences.count_rows import MULTIPLICITY
 from ontoweir.rewriter.groups.find_closed_groups import list_closing
 from ontoweir.rewriter.groups.read_sql_aggregate import WHY, read_sql_aggregate
 from ontoweir.rewriter.model.aggregation import (
@@ -59,7 +60,7 @@ def read_sql_aggregation(
     tree = tree.copy()
     tree.set("expressions", [e for e in tree.expressions if not e.alias.startswith((ENDS, BEGINS))])
     reader = _Reader(tree, catalog, file, session)
-    made = reader.read()
+    made = reader.read(slides=bool(ends))
     names = {**reader.names, **reader.arguments}
     return _characteristic(tree, names, made, ends), made, reader.trees
 
@@ -85,12 +86,14 @@ class _Reader:
         self.taken = {_name_of(e).lower() for e in tree.expressions}
         self.free = (f"of_{n}" for n in count(1) if f"of_{n}" not in self.taken)
 
-    def read(self) -> Aggregation:
+    def read(self, *, slides: bool) -> Aggregation:
         from sqlglot import exp
 
         for item in self.tree.expressions:
             self._name_column(item)
         final = self.session is not None or any(map(self._is_bucket, self.grouped))
+        # rows of windows that say how often they are answers come and go as bags do
+        final |= slides and MULTIPLICITY in self.taken
         for key, text in self.grouped.items():
             if key not in self.names and final:
                 self.names[key] = next(self.free)

@@ -52,6 +52,32 @@ def read_window_tables(tree: "exp.Query") -> "exp.Query":
     return tree
 
 
+def read_one_window(tree: "exp.Query") -> "exp.Query":
+    """A SELECT over tables of windows as one over the streams themselves (read_window_tables), that
+    groups by a window once, and not by where it begins and where it ends; what has subqueries as it
+    is."""
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Select) or tree.find(exp.Subquery, exp.With) is not None:
+        return tree
+    made = read_window_tables(tree)
+    group = made.args.get("group")
+    if group is None:
+        return made
+    kept: list[exp.Expr] = []
+    for item in group.expressions:
+        kind = item.name.upper() if isinstance(item, exp.Anonymous) else ""
+        begin = exp.Anonymous(this="TUMBLE_START", expressions=item.expressions)
+        if kind == "TUMBLE_END" and begin in group.expressions:
+            continue
+        both = exp.Anonymous(this="TUMBLE_END", expressions=item.expressions)
+        if kind == "TUMBLE_START" and both in group.expressions:
+            item = exp.Anonymous(this="TUMBLE", expressions=[e.copy() for e in item.expressions])
+        kept.append(item)
+    group.set("expressions", kept)
+    return made
+
+
 def list_window_columns(select: "exp.Select") -> "dict[str, list[tuple[str, exp.Expr]]]":
     """The columns that tables of windows have besides those of their streams, by their aliases.
 

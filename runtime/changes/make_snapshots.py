@@ -32,9 +32,9 @@ def advance_feed(
 
 def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
     """What holds before the changes, with how often."""
-    names = [*feed.variables, MULTIPLICITY]
+    names = [*_list_told(feed), MULTIPLICITY]
     if held is None:
-        fields = [feed.schema.field(n) for n in feed.variables]
+        fields = [feed.schema.field(n) for n in _list_told(feed)]
         return pa.schema([*fields, pa.field(MULTIPLICITY, pa.int64())]).empty_table()
     if feed.groups is not None and feed.ending is not None:
         found = hold_groups(feed.groups, feed.ending, held)
@@ -52,6 +52,8 @@ def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
         if feed.first.distinct:
             return _count_distinct(held.select(feed.variables))
     rows = held.select(feed.variables)
+    if MULTIPLICITY in feed.variables:  # groups that say how often their rows are answers
+        return rows.select(names)
     if (feed.latest or feed.first is not None) and MULTIPLICITY in held.column_names:
         return held.select(names)
     replaced = feed.latest or feed.first is not None or feed.group is not None
@@ -72,6 +74,11 @@ def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
     )
 
 
+def _list_told(feed: ChangeFeed) -> list[str]:
+    """What tells rows apart, but for how often they hold."""
+    return [name for name in feed.variables if name != MULTIPLICITY]
+
+
 def _count_distinct(rows: pa.Table) -> pa.Table:
     """Each row once."""
     codes, count = code_rows(rows, rows.column_names)
@@ -89,7 +96,7 @@ def _make_snapshots(feed: ChangeFeed, standing: pa.Table, changes: pa.Table) -> 
     """
     if not changes.num_rows:
         return feed.written.empty_table()
-    names = list(feed.variables)
+    names = _list_told(feed)
     whole = pa.concat_tables([standing.select(names), changes.select(names)])
     codes, _ = code_rows(whole, names)
     moments, place = np.unique(changes.column(AT).cast(pa.int64()).to_numpy(), return_inverse=True)

@@ -86,8 +86,7 @@ SELECT COUNT(*) - (SELECT COUNT(id) FROM sensor) AS n FROM reading
 SELECT date_trunc('hour', ts) AS h, CORR(level, note) AS c FROM reading GROUP BY h
 -- refused: beside ARG_MAX is outside
 SELECT date_trunc('hour', ts) AS h, ARG_MAX(level, ts) AS l, COUNT(*) AS n FROM reading GROUP BY h
--- refused: write COUNT(DISTINCT x), which is exact
-SELECT date_trunc('hour', ts) AS h, APPROX_COUNT_DISTINCT(note) AS n FROM reading GROUP BY h
+SELECT date_trunc('hour', ts) AS h, APPROX_COUNT_DISTINCT(note) AS n, COUNT(*) AS m FROM reading WHERE EARLY GROUP BY h
 SELECT date_trunc('hour', ts) AS h, sensor, MIN(note) AS a, ANY_VALUE(note) IS NULL AS b, MIN(level > 3) AS c, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY h, sensor
 SELECT date_trunc('hour', ts) AS h, sensor, MAX(note) AS b FROM reading WHERE EARLY GROUP BY h, sensor HAVING MIN(note) < 'y'
 SELECT date_trunc('hour', ts) AS h, UPPER(MAX(note)) || '!' AS b FROM reading WHERE EARLY GROUP BY h

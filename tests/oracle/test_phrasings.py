@@ -97,6 +97,19 @@ SELECT ts, sensor FROM reading WHERE ts <= ALL (SELECT o.ts FROM reading o
 SELECT ts, sensor FROM reading WHERE sensor <> ALL (SELECT id FROM sensor WHERE city = 'Kiel');
 SELECT ts, sensor FROM reading WHERE sensor = ANY (SELECT id FROM sensor WHERE city = 'Kiel');
 SELECT sensor, MIN_BY(level, ts) AS l FROM reading GROUP BY sensor;
+SELECT CAST(ts AS DATE) AS d, COUNT_IF(EXISTS (SELECT 1 FROM reading o WHERE o.sensor = r.sensor
+  AND o.level > 6 AND o.ts < r.ts AND o.ts > r.ts - INTERVAL '2' HOUR)) AS n FROM reading r
+  GROUP BY d;
+SELECT CAST(r.ts AS DATE) AS d, sensor, COUNT(*) AS n, SUM(CASE WHEN EXISTS (SELECT 1 FROM reading o
+  WHERE o.sensor = r.sensor AND o.level > 6 AND o.ts < r.ts AND o.ts > r.ts - INTERVAL '2' HOUR)
+  THEN level ELSE 0 END) AS s FROM reading r GROUP BY d, sensor;
+SELECT CAST(u.ts AS DATE) AS d, SUM(x) AS s, MIN(x) AS l FROM (SELECT ts, 1 AS x FROM reading
+  WHERE level > 3 UNION ALL SELECT ts, -2 FROM reading WHERE value > 0) AS u GROUP BY d;
+SELECT CAST(u.ts AS DATE) AS d, COUNT(x) AS s, MAX(y) AS l FROM (SELECT ts, level AS x, level AS y
+  FROM reading UNION ALL SELECT ts, level + 1, level FROM reading WHERE value > 0) AS u GROUP BY d;
+SELECT sensor, ts, level, RANK() OVER w AS r, COUNT(level) OVER v AS n FROM reading
+  WHERE level > 1 WINDOW v AS (PARTITION BY CAST(ts AS DATE)), w AS (v ORDER BY level DESC);
+SELECT CAST(ts AS DATE) AS d, APPROX_COUNT_DISTINCT(sensor) AS n FROM reading GROUP BY d;
 SELECT r.ts, x.v, r.sensor FROM reading r, LATERAL (SELECT o.level AS v FROM reading o
   WHERE o.sensor = r.sensor AND o.ts < r.ts AND o.level IS NOT NULL ORDER BY o.ts DESC LIMIT 1) x
   WHERE r.level > 3
@@ -130,6 +143,20 @@ def test_the_first_and_the_last_value_of_a_day(folder: Path, text: str) -> None:
     assert found == Counter(
         {row: n for row, n in _ask_duckdb(folder, text).items() if str(row[0])[:10] <= str(until)}
     )
+    assert len(found) > 2
+
+
+@pytest.mark.parametrize("call", ["ARG_MAX(value, ts)", "MIN_BY(level, ts)"])
+def test_the_first_and_the_last_value_of_a_table_of_windows(folder: Path, call: str) -> None:
+    """The window is one bucket, though it is grouped by its begin and its end."""
+    project, width = ontoweir.open_project(folder), "INTERVAL '6' HOUR"
+    of = f"FROM TABLE(TUMBLE(TABLE reading, DESCRIPTOR(ts), {width}))"
+    text = f"SELECT window_start, sensor, {call} AS v, MAX(level) AS m {of}"
+    found = _found(project.replay(f"{text} GROUP BY window_start, window_end, sensor"))
+    begin = f"time_bucket({width}, ts)"
+    duck = f"SELECT {begin} AS b, sensor, {call} AS v, MAX(level) AS m FROM reading GROUP BY 1, 2"
+    expected = _ask_duckdb(folder, duck)
+    assert found == Counter({r: n for r, n in expected.items() if str(r[0])[:10] < str(LAST)})
     assert len(found) > 2
 
 

@@ -71,7 +71,7 @@ def _us(n: int) -> str:
     return f"INTERVAL '{n}' MICROSECOND"
 
 
-class _At(Prefixes):
+class At(Prefixes):
     """DuckDB at times."""
 
     def holding(self, query: Stacked, marker: int) -> Counter[Any]:
@@ -113,7 +113,7 @@ def check(seed: int) -> None:
     if verdict.plans is None or verdict.tier is Tier.UNSATISFIABLE:
         return
     case = Case(CATALOG, union, data, MARKERS)
-    oracle = _At(case)
+    oracle = At(case)
     expected = [oracle.holding(query, m) for m in range(MARKERS)]
     read = ("s", "t") if " t AS y" in query.ours else ("s",)
     last = max((row[-1] for n in read for row in data[n][1]), default=-1)

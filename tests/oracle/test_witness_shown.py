@@ -128,7 +128,8 @@ def test_what_having_hides(having: str, tier: Tier) -> None:
         ("LOWER(g)", Tier.UNBOUNDED),
         ("ABS(a)", Tier.UNBOUNDED),
         ("SUBSTR(g, 1, 3)", Tier.UNDECIDED),  # of which there may be few
-        ("CASE WHEN a < 50 THEN a ELSE 50 END", Tier.UNDECIDED),
+        ("CASE WHEN a < 50 THEN a ELSE 50 END", Tier.UNBOUNDED),  # of what is less
+        ("CASE WHEN a < 50 AND a > 0 THEN a ELSE 50 END", Tier.UNDECIDED),
     ],
 )
 def test_what_is_computed_of_rows(made: str, tier: Tier) -> None:

@@ -10,9 +10,9 @@ from ontoweir.checker.model.type_limits import listed_values, type_limits
 from ontoweir.checker.witness.layout.constrain_copies import constrain_copies
 from ontoweir.checker.witness.layout.constrain_disequalities import constrain_disequalities
 from ontoweir.checker.witness.layout.copies import Spread, make_copies
-from ontoweir.checker.witness.layout.derive_rows import NoRowError
 from ontoweir.checker.witness.layout.make_rows import make_rows
 from ontoweir.checker.witness.layout.plan_layouts import Layout
+from ontoweir.checker.witness.layout.watch_clock import NoRowError
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 

@@ -1,15 +1,25 @@
 """Derived columns in the rows of witnesses: what they are computed from is chosen, so that they
 have the values wanted; and then they are computed, as of any row."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
+from ontoweir.checker.witness.layout.find_tendency import Source, Tendency, find_tendency
+from ontoweir.checker.witness.layout.watch_clock import NoRowError, reads_time
 from ontoweir.errors import DataError
 from ontoweir.mappings.expressions.find_inverse import Line, find_line
-from ontoweir.mappings.model.catalog import Catalog, Column, IntType, Relation, Stream
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    FloatType,
+    IntType,
+    Relation,
+    Stream,
+    StringType,
+)
 from ontoweir.mappings.model.expression import (
     Call,
     Expression,
@@ -33,8 +43,8 @@ _KEEPING = (
 )
 
 
-class NoRowError(Exception):
-    """No row is known that has the values wanted."""
+_FAR, _APART = 10**9, 10**6
+"""Where the values of a growing column begin, and how far apart they are."""
 
 
 Scale: TypeAlias = Callable[[int | Fraction], Fraction]
@@ -46,24 +56,9 @@ def find_scale(form: NormalForm, group: ValueClass, catalog: Catalog) -> Scale |
 
     The values n, n + 1, … become f(n), f(n + 1), …, where f is the line that is computed.
     """
-    if group.kind is not Kind.NUMBER or any(shift for _, shift in group.attributes):
-        return None
-    if any(f.value == group.index for f in form.folds or ()) or group.domain.finite:
-        return None
-    if any(group.index in (q.x, q.y) for q in form.inequalities):
+    if group.kind is not Kind.NUMBER or not is_told_apart(form, group):
         return None
     mine = {a for a, _ in group.attributes}
-    for c in form.query.conditions:
-        match c:
-            case Compare(left=left, op=op, right=right):
-                sides = {left, right}
-                if sides & mine and not (op is Op.EQ and sides <= mine and not c.offset):
-                    return None
-            case OneOf(attribute=attribute) | IsNull(attribute=attribute):
-                if attribute in mine:
-                    return None
-            case NotNull():
-                pass
     tables = {o.alias: catalog.table(o.table) for o in form.query.occurrences}
     lines = {
         (line.slope, line.offset) if (line := find_line(e)) else None
@@ -76,17 +71,44 @@ def find_scale(form: NormalForm, group: ValueClass, catalog: Catalog) -> Scale |
     return lambda number: line.image(Fraction(number, group.grain)) * form.unit
 
 
+def is_told_apart(form: NormalForm, group: ValueClass) -> bool:
+    """Whether of the values of a class, which may be any number, it is only asked which are
+    equal."""
+    if any(shift for _, shift in group.attributes) or group.domain.finite:
+        return False
+    if any(f.value == group.index for f in form.folds or ()):
+        return False
+    if any(group.index in (q.x, q.y) for q in form.inequalities):
+        return False
+    mine = {a for a, _ in group.attributes}
+    for c in form.query.conditions:
+        match c:
+            case Compare(left=left, op=op, right=right):
+                sides = {left, right}
+                if sides & mine and not (op is Op.EQ and sides <= mine and not c.offset):
+                    return False
+            case OneOf(attribute=attribute) | IsNull(attribute=attribute):
+                if attribute in mine:
+                    return False
+            case NotNull():
+                pass
+    return True
+
+
 def derive_values(
     table: Stream | Relation,
     alias: str,
     content: dict[str, Any],
     form: NormalForm,
+    numbers: dict[tuple[int, Any], int],
 ) -> tuple[tuple[str, Any], ...]:
     """A row's values, with the columns that derived ones of an alias are computed from so that
     these have theirs; columns that the query mentions stay as they are.
 
     Where several are computed from one column, those that may have the most values have theirs; the
-    others have what follows, which the witness may yet bear: it is confirmed by evaluation.
+    others have what follows, which the witness may yet bear: it is confirmed by evaluation. So have
+    those that are computed of a row's time; and those whose values are only told apart, of a column
+    that makes values without end (find_tendency): `numbers` says which value is which of them.
 
     Raises:
         NoRowError: it is not known what makes a value.
@@ -101,11 +123,21 @@ def derive_values(
     for column in sorted((c for c in table.columns if c.name in mentioned), key=rank):
         if column.expression is None:
             continue
+        if isinstance(table, Stream) and reads_time(column.expression, table):
+            del content[column.name]
+            continue
         line = find_line(column.expression)
         if chosen and (chosen | mentioned).issuperset(fields_of(column.expression)):
             del content[column.name]
             continue
         kept = _kept(column.expression) if line is None else None
+        if line is None and kept is None:
+            group = form.classes[form.class_of[Attribute(alias, column.name)]]
+            made = _make_free(table, column, group, mentioned, form)
+            place = numbers.setdefault((group.index, content.pop(column.name)), len(numbers))
+            content.update({name: of(place) for name, of in made.items()})
+            chosen.update(made)
+            continue
         source = table.column(line.column if line is not None else kept or "")
         if source is None or _is_referenced(table, source.name):
             raise NoRowError
@@ -119,6 +151,81 @@ def derive_values(
             content[source.name] = _as_number(number, whole=isinstance(source.type, IntType))
             chosen.add(source.name)
     return tuple(compute_derived(table, content).items())
+
+
+def _make_free(
+    table: Stream | Relation,
+    column: Column,
+    group: ValueClass,
+    mentioned: set[str],
+    form: NormalForm,
+) -> dict[str, Callable[[int], Any]]:
+    """The columns that a derived one is computed of, with what they are for each of its values in
+    turn: one grows, so that there are values without end, and the others stay.
+
+    Raises:
+        NoRowError: it is not known which.
+    """
+    assert column.expression is not None
+    fields = fields_of(column.expression)
+    if len(group.attributes) > 1 or not is_told_apart(form, group) or mentioned & set(fields):
+        raise NoRowError
+    for name in fields:
+        source = table.column(name)
+        if source is None or _is_referenced(table, name) or source.expression is not None:
+            continue
+        for tends, value in _list_growing(source):
+            made = find_tendency(column.expression, Source(name, tends))
+            if made is not None and made is not Tendency.STILL:
+                others = {n: _hold(_still(table, n)) for n in fields if n != name}
+                return {name: value, **others}
+    raise NoRowError
+
+
+def _list_growing(source: Column) -> Iterator[tuple[Tendency, Callable[[int], Any]]]:
+    """Ways in which the values of a column go on without end, far from all constants and far
+    apart."""
+    if source.enum is not None:
+        return
+    match source.type:
+        case StringType():
+            if source.minimum is None and source.maximum is None:
+                yield Tendency.MANY, lambda number: f"s{_FAR + number * _APART}"
+        case IntType():
+            if source.maximum is None:
+                least = max(_FAR, int(source.minimum or 0))
+                yield Tendency.UP, lambda number: least + number * _APART
+            if source.minimum is None:
+                most = min(-_FAR, int(source.maximum or 0))
+                yield Tendency.DOWN, lambda number: most - number * _APART
+        case FloatType():
+            if source.minimum is None and source.maximum is None:
+                yield Tendency.UP, lambda number: float(_FAR + number * _APART)
+                yield Tendency.DOWN, lambda number: float(-_FAR - number * _APART)
+        case _:
+            return
+
+
+def _hold(value: Any) -> Callable[[int], Any]:
+    return lambda _: value
+
+
+def _still(table: Stream | Relation, name: str) -> Any:
+    """One value of a column, which is 1 where it is a number."""
+    column = table.column(name)
+    if column is None or column.enum is not None or _is_referenced(table, name):
+        raise NoRowError
+    if column.minimum is not None or column.maximum is not None or column.expression is not None:
+        raise NoRowError
+    match column.type:
+        case StringType():
+            return "x"
+        case IntType():
+            return 1
+        case FloatType():
+            return 1.0
+        case _:
+            raise NoRowError
 
 
 def _kept(expression: Expression) -> str | None:

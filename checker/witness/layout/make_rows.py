@@ -15,6 +15,7 @@ from ontoweir.checker.witness.layout.derive_rows import (
 )
 from ontoweir.checker.witness.layout.plan_layouts import Layout, is_single
 from ontoweir.checker.witness.layout.unused_columns import UnusedColumns
+from ontoweir.checker.witness.layout.watch_clock import stretch_steps
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, FloatType, Stream
 from ontoweir.rewriter.model.spj import Attribute, Compare, Constant, IsNull, Op
@@ -32,15 +33,16 @@ def make_rows(
 
     Raises: NoRowError (it is not known what makes the values of a derived column).
     """
-    spare = UnusedColumns(catalog)
+    spare, numbers = UnusedColumns(catalog), dict[tuple[int, Any], int]()
     absent = {c.attribute for c in form.query.conditions if isinstance(c, IsNull)}
     scales = {c.index: find_scale(form, c, catalog) for c in form.classes}
     derives = _list_deriving(form, catalog)
     texts = {c.index: _choose_text(form, c, catalog) for c in form.classes if c.kind is Kind.STRING}
     statics: dict[tuple[str, tuple[tuple[str, Any], ...]], WitnessRow] = {}
+    stretch = stretch_steps(form, catalog)
 
     def values(
-        alias: str, table: str, copy: int, *, whole: bool = True
+        alias: str, table: str, copy: int, step: int | None = None, *, whole: bool = True
     ) -> tuple[tuple[str, Any], ...]:
         declared = catalog.table(table)
         known = {a.column for a in form.class_of if a.alias == alias}
@@ -50,54 +52,55 @@ def make_rows(
         for column in declared.columns:
             index = form.class_of.get(Attribute(alias, column.name))
             if index is None:
-                if column.name in others:
-                    missing = Attribute(alias, column.name) in absent
-                    distinct.append((column.name, None if missing else others[column.name]))
+                if (name := column.name) in others:
+                    missing = Attribute(alias, name) in absent
+                    distinct.append((name, None if missing else others[name]))
                 continue
             group = form.classes[index]
             number = solution.get(val(index, copy), 0)
             shift = dict(group.attributes)[Attribute(alias, column.name)]
+            units = number + shift if (scale := scales[index]) is None else scale(number)
+            made: Any = decode_value(units, form.unit_of(group.kind), group.kind, column)
             if index in texts:
-                made: Any = _write_text(*texts[index], number + shift)
-            else:
-                units = number + shift if (scale := scales[index]) is None else scale(number)
-                made = decode_value(units, form.unit_of(group.kind), group.kind, column)
+                made = _write_text(*texts[index], number + shift)
             distinct.append((column.name, made))
         if whole and table in derives:
-            return derive_values(declared, alias, dict(distinct), form)
+            if not isinstance(declared, Stream) or step is None:
+                return derive_values(declared, alias, dict(distinct), form, numbers)
+            content = dict(distinct) | {declared.timestamp: _write_time(step * declared.step_us)}
+            derived = derive_values(declared, alias, content, form, numbers)
+            return tuple(item for item in derived if item[0] != declared.timestamp)
         return tuple(distinct)
 
-    fixed: list[WitnessRow] = []
-    optional: list[WitnessRow] = []
+    fixed, optional = list[WitnessRow](), list[WitnessRow]()
     suffixes: list[tuple[WitnessRow, ...]] = []
     half = size // 2 if layout.again else size
     for copy in range(size):
         suffix = []
         for m in form.members:
-            step = int(solution[("t", m.index, 0 if is_single(form, layout, m.index) else copy)])
-            content = values(m.alias, m.stream, copy)
+            single = is_single(form, layout, m.index)
+            step = int(solution["t", m.index, 0 if single else copy]) * stretch
+            content = values(m.alias, m.stream, copy, step)
             row = WitnessRow(m.stream, step, _with_times(content, catalog.streams[m.stream], step))
-            if is_single(form, layout, m.index) and copy:
+            if single and copy:
                 continue
             if copy >= half:
                 suffix.append(row)
             elif m.index == layout.optional:
                 optional.append(row)
-            elif m.index in layout.before or is_single(form, layout, m.index):
+            elif m.index in layout.before or single:
                 fixed.append(row)
             else:
                 suffix.append(row)
             for o in m.statics:
-                mentioned = values(o.alias, o.table, copy, whole=False)
-                key = (o.table, tuple(sorted(mentioned, key=str)))
+                key = o.table, tuple(sorted(values(o.alias, o.table, copy, whole=False), key=str))
                 if key not in statics:
                     statics[key] = WitnessRow(o.table, None, values(o.alias, o.table, copy))
         if suffix or not layout.again:
             suffixes.append(tuple(suffix))
-    size = half
-    rows = [*fixed, *optional, *(r for s in suffixes for r in s)]
-    referenced = _referenced(catalog, rows, list(statics.values()), spare)
-    return Witness(size, (*statics.values(), *referenced, *fixed), tuple(optional), tuple(suffixes))
+    streamed = [*fixed, *optional, *(r for s in suffixes for r in s)]
+    held = [*statics.values(), *_referenced(catalog, streamed, list(statics.values()), spare)]
+    return Witness(half, (*held, *fixed), tuple(optional), tuple(suffixes))
 
 
 def _with_times(

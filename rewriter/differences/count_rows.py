@@ -1,0 +1,111 @@
+"""Groups of the rows of several SELECTs that hold, which say how often each is an answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ontoweir.rewriter.expressions.spell_constants import spell
+from ontoweir.rewriter.windows.read_sql_windows import is_now
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+COUNT, FROM_BOTH = "how many", "rows of both"
+MULTIPLICITY = "multiplicity"
+"""The column that says how often a row is an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Rows, each counted as `sign`; `columns`: what tells them apart, in one order in all sides."""
+
+    select: "exp.Select"
+    columns: "tuple[exp.Expr, ...]"
+    sign: int
+
+
+def count_rows(
+    sides: Sequence[Side], names: Sequence[str], having: str, often: str | None
+) -> "exp.Select":
+    """The groups of the rows of several SELECTs by their columns.
+
+    Args:
+        sides: the rows.
+        names: what the first columns are called, which are shown; the others are not.
+        having: of which groups rows are answers: SQL over `how many`, the sign of each row.
+        often: how often they are, SQL likewise (None: once).
+    """
+    import sqlglot
+    from sqlglot import exp
+
+    own = [f"column {n}" for n in range(len(sides[0].columns))]
+    rows: exp.Query | None = None
+    for side in sides:
+        select = side.select.copy()
+        shown = [
+            exp.alias_(e.copy(), n, quoted=True) for e, n in zip(side.columns, own, strict=True)
+        ]
+        shown.append(exp.alias_(_constant(side.columns[0], side.sign), COUNT, quoted=True))
+        select.set("expressions", shown)
+        select.set("distinct", None)
+        rows = select if rows is None else exp.union(rows, select, distinct=False, copy=False)
+    assert rows is not None
+    made = exp.Select()
+    for name, column in zip(names, own, strict=False):
+        made.append("expressions", exp.alias_(exp.column(column, quoted=True), name, quoted=True))
+    if often is not None:
+        made.append(
+            "expressions",
+            exp.alias_(sqlglot.parse_one(often, dialect="spark"), MULTIPLICITY, quoted=True),
+        )
+    alias = exp.TableAlias(this=exp.to_identifier(FROM_BOTH, quoted=True))
+    made.set("from_", exp.From(this=exp.Subquery(this=rows, alias=alias)))
+    made.set("group", exp.Group(expressions=[exp.column(c, quoted=True) for c in own]))
+    made.set("having", exp.Having(this=sqlglot.parse_one(having, dialect="spark")))
+    return made
+
+
+def has_now(tree: "exp.Expr") -> bool:
+    """Whether it names the time of evaluation, itself or inside."""
+    return any(is_now(node) for node in tree.walk())
+
+
+def is_windowed(select: "exp.Select") -> bool:
+    """Whether it says of its own rows that they are in a window."""
+    from sqlglot import exp
+
+    where = select.args.get("where")
+    places = [] if where is None else [where]
+    places += [on for j in select.args.get("joins") or () if (on := j.args.get("on")) is not None]
+    return any(
+        is_now(node)
+        for place in places
+        for node in place.walk(prune=lambda n: isinstance(n, exp.Query))
+    )
+
+
+def is_plain(select: "exp.Expr", *more: str) -> bool:
+    """Whether it is columns of inner joins and a condition, and something more at most."""
+    from sqlglot import exp
+
+    if not isinstance(select, exp.Select):
+        return False
+    allowed = {"expressions", "from_", "where", "joins", *more}
+    if {k for k, v in select.args.items() if v} - allowed:
+        return False
+    if any(j.args.get("side") or j.args.get("kind") in ("SEMI", "ANTI") for j in _joins(select)):
+        return False
+    return not any(e.find(exp.AggFunc, exp.Window, exp.Star, exp.Query) for e in select.expressions)
+
+
+def _joins(select: "exp.Expr") -> "list[exp.Expr]":
+    return list(select.args.get("joins") or ())
+
+
+def _constant(beside: "exp.Expr", number: int) -> "exp.Expr":
+    """A number, computed of a column that is read of each row."""
+    from sqlglot import exp
+
+    value: exp.Expr = exp.Literal.number(abs(number))
+    value = exp.Neg(this=value) if number < 0 else value
+    return spell(value, next(iter(beside.find_all(exp.Column))))

@@ -1,0 +1,207 @@
+"""Rows of windows less those of others, and beside which those of others are, or are not: their
+changes and snapshots, replayed and live, as DuckDB answers the same text at every time, with NOW()
+as that time."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import event, given
+
+from ontoweir.checker.decide.bound_changes import bound_changes
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Bounded, Tier, Verdict
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.windows.choose_emit import Emit
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import Case, Tables
+from tests.oracle.test_latest import fold
+from tests.oracle.test_sql_nulls import CATALOG, MARKERS, make_data, upto
+from tests.oracle.test_stacked_queries import Stacked, make_job
+from tests.oracle.test_windows_beside import At, run_live
+from tests.runtime.in_process import EPOCH, replay_here, store
+
+
+def _us(n: int) -> str:
+    return f"INTERVAL '{n}' MICROSECOND"
+
+
+def _window(random: Random, alias: str) -> str:
+    if random.random() < 0.04:
+        return (
+            f"{alias}.ts <= NOW() - {_us(random.randint(1, 2))} AND {alias}.ts > NOW() - {_us(5)}"
+        )
+    return f"{alias}.ts > NOW() - {_us(random.randint(1, 4))}"
+
+
+def _side(random: Random, columns: list[str]) -> str:
+    """The rows of one table, or of two, in windows."""
+    table = random.choice("st")
+    shown = ", ".join(f"x.{c} AS {c}" for c in columns)
+    window, more = _window(random, "x"), random.choice(["", "", " AND x.a > -2"])
+    if random.random() < 0.7:
+        return f"SELECT {shown} FROM {table} AS x WHERE {window}{more}"
+    on = random.choice(["y.h = x.h", "y.a > x.a AND y.ts > x.ts", "y.g = x.g AND y.ts <= x.ts"])
+    also = f" AND {_window(random, 'y')}" if random.random() < 0.6 else ""
+    other = random.choice("st")
+    return f"SELECT {shown} FROM {table} AS x JOIN {other} AS y ON {on} WHERE {window}{also}{more}"
+
+
+def _set(random: Random) -> tuple[str, list[str]]:
+    columns = random.sample(["h", "a", "g", "b"], k=random.choice([1, 1, 2]))
+    first, other = _side(random, columns), _side(random, columns)
+    if random.random() < 0.3:
+        first = f"({first} UNION ALL {_side(random, columns)})"
+    kind = random.choice(["EXCEPT ALL", "EXCEPT ALL", "EXCEPT", "INTERSECT ALL"])
+    text = f"{first} {kind} {other}"
+    if kind == "EXCEPT ALL" and random.random() < 0.3:
+        text += f" EXCEPT ALL {_side(random, columns)}"
+    return text, columns
+
+
+def _beside(random: Random) -> tuple[str, list[str]]:
+    table, other = random.choice("st"), random.choice("st")
+    ties = ["y.h = x.h", "y.h = x.h AND y.g = x.g", "y.a > x.a", "y.h = x.h AND y.ts > x.ts"]
+    tie = random.choice([*ties, "y.ts = x.ts AND y.a <> x.a", "y.a = x.h"])
+    rows = f"{other} AS y"
+    if random.random() < 0.3:
+        rows += " JOIN s AS z ON z.h = y.h AND y.ts < z.ts AND " + _window(random, "z")
+    word = random.choice(["NOT EXISTS", "NOT EXISTS", "EXISTS"])
+    columns = random.sample(["h", "a", "g"], k=random.choice([1, 1, 2]))
+    listed = ", ".join(f"x.{c} AS {c}" for c in columns)
+    once = random.choice(["", "", "", "DISTINCT "])
+    mine = random.choice(["", "", " AND x.a > -2"])
+    return (
+        f"SELECT {once}{listed} FROM {table} AS x WHERE {_window(random, 'x')}{mine} AND {word} "
+        f"(SELECT 1 FROM {rows} WHERE {tie} AND {_window(random, 'y')})"
+    ), columns
+
+
+def _latest(random: Random) -> tuple[str, list[str]]:
+    """Rows of a window with the latest row of their key, which later ones replace."""
+    shown = random.sample(["x.h", "x.a", "l.a", "l.g"], k=2)
+    listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(shown))
+    inner = random.choice(["", "", " WHERE a > -2"])
+    more = random.choice(["", "", " AND l.a > x.a", " AND x.a > -2", " AND l.a < 2"])
+    number = "ROW_NUMBER() OVER (PARTITION BY h ORDER BY ts DESC)"
+    rows = random.choice(
+        [
+            f"SELECT h, a, g FROM t{inner} QUALIFY {number} = 1",
+            f"SELECT h, a, g FROM (SELECT h, a, g, {number} AS n FROM t{inner}) AS w WHERE n = 1",
+        ]
+    )
+    once = random.choice(["", "", "DISTINCT "])
+    return (
+        f"SELECT {once}{listed} FROM {random.choice('st')} AS x JOIN ({rows}) AS l ON l.h = x.h "
+        f"WHERE {_window(random, 'x')}{more}"
+    ), ["c0", "c1"]
+
+
+def _keyed(data: Tables) -> Tables:
+    """The rows, of which one at a time has a key."""
+    made = dict(data)
+    for name in ("s", "t"):
+        columns, rows = data[name]
+        h, ts = columns.index("h"), columns.index("ts")
+        first = {(r[h], r[ts]): r for r in reversed(rows) if r[h] is not None}
+        made[name] = (columns, sorted(first.values(), key=lambda r: r[ts]))
+    return made
+
+
+_KEYED = replace(
+    CATALOG, streams={n: replace(s, keys=(("h", "ts"),)) for n, s in CATALOG.streams.items()}
+)
+
+
+def check(seed: int) -> str:
+    """One random query over random rows."""
+    random = Random(seed)
+    make = random.choice([_set, _beside, _latest])
+    (text, columns), data, catalog = make(random), make_data(random), CATALOG
+    if make is _latest:
+        data, catalog = _keyed(data), _KEYED
+    return compare(random, text, columns, data, catalog)
+
+
+def compare(random: Random, text: str, columns: list[str], data: Tables, catalog: Catalog) -> str:
+    """Assert that a query's changes are what DuckDB answers; what its verdict is."""
+    query = Stacked(text, text, tuple(columns))
+    try:
+        union = parse_sql(text, catalog, name="q", file="q.sql")
+    except QueryError as error:
+        # what is compared is not shown; or rows of one side alone begin later
+        if "DISTINCT" not in text and "has no delay" not in str(error):
+            raise
+        return "refused"
+    verdict = check_query(union, catalog)
+    assert verdict.plans is not None, text
+    if verdict.tier is Tier.UNSATISFIABLE:
+        return str(verdict.tier)
+    case = Case(catalog, union, data, MARKERS)
+    oracle = At(case)
+    expected = [oracle.holding(query, m) for m in range(MARKERS)]
+    if union.aggregation is None:  # a join, whose rows with NULL are not shown
+        expected = [Counter({r: n for r, n in e.items() if None not in r}) for e in expected]
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        stored, statics = store(case, random, Path(folder))
+        job = replace(
+            make_job(verdict, union, stored),
+            emit=Emit.CHANGES,
+            bound=bound_changes(verdict, catalog).rows,
+        )
+        read = _list_read(verdict, text)
+        last = max((row[-1] for n in read for row in data[n][1]), default=-1)
+        options: dict[str, Any] = {"statics": statics, "rows_per_range": 1}
+        whole, _ = replay_here(patch, job, Path(folder, "1.parquet"), **options, ranges=1)
+        for marker in range(last + 1):
+            found = fold(upto(whole, marker), query.names)
+            assert found == expected[marker], (text, marker, found, expected[marker])
+        shots = replace(job, emit=Emit.SNAPSHOTS)
+        seen, _ = replay_here(patch, shots, Path(folder, "3.parquet"), **options, ranges=1)
+        for at in {row["at"] for row in seen}:
+            marker = (at - EPOCH) // timedelta(microseconds=1)
+            mine = fold([row for row in seen if row["at"] == at], query.names)
+            assert mine == expected[marker], ("snapshots", text, marker)
+        ranges = random.randint(2, 4)
+        again, _ = replay_here(patch, job, Path(folder, "2.parquet"), **options, ranges=ranges)
+        assert again == whole, text
+        live, until = run_live(replace(job, catalog=catalog), case, random, Path(folder))
+        for marker in range(until + 1):
+            found = fold(upto(live, marker), query.names)
+            assert found == expected[marker], ("live", text, marker)
+    return f"{verdict.tier}, answers: {len(whole) > 0}"
+
+
+def _list_read(verdict: Verdict, text: str) -> set[str]:
+    """The streams of the parts that may have rows; of rows that have met others, both."""
+    if verdict.union.blocks:
+        return {"s", "t"} if " s AS x" in text else {"t"}
+    decided = (d for p in verdict.parts for d in p.disjuncts if isinstance(d, Bounded))
+    return {o.table for d in decided for o in d.query.occurrences}
+
+
+@budget(0.1)
+@given(seed=SEEDS)
+def test_differences_of_windows_equal_duckdb(seed: int) -> None:
+    event(check(seed))
+
+
+def test_what_is_null_equals_nothing() -> None:
+    """A row whose key is NULL is beside none, though both are in one group."""
+    text = (
+        "SELECT x.h AS h FROM s AS x WHERE x.ts > NOW() - INTERVAL '9' MICROSECOND AND NOT EXISTS "
+        "(SELECT 1 FROM t AS y WHERE y.h = x.h AND y.ts > NOW() - INTERVAL '9' MICROSECOND)"
+    )
+    random = Random(3)
+    data = dict(make_data(random))
+    rest = (None, None, 1)
+    data["s"] = (data["s"][0], [(1, None, "x", None, *rest), (1, None, "x", 2, *rest)])
+    data["t"] = (data["t"][0], [(1, None, "x", None, 2), (1, None, "x", 2, 2)])
+    assert "answers: True" in compare(random, text, ["h"], data, CATALOG)
