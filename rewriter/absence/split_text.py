@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import product
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.absence.lift_clauses import lift_clauses, tidy_stops
-from ontoweir.rewriter.absence.list_items import (
+from ontoweir.rewriter.clauses.lift_clauses import lift_clauses, tidy_stops
+from ontoweir.rewriter.clauses.list_items import (
     CLAUSES,
     Item,
     ItemKind,

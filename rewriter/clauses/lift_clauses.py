@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.absence.edit_text import Edit
-from ontoweir.rewriter.absence.list_items import (
+from ontoweir.rewriter.clauses.edit_text import Edit
+from ontoweir.rewriter.clauses.list_items import (
     CLAUSES,
     Item,
     ItemKind,
@@ -27,9 +27,9 @@ from ontoweir.rewriter.absence.list_items import (
     list_items,
     list_variables,
 )
-from ontoweir.rewriter.absence.open_unions import open_unions
-from ontoweir.rewriter.absence.split_binds import split_binds
-from ontoweir.rewriter.absence.split_choices import drop_choices, split_choices
+from ontoweir.rewriter.clauses.open_unions import open_unions
+from ontoweir.rewriter.clauses.split_binds import split_binds
+from ontoweir.rewriter.clauses.split_choices import drop_choices, split_choices
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 MAX_TEXTS = 64

@@ -3,7 +3,7 @@
 import pytest
 
 from ontoweir.errors import QueryError
-from ontoweir.rewriter.absence.lift_clauses import lift_clauses
+from ontoweir.rewriter.clauses.lift_clauses import lift_clauses
 
 
 def _lift(group: str) -> list[str]:
