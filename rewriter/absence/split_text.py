@@ -3,12 +3,13 @@
 They have the lines of the text, so that places in them are places in it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import count, product
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.absence.clause_scopes import Clause, ClauseScopes
 from ontoweir.rewriter.clauses.lift_clauses import lift_clauses, tidy_stops
 from ontoweir.rewriter.clauses.list_items import (
     CLAUSES,
@@ -99,16 +100,6 @@ def split_text(text: str, file: str) -> SplitText | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    """A clause of the outermost group; `inner`: the OPTIONAL patterns directly in it; `parent`:
-    that it is in, an OPTIONAL too."""
-
-    item: Item
-    inner: tuple[Item, ...]
-    parent: "_Clause | None" = None
-
-
 class _Text:
     """A text whose clauses are in the outermost group, and OPTIONAL patterns in each other."""
 
@@ -118,19 +109,10 @@ class _Text:
         self.start = next(n for n, t in enumerate(self.tokens) if t.text == "{")
         self.end = close_of(self.tokens, self.start)
         self.items = list_items(self.tokens, self.start)
-        self.clauses = list(self._list_clauses(self.items, None))
+        self.scopes = ClauseScopes(self.tokens, self.items, self.late_items, file)
+        self.clauses = self.scopes.clauses
+        self.variables_of = self.scopes.variables_of
         self.select = self._find_select()
-
-    def _list_clauses(self, items: Sequence[Item], parent: _Clause | None) -> Iterator[_Clause]:
-        for item in items:
-            if item.kind not in CLAUSES or not item.braces:
-                continue
-            body = list_items(self.tokens, item.braces[0][0])
-            inner = tuple(i for i in body if i.kind is ItemKind.OPTIONAL)
-            made = _Clause(item, inner, parent)
-            yield made
-            if item.kind is ItemKind.OPTIONAL:
-                yield from self._list_clauses(inner, made)
 
     def _find_select(self) -> int:
         words = [t.text.upper() for t in self.tokens[: self.start]]
@@ -177,6 +159,13 @@ class _Text:
         return frozenset((*found, *(v for names in late for v in names))) - self.bound
 
     @cached_property
+    def _suffix(self) -> str:
+        """What makes other names of names: no variable of the text ends so."""
+        names = [t.text for t in self.tokens if t.kind == "var"]
+        made = (f"_apart{n or ''}" for n in count())
+        return next(s for s in made if not any(n.endswith(s) for n in names))
+
+    @cached_property
     def late_items(self) -> tuple[Item, ...]:
         """The FILTERs and BINDs of what may have no value."""
         plain = (ItemKind.FILTER, ItemKind.BIND)
@@ -221,7 +210,7 @@ class _Text:
                 items.append(token.text[1:])
         return tuple(dict.fromkeys(items)) or None, distinct
 
-    def list_times(self, chosen: Sequence[_Clause] | None = None) -> tuple[str, ...]:
+    def list_times(self, chosen: Sequence[Clause] | None = None) -> tuple[str, ...]:
         """The variables of GRAPH, outside of all clauses but some (None: anywhere)."""
         times = []
         for n in range(self.start, self.end):
@@ -231,11 +220,6 @@ class _Text:
             if chosen is None or all(c in chosen for c in around):
                 times.append(self.tokens[n + 1].text[1:])
         return tuple(dict.fromkeys(times))
-
-    def variables_of(self, clause: _Clause) -> tuple[str, ...]:
-        """The variables of a clause, without those of OPTIONAL patterns in it."""
-        inner = {n for i in clause.inner for n in i.places}
-        return list_variables(self.tokens, [n for n in clause.item.places if n not in inner])
 
     def write_solutions(self, head: Sequence[str], distinct: bool) -> Iterator[SolutionTexts]:
         """The queries of solutions, for each choice of OPTIONAL patterns."""
@@ -247,33 +231,34 @@ class _Text:
                 "register several queries",
                 self._line(optional[MAX_OPTIONAL]),
             )
-        self._check_clauses()
+        self.scopes.check()
         for there in product((True, False), repeat=len(optional)):
             chosen = [c for c, is_there in zip(optional, there, strict=True) if is_there]
             if all(c.parent is None or c.parent in chosen for c in chosen):
                 yield self._write_alternative(head, distinct, chosen)
 
     def _write_alternative(
-        self, head: Sequence[str], distinct: bool, chosen: Sequence[_Clause]
+        self, head: Sequence[str], distinct: bool, chosen: Sequence[Clause]
     ) -> SolutionTexts:
         """The solutions with some of the OPTIONAL patterns, and without the others."""
         known = dict.fromkeys(self.bound_in_order)
         known |= dict.fromkeys(v for c in chosen for v in self.variables_of(c))
         times = [v for v in self.list_times(chosen) if v in known]
-        beside: list[_Clause] = []
+        beside: list[tuple[Clause, Set[str]]] = []
         needed: dict[str, None] = {}
         for clause in self.clauses:
             if clause in chosen or not (clause.parent is None or clause.parent in chosen):
                 continue
-            mine = [v for v in self.variables_of(clause) if v in known]
+            bound = self.scopes.bound_before(clause, chosen)
+            mine = [v for v in self.variables_of(clause) if v in bound]
             if clause.item.kind is ItemKind.MINUS and not mine:
                 continue  # it takes away what has a variable in common
-            beside.append(clause)
+            beside.append((clause, known.keys() - bound))
             needed |= dict.fromkeys(mine)
         keys = tuple(dict.fromkeys((*needed, *times)))  # the same of all parts
         parts = []
-        for clause in beside:
-            text = self._write(keys, distinct, [*chosen, clause])
+        for clause, other in beside:
+            text = self._write(keys, distinct, [*chosen, clause], (clause, other))
             parts.append(PartText(text, keys, clause.item.kind is ItemKind.PRESENT))
         shown = dict.fromkeys((*(v for v in head if v in known), *keys, *times))
         return SolutionTexts(
@@ -283,9 +268,16 @@ class _Text:
             tuple(v for v in head if v not in known),
         )
 
-    def _write(self, names: Sequence[str], distinct: bool, kept: Sequence[_Clause]) -> str:
-        """The text with other answer variables, and some of the clauses as patterns."""
-        made = self._splice(kept, set(self.late_items))
+    def _write(
+        self,
+        names: Sequence[str],
+        distinct: bool,
+        kept: Sequence[Clause],
+        apart: tuple[Clause, Set[str]] | None = None,
+    ) -> str:
+        """The text with other answer variables, and some of the clauses as patterns; `apart`:
+        one of which some variables are others than those of the same names."""
+        made = self._splice(kept, set(self.late_items), apart)
         after = self.tokens[self.select]
         begin = after.offset + len(after.text)
         end = next(
@@ -319,9 +311,19 @@ class _Text:
         }
         return tidy_stops("".join(self._splice(optional, early | inner)))
 
-    def _splice(self, kept: Sequence[_Clause], left_out: set[Item]) -> list[str]:
+    def _splice(
+        self,
+        kept: Sequence[Clause],
+        left_out: set[Item],
+        apart: tuple[Clause, Set[str]] | None = None,
+    ) -> list[str]:
         """The text with some of the clauses as patterns, the others and some items left out."""
         made = list(self.text)
+        for clause, names in () if apart is None else (apart,):
+            for place in clause.item.places:
+                token = self.tokens[place]
+                if token.kind == "var" and token.text[1:] in names:
+                    made[token.offset + len(token.text) - 1] += self._suffix
         for item in left_out:
             end = self.tokens[item.last]
             _blank(made, self.tokens[item.first].offset, end.offset + len(end.text))
@@ -341,57 +343,11 @@ class _Text:
                 made[opens] = made[last] = "."
         return made
 
-    def _check_clauses(self) -> None:
-        """Raise QueryError for a variable that an OPTIONAL pattern alone binds, elsewhere."""
-        late = {v for i in self.late_binds for v in list_variables(self.tokens, i.places)[-1:]}
-        for clause in self.clauses:
-            mine = set(self.variables_of(clause)) - self.bound
-            if clause.item.kind is not ItemKind.OPTIONAL:
-                self._check_dropped(clause)
-                mine &= late
-            near = {id(c) for c in _line_of(clause)}
-            for other in self.clauses:
-                if id(other) in near or clause in _line_of(other):
-                    continue
-                shared = mine & set(self.variables_of(other)) | (mine & late)
-                if shared:
-                    raise self._refuse(
-                        f"?{min(shared)} in two clauses, one of which is OPTIONAL",
-                        "where the OPTIONAL pattern does not match, it has no value",
-                        "write it in a pattern of the outermost group, or rename it in one of them",
-                        self._line(clause),
-                    )
-
-    def _check_dropped(self, clause: _Clause) -> None:
-        """Raise QueryError for an OPTIONAL pattern on which a clause around it depends."""
-        body = list_items(self.tokens, clause.item.braces[0][0])
-        filters = [i for i in body if i.kind is ItemKind.FILTER]
-        read = {v for i in filters for v in list_variables(self.tokens, i.places)}
-        if clause.item.kind is ItemKind.MINUS:
-            read |= {*self.bound, *self.optional}
-        own = set(self.variables_of(clause))
-        for inner in clause.inner:
-            used = set(list_variables(self.tokens, inner.places)) & read
-            if clause.item.kind is not ItemKind.MINUS:
-                used -= own
-            if used:
-                raise self._refuse(
-                    f"?{min(used)} of an OPTIONAL pattern inside of {clause.item.kind}",
-                    "whether there is a match would depend on its value, and it may have none",
-                    f"write two {clause.item.kind} clauses, with the pattern and without it",
-                    self.tokens[inner.first].line,
-                )
-
-    def _line(self, clause: _Clause) -> int:
+    def _line(self, clause: Clause) -> int:
         return self.tokens[clause.item.first].line
 
     def _refuse(self, what: str, why: str, fix: str, line: int) -> QueryError:
         return QueryError(what, why=why, fix=fix, source=Source(self.file, line))
-
-
-def _line_of(clause: _Clause) -> list[_Clause]:
-    """A clause, and those that it is in."""
-    return [clause] if clause.parent is None else [clause, *_line_of(clause.parent)]
 
 
 def _blank(made: list[str], first: int, last: int) -> None:

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.clauses.check_scope import check_graphs, check_group, shares_before
 from ontoweir.rewriter.clauses.edit_text import Edit
 from ontoweir.rewriter.clauses.list_items import (
-    CLAUSES,
     Item,
     ItemKind,
     close_of,
@@ -53,7 +53,8 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     """
     if not re.search(r"(?i)\b(EXISTS|MINUS|OPTIONAL)\b", text):
         return None
-    binds = split_binds(open_unions(_open_filters(_blank_comments(text))), file)
+    text = _put_values_inside(_blank_comments(text))
+    binds = split_binds(open_unions(_open_filters(text)), file)
     opened = [_push_graphs(_open_filters(one)) for one in binds]
     text = _open_filters(binds[0])
     tokens = Tokens(text).tokens
@@ -61,6 +62,7 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     if start is None or next(list_clauses(tokens, start), None) is None:
         return None
     _refuse_hidden_times(tokens, start, file)
+    check_graphs(tokens, start, file)
     text = _push_graphs(text)
     parts = (t for one in opened for t in _split_unions(one, file))
     every = (c for t in parts for c in split_choices(t, file))
@@ -114,6 +116,21 @@ def _blank_comments(text: str) -> str:
         made += [re.sub(r"[^\n]", " ", text[end : token.offset]), token.text]
         end = token.offset + len(token.text)
     return "".join((*made, re.sub(r"[^\n]", " ", text[end:])))
+
+
+def _put_values_inside(text: str) -> str:
+    """VALUES after the outermost group at its end, which is joined likewise (SPARQL 1.1, 18.2.4.3)
+    before groups are made."""
+    tokens = Tokens(text).tokens
+    start = _find_start(tokens)
+    end = len(tokens) if start is None else close_of(tokens, start)
+    first = next((n for n in range(end, len(tokens)) if tokens[n].text.upper() == "VALUES"), None)
+    if first is None:
+        return text
+    edit = Edit(text)
+    edit.before(end, f" {text[tokens[first].offset :]} ".replace("\n", " "))
+    edit.blank(first, len(tokens) - 1)
+    return edit.finish()
 
 
 def _open_filters(text: str) -> str:
@@ -239,7 +256,7 @@ def _push(edit: Edit, opens: int, name: str) -> None:
             case ItemKind.TRIPLES:
                 edit.before(item.first, f" GRAPH {name} {{ ")
                 edit.after(item.last, " } ")
-            case ItemKind.MINUS if not _shares(tokens, opens, item):
+            case ItemKind.MINUS if not shares_before(tokens, opens, item):
                 edit.blank(item.first, item.last)  # it takes away what has a variable in common
             case ItemKind.GROUP | ItemKind.ABSENT | ItemKind.PRESENT | ItemKind.MINUS:
                 for inner, _ in item.braces:
@@ -251,13 +268,6 @@ def _push(edit: Edit, opens: int, name: str) -> None:
                     _push(edit, inner, name)
             case ItemKind.BIND | ItemKind.VALUES | ItemKind.GRAPH:
                 pass
-
-
-def _shares(tokens: Sequence[SparqlToken], opens: int, clause: Item) -> bool:
-    """Whether a clause has a variable of the rest of its group."""
-    around = set(range(opens, close_of(tokens, opens))) - set(clause.places)
-    inside = list_variables(tokens, clause.places)
-    return not set(list_variables(tokens, sorted(around))).isdisjoint(inside)
 
 
 def _find_group(tokens: Sequence[SparqlToken]) -> Item | None:
@@ -282,7 +292,7 @@ def _split_unions(text: str, file: str) -> Iterator[str]:
     around = _list_around(tokens, group)
     for opens, closes in group.braces:
         if not is_select(tokens, opens):
-            _check_scope(tokens, opens, around, len(group.braces) > 1, file)
+            check_group(tokens, opens, around, len(group.braces) > 1, file)
         edit = Edit(text)
         for first, last in ((group.first, opens - 1), (closes + 1, group.last)):
             if first <= last:
@@ -306,40 +316,6 @@ def _list_around(tokens: Sequence[SparqlToken], group: Item) -> set[str]:
         elif item.kind is not ItemKind.FILTER and item != group:
             around.update(found)
     return around
-
-
-def _check_scope(
-    tokens: Sequence[SparqlToken], opens: int, around: set[str], is_union: bool, file: str
-) -> None:
-    """Raise QueryError for what would mean something else outside of the group's braces."""
-    items = list_items(tokens, opens)
-    plain = [i for i in items if i.kind not in CLAUSES and i.kind is not ItemKind.FILTER]
-    bound = {v for i in plain for v in list_variables(tokens, i.places)}
-    for item in items:
-        if item.kind in CLAUSES or item.kind is ItemKind.FILTER:
-            used = set(list_variables(tokens, item.places)) - bound
-            braced = (n for b in item.braces for n in range(b[0], b[1]))
-            inner = set(list_variables(tokens, braced)) - around
-            wrong = used - inner if item.kind is ItemKind.FILTER else used & around
-            if wrong:
-                raise _refuse_scope(tokens[item.first], item.kind, min(wrong), file)
-        if item.kind is ItemKind.BIND and is_union:
-            raise QueryError(
-                "BIND in a group of UNION, beside NOT EXISTS, EXISTS, MINUS or OPTIONAL",
-                why="it is computed of the solutions of the whole query",
-                fix="write it after the UNION",
-                source=Source(file, tokens[item.first].line),
-            )
-
-
-def _refuse_scope(token: SparqlToken, kind: ItemKind, name: str, file: str) -> QueryError:
-    return QueryError(
-        f"?{name} in {kind}, in a group whose patterns do not bind it",
-        why="inside of the group's braces it has another value than outside, or none",
-        fix=f"write a pattern with ?{name} in the group, rename it, or write {kind} in the "
-        "outermost group",
-        source=Source(file, token.line),
-    )
 
 
 def _join_unions(text: str) -> str:

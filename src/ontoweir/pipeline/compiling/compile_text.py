@@ -10,9 +10,9 @@ from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import compute_solutions, list_needed
 from ontoweir.rewriter.absence.find_latest import find_latest
-from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.absence.split_text import split_text
 from ontoweir.rewriter.absence.unite_solutions import unite_solutions
+from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
