@@ -16,6 +16,7 @@ from ontoweir.rewriter.clauses.list_items import (
     Item,
     ItemKind,
     close_of,
+    is_now,
     list_items,
     list_variables,
 )
@@ -86,6 +87,7 @@ def split_text(text: str, file: str) -> SplitText | None:
     texts = tuple(_Text(t, file) for t in lifted.texts)
     whole = _Text(lifted.joined, file)
     certain = frozenset.intersection(*(t.bound for t in texts))
+    _check_windows((whole, *texts))
     items, distinct = whole.read_head()
     times = whole.list_times()
     names = tuple(n for n in whole.variables if n not in times) if items is None else items
@@ -98,6 +100,17 @@ def split_text(text: str, file: str) -> SplitText | None:
         whole.write_around(certain) if computed else None,
         (whole.bound | whole.optional) - certain,
     )
+
+
+def _check_windows(texts: "Sequence[_Text]") -> None:
+    """Raise QueryError for branches of UNION with windows of their own."""
+    if len({text.write_windows() for text in texts}) > 1:
+        raise texts[0].refuse(
+            "NOW() in a branch of UNION, beside NOT EXISTS, EXISTS, MINUS or OPTIONAL",
+            "when answers end would have different meanings",
+            "write the FILTER with NOW() outside of UNION, or register a query for each",
+            texts[0].tokens[texts[0].start].line,
+        )
 
 
 class _Text:
@@ -118,7 +131,7 @@ class _Text:
         words = [t.text.upper() for t in self.tokens[: self.start]]
         if "SELECT" in words:
             return max(n for n, word in enumerate(words) if word == "SELECT")
-        raise self._refuse(
+        raise self.refuse(
             "NOT EXISTS, EXISTS, MINUS or OPTIONAL in a query that is no SELECT",
             "they are read in SELECT",
             "write SELECT and the variables",
@@ -185,6 +198,16 @@ class _Text:
                 late.append(item)
         return tuple(late)
 
+    @cached_property
+    def windows(self) -> tuple[Item, ...]:
+        """The FILTERs with NOW()."""
+        plain = (i for i in self.items if i.kind is ItemKind.FILTER and not i.braces)
+        return tuple(i for i in plain if any(is_now(self.tokens[n]) for n in i.places))
+
+    def write_windows(self) -> frozenset[tuple[str, ...]]:
+        """What they say."""
+        return frozenset(tuple(self.tokens[n].text for n in i.places) for i in self.windows)
+
     @property
     def late_binds(self) -> Iterator[Item]:
         """The BINDs of what may have no value."""
@@ -193,6 +216,8 @@ class _Text:
     @property
     def computes(self) -> bool:
         """Whether answers are more than variables of solutions."""
+        if self.windows:
+            return True
         head = self.tokens[self.select + 1 : self.start]
         after = (t.text.upper() for t in self.tokens[self.end + 1 :] if t.kind == "word")
         return any(t.text == "(" for t in head) or not _AFTER.isdisjoint(after)
@@ -225,7 +250,7 @@ class _Text:
         """The queries of solutions, for each choice of OPTIONAL patterns."""
         optional = [c for c in self.clauses if c.item.kind is ItemKind.OPTIONAL]
         if len(optional) > MAX_OPTIONAL:
-            raise self._refuse(
+            raise self.refuse(
                 f"{len(optional)} OPTIONAL patterns",
                 f"each is there, or not, in every combination: of {MAX_OPTIONAL} at most",
                 "register several queries",
@@ -277,7 +302,7 @@ class _Text:
     ) -> str:
         """The text with other answer variables, and some of the clauses as patterns; `apart`:
         one of which some variables are others than those of the same names."""
-        made = self._splice(kept, set(self.late_items), apart)
+        made = self._splice(kept, {*self.late_items, *self.windows}, apart)
         after = self.tokens[self.select]
         begin = after.offset + len(after.text)
         end = next(
@@ -301,6 +326,7 @@ class _Text:
             i
             for i in self.items
             if i.kind is ItemKind.FILTER
+            and i not in self.windows
             and certain.issuperset(list_variables(self.tokens, i.places))
         }
         inner = {
@@ -346,7 +372,7 @@ class _Text:
     def _line(self, clause: Clause) -> int:
         return self.tokens[clause.item.first].line
 
-    def _refuse(self, what: str, why: str, fix: str, line: int) -> QueryError:
+    def refuse(self, what: str, why: str, fix: str, line: int) -> QueryError:
         return QueryError(what, why=why, fix=fix, source=Source(self.file, line))
 
 

@@ -7,8 +7,8 @@ from ontoweir.rewriter.clauses.list_items import (
     CLAUSES,
     Item,
     ItemKind,
+    is_moved,
     is_select,
-    list_clauses,
     list_items,
     list_variables,
 )
@@ -70,7 +70,7 @@ def check_graphs(
         inner = [b for b, _ in item.braces]
         match item.kind:
             case ItemKind.GRAPH:
-                if inner and next(list_clauses(tokens, inner[0]), None) is not None:
+                if inner and is_moved(tokens, inner[0]):
                     _check_graph(tokens, item, earlier, others, file)
             case ItemKind.GROUP:
                 for brace in inner:

@@ -22,6 +22,8 @@ from ontoweir.rewriter.clauses.list_items import (
     Item,
     ItemKind,
     close_of,
+    is_moved,
+    is_now,
     is_select,
     list_clauses,
     list_items,
@@ -149,7 +151,8 @@ def _open_filters(text: str) -> str:
             opens, closes = opens + 1, closes - 1  # FILTER((…))
         parts = list(_split_and(tokens, opens, closes))
         inner = [_unwrap(tokens, first, last) for first, last in parts]
-        if not any(_is_exists(tokens, first) for first, _ in inner):
+        timed = any(is_now(tokens[k]) for k in range(opens, closes)) and len(parts) > 1
+        if not timed and not any(_is_exists(tokens, first) for first, _ in inner):
             continue
         if any(_is_exists(tokens, f) and _exists_end(tokens, f) != last for f, last in inner):
             continue  # … || …
@@ -231,12 +234,12 @@ def _push_graphs(text: str) -> str:
 
 
 def _list_graphs(tokens: Sequence[SparqlToken], opens: int) -> Iterator[Item]:
-    """The graphs with clauses in them."""
+    """The graphs with clauses in them, or FILTERs with NOW()."""
     if is_select(tokens, opens):
         return
     for item in list_items(tokens, opens):
         if item.kind is ItemKind.GRAPH:
-            if item.braces and next(list_clauses(tokens, item.braces[0][0]), None) is not None:
+            if item.braces and is_moved(tokens, item.braces[0][0]):
                 yield item
         elif item.kind is not ItemKind.VALUES:
             for inner, _ in item.braces:

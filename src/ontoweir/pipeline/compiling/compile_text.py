@@ -8,7 +8,11 @@ from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.pipeline.compiling.compile_solutions import SolutionCompiler, compile_solutions
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
-from ontoweir.rewriter.absence.compute_solutions import compute_solutions, list_needed
+from ontoweir.rewriter.absence.compute_solutions import (
+    compute_solutions,
+    has_windows,
+    list_needed,
+)
 from ontoweir.rewriter.absence.find_latest import find_latest
 from ontoweir.rewriter.absence.split_text import split_text
 from ontoweir.rewriter.absence.unite_solutions import unite_solutions
@@ -56,10 +60,11 @@ def compile_text(
         made.append(compile_branches(parse_query(one, name=name, file=file), bool(made)))
         if made[-1].union.ends or made[-1].union.begins:
             raise QueryError(
-                "NOW() beside NOT EXISTS, EXISTS, MINUS or OPTIONAL",
+                "NOW() inside of NOT EXISTS, EXISTS, MINUS or OPTIONAL, or of a group beside them",
                 why="what is found beside a solution may leave its window, so the answer would "
                 "change back",
-                fix='compare the times: FILTER(?t2 > ?t - "PT10M"^^xsd:dayTimeDuration)',
+                fix='compare the times: FILTER(?t2 > ?t - "PT10M"^^xsd:dayTimeDuration); NOW() of '
+                "the solutions themselves is written in the outermost group",
                 source=split.source,
             )
         return made[-1]
@@ -85,7 +90,8 @@ def compile_text(
             name, head, solutions, known, distinct=distinct, source=split.source, plain=plain
         )
 
-    if around is not None and not nested:
+    windows = around is not None and has_windows(around)
+    if around is not None and not nested and not windows:
         stands = find_standing(solutions, head, known, distinct=False)
         union = None if stands is None else compute_standing(stands, around, known)
     if union is None and around is None:
@@ -93,7 +99,7 @@ def compile_text(
     elif union is None:
         assert around is not None
         try:
-            union = compute_solutions(unite(plain=True), around, known)
+            union = compute_solutions(unite(plain=not windows), around, known)
         except SeveralRowsError:  # streams of solutions are rows
             union = compute_solutions(unite(plain=False), around, known)
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
