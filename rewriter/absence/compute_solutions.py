@@ -43,6 +43,11 @@ def has_windows(query: ConjunctiveQuery) -> bool:
     return any(_is_edge(named) for named in query.buckets)
 
 
+def has_buckets(query: ConjunctiveQuery) -> bool:
+    """Whether it groups by buckets of time, each of which is told when it is over."""
+    return any(named.bucket != _SHOWN and not _is_edge(named) for named in query.buckets)
+
+
 def list_needed(query: ConjunctiveQuery) -> tuple[str, ...]:
     """The variables of its solutions that a query computes with, or shows: values, and times."""
     names = _list_shown(query)

@@ -10,6 +10,7 @@ from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import (
     compute_solutions,
+    has_buckets,
     has_windows,
     list_needed,
 )
@@ -87,7 +88,14 @@ def compile_text(
 
     def unite(plain: bool) -> SpjUnion:
         return unite_solutions(
-            name, head, solutions, known, distinct=distinct, source=split.source, plain=plain
+            name,
+            head,
+            solutions,
+            known,
+            distinct=distinct,
+            source=split.source,
+            plain=plain,
+            held=around is not None and has_buckets(around),
         )
 
     windows = around is not None and has_windows(around)
