@@ -139,7 +139,7 @@ def run_seed(seed: int, folder: Path, *, grouped: bool = False) -> Counter[str]:
         read = configure_run([job], job.catalog).streams
         last = max((int(r[0] or 0) for name in read for r in rows[name]), default=-1)
         for step, (moment, wanted) in enumerate(ask_at_each(text, graphs)):
-            if job.emit == "changes" and _step(moment) > last:
+            if job.emit == "changes" and step_of(moment) > last:
                 break
             assert standing(made[0], names, shown_times, moment) == wanted, (step, moment, shown)
         told["with answers" if made[0] else "without"] += 1
@@ -156,7 +156,7 @@ def _count(rows: list[dict[str, Any]]) -> Counter[Any]:
     return found
 
 
-def _step(moment: datetime) -> int:
+def step_of(moment: datetime) -> int:
     return int((moment.replace(tzinfo=None) - datetime(2020, 1, 1)).total_seconds()) // 300
 
 

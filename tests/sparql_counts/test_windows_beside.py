@@ -23,7 +23,7 @@ from tests.oracle.budget import SEEDS, budget
 from tests.runtime.in_process import replay_here
 from tests.sparql_counts.read_graphs import Project
 from tests.sparql_counts.test_computed_absence import PREFIXES, make_case
-from tests.sparql_counts.test_random_windows import ask_at_each, standing
+from tests.sparql_counts.test_random_windows import ask_at_each, standing, step_of
 from tests.sparql_counts.write_case import show_case, write_case
 
 WINDOWS = (
@@ -116,8 +116,8 @@ def run_seed(seed: int, folder: Path) -> str:
         rows = replay_here(patch, job, folder / "answers.parquet", **options)[0]
     read = configure_run([job], job.catalog).streams
     last = max((int(r[0] or 0) for name in read for r in case.rows[name]), default=-1)
-    for step, (moment, wanted) in enumerate(ask_at_each(plain, Project(folder).read_graphs())):
-        if step > last:
+    for moment, wanted in ask_at_each(plain, Project(folder).read_graphs()):
+        if step_of(moment) > last:
             break
         found = standing(rows, list(names), set(), moment)
         assert found == wanted, (
