@@ -17,6 +17,7 @@ from ontoweir.rewriter.clauses.list_items import (
     ItemKind,
     close_of,
     is_now,
+    is_select,
     list_items,
     list_variables,
 )
@@ -139,6 +140,12 @@ class _Text:
         )
 
     @cached_property
+    def _selects(self) -> tuple[range, ...]:
+        """The places of SELECTs within the text, whose times are their own."""
+        opens = (n for n in range(self.start, self.end) if self.tokens[n].text == "{")
+        return tuple(range(n, close_of(self.tokens, n)) for n in opens if is_select(self.tokens, n))
+
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """What patterns and OPTIONAL patterns bind, in the order of the text."""
         shown = [*self.bound_in_order]
@@ -240,6 +247,8 @@ class _Text:
         times = []
         for n in range(self.start, self.end):
             if self.tokens[n].text.upper() != "GRAPH" or self.tokens[n + 1].kind != "var":
+                continue
+            if any(n in places for places in self._selects):
                 continue
             around = [c for c in self.clauses if n in c.item.places]
             if chosen is None or all(c in chosen for c in around):

@@ -1,6 +1,7 @@
 """What would mean something else if the clauses of a group, or a GRAPH, were moved out of it."""
 
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.rewriter.clauses.list_items import (
@@ -17,8 +18,16 @@ from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
 _FILTERS = (ItemKind.FILTER, ItemKind.ABSENT, ItemKind.PRESENT)
 
 
+@dataclass(frozen=True, slots=True)
+class Braces:
+    """Braces around a group: of one of several in UNION; or `alone`, in a text without UNION."""
+
+    is_union: bool
+    alone: bool
+
+
 def check_group(
-    tokens: Sequence[SparqlToken], opens: int, around: set[str], is_union: bool, file: str
+    tokens: Sequence[SparqlToken], opens: int, around: set[str], braces: Braces, file: str
 ) -> None:
     """Nothing, if the items of a group in braces say the same outside of these; `around`: the
     variables there.
@@ -32,10 +41,12 @@ def check_group(
             used = set(list_variables(tokens, item.places)) - _bind_for(tokens, items, item)
             braced = (n for b in item.braces for n in range(b[0], b[1]))
             inner = set(list_variables(tokens, braced)) - around
+            if braces.alone:  # FILTERs of what OPTIONAL patterns of the group bind
+                inner |= _bind(tokens, items, optional=True) - around
             wrong = used - inner if item.kind is ItemKind.FILTER else used & around
             if wrong:
                 raise _refuse(tokens, item, min(wrong), file)
-        if item.kind is ItemKind.BIND and is_union:
+        if item.kind is ItemKind.BIND and braces.is_union:
             raise QueryError(
                 "BIND in a group of UNION, beside NOT EXISTS, EXISTS, MINUS or OPTIONAL",
                 why="it is computed of the solutions of the whole query",

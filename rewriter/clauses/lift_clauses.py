@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.clauses.check_scope import check_graphs, check_group, shares_before
+from ontoweir.rewriter.clauses.check_scope import Braces, check_graphs, check_group, shares_before
 from ontoweir.rewriter.clauses.edit_text import Edit
 from ontoweir.rewriter.clauses.list_items import (
     Item,
@@ -29,6 +29,7 @@ from ontoweir.rewriter.clauses.list_items import (
     list_items,
     list_variables,
 )
+from ontoweir.rewriter.clauses.open_selects import open_selects
 from ontoweir.rewriter.clauses.open_unions import open_unions
 from ontoweir.rewriter.clauses.split_binds import split_binds
 from ontoweir.rewriter.clauses.split_choices import drop_choices, split_choices
@@ -55,7 +56,7 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     """
     if not re.search(r"(?i)\b(EXISTS|MINUS|OPTIONAL)\b", text):
         return None
-    text = _put_values_inside(_blank_comments(text))
+    text = open_selects(_put_values_inside(_blank_comments(text)))
     binds = split_binds(open_unions(_open_filters(text)), file)
     opened = [_push_graphs(_open_filters(one)) for one in binds]
     text = _open_filters(binds[0])
@@ -66,7 +67,8 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     _refuse_hidden_times(tokens, start, file)
     check_graphs(tokens, start, file)
     text = _push_graphs(text)
-    parts = (t for one in opened for t in _split_unions(one, file))
+    alone = not _has_unions(text)
+    parts = (t for one in opened for t in _split_unions(one, file, alone=alone))
     every = (c for t in parts for c in split_choices(t, file))
     texts = tuple(islice(every, MAX_TEXTS + 1))
     if len(texts) > MAX_TEXTS:
@@ -285,8 +287,12 @@ def _find_group(tokens: Sequence[SparqlToken]) -> Item | None:
     return None
 
 
-def _split_unions(text: str, file: str) -> Iterator[str]:
-    """The texts of all choices of branches."""
+def _has_unions(text: str) -> bool:
+    return any(t.text.upper() == "UNION" and t.kind == "word" for t in Tokens(text).tokens)
+
+
+def _split_unions(text: str, file: str, *, alone: bool) -> Iterator[str]:
+    """The texts of all choices of branches; `alone`: no UNION was in the text."""
     tokens = Tokens(text).tokens
     group = _find_group(tokens)
     if group is None:
@@ -295,7 +301,7 @@ def _split_unions(text: str, file: str) -> Iterator[str]:
     around = _list_around(tokens, group)
     for opens, closes in group.braces:
         if not is_select(tokens, opens):
-            check_group(tokens, opens, around, len(group.braces) > 1, file)
+            check_group(tokens, opens, around, Braces(len(group.braces) > 1, alone), file)
         edit = Edit(text)
         for first, last in ((group.first, opens - 1), (closes + 1, group.last)):
             if first <= last:
@@ -303,7 +309,7 @@ def _split_unions(text: str, file: str) -> Iterator[str]:
         if not is_select(tokens, opens):
             edit.put(opens, ".")
             edit.put(closes, ".")
-        yield from _split_unions(tidy_stops(edit.finish()), file)
+        yield from _split_unions(tidy_stops(edit.finish()), file, alone=alone)
 
 
 def _list_around(tokens: Sequence[SparqlToken], group: Item) -> set[str]:
@@ -322,7 +328,8 @@ def _list_around(tokens: Sequence[SparqlToken], group: Item) -> set[str]:
 
 
 def _join_unions(text: str) -> str:
-    """All branches together, without their FILTERs."""
+    """All branches together, without their FILTERs, which are not of the whole."""
+    alone = not _has_unions(text)
     while True:
         edit = Edit(text)
         group = _find_group(edit.tokens)
@@ -336,7 +343,7 @@ def _join_unions(text: str) -> str:
                 continue
             edit.put(opens, ".")
             edit.put(closes, ".")
-            for item in list_items(edit.tokens, opens):
+            for item in () if alone else list_items(edit.tokens, opens):
                 if item.kind is ItemKind.FILTER:
                     edit.blank(item.first, item.last)
         text = tidy_stops(edit.finish())
