@@ -49,6 +49,16 @@ class Solutions:
     missing: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Uniting:
+    """How solutions become streams. `plain`: alternatives without parts are matches as those of any
+    query, and no stream; `held`: answers may be told later than they are final, so that all are so
+    long after their time: those of buckets, which are told when these are over."""
+
+    plain: bool = False
+    held: bool = False
+
+
 def unite_solutions(
     name: str,
     head: Sequence[str],
@@ -57,8 +67,7 @@ def unite_solutions(
     *,
     distinct: bool,
     source: Source,
-    plain: bool = False,
-    held: bool = False,
+    how: "Uniting | None" = None,
 ) -> SpjUnion:
     """The query whose answers are those of all alternatives together.
 
@@ -69,19 +78,18 @@ def unite_solutions(
         catalog: the tables.
         distinct: set semantics.
         source: where it is.
-        plain: alternatives without parts are matches as those of any query, and no stream.
-        held: answers may be told later than they are final, so that all are so long after their
-            time: those of buckets, which are told when these are over.
+        how: they become streams (None: each when it is final).
 
     Raises:
         QueryError: answers are never final; or of a variable it is not known what they are.
     """
+    how = how or Uniting()
     taken = {*catalog.streams, *catalog.relations}
     names = (n for k in count(1) if (n := f"{name}_{k}") not in taken)
     there = [one for one in alternatives if one.found.disjuncts]
-    alone = [one for one in there if plain and _is_alone(one)]
+    alone = [one for one in there if how.plain and _is_alone(one)]
     made = [
-        _declare(one, next(names), head, catalog, source, held=held)
+        _declare(one, next(names), head, catalog, source, held=how.held)
         for one in there
         if one not in alone
     ]

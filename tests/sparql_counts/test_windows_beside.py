@@ -2,6 +2,7 @@
 holds at every time is what rdflib finds with that time as NOW()."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -26,6 +27,8 @@ from tests.sparql_counts.test_computed_absence import PREFIXES, make_case
 from tests.sparql_counts.test_random_windows import ask_at_each, standing, step_of
 from tests.sparql_counts.write_case import show_case, write_case
 
+Make = Callable[[Random], tuple[str, str, tuple[str, ...]]]
+"""Makes a query, the same as rdflib is asked, and the names of its columns."""
 WINDOWS = (
     'FILTER(?t > NOW() - "PT{m}M"^^xsd:dayTimeDuration)',
     'FILTER(?t >= NOW() - "PT{m}M"^^xsd:dayTimeDuration)',
@@ -93,11 +96,11 @@ def make_query(random: Random) -> tuple[str, str, tuple[str, ...]]:
     return f"{start}{pattern}{end}", f"{start}{asked}{end}", tuple(names)
 
 
-def run_seed(seed: int, folder: Path) -> str:
+def run_seed(seed: int, folder: Path, make: Make = make_query) -> str:
     """Compare the query of a seed at every time."""
     random = Random(seed)
     case = make_case(random)
-    text, plain, names = make_query(random)
+    text, plain, names = make(random)
     folder.mkdir(exist_ok=True)
     write_case(case, folder)
     (folder / "q.rq").write_text(text, encoding="utf-8")
