@@ -1,5 +1,5 @@
-"""The solutions with the greatest value of each key, or the least, as NOT EXISTS says it: what holds
-at every time is what rdflib finds until then."""
+"""The solutions with the greatest value of each key, or the least, as NOT EXISTS says it: what
+holds at every time is what rdflib finds until then."""
 
 from collections import Counter
 from pathlib import Path
