@@ -33,6 +33,7 @@ from ontoweir.rewriter.clauses.open_selects import open_selects
 from ontoweir.rewriter.clauses.open_unions import open_unions
 from ontoweir.rewriter.clauses.split_binds import split_binds
 from ontoweir.rewriter.clauses.split_choices import drop_choices, split_choices
+from ontoweir.rewriter.clauses.turn_minus import turn_minus
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 MAX_TEXTS = 64
@@ -57,7 +58,7 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     if not re.search(r"(?i)\b(EXISTS|MINUS|OPTIONAL)\b", text):
         return None
     text = open_selects(_put_values_inside(_blank_comments(text)))
-    binds = split_binds(open_unions(_open_filters(text)), file)
+    binds = split_binds(turn_minus(open_unions(_open_filters(text)), file), file)
     opened = [_push_graphs(_open_filters(one)) for one in binds]
     text = _open_filters(binds[0])
     tokens = Tokens(text).tokens

@@ -40,8 +40,8 @@ def make_greatest(random: Random) -> tuple[str, str, tuple[str, ...]]:
 
 
 def test_most_are_answered(tmp_path: Path) -> None:
-    told = Counter(run_seed(seed, tmp_path / str(seed), make_greatest) for seed in range(15))
-    assert told["with answers"] >= 5, told
+    told = Counter(run_seed(seed, tmp_path / str(seed), make_greatest) for seed in range(6))
+    assert told["with answers"] >= 2, told
 
 
 @budget(0.1)

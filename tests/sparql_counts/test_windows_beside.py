@@ -131,11 +131,11 @@ def run_seed(seed: int, folder: Path, make: Make = make_query) -> str:
 
 
 def test_most_are_answered(tmp_path: Path) -> None:
-    told = Counter(run_seed(seed, tmp_path / str(seed)) for seed in range(10))
-    assert told["with answers"] >= 5, told
+    told = Counter(run_seed(seed, tmp_path / str(seed)) for seed in range(6))
+    assert told["with answers"] >= 3, told
 
 
-@budget(0.2)
+@budget(0.08)
 @given(seed=SEEDS)
 def test_windows_beside_are_rdflibs(seed: int) -> None:
     with TemporaryDirectory() as folder:
