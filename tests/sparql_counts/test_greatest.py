@@ -13,9 +13,12 @@ from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from tests.oracle.budget import SEEDS, budget
-from tests.sparql_counts.test_computed_absence import PREFIXES, make_case
+from tests.sparql_counts.test_computed_absence import PREFIXES
+from tests.sparql_counts.test_shared_variables import CASE
 from tests.sparql_counts.test_windows_beside import run_seed
 from tests.sparql_counts.write_case import write_case
+
+GREATEST = "FILTER NOT EXISTS { GRAPH ?u { ?x :n ?k } FILTER(?k > ?n) }"
 
 
 def make_greatest(random: Random) -> tuple[str, str, tuple[str, ...]]:
@@ -61,8 +64,12 @@ def test_the_greatest_are_rdflibs(seed: int) -> None:
     ],
 )
 def test_what_others_take_back_is_refused(tmp_path: Path, clause: str) -> None:
-    write_case(make_case(Random(0)), tmp_path)
+    write_case(CASE, tmp_path)
     text = f"{PREFIXES}SELECT ?x ?n {{ GRAPH ?t {{ ?x :n ?n }} {clause} }}"
     (tmp_path / "q.rq").write_text(text, encoding="utf-8")
+    workspace = Workspace(load_project(tmp_path, environ={}))
     with pytest.raises(QueryError, match="never final"):
-        Workspace(load_project(tmp_path, environ={})).compile("q")
+        workspace.compile("q")
+    plain = f"{PREFIXES}SELECT ?x ?n {{ GRAPH ?t {{ ?x :n ?n }} {GREATEST} }}"
+    (tmp_path / "q.rq").write_text(plain, encoding="utf-8")
+    assert workspace.compile("q").union.standing is not None
