@@ -1,7 +1,7 @@
 """What a query computes of its solutions, which are rows of streams: buckets of their times,
 expressions, aggregates, and rows of groups."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ontoweir.errors import QueryError, Source
@@ -12,6 +12,7 @@ from ontoweir.mappings.model.expression import Value
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.expressions.attach_computation import NEVER, attach_computation
 from ontoweir.rewriter.expressions.type_expression import literal_value
 from ontoweir.rewriter.groups.attach_group_terms import attach_group_terms
@@ -27,6 +28,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
 )
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
+from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
 _SHOWN = TimeBucket(Moments())
 _COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
@@ -36,13 +38,38 @@ class BucketError(QueryError):
     """A bucket is of a time that is not the latest of a solution."""
 
 
+def has_windows(query: ConjunctiveQuery) -> bool:
+    """Whether its answers hold for a time, as NOW() says."""
+    return any(_is_edge(named) for named in query.buckets)
+
+
+def has_buckets(query: ConjunctiveQuery) -> bool:
+    """Whether it groups by buckets of time, each of which is told when it is over."""
+    return any(named.bucket != _SHOWN and not _is_edge(named) for named in query.buckets)
+
+
 def list_needed(query: ConjunctiveQuery) -> tuple[str, ...]:
     """The variables of its solutions that a query computes with, or shows: values, and times."""
+    names = _list_shown(query)
+    names += [named.time.name for named in query.buckets if not _is_shown(named)]
+    return tuple(dict.fromkeys(names))
+
+
+def _list_shown(query: ConjunctiveQuery) -> list[str]:
+    """The variables that a query without aggregates shows, or computes with."""
     names = [v.name for v in query.head]
     for named in query.buckets:
-        shown = named.bucket == _SHOWN and named.place is not None
-        names.insert(named.place or 0 if shown else len(names), named.time.name)
-    return tuple(dict.fromkeys(names))
+        if _is_shown(named):
+            names.insert(named.place or 0, named.time.name)
+    return names
+
+
+def _is_shown(named: NamedBuckets) -> bool:
+    return named.bucket == _SHOWN and named.place is not None
+
+
+def _is_edge(named: NamedBuckets) -> bool:
+    return named.name.startswith((BEGINS, ENDS))
 
 
 def compute_solutions(union: SpjUnion, query: ConjunctiveQuery, catalog: Catalog) -> SpjUnion:
@@ -60,12 +87,15 @@ def compute_solutions(union: SpjUnion, query: ConjunctiveQuery, catalog: Catalog
     if not union.disjuncts:
         return replace(union, aggregation=query.aggregation)
     union = _add_buckets(replace(union, aggregation=query.aggregation), query)
+    union = delay_rows(union, extend_catalog(catalog, union))
     if query.computation is not None:
         whole = extend_catalog(catalog, union)
         union = attach_computation(union, whole, query.computation, optional=True)
         union = _type_nulls(union, catalog)
-    elif query.aggregation is not None:
-        union = _choose(union, query.aggregation.variables)
+    else:
+        groups = query.aggregation
+        shown = _list_shown(query) if groups is None else groups.variables
+        union = _choose(union, dict.fromkeys((*shown, *union.ends, *union.begins)))
     _refuse_unbound(union)
     union = _hold_constants(union)
     whole = extend_catalog(catalog, union)
@@ -80,7 +110,7 @@ def _add_buckets(union: SpjUnion, query: ConjunctiveQuery) -> SpjUnion:
     Raises:
         QueryError: a bucket is of another time.
     """
-    wanted = [b for b in query.buckets if b.bucket != _SHOWN]
+    wanted = [b for b in query.buckets if b.bucket != _SHOWN or _is_edge(b)]
     if not wanted:
         return union
     blocks = {b.stream.name: b for b in union.blocks}
@@ -94,6 +124,8 @@ def _add_buckets(union: SpjUnion, query: ConjunctiveQuery) -> SpjUnion:
             alias, bucket = time.value.alias, named.bucket
             if of[alias] in blocks:
                 known = blocks[of[alias]].time
+                if _is_edge(named) and known != (named.time.name, 0):
+                    raise _refuse_window(named, query.source)
                 if known is None or known[0] != named.time.name:
                     raise _refuse_time(named, query.source)
                 bucket = replace(bucket, behind_us=bucket.behind_us + known[1])
@@ -102,7 +134,25 @@ def _add_buckets(union: SpjUnion, query: ConjunctiveQuery) -> SpjUnion:
             value = Attribute(alias, column.name)
             outputs.append((named.name, LiteralOutput(value, f"{XSD}dateTime")))
         disjuncts.append(replace(disjunct, outputs=(*disjunct.outputs, *outputs)))
-    return replace(union, disjuncts=tuple(disjuncts), buckets=tuple(dict.fromkeys(buckets)))
+    names = [b.name for b in wanted]
+    return replace(
+        union,
+        disjuncts=tuple(disjuncts),
+        buckets=tuple(dict.fromkeys(buckets)),
+        ends=tuple(n for n in names if n.startswith(ENDS)),
+        begins=tuple(n for n in names if n.startswith(BEGINS)),
+    )
+
+
+def _refuse_window(named: NamedBuckets, source: Source | None) -> QueryError:
+    return QueryError(
+        f"a window of ?{named.time.name} beside NOT EXISTS, EXISTS, MINUS or OPTIONAL, of "
+        "solutions that have a later time, or that are final later",
+        why="what is beside a solution is not known yet when its window begins",
+        fix=f"look at times that are none after ?{named.time.name}, as in "
+        f"FILTER(?u <= ?{named.time.name}), and put NOW() beside the latest one",
+        source=source,
+    )
 
 
 def _refuse_time(named: NamedBuckets, source: Source | None) -> BucketError:
@@ -116,12 +166,13 @@ def _refuse_time(named: NamedBuckets, source: Source | None) -> BucketError:
     )
 
 
-def _choose(union: SpjUnion, names: Sequence[str]) -> SpjUnion:
+def _choose(union: SpjUnion, names: Iterable[str]) -> SpjUnion:
     """The query of some of its variables."""
+    names = tuple(names)
     disjuncts = tuple(
         replace(q, outputs=tuple((n, dict(q.outputs)[n]) for n in names)) for q in union.disjuncts
     )
-    return replace(union, variables=tuple(names), disjuncts=disjuncts)
+    return replace(union, variables=names, disjuncts=disjuncts)
 
 
 def _type_nulls(union: SpjUnion, catalog: Catalog) -> SpjUnion:

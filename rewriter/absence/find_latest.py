@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.rewriter.absence.unite_solutions import Solutions
 from ontoweir.rewriter.algebra.equality_classes import (
     condition_attributes,
@@ -27,6 +28,39 @@ from ontoweir.rewriter.model.spj import (
 )
 
 
+class Pair(NamedTuple):
+    """Solutions of one row each, `mine`, that must have no other row of its stream beside them, as
+    `both` says; the aliases there."""
+
+    one: Solutions
+    mine: SpjQuery
+    both: SpjQuery
+    stream: Stream
+    row: str
+    other: str
+
+
+def find_pair(alternatives: Sequence[Solutions], catalog: Catalog) -> Pair | None:
+    """Solutions beside which there must be no other row of the same stream; None: it is something
+    else."""
+    if len(alternatives) != 1 or len(alternatives[0].parts) != 1 or alternatives[0].missing:
+        return None
+    (one,) = alternatives
+    ((hits, _, present),) = one.parts
+    if present or len(one.found.disjuncts) != 1 or len(hits.disjuncts) != 1 or one.found.distinct:
+        return None
+    (mine,), (both,) = one.found.disjuncts, hits.disjuncts
+    known = extend_catalog(catalog, one.found).streams
+    if len(mine.occurrences) != 1 or mine.occurrences[0].table not in known:
+        return None
+    stream = known[mine.occurrences[0].table]
+    own = {a.alias for n in one.times for a in output_attributes(dict(both.outputs)[n])}
+    others = [o for o in both.occurrences if o.alias not in own]
+    if len(both.occurrences) != 2 or [o.table for o in others] != [stream.name] or len(own) != 1:
+        return None
+    return Pair(one, mine, both, stream, own.pop(), others[0].alias)
+
+
 def find_latest(
     alternatives: Sequence[Solutions], head: Sequence[str], catalog: Catalog
 ) -> SpjUnion | None:
@@ -41,30 +75,17 @@ def find_latest(
         head: the answer variables.
         catalog: the tables.
     """
-    if len(alternatives) != 1 or len(alternatives[0].parts) != 1 or alternatives[0].missing:
+    pair = find_pair(alternatives, catalog)
+    if pair is None:
         return None
-    (one,) = alternatives
-    ((hits, _, present),) = one.parts
-    if present or len(one.found.disjuncts) != 1 or len(hits.disjuncts) != 1 or one.found.distinct:
-        return None
-    (mine,), (both,) = one.found.disjuncts, hits.disjuncts
-    known = extend_catalog(catalog, one.found).streams
-    if len(mine.occurrences) != 1 or mine.occurrences[0].table not in known:
-        return None
-    stream = known[mine.occurrences[0].table]
-    own = {a.alias for n in one.times for a in output_attributes(dict(both.outputs)[n])}
-    others = [o for o in both.occurrences if o.alias not in own]
-    if len(both.occurrences) != 2 or [o.table for o in others] != [stream.name]:
-        return None
-    (row,) = own
-    later = others[0].alias
+    one, mine, both, stream, row, later = pair
     key: set[str] = set()
     follows = False
     for condition in both.conditions:
         aliases = {a.alias for a in condition_attributes(condition)}
         if aliases != {row, later}:
             continue
-        sides = _as_of(condition, later)
+        sides = as_of(condition, later)
         if sides == (Op.GT, stream.timestamp, stream.timestamp):
             follows = True
         elif sides is not None and sides == (Op.EQ, sides[1], sides[1]):
@@ -74,18 +95,19 @@ def find_latest(
     alias = mine.occurrences[0].alias
     if not follows or not key or not key.isdisjoint({stream.timestamp}):
         return None
-    if _conditions(mine, alias) != _conditions(both, later):
+    if own_conditions(mine, alias) != own_conditions(both, later):
         return None
     outputs = dict(mine.outputs)
-    names = tuple(n for n in head if _is_key(outputs.get(n), key))
+    names = tuple(n for n in head if is_key(outputs.get(n), key))
     if {a.column for n in names for a in output_attributes(outputs[n])} != key:
         return None
     query = replace(mine, outputs=tuple((n, outputs[n]) for n in head))
     return replace(one.found, variables=tuple(head), disjuncts=(query,), standing=Standing(names))
 
 
-def _as_of(condition: object, later: str) -> tuple[Op, str, str] | None:
-    """A comparison of two rows, as one of the later row with the other."""
+def as_of(condition: object, later: str) -> tuple[Op, str, str] | None:
+    """A comparison of the columns of two rows, as one of the later row with the other; None: it is
+    something else."""
     if not isinstance(condition, Compare) or not isinstance(condition.right, Attribute):
         return None
     left, op, right = condition.left, condition.op, condition.right
@@ -96,7 +118,7 @@ def _as_of(condition: object, later: str) -> tuple[Op, str, str] | None:
     return op, left.column, right.column
 
 
-def _conditions(query: SpjQuery, alias: str) -> tuple[frozenset[str], frozenset[object]]:
+def own_conditions(query: SpjQuery, alias: str) -> tuple[frozenset[str], frozenset[object]]:
     """The columns of an occurrence that must have a value, and its other conditions."""
     valued = {a.column for c in query.conditions for a in valued_attributes(c) if a.alias == alias}
     rest = set()
@@ -117,7 +139,7 @@ def _conditions(query: SpjQuery, alias: str) -> tuple[frozenset[str], frozenset[
     return frozenset(valued - times - stamps), frozenset(rest)
 
 
-def _is_key(output: object, key: set[str]) -> bool:
+def is_key(output: object, key: set[str]) -> bool:
     """Whether a term tells the values of a column of the key apart."""
     if not isinstance(output, LiteralOutput | IriOutput | TemplateLiteralOutput):
         return False

@@ -3,18 +3,21 @@
 They have the lines of the text, so that places in them are places in it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import count, product
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.absence.lift_clauses import lift_clauses, tidy_stops
-from ontoweir.rewriter.absence.list_items import (
+from ontoweir.rewriter.absence.clause_scopes import Clause, ClauseScopes
+from ontoweir.rewriter.clauses.lift_clauses import lift_clauses, tidy_stops
+from ontoweir.rewriter.clauses.list_items import (
     CLAUSES,
     Item,
     ItemKind,
     close_of,
+    is_now,
+    is_select,
     list_items,
     list_variables,
 )
@@ -85,6 +88,7 @@ def split_text(text: str, file: str) -> SplitText | None:
     texts = tuple(_Text(t, file) for t in lifted.texts)
     whole = _Text(lifted.joined, file)
     certain = frozenset.intersection(*(t.bound for t in texts))
+    _check_windows((whole, *texts))
     items, distinct = whole.read_head()
     times = whole.list_times()
     names = tuple(n for n in whole.variables if n not in times) if items is None else items
@@ -99,14 +103,15 @@ def split_text(text: str, file: str) -> SplitText | None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Clause:
-    """A clause of the outermost group; `inner`: the OPTIONAL patterns directly in it; `parent`:
-    that it is in, an OPTIONAL too."""
-
-    item: Item
-    inner: tuple[Item, ...]
-    parent: "_Clause | None" = None
+def _check_windows(texts: "Sequence[_Text]") -> None:
+    """Raise QueryError for branches of UNION with windows of their own."""
+    if len({text.write_windows() for text in texts}) > 1:
+        raise texts[0].refuse(
+            "NOW() in a branch of UNION, beside NOT EXISTS, EXISTS, MINUS or OPTIONAL",
+            "when answers end would have different meanings",
+            "write the FILTER with NOW() outside of UNION, or register a query for each",
+            texts[0].tokens[texts[0].start].line,
+        )
 
 
 class _Text:
@@ -118,30 +123,27 @@ class _Text:
         self.start = next(n for n, t in enumerate(self.tokens) if t.text == "{")
         self.end = close_of(self.tokens, self.start)
         self.items = list_items(self.tokens, self.start)
-        self.clauses = list(self._list_clauses(self.items, None))
+        self.scopes = ClauseScopes(self.tokens, self.items, self.late_items, file)
+        self.clauses = self.scopes.clauses
+        self.variables_of = self.scopes.variables_of
         self.select = self._find_select()
-
-    def _list_clauses(self, items: Sequence[Item], parent: _Clause | None) -> Iterator[_Clause]:
-        for item in items:
-            if item.kind not in CLAUSES or not item.braces:
-                continue
-            body = list_items(self.tokens, item.braces[0][0])
-            inner = tuple(i for i in body if i.kind is ItemKind.OPTIONAL)
-            made = _Clause(item, inner, parent)
-            yield made
-            if item.kind is ItemKind.OPTIONAL:
-                yield from self._list_clauses(inner, made)
 
     def _find_select(self) -> int:
         words = [t.text.upper() for t in self.tokens[: self.start]]
         if "SELECT" in words:
             return max(n for n, word in enumerate(words) if word == "SELECT")
-        raise self._refuse(
+        raise self.refuse(
             "NOT EXISTS, EXISTS, MINUS or OPTIONAL in a query that is no SELECT",
             "they are read in SELECT",
             "write SELECT and the variables",
             self.tokens[self.start].line,
         )
+
+    @cached_property
+    def _selects(self) -> tuple[range, ...]:
+        """The places of SELECTs within the text, whose times are their own."""
+        opens = (n for n in range(self.start, self.end) if self.tokens[n].text == "{")
+        return tuple(range(n, close_of(self.tokens, n)) for n in opens if is_select(self.tokens, n))
 
     @cached_property
     def variables(self) -> tuple[str, ...]:
@@ -177,6 +179,13 @@ class _Text:
         return frozenset((*found, *(v for names in late for v in names))) - self.bound
 
     @cached_property
+    def _suffix(self) -> str:
+        """What makes other names of names: no variable of the text ends so."""
+        names = [t.text for t in self.tokens if t.kind == "var"]
+        made = (f"_apart{n or ''}" for n in count())
+        return next(s for s in made if not any(n.endswith(s) for n in names))
+
+    @cached_property
     def late_items(self) -> tuple[Item, ...]:
         """The FILTERs and BINDs of what may have no value."""
         plain = (ItemKind.FILTER, ItemKind.BIND)
@@ -196,6 +205,16 @@ class _Text:
                 late.append(item)
         return tuple(late)
 
+    @cached_property
+    def windows(self) -> tuple[Item, ...]:
+        """The FILTERs with NOW()."""
+        plain = (i for i in self.items if i.kind is ItemKind.FILTER and not i.braces)
+        return tuple(i for i in plain if any(is_now(self.tokens[n]) for n in i.places))
+
+    def write_windows(self) -> frozenset[tuple[str, ...]]:
+        """What they say."""
+        return frozenset(tuple(self.tokens[n].text for n in i.places) for i in self.windows)
+
     @property
     def late_binds(self) -> Iterator[Item]:
         """The BINDs of what may have no value."""
@@ -204,6 +223,8 @@ class _Text:
     @property
     def computes(self) -> bool:
         """Whether answers are more than variables of solutions."""
+        if self.windows:
+            return True
         head = self.tokens[self.select + 1 : self.start]
         after = (t.text.upper() for t in self.tokens[self.end + 1 :] if t.kind == "word")
         return any(t.text == "(" for t in head) or not _AFTER.isdisjoint(after)
@@ -221,59 +242,57 @@ class _Text:
                 items.append(token.text[1:])
         return tuple(dict.fromkeys(items)) or None, distinct
 
-    def list_times(self, chosen: Sequence[_Clause] | None = None) -> tuple[str, ...]:
+    def list_times(self, chosen: Sequence[Clause] | None = None) -> tuple[str, ...]:
         """The variables of GRAPH, outside of all clauses but some (None: anywhere)."""
         times = []
         for n in range(self.start, self.end):
             if self.tokens[n].text.upper() != "GRAPH" or self.tokens[n + 1].kind != "var":
+                continue
+            if any(n in places for places in self._selects):
                 continue
             around = [c for c in self.clauses if n in c.item.places]
             if chosen is None or all(c in chosen for c in around):
                 times.append(self.tokens[n + 1].text[1:])
         return tuple(dict.fromkeys(times))
 
-    def variables_of(self, clause: _Clause) -> tuple[str, ...]:
-        """The variables of a clause, without those of OPTIONAL patterns in it."""
-        inner = {n for i in clause.inner for n in i.places}
-        return list_variables(self.tokens, [n for n in clause.item.places if n not in inner])
-
     def write_solutions(self, head: Sequence[str], distinct: bool) -> Iterator[SolutionTexts]:
         """The queries of solutions, for each choice of OPTIONAL patterns."""
         optional = [c for c in self.clauses if c.item.kind is ItemKind.OPTIONAL]
         if len(optional) > MAX_OPTIONAL:
-            raise self._refuse(
+            raise self.refuse(
                 f"{len(optional)} OPTIONAL patterns",
                 f"each is there, or not, in every combination: of {MAX_OPTIONAL} at most",
                 "register several queries",
                 self._line(optional[MAX_OPTIONAL]),
             )
-        self._check_clauses()
+        self.scopes.check()
         for there in product((True, False), repeat=len(optional)):
             chosen = [c for c, is_there in zip(optional, there, strict=True) if is_there]
             if all(c.parent is None or c.parent in chosen for c in chosen):
                 yield self._write_alternative(head, distinct, chosen)
 
     def _write_alternative(
-        self, head: Sequence[str], distinct: bool, chosen: Sequence[_Clause]
+        self, head: Sequence[str], distinct: bool, chosen: Sequence[Clause]
     ) -> SolutionTexts:
         """The solutions with some of the OPTIONAL patterns, and without the others."""
         known = dict.fromkeys(self.bound_in_order)
         known |= dict.fromkeys(v for c in chosen for v in self.variables_of(c))
         times = [v for v in self.list_times(chosen) if v in known]
-        beside: list[_Clause] = []
+        beside: list[tuple[Clause, Set[str]]] = []
         needed: dict[str, None] = {}
         for clause in self.clauses:
             if clause in chosen or not (clause.parent is None or clause.parent in chosen):
                 continue
-            mine = [v for v in self.variables_of(clause) if v in known]
+            bound = self.scopes.bound_before(clause, chosen)
+            mine = [v for v in self.variables_of(clause) if v in bound]
             if clause.item.kind is ItemKind.MINUS and not mine:
                 continue  # it takes away what has a variable in common
-            beside.append(clause)
+            beside.append((clause, known.keys() - bound))
             needed |= dict.fromkeys(mine)
         keys = tuple(dict.fromkeys((*needed, *times)))  # the same of all parts
         parts = []
-        for clause in beside:
-            text = self._write(keys, distinct, [*chosen, clause])
+        for clause, other in beside:
+            text = self._write(keys, distinct, [*chosen, clause], (clause, other))
             parts.append(PartText(text, keys, clause.item.kind is ItemKind.PRESENT))
         shown = dict.fromkeys((*(v for v in head if v in known), *keys, *times))
         return SolutionTexts(
@@ -283,9 +302,16 @@ class _Text:
             tuple(v for v in head if v not in known),
         )
 
-    def _write(self, names: Sequence[str], distinct: bool, kept: Sequence[_Clause]) -> str:
-        """The text with other answer variables, and some of the clauses as patterns."""
-        made = self._splice(kept, set(self.late_items))
+    def _write(
+        self,
+        names: Sequence[str],
+        distinct: bool,
+        kept: Sequence[Clause],
+        apart: tuple[Clause, Set[str]] | None = None,
+    ) -> str:
+        """The text with other answer variables, and some of the clauses as patterns; `apart`:
+        one of which some variables are others than those of the same names."""
+        made = self._splice(kept, {*self.late_items, *self.windows}, apart)
         after = self.tokens[self.select]
         begin = after.offset + len(after.text)
         end = next(
@@ -309,6 +335,7 @@ class _Text:
             i
             for i in self.items
             if i.kind is ItemKind.FILTER
+            and i not in self.windows
             and certain.issuperset(list_variables(self.tokens, i.places))
         }
         inner = {
@@ -319,9 +346,19 @@ class _Text:
         }
         return tidy_stops("".join(self._splice(optional, early | inner)))
 
-    def _splice(self, kept: Sequence[_Clause], left_out: set[Item]) -> list[str]:
+    def _splice(
+        self,
+        kept: Sequence[Clause],
+        left_out: set[Item],
+        apart: tuple[Clause, Set[str]] | None = None,
+    ) -> list[str]:
         """The text with some of the clauses as patterns, the others and some items left out."""
         made = list(self.text)
+        for clause, names in () if apart is None else (apart,):
+            for place in clause.item.places:
+                token = self.tokens[place]
+                if token.kind == "var" and token.text[1:] in names:
+                    made[token.offset + len(token.text) - 1] += self._suffix
         for item in left_out:
             end = self.tokens[item.last]
             _blank(made, self.tokens[item.first].offset, end.offset + len(end.text))
@@ -341,57 +378,11 @@ class _Text:
                 made[opens] = made[last] = "."
         return made
 
-    def _check_clauses(self) -> None:
-        """Raise QueryError for a variable that an OPTIONAL pattern alone binds, elsewhere."""
-        late = {v for i in self.late_binds for v in list_variables(self.tokens, i.places)[-1:]}
-        for clause in self.clauses:
-            mine = set(self.variables_of(clause)) - self.bound
-            if clause.item.kind is not ItemKind.OPTIONAL:
-                self._check_dropped(clause)
-                mine &= late
-            near = {id(c) for c in _line_of(clause)}
-            for other in self.clauses:
-                if id(other) in near or clause in _line_of(other):
-                    continue
-                shared = mine & set(self.variables_of(other)) | (mine & late)
-                if shared:
-                    raise self._refuse(
-                        f"?{min(shared)} in two clauses, one of which is OPTIONAL",
-                        "where the OPTIONAL pattern does not match, it has no value",
-                        "write it in a pattern of the outermost group, or rename it in one of them",
-                        self._line(clause),
-                    )
-
-    def _check_dropped(self, clause: _Clause) -> None:
-        """Raise QueryError for an OPTIONAL pattern on which a clause around it depends."""
-        body = list_items(self.tokens, clause.item.braces[0][0])
-        filters = [i for i in body if i.kind is ItemKind.FILTER]
-        read = {v for i in filters for v in list_variables(self.tokens, i.places)}
-        if clause.item.kind is ItemKind.MINUS:
-            read |= {*self.bound, *self.optional}
-        own = set(self.variables_of(clause))
-        for inner in clause.inner:
-            used = set(list_variables(self.tokens, inner.places)) & read
-            if clause.item.kind is not ItemKind.MINUS:
-                used -= own
-            if used:
-                raise self._refuse(
-                    f"?{min(used)} of an OPTIONAL pattern inside of {clause.item.kind}",
-                    "whether there is a match would depend on its value, and it may have none",
-                    f"write two {clause.item.kind} clauses, with the pattern and without it",
-                    self.tokens[inner.first].line,
-                )
-
-    def _line(self, clause: _Clause) -> int:
+    def _line(self, clause: Clause) -> int:
         return self.tokens[clause.item.first].line
 
-    def _refuse(self, what: str, why: str, fix: str, line: int) -> QueryError:
+    def refuse(self, what: str, why: str, fix: str, line: int) -> QueryError:
         return QueryError(what, why=why, fix=fix, source=Source(self.file, line))
-
-
-def _line_of(clause: _Clause) -> list[_Clause]:
-    """A clause, and those that it is in."""
-    return [clause] if clause.parent is None else [clause, *_line_of(clause.parent)]
 
 
 def _blank(made: list[str], first: int, last: int) -> None:

@@ -49,6 +49,16 @@ class Solutions:
     missing: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Uniting:
+    """How solutions become streams. `plain`: alternatives without parts are matches as those of any
+    query, and no stream; `held`: answers may be told later than they are final, so that all are so
+    long after their time: those of buckets, which are told when these are over."""
+
+    plain: bool = False
+    held: bool = False
+
+
 def unite_solutions(
     name: str,
     head: Sequence[str],
@@ -57,7 +67,7 @@ def unite_solutions(
     *,
     distinct: bool,
     source: Source,
-    plain: bool = False,
+    how: "Uniting | None" = None,
 ) -> SpjUnion:
     """The query whose answers are those of all alternatives together.
 
@@ -68,16 +78,21 @@ def unite_solutions(
         catalog: the tables.
         distinct: set semantics.
         source: where it is.
-        plain: alternatives without parts are matches as those of any query, and no stream.
+        how: they become streams (None: each when it is final).
 
     Raises:
         QueryError: answers are never final; or of a variable it is not known what they are.
     """
+    how = how or Uniting()
     taken = {*catalog.streams, *catalog.relations}
     names = (n for k in count(1) if (n := f"{name}_{k}") not in taken)
     there = [one for one in alternatives if one.found.disjuncts]
-    alone = [one for one in there if plain and _is_alone(one)]
-    made = [_declare(one, next(names), head, catalog, source) for one in there if one not in alone]
+    alone = [one for one in there if how.plain and _is_alone(one)]
+    made = [
+        _declare(one, next(names), head, catalog, source, held=how.held)
+        for one in there
+        if one not in alone
+    ]
     kinds = _list_types([one.found for one in alone], catalog)
     for block in made:
         for variable, (output, _) in block.shown.items():
@@ -158,7 +173,13 @@ class _Made:
 
 
 def _declare(
-    one: Solutions, name: str, head: Sequence[str], catalog: Catalog, source: Source
+    one: Solutions,
+    name: str,
+    head: Sequence[str],
+    catalog: Catalog,
+    source: Source,
+    *,
+    held: bool,
 ) -> _Made:
     found = replace(one.found, name=name, aggregation=None)
     wide = extend_catalog(catalog, found)
@@ -200,7 +221,7 @@ def _declare(
         AbsencePart(replace(hits, name=f"{name}, what is beside"), (), present)
         for hits, _, present in one.parts
     ]
-    block, _ = declare_absence(found, parts, keys, one.times, catalog, shown=head)
+    block, _ = declare_absence(found, parts, keys, one.times, catalog, shown=head, held=held)
     types = {c.name: c.type for c in block.stream.columns}
     return _Made(block, shown, types)
 

@@ -78,7 +78,7 @@ def fill_relations(
         there = {**statics, **filled}
         prepared = prepare_view(view, catalog, there)
         made = _select_static(prepared.branches, prepared, there)
-        filled[view.name] = derive_relation(view.table, made)
+        filled[view.name] = derive_relation(catalog.relations[view.name], made)
     return filled
 
 

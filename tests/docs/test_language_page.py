@@ -14,6 +14,8 @@ PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
 BODY = "GRAPH ?t { ?r :averageSpeed ?v ; :reportedBy ?s }"
 TWO = "GRAPH ?t1 { ?a :averageSpeed ?v ; :reportedBy ?s } GRAPH ?t2 { ?b :averageSpeed ?w }"
 
+OTHER = "GRAPH ?u { ?q :averageSpeed ?w ; :reportedBy ?s }"
+HALF_HOUR = '"PT30M"^^xsd:dayTimeDuration'
 LATER = 'FILTER(?t2 > ?t1 && ?t2 - ?t1 <= "PT30M"^^xsd:dayTimeDuration)'
 HOUR = 'GROUP BY (<urn:ontoweir:tumble>(?t2, "PT1H"^^xsd:dayTimeDuration) AS ?hour)'
 
@@ -39,6 +41,10 @@ READ = [
     f"SELECT ?v {{ {BODY} FILTER EXISTS {{ GRAPH ?u {{ ?q :reportedBy ?s }} FILTER(?u < ?t) }} }}",
     f"SELECT ?v {{ {BODY} MINUS {{ ?s :monitors ?x }} }}",
     f"SELECT ?v ?x {{ {BODY} OPTIONAL {{ ?s :monitors ?x }} }}",
+    f"SELECT ?v ?x {{ {BODY} OPTIONAL {{ ?s :monitors ?x }} OPTIONAL {{ ?s :standsIn ?x }} }}",
+    f"SELECT ?v {{ {{ SELECT ?s ?v {{ {BODY} MINUS {{ ?s :monitors ?x }} }} }} }}",
+    f"SELECT ?v {{ {BODY} MINUS {{ ?s :monitors ?x }} FILTER(?t > NOW() - {HALF_HOUR}) }}",
+    f"SELECT ?s ?v {{ {BODY} FILTER NOT EXISTS {{ {OTHER} FILTER(?w > ?v) }} }}",
     f"SELECT ?s {{ {{ {BODY} MINUS {{ ?s :monitors ?x }} }} }}",
     "SELECT * { GRAPH ?t { ?r :averageSpeed ?v OPTIONAL { ?r :vehicleCount ?x } } } ORDER BY ?t",
     f"SELECT ?s (COUNT(?x) AS ?n) {{ {BODY} OPTIONAL {{ ?s :monitors ?x }} }} GROUP BY ?s",
@@ -64,7 +70,7 @@ READ = [
 ]
 
 REFUSED = {
-    "OPTIONAL": f"SELECT ?v {{ {BODY} MINUS {{ ?s :monitors ?r OPTIONAL {{ ?r :p ?s }} }} }}",
+    "OPTIONAL": f"SELECT ?v {{ {BODY} MINUS {{ ?s :monitors ?x OPTIONAL {{ ?x :p ?v }} }} }}",
     "MINUS": f"SELECT ?v {{ {BODY} OPTIONAL {{ ?s :monitors ?x MINUS {{ ?x :locatedIn ?y }} }} }}",
     "EXISTS": f"SELECT ?v {{ {BODY} FILTER(EXISTS {{ ?s :monitors ?x }} = true) }}",
     "which may have no value": f"SELECT ?v {{ {BODY} OPTIONAL {{ ?s :normalSpeed ?y }} "

@@ -8,7 +8,8 @@ is lost; here both sides are bags, as section 18.5 of SPARQL 1.1 has it. Its IN 
 that the decimal 1.0 is not IN (1, 2); section 17.4.1.9 has =, which is what is asked here. Its
 GRAPH leaves the graph with its first solution, where EXISTS is evaluated in the default graph then;
 here all solutions are found before one is given. Its && is an error where a part is; section 17.2
-has false where another part is false, which is what is asked here.
+has false where another part is false, which is what is asked here. Of OPTIONAL after VALUES it
+forgets what VALUES binds when it looks whether there is no match; here it does not (18.5).
 """
 
 import re
@@ -33,7 +34,7 @@ Answer: TypeAlias = tuple[str, ...]
 Answers: TypeAlias = Counter[Answer]
 HOLDS_AT = URIRef("urn:holds-at")
 TIME = URIRef("http://e/t")
-_EVALUATE_GRAPH = evaluate.evalGraph
+_EVALUATE_GRAPH, _EVALUATE_OPTIONAL = evaluate.evalGraph, evaluate.evalLeftJoin
 _TIME = re.compile(r"GRAPH \?(\w+) \{")
 _AGGREGATES = re.compile(r"^(SELECT .*\))\n", re.MULTILINE)
 _IN = re.compile(r"\?(\w+) IN \((\S+), (\S+)\)")
@@ -113,6 +114,7 @@ def _count(dataset: Dataset, query: Query) -> Answers:
     with (
         patch.object(evaluate, "evalJoin", _join_bags),
         patch.object(evaluate, "evalGraph", _evaluate_graph),
+        patch.object(evaluate, "evalLeftJoin", _evaluate_optional),
     ):
         result: Any = dataset.query(query)
         for row in result:
@@ -132,6 +134,23 @@ def _evaluate_graph(ctx: QueryContext, part: CompValue) -> Any:
     evaluate_part = evaluate.evalPart
     with patch.object(evaluate, "evalPart", listed):
         return list(_EVALUATE_GRAPH(ctx, part))
+
+
+def _evaluate_optional(ctx: QueryContext, join: CompValue) -> Any:
+    """The left side's variables are those of VALUES too."""
+    if join.p1._vars is not None:
+        join.p1["_vars"] = join.p1._vars | set(_list_values(join.p1))
+    return list(_EVALUATE_OPTIONAL(ctx, join))
+
+
+def _list_values(part: object) -> Iterator[Any]:
+    """The variables of VALUES in a pattern."""
+    if not isinstance(part, CompValue):
+        return
+    for row in part.res or () if part.name == "values" else ():
+        yield from row
+    for inner in part.values():
+        yield from _list_values(inner)
 
 
 def write_cell(term: object) -> str:

@@ -208,7 +208,7 @@ def run_seed(
         return Counter({f"refused: {error.what[:70]}": 1})
     if job.unbounded:
         return Counter(undecided=1)
-    grouped = "GROUP BY" in text
+    grouped = "GROUP BY" in text.rpartition("}")[2]
     names = list(compiled.union.variables)
     if compiled.union.aggregation is not None:
         names = list(compiled.union.aggregation.columns)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import event, given
 
 from ontoweir.errors import QueryError
-from ontoweir.rewriter.absence.split_binds import split_binds
+from ontoweir.rewriter.clauses.split_binds import split_binds
 from tests.oracle.budget import SEEDS, budget
 from tests.sparql_counts.test_absence_choices import make_exists
 from tests.sparql_counts.test_computed_absence import PREFIXES, run_seed

@@ -138,10 +138,10 @@ def run_seed(seed: int, folder: Path, *, grouped: bool = False) -> Counter[str]:
             assert made[0] == made[1], shown
         read = configure_run([job], job.catalog).streams
         last = max((int(r[0] or 0) for name in read for r in rows[name]), default=-1)
-        for step, (moment, wanted) in enumerate(_ask_at_each(text, graphs)):
-            if job.emit == "changes" and _step(moment) > last:
+        for step, (moment, wanted) in enumerate(ask_at_each(text, graphs)):
+            if job.emit == "changes" and step_of(moment) > last:
                 break
-            assert _standing(made[0], names, shown_times, moment) == wanted, (step, moment, shown)
+            assert standing(made[0], names, shown_times, moment) == wanted, (step, moment, shown)
         told["with answers" if made[0] else "without"] += 1
         told["windows"] += bool(compiled.union.ends and made[0])
         told["units"] += bool(compiled.union.step_us and made[0])
@@ -156,11 +156,11 @@ def _count(rows: list[dict[str, Any]]) -> Counter[Any]:
     return found
 
 
-def _step(moment: datetime) -> int:
+def step_of(moment: datetime) -> int:
     return int((moment.replace(tzinfo=None) - datetime(2020, 1, 1)).total_seconds()) // 300
 
 
-def _ask_at_each(text: str, graphs: Graphs) -> list[tuple[datetime, Answers]]:
+def ask_at_each(text: str, graphs: Graphs) -> list[tuple[datetime, Answers]]:
     found = []
     for moment in graphs.at:
         floored = re.sub(
@@ -183,7 +183,7 @@ def _literal(moment: datetime) -> str:
     return f'"{moment.replace(tzinfo=None).isoformat()}"^^xsd:dateTime'
 
 
-def _standing(
+def standing(
     rows: list[dict[str, Any]], names: list[str], times: set[str], moment: datetime
 ) -> Answers:
     """The answers that hold at a time."""

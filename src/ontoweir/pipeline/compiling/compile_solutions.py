@@ -8,10 +8,10 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.pipeline.compiled_query import CompiledQuery
-from ontoweir.rewriter.absence.list_items import ItemKind
 from ontoweir.rewriter.absence.split_text import PartText, SolutionTexts, SplitText, split_text
-from ontoweir.rewriter.absence.unite_solutions import Solutions, unite_solutions
+from ontoweir.rewriter.absence.unite_solutions import Solutions, Uniting, unite_solutions
 from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.clauses.list_items import ItemKind
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, SpjQuery, SpjUnion
 
 
@@ -67,7 +67,7 @@ def _compile_part(part: PartText, times: Sequence[str], work: SolutionCompiler) 
         work.catalog,
         distinct=True,
         source=split.source,
-        plain=True,
+        how=Uniting(plain=True),
     )
     return _place_times(union, times, split)
 

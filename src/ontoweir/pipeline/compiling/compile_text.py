@@ -8,11 +8,17 @@ from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.pipeline.compiling.compile_solutions import SolutionCompiler, compile_solutions
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
-from ontoweir.rewriter.absence.compute_solutions import compute_solutions, list_needed
+from ontoweir.rewriter.absence.compute_solutions import (
+    compute_solutions,
+    has_buckets,
+    has_windows,
+    list_needed,
+)
+from ontoweir.rewriter.absence.find_greatest import find_greatest
 from ontoweir.rewriter.absence.find_latest import find_latest
-from ontoweir.rewriter.absence.name_absence import name_absence
-from ontoweir.rewriter.absence.split_text import split_text
-from ontoweir.rewriter.absence.unite_solutions import unite_solutions
+from ontoweir.rewriter.absence.split_text import SplitText, split_text
+from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
+from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -56,45 +62,59 @@ def compile_text(
         made.append(compile_branches(parse_query(one, name=name, file=file), bool(made)))
         if made[-1].union.ends or made[-1].union.begins:
             raise QueryError(
-                "NOW() beside NOT EXISTS, EXISTS, MINUS or OPTIONAL",
+                "NOW() inside of NOT EXISTS, EXISTS, MINUS or OPTIONAL, or of a group beside them",
                 why="what is found beside a solution may leave its window, so the answer would "
                 "change back",
-                fix='compare the times: FILTER(?t2 > ?t - "PT10M"^^xsd:dayTimeDuration)',
+                fix='compare the times: FILTER(?t2 > ?t - "PT10M"^^xsd:dayTimeDuration); NOW() of '
+                "the solutions themselves is written in the outermost group",
                 source=split.source,
             )
         return made[-1]
 
     known = catalog or workspace.project.catalog
+    union = _compile_split(split, SolutionCompiler(compile_one, name, file, known))
+    incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
+    return replace(made[0], union=union, incomplete=incomplete)
+
+
+def _compile_split(split: SplitText, work: SolutionCompiler) -> SpjUnion:
+    """The query that its solutions are made into."""
+    name, known = work.name, work.catalog
     if split.around is None:
         head, distinct, around = split.head, split.distinct, None
     else:
-        around = parse_query(split.around, name=name, file=file, late=split.late)[0]
+        around = parse_query(split.around, name=name, file=work.file, late=split.late)[0]
         head, distinct = list_needed(around), around.distinct
     texts = split.write_solutions(head, distinct=distinct)
-    work = SolutionCompiler(compile_one, name, file, known)
     solutions = [
         compile_solutions(one, work._replace(name=f"{name}_{n}")) for n, one in enumerate(texts)
     ]
-    union, nested = None, any(hits.blocks for s in solutions for hits, _, _ in s.parts)
-    if around is None and not nested:
-        union = find_latest(solutions, head, known)
-        union = union or find_standing(solutions, head, known, distinct=distinct)
+    nested = any(hits.blocks for s in solutions for hits, _, _ in s.parts)
 
     def unite(plain: bool) -> SpjUnion:
+        held = around is not None and has_buckets(around)
         return unite_solutions(
-            name, head, solutions, known, distinct=distinct, source=split.source, plain=plain
+            name,
+            head,
+            solutions,
+            known,
+            distinct=distinct,
+            source=split.source,
+            how=Uniting(plain, held),
         )
 
-    if around is not None and not nested:
+    if around is None:
+        union = None
+        if not nested:
+            union = find_latest(solutions, head, known) or find_greatest(solutions, head, known)
+            union = union or find_standing(solutions, head, known, distinct=distinct)
+        return union or unite(plain=True)
+    windows = has_windows(around)
+    if not nested and not windows:
         stands = find_standing(solutions, head, known, distinct=False)
-        union = None if stands is None else compute_standing(stands, around, known)
-    if union is None and around is None:
-        union = unite(plain=True)
-    elif union is None:
-        assert around is not None
-        try:
-            union = compute_solutions(unite(plain=True), around, known)
-        except SeveralRowsError:  # streams of solutions are rows
-            union = compute_solutions(unite(plain=False), around, known)
-    incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
-    return replace(made[0], union=union, incomplete=incomplete)
+        if stands is not None:
+            return compute_standing(stands, around, known)
+    try:
+        return compute_solutions(unite(plain=not windows), around, known)
+    except SeveralRowsError:  # streams of solutions are rows
+        return compute_solutions(unite(plain=False), around, known)

@@ -16,20 +16,24 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.absence.edit_text import Edit
-from ontoweir.rewriter.absence.list_items import (
-    CLAUSES,
+from ontoweir.rewriter.clauses.check_scope import Braces, check_graphs, check_group, shares_before
+from ontoweir.rewriter.clauses.edit_text import Edit
+from ontoweir.rewriter.clauses.list_items import (
     Item,
     ItemKind,
     close_of,
+    is_moved,
+    is_now,
     is_select,
     list_clauses,
     list_items,
     list_variables,
 )
-from ontoweir.rewriter.absence.open_unions import open_unions
-from ontoweir.rewriter.absence.split_binds import split_binds
-from ontoweir.rewriter.absence.split_choices import drop_choices, split_choices
+from ontoweir.rewriter.clauses.open_selects import open_selects
+from ontoweir.rewriter.clauses.open_unions import open_unions
+from ontoweir.rewriter.clauses.split_binds import split_binds
+from ontoweir.rewriter.clauses.split_choices import drop_choices, split_choices
+from ontoweir.rewriter.clauses.turn_minus import turn_minus
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 MAX_TEXTS = 64
@@ -53,7 +57,8 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     """
     if not re.search(r"(?i)\b(EXISTS|MINUS|OPTIONAL)\b", text):
         return None
-    binds = split_binds(open_unions(_open_filters(_blank_comments(text))), file)
+    text = open_selects(_put_values_inside(_blank_comments(text)))
+    binds = split_binds(turn_minus(open_unions(_open_filters(text)), file), file)
     opened = [_push_graphs(_open_filters(one)) for one in binds]
     text = _open_filters(binds[0])
     tokens = Tokens(text).tokens
@@ -61,8 +66,10 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     if start is None or next(list_clauses(tokens, start), None) is None:
         return None
     _refuse_hidden_times(tokens, start, file)
+    check_graphs(tokens, start, file)
     text = _push_graphs(text)
-    parts = (t for one in opened for t in _split_unions(one, file))
+    alone = not _has_unions(text)
+    parts = (t for one in opened for t in _split_unions(one, file, alone=alone))
     every = (c for t in parts for c in split_choices(t, file))
     texts = tuple(islice(every, MAX_TEXTS + 1))
     if len(texts) > MAX_TEXTS:
@@ -116,6 +123,21 @@ def _blank_comments(text: str) -> str:
     return "".join((*made, re.sub(r"[^\n]", " ", text[end:])))
 
 
+def _put_values_inside(text: str) -> str:
+    """VALUES after the outermost group at its end, which is joined likewise (SPARQL 1.1, 18.2.4.3)
+    before groups are made."""
+    tokens = Tokens(text).tokens
+    start = _find_start(tokens)
+    end = len(tokens) if start is None else close_of(tokens, start)
+    first = next((n for n in range(end, len(tokens)) if tokens[n].text.upper() == "VALUES"), None)
+    if first is None:
+        return text
+    edit = Edit(text)
+    edit.before(end, f" {text[tokens[first].offset :]} ".replace("\n", " "))
+    edit.blank(first, len(tokens) - 1)
+    return edit.finish()
+
+
 def _open_filters(text: str) -> str:
     """FILTER(… && NOT EXISTS { … }) as FILTERs of their own; !EXISTS as NOT EXISTS."""
     edit = Edit(text)
@@ -132,7 +154,8 @@ def _open_filters(text: str) -> str:
             opens, closes = opens + 1, closes - 1  # FILTER((…))
         parts = list(_split_and(tokens, opens, closes))
         inner = [_unwrap(tokens, first, last) for first, last in parts]
-        if not any(_is_exists(tokens, first) for first, _ in inner):
+        timed = any(is_now(tokens[k]) for k in range(opens, closes)) and len(parts) > 1
+        if not timed and not any(_is_exists(tokens, first) for first, _ in inner):
             continue
         if any(_is_exists(tokens, f) and _exists_end(tokens, f) != last for f, last in inner):
             continue  # … || …
@@ -214,12 +237,12 @@ def _push_graphs(text: str) -> str:
 
 
 def _list_graphs(tokens: Sequence[SparqlToken], opens: int) -> Iterator[Item]:
-    """The graphs with clauses in them."""
+    """The graphs with clauses in them, or FILTERs with NOW()."""
     if is_select(tokens, opens):
         return
     for item in list_items(tokens, opens):
         if item.kind is ItemKind.GRAPH:
-            if item.braces and next(list_clauses(tokens, item.braces[0][0]), None) is not None:
+            if item.braces and is_moved(tokens, item.braces[0][0]):
                 yield item
         elif item.kind is not ItemKind.VALUES:
             for inner, _ in item.braces:
@@ -239,7 +262,7 @@ def _push(edit: Edit, opens: int, name: str) -> None:
             case ItemKind.TRIPLES:
                 edit.before(item.first, f" GRAPH {name} {{ ")
                 edit.after(item.last, " } ")
-            case ItemKind.MINUS if not _shares(tokens, opens, item):
+            case ItemKind.MINUS if not shares_before(tokens, opens, item):
                 edit.blank(item.first, item.last)  # it takes away what has a variable in common
             case ItemKind.GROUP | ItemKind.ABSENT | ItemKind.PRESENT | ItemKind.MINUS:
                 for inner, _ in item.braces:
@@ -251,13 +274,6 @@ def _push(edit: Edit, opens: int, name: str) -> None:
                     _push(edit, inner, name)
             case ItemKind.BIND | ItemKind.VALUES | ItemKind.GRAPH:
                 pass
-
-
-def _shares(tokens: Sequence[SparqlToken], opens: int, clause: Item) -> bool:
-    """Whether a clause has a variable of the rest of its group."""
-    around = set(range(opens, close_of(tokens, opens))) - set(clause.places)
-    inside = list_variables(tokens, clause.places)
-    return not set(list_variables(tokens, sorted(around))).isdisjoint(inside)
 
 
 def _find_group(tokens: Sequence[SparqlToken]) -> Item | None:
@@ -272,8 +288,12 @@ def _find_group(tokens: Sequence[SparqlToken]) -> Item | None:
     return None
 
 
-def _split_unions(text: str, file: str) -> Iterator[str]:
-    """The texts of all choices of branches."""
+def _has_unions(text: str) -> bool:
+    return any(t.text.upper() == "UNION" and t.kind == "word" for t in Tokens(text).tokens)
+
+
+def _split_unions(text: str, file: str, *, alone: bool) -> Iterator[str]:
+    """The texts of all choices of branches; `alone`: no UNION was in the text."""
     tokens = Tokens(text).tokens
     group = _find_group(tokens)
     if group is None:
@@ -282,7 +302,7 @@ def _split_unions(text: str, file: str) -> Iterator[str]:
     around = _list_around(tokens, group)
     for opens, closes in group.braces:
         if not is_select(tokens, opens):
-            _check_scope(tokens, opens, around, len(group.braces) > 1, file)
+            check_group(tokens, opens, around, Braces(len(group.braces) > 1, alone), file)
         edit = Edit(text)
         for first, last in ((group.first, opens - 1), (closes + 1, group.last)):
             if first <= last:
@@ -290,7 +310,7 @@ def _split_unions(text: str, file: str) -> Iterator[str]:
         if not is_select(tokens, opens):
             edit.put(opens, ".")
             edit.put(closes, ".")
-        yield from _split_unions(tidy_stops(edit.finish()), file)
+        yield from _split_unions(tidy_stops(edit.finish()), file, alone=alone)
 
 
 def _list_around(tokens: Sequence[SparqlToken], group: Item) -> set[str]:
@@ -308,42 +328,9 @@ def _list_around(tokens: Sequence[SparqlToken], group: Item) -> set[str]:
     return around
 
 
-def _check_scope(
-    tokens: Sequence[SparqlToken], opens: int, around: set[str], is_union: bool, file: str
-) -> None:
-    """Raise QueryError for what would mean something else outside of the group's braces."""
-    items = list_items(tokens, opens)
-    plain = [i for i in items if i.kind not in CLAUSES and i.kind is not ItemKind.FILTER]
-    bound = {v for i in plain for v in list_variables(tokens, i.places)}
-    for item in items:
-        if item.kind in CLAUSES or item.kind is ItemKind.FILTER:
-            used = set(list_variables(tokens, item.places)) - bound
-            braced = (n for b in item.braces for n in range(b[0], b[1]))
-            inner = set(list_variables(tokens, braced)) - around
-            wrong = used - inner if item.kind is ItemKind.FILTER else used & around
-            if wrong:
-                raise _refuse_scope(tokens[item.first], item.kind, min(wrong), file)
-        if item.kind is ItemKind.BIND and is_union:
-            raise QueryError(
-                "BIND in a group of UNION, beside NOT EXISTS, EXISTS, MINUS or OPTIONAL",
-                why="it is computed of the solutions of the whole query",
-                fix="write it after the UNION",
-                source=Source(file, tokens[item.first].line),
-            )
-
-
-def _refuse_scope(token: SparqlToken, kind: ItemKind, name: str, file: str) -> QueryError:
-    return QueryError(
-        f"?{name} in {kind}, in a group whose patterns do not bind it",
-        why="inside of the group's braces it has another value than outside, or none",
-        fix=f"write a pattern with ?{name} in the group, rename it, or write {kind} in the "
-        "outermost group",
-        source=Source(file, token.line),
-    )
-
-
 def _join_unions(text: str) -> str:
-    """All branches together, without their FILTERs."""
+    """All branches together, without their FILTERs, which are not of the whole."""
+    alone = not _has_unions(text)
     while True:
         edit = Edit(text)
         group = _find_group(edit.tokens)
@@ -357,7 +344,7 @@ def _join_unions(text: str) -> str:
                 continue
             edit.put(opens, ".")
             edit.put(closes, ".")
-            for item in list_items(edit.tokens, opens):
+            for item in () if alone else list_items(edit.tokens, opens):
                 if item.kind is ItemKind.FILTER:
                     edit.blank(item.first, item.last)
         text = tidy_stops(edit.finish())

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ontoweir.rewriter.absence.list_items import ItemKind, list_items, list_variables
+from ontoweir.rewriter.clauses.list_items import ItemKind, list_items, list_variables
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 _UNCERTAIN = {

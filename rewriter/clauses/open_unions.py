@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ontoweir.rewriter.absence.edit_text import Edit
-from ontoweir.rewriter.absence.list_items import (
+from ontoweir.rewriter.clauses.edit_text import Edit
+from ontoweir.rewriter.clauses.list_items import (
     CLAUSES,
     Item,
     ItemKind,

@@ -12,8 +12,8 @@ from itertools import product
 from typing import TypeAlias, assert_never
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.absence.edit_text import Edit
-from ontoweir.rewriter.absence.list_items import (
+from ontoweir.rewriter.clauses.edit_text import Edit
+from ontoweir.rewriter.clauses.list_items import (
     CLAUSES,
     Item,
     ItemKind,

@@ -3,7 +3,7 @@
 import pytest
 
 from ontoweir.errors import QueryError
-from ontoweir.rewriter.absence.split_choices import split_choices
+from ontoweir.rewriter.clauses.split_choices import split_choices
 
 E, F = "EXISTS { ?x :q 1 }", "EXISTS { ?x :q 2 }"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ontoweir.rewriter.absence.name_absence import name_absence
+from ontoweir.rewriter.clauses.name_absence import name_absence
 
 GROUP = "GRAPH ?t { ?r :by ?s }"
 LATER = "GRAPH ?u { ?c :by ?s } FILTER(?u > ?t)"

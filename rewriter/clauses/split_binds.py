@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.rewriter.absence.edit_text import Edit
-from ontoweir.rewriter.absence.list_items import ItemKind, close_of, list_items, list_variables
+from ontoweir.rewriter.clauses.edit_text import Edit
+from ontoweir.rewriter.clauses.list_items import ItemKind, close_of, list_items, list_variables
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ontoweir.rewriter.absence.open_unions import open_unions
+from ontoweir.rewriter.clauses.open_unions import open_unions
 
 QUERY = (
     "SELECT ?x WHERE {{ GRAPH ?t {{ ?x :w ?w }} FILTER NOT EXISTS {{ {{ GRAPH ?a {{ ?y :v ?w }} "

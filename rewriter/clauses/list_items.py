@@ -80,6 +80,11 @@ def is_select(tokens: Sequence[SparqlToken], opens: int) -> bool:
     return opens + 1 < len(tokens) and tokens[opens + 1].text.upper() == "SELECT"
 
 
+def is_now(token: SparqlToken) -> bool:
+    """Whether a token is the name of the function NOW."""
+    return token.kind == "word" and token.text.upper() == "NOW"
+
+
 def list_clauses(tokens: Sequence[SparqlToken], opens: int) -> Iterator[Item]:
     """The clauses anywhere in a group, and FILTERs with EXISTS in their expressions; but for those
     of subqueries."""
@@ -91,6 +96,15 @@ def list_clauses(tokens: Sequence[SparqlToken], opens: int) -> Iterator[Item]:
         if item.kind is not ItemKind.VALUES:
             for inner, _ in item.braces:
                 yield from list_clauses(tokens, inner)
+
+
+def is_moved(tokens: Sequence[SparqlToken], opens: int) -> bool:
+    """Whether a group has clauses, or FILTERs with NOW(), which are of the whole query."""
+    if next(list_clauses(tokens, opens), None) is not None:
+        return True
+    items = [] if is_select(tokens, opens) else list_items(tokens, opens)
+    filters = (i for i in items if i.kind is ItemKind.FILTER)
+    return any(is_now(tokens[n]) for i in filters for n in i.places)
 
 
 def list_variables(tokens: Sequence[SparqlToken], places: Iterable[int]) -> tuple[str, ...]:
