@@ -38,6 +38,8 @@ UNITS_US = tuple(n * _SECOND for n in (86_400, 3_600, 1_800, 900, 600, 300, 60, 
 """The units of time that a stream is given, the greatest that fits."""
 DECLARED = "declared, not seen"
 """The evidence of what has no data."""
+_ONCE = 0.9
+"""Of the values of a column that numbers rows so many are there once, at least."""
 _FEW = 20
 """So many texts are taken for all that there are."""
 
@@ -90,6 +92,13 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
             proposed = [p for p in proposed if not isinstance(p.declared, SetLateness)]
         keys = [p for p in proposed if isinstance(p.declared, AddKey)]
         keys.sort(key=partial(_rank_key, stream=stream, measured=found[name]))
+        own = _find_own_key(stream, found[name])
+        if (
+            own is not None
+        ):  # that others tell rows apart, whose values hardly come again, is chance
+            some = [k for k in keys if not _is_serial(k.declared, stream, found[name])]
+            proposed = [p for p in proposed if p in some or p not in keys or p.declared == own]
+            keys = some
         alone = found[name].rate == 1 and found[name].rows > 1
         mine: list[tuple[Declared, str]] = []
         for one in proposed:
@@ -98,7 +107,6 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
         if alone:  # a key with the time is enforced by a run, and no number that repeats some day
             single = AddKey(name, (stream.timestamp,))
             mine.append((single, "no two rows share a timestamp"))
-        own = _find_own_key(stream, found[name])
         if own is not None and own not in [declared for declared, _ in mine]:
             mine.append((own, f"{own.columns[0]} has no value twice"))
         late = [one for one in mine if not stream.data.mqtt or isinstance(one[0], SetLateness)]
@@ -163,11 +171,19 @@ def _rank_key(
     declared = proposed.declared
     assert isinstance(declared, AddKey)
     others = [n for n in declared.columns if n != stream.timestamp]
-    found = [measured.columns[n] for n in others if n in measured.columns]
-    serial = any(c.distinct is None or c.distinct == measured.rows for c in found)
+    serial = _is_serial(declared, stream, measured)
     kinds = [c.type for c in stream.columns if c.name in others]
     plain = bool(kinds) and all(isinstance(kind, StringType) for kind in kinds)
     return not _has_time(declared, stream), len(declared.columns), serial, not plain
+
+
+def _is_serial(declared: Declared, stream: Stream, measured: "MeasuredStream") -> bool:
+    """Whether a column of a key numbers rows, or is another time of theirs: as good as all of its
+    values are there once."""
+    assert isinstance(declared, AddKey)
+    others = [n for n in declared.columns if n != stream.timestamp]
+    found = [measured.columns[n] for n in others if n in measured.columns]
+    return any(c.distinct is None or c.distinct >= _ONCE * measured.rows for c in found)
 
 
 def _has_time(declared: Declared, stream: Stream) -> bool:

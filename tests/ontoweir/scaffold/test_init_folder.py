@@ -86,3 +86,20 @@ def test_names_that_tell_nothing_are_refused(run: Run, tmp_path: Path, data: Pat
     assert ran.code == 2
     assert "readings-2026-02.csv, z.csv are one of them" in ran.err
     assert not (tmp_path / "p").exists()
+
+
+def test_a_row_is_called_by_its_id_not_by_another_time(run: Run, tmp_path: Path) -> None:
+    """Trips: that hardly two of them begin together is chance."""
+    rows = [
+        f"{n},2026-05-04 {n // 60:02}:{n % 60:02}:07,2026-05-04 {n // 60 + 1:02}:{n % 60:02}:00,"
+        f"S{n % 3},S{n % 5},{n % 7}.5"
+        for n in range(600)
+    ]
+    rows[3] = rows[3].replace("00:03:07", "00:02:07")
+    (tmp_path / "trips.csv").write_text("\n".join(["id,start,end,from,to,km", *rows]) + "\n")
+    made = _init(run, tmp_path / "p", tmp_path / "trips.csv")
+    (stream,) = made["streams"].values()
+    assert stream["keys"] == [["id", stream["timestamp"]["column"]]]
+    mapping = (tmp_path / "p" / "mapping.r2rml.ttl").read_text()
+    assert "trips/{id}" in mapping
+    assert ":ofFrom" in mapping

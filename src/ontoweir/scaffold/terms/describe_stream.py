@@ -40,7 +40,8 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
         if len(reference.columns) == 1 and entity is None:
             entity, relation = reference.columns[0], reference.relation
     own = find_own_id(stream)
-    names = [c.name for c in stream.columns if c.name != own]
+    things = (c for c in stream.columns if isinstance(c.type, IntType | StringType))
+    names = [c.name for c in things if c.name != own]
     for key in stream.keys:
         others = [n for n in key if n != stream.timestamp]
         if entity is None and len(others) == 1 and len(key) == 2 and others[0] in names:
