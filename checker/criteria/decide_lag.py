@@ -122,7 +122,7 @@ def _projections(form: NormalForm) -> list[Failure]:
             (i, j)
             for i in sorted(group.members)
             for j in range(len(form.members))
-            if j != i and form.has_unbounded_lag(i, j)
+            if j != i and form.has_unbounded_lag(i, j) and not form.closes(group.index, i, j)
         ]
         free = {i for i in group.members if not any(a == i for a, _ in waits)}
         if waits and not free:
@@ -154,7 +154,8 @@ def _never_final(form: NormalForm) -> list[Failure]:
         return []  # matches are of one stream's rows
     group = form.classes[form.class_of[form.query.closing]]
     near = next(m.index for m in form.members if m.alias == form.query.closing.alias)
-    far = next((j for j, lag in enumerate(form.lag[near]) if j != near and lag is None), None)
+    others = (j for j in range(len(form.members)) if j != near)
+    far = next((j for j in others if form.wait_of_groups(near, j) is None), None)
     if far is None:
         return []
     first, second = form.members[near].alias, form.members[far].alias
@@ -217,7 +218,8 @@ def _equalities(form: NormalForm) -> list[Failure]:
         if group.domain.finite:
             continue
         for i, j in combinations(sorted(group.members), 2):
-            if form.has_unbounded_lag(i, j) or form.has_unbounded_lag(j, i):
+            apart = form.has_unbounded_lag(i, j) or form.has_unbounded_lag(j, i)
+            if apart and not form.closes(group.index, i, j):
                 failures.append(
                     Failure(
                         "C2" if form.distinct else "E2",
