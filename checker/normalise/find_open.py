@@ -57,9 +57,9 @@ def _list_equal(form: NormalForm, stream: Stream, rule: ClosingRule) -> Iterator
     for values, members in equal.items():
         if len(members) < 2 or not all(_is_plain(form, v, rule, members) for v in values):
             continue
-        if all(form.classes[v].domain.finite for v in values):
-            continue
         rows = rule.most_rows if all(_is_one(form, i, stream) for i in members) else None
+        if rows is None and all(form.classes[v].domain.finite for v in values):
+            continue
         yield OpenValues(
             stream.name, rule, values, frozenset(members), count.size, count.formula, rows
         )

@@ -312,3 +312,12 @@ def test_of_several_rules_the_one_that_leaves_the_fewest_open_counts(tmp_path: P
     assert [c.text for c in verdict.conditions] == [
         "at most 4 rows of page come between two consecutive ones with one k"
     ]
+
+
+def test_few_rows_of_a_value_help_where_values_are_few_too(tmp_path: Path) -> None:
+    rule = 'clustered = [{ columns = ["kind"], gap = "10 seconds", max_rows_per_value = 5 }]'
+    pairs = "FROM page a, page b WHERE a.kind = b.kind AND a.ts < b.ts"
+    verdict = decide(f"SELECT a.url, b.url AS u {pairs}", rule, tmp_path)
+    assert verdict.bound is not None
+    assert verdict.bound.rows == 33 * 5 + 33
+    assert decide(f"SELECT a.url, b.url AS u {pairs}", GAP, tmp_path).bound is None
