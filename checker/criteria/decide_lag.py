@@ -133,12 +133,19 @@ def _projections(form: NormalForm) -> list[Failure]:
                     f"{group.name} is in the result and unbounded, and a tuple of "
                     f"{form.members[i].alias} may wait for one of {form.members[j].alias} for ever",
                     f"{_bound_it(form, group)}limit the time between "
-                    f"{form.members[i].alias} and {form.members[j].alias} by a window",
+                    f"{form.members[i].alias} and {form.members[j].alias} by a window"
+                    f"{_say_few(form, i, j)}",
                     group.index,
                     (i, j),
                 )
             )
     return failures
+
+
+def _say_few(form: NormalForm, i: int, j: int) -> str:
+    """What else to declare of two members that are joined by values that a rule closes."""
+    named = (", ".join(o.rule.columns) for o in form.open if {i, j} <= o.members)
+    return "".join(f"; or declare max_rows_per_value of {name}" for name in named)
 
 
 def is_final_once(form: NormalForm) -> bool:
@@ -261,7 +268,7 @@ def _inequalities(form: NormalForm) -> list[Failure]:
                 f"{x.name} is compared with {y.name} by order, both are unbounded, and their "
                 "tuples may be any time apart",
                 f"bound {x.name} from above or {y.name} from below, or limit the time between "
-                "them by a window",
+                f"them by a window{_say_few(form, *apart)}",
                 q.x,
                 apart,
                 q.source,

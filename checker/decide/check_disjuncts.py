@@ -16,6 +16,7 @@ from ontoweir.checker.model.declarations import Declaration, key_declaration, li
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.normalise.drop_windows import drop_windows
+from ontoweir.checker.normalise.find_open import find_open
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.normalise.split_times import split_times
 from ontoweir.checker.plans.choose_plan import choose_plan
@@ -38,6 +39,7 @@ from ontoweir.checker.witness.evaluate_naively import counting_steps
 from ontoweir.checker.witness.find_witness import find_witness
 from ontoweir.checker.witness.query_to_refute import add_times, is_rounded, query_to_refute
 from ontoweir.checker.witness.witness import Witness
+from ontoweir.diagnostics import Diagnostic
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.buckets.find_closing import find_closing
@@ -175,7 +177,7 @@ class DisjunctChecker:
             tier = self.tier(form, ordered, criteria, conditions)
             return Bounded(query, tier, criteria, plan, conditions)
         self.forms[query] = (form, lag.failures)
-        because = tuple(explain_failure(form, f, self.whole, self.catalog) for f in lag.failures)
+        because = self._explain(form, lag.failures)
         if because and self.union.views:
             blamed = tuple(blame_branches(query, self.union, self.catalog, self.holds_over(query)))
             first = because[0]
@@ -183,6 +185,13 @@ class DisjunctChecker:
         if not because and not isinstance(plan, SynopsisPlan):
             because = tuple(explain_obstacle(form, o, self.union, self.catalog) for o in plan)
         return Failing(query, Tier.UNDECIDED, criteria, because)
+
+    def _explain(self, form: NormalForm, failures: Sequence[Failure]) -> tuple[Diagnostic, ...]:
+        """Why a disjunct has no plan: of joins by values that a rule closes, what else is kept."""
+        opened = find_open(form, self.catalog, lambda _: True) if self.timed else form
+        rest = () if opened is form else decide_lag(opened).failures
+        shown = (opened, rest) if rest else (form, failures)
+        return tuple(explain_failure(shown[0], f, self.whole, self.catalog) for f in shown[1])
 
     def holds_over(self, query: SpjQuery) -> Callable[[Catalog], bool]:
         """Whether a disjunct is bounded over another catalog."""

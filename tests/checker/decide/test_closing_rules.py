@@ -321,3 +321,12 @@ def test_few_rows_of_a_value_help_where_values_are_few_too(tmp_path: Path) -> No
     assert verdict.bound is not None
     assert verdict.bound.rows == 33 * 5 + 33
     assert decide(f"SELECT a.url, b.url AS u {pairs}", GAP, tmp_path).bound is None
+
+
+def test_what_a_row_shows_while_its_value_is_open_is_named(tmp_path: Path) -> None:
+    verdict = decide(f"SELECT a.url, b.url AS u {PAIRS} AND a.ts < b.ts", GAP, tmp_path)
+    (failing,) = verdict.disjuncts
+    assert isinstance(failing, Failing)
+    (reason,) = failing.because  # not that k is remembered
+    assert reason.message.startswith("a.url")
+    assert reason.hint.endswith("; or declare max_rows_per_value of k")
