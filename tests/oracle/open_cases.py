@@ -15,6 +15,8 @@ _TIMES = {
     "{0}.ts < {1}.ts": lambda x, y: x < y,
     "{0}.ts <= {1}.ts": lambda x, y: x <= y,
     "{1}.ts <= {0}.ts + INTERVAL '4' MICROSECOND": lambda x, y: y <= x + 4,
+    "{0}.ts + INTERVAL '3' MICROSECOND <= {1}.ts": lambda x, y: x + 3 <= y,
+    "{0}.ts <> {1}.ts": lambda x, y: x != y,
 }
 _VALUES = {
     "{0}.cost < {1}.cost": lambda x, y: x[2] < y[2],
