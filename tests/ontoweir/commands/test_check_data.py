@@ -154,7 +154,9 @@ def test_repairs_come_in_the_order_in_which_the_data_supports_them(run: Run, gat
     asked = ("check", gates, "--sql", gates / "again.sql", "--data")
     ran = run(*asked, "--format", "json", "-q")
     (query,) = json.loads(ran.out)
-    first, second, third, *_ = query["repairs"]
+    first, gap, second, third, *_ = query["repairs"]
+    assert gap["rejects"] == 0
+    assert "lie within a gap" in gap["actions"][0]
     assert first["actions"] == [
         "declare what the data keeps: all rows with one badge lie within 2 seconds (1,000 values)"
     ]
