@@ -85,6 +85,8 @@ MAPPING = """@prefix rr: <http://www.w3.org/ns/r2rml#> .
     [ rr:predicate :cents ; rr:objectMap [ rr:column "cents" ] ] .
 """
 GAP = 'clustered = [{ columns = ["trip"], gap = "30 seconds" }]'
+FEW = GAP.replace(" }]", ", max_rows_per_value = 1000 }]")
+"""A trip has a report every 30 seconds: of more than eight hours there is none."""
 WITHIN = 'clustered = [{ columns = ["trip"], within = "1 hour" }]'
 LAG = (
     'lags = [{ behind = "report", columns = ["trip", "seg"], to = ["trip", "seg"], '
@@ -139,6 +141,17 @@ QUESTIONS = {
     "stopped cars": Question(
         "AccSeg",
         WITHIN,
+        "",
+        "SELECT b.trip, b.seg FROM report a JOIN report b "
+        "ON a.trip = b.trip AND a.xpos = b.xpos AND a.ts < b.ts",
+        "SELECT ?trip ?seg { GRAPH ?t { ?a :onTrip ?trip ; :at ?x } "
+        "GRAPH ?u { ?b :onTrip ?trip ; :at ?x ; :inSegment ?seg } FILTER(?t < ?u) }",
+        "SELECT b.trip, b.seg FROM report a JOIN report b "
+        "ON a.trip = b.trip AND a.xpos = b.xpos AND a.ts < b.ts",
+    ),
+    "stopped cars, of trips that go on": Question(
+        "AccSeg",
+        FEW,
         "",
         "SELECT b.trip, b.seg FROM report a JOIN report b "
         "ON a.trip = b.trip AND a.xpos = b.xpos AND a.ts < b.ts",

@@ -122,7 +122,7 @@ def _projections(form: NormalForm) -> list[Failure]:
             (i, j)
             for i in sorted(group.members)
             for j in range(len(form.members))
-            if j != i and form.has_unbounded_lag(i, j)
+            if j != i and form.has_unbounded_lag(i, j) and not form.closes(group.index, i, j)
         ]
         free = {i for i in group.members if not any(a == i for a, _ in waits)}
         if waits and not free:
@@ -133,12 +133,19 @@ def _projections(form: NormalForm) -> list[Failure]:
                     f"{group.name} is in the result and unbounded, and a tuple of "
                     f"{form.members[i].alias} may wait for one of {form.members[j].alias} for ever",
                     f"{_bound_it(form, group)}limit the time between "
-                    f"{form.members[i].alias} and {form.members[j].alias} by a window",
+                    f"{form.members[i].alias} and {form.members[j].alias} by a window"
+                    f"{_say_few(form, i, j)}",
                     group.index,
                     (i, j),
                 )
             )
     return failures
+
+
+def _say_few(form: NormalForm, i: int, j: int) -> str:
+    """What else to declare of two members that are joined by values that a rule closes."""
+    named = (", ".join(o.rule.columns) for o in form.open if {i, j} <= o.members)
+    return "".join(f"; or declare max_rows_per_value of {name}" for name in named)
 
 
 def is_final_once(form: NormalForm) -> bool:
@@ -154,7 +161,8 @@ def _never_final(form: NormalForm) -> list[Failure]:
         return []  # matches are of one stream's rows
     group = form.classes[form.class_of[form.query.closing]]
     near = next(m.index for m in form.members if m.alias == form.query.closing.alias)
-    far = next((j for j, lag in enumerate(form.lag[near]) if j != near and lag is None), None)
+    others = (j for j in range(len(form.members)) if j != near)
+    far = next((j for j in others if form.wait_of_groups(near, j) is None), None)
     if far is None:
         return []
     first, second = form.members[near].alias, form.members[far].alias
@@ -217,7 +225,8 @@ def _equalities(form: NormalForm) -> list[Failure]:
         if group.domain.finite:
             continue
         for i, j in combinations(sorted(group.members), 2):
-            if form.has_unbounded_lag(i, j) or form.has_unbounded_lag(j, i):
+            apart = form.has_unbounded_lag(i, j) or form.has_unbounded_lag(j, i)
+            if apart and not form.closes(group.index, i, j):
                 failures.append(
                     Failure(
                         "C2" if form.distinct else "E2",
@@ -259,7 +268,7 @@ def _inequalities(form: NormalForm) -> list[Failure]:
                 f"{x.name} is compared with {y.name} by order, both are unbounded, and their "
                 "tuples may be any time apart",
                 f"bound {x.name} from above or {y.name} from below, or limit the time between "
-                "them by a window",
+                f"them by a window{_say_few(form, *apart)}",
                 q.x,
                 apart,
                 q.source,

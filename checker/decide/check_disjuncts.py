@@ -16,10 +16,12 @@ from ontoweir.checker.model.declarations import Declaration, key_declaration, li
 from ontoweir.checker.model.normal_form import NormalForm, Statistics
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.normalise.drop_windows import drop_windows
+from ontoweir.checker.normalise.find_open import find_open
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.normalise.split_times import split_times
 from ontoweir.checker.plans.choose_plan import choose_plan
 from ontoweir.checker.plans.make_plan import make_plan
+from ontoweir.checker.plans.use_open import is_bounded, use_open
 from ontoweir.checker.split.split_dates import split_dates
 from ontoweir.checker.split.split_ranges import split_ranges
 from ontoweir.checker.split.split_unequal import split_unequal
@@ -37,7 +39,7 @@ from ontoweir.checker.witness.evaluate_naively import counting_steps
 from ontoweir.checker.witness.find_witness import find_witness
 from ontoweir.checker.witness.query_to_refute import add_times, is_rounded, query_to_refute
 from ontoweir.checker.witness.witness import Witness
-from ontoweir.errors import QueryError
+from ontoweir.diagnostics import Diagnostic
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.find_contradiction import find_contradiction
 from ontoweir.rewriter.buckets.find_closing import find_closing
@@ -106,6 +108,8 @@ class DisjunctChecker:
     ) -> NormalForm:
         """The normal form with those declared constraints alone."""
         form = self._normalise(query, use, timed, distinct=self.union.distinct)
+        if timed:
+            form = use_open(form, self.catalog, use)
         # (groups of aggregates are kept whatever determines them)
         alone = len(self.union.disjuncts) == 1 and not self.aggregates
         if not (form.distinct and alone and is_unique(query, self.catalog, use)):
@@ -114,7 +118,7 @@ class DisjunctChecker:
         if is_unique(query, self.catalog, lambda d: d.kind != "key" and use(d)):
             return self._normalise(query, use, timed, distinct=False)
         # what rests on a key that no run can enforce is taken only where nothing else helps
-        if form.satisfiable and not _is_bounded(form):
+        if form.satisfiable and not is_bounded(form):
             return self._normalise(query, use, timed, distinct=False)
         return form
 
@@ -173,7 +177,7 @@ class DisjunctChecker:
             tier = self.tier(form, ordered, criteria, conditions)
             return Bounded(query, tier, criteria, plan, conditions)
         self.forms[query] = (form, lag.failures)
-        because = tuple(explain_failure(form, f, self.whole, self.catalog) for f in lag.failures)
+        because = self._explain(form, lag.failures)
         if because and self.union.views:
             blamed = tuple(blame_branches(query, self.union, self.catalog, self.holds_over(query)))
             first = because[0]
@@ -182,6 +186,13 @@ class DisjunctChecker:
             because = tuple(explain_obstacle(form, o, self.union, self.catalog) for o in plan)
         return Failing(query, Tier.UNDECIDED, criteria, because)
 
+    def _explain(self, form: NormalForm, failures: Sequence[Failure]) -> tuple[Diagnostic, ...]:
+        """Why a disjunct has no plan: of joins by values that a rule closes, what else is kept."""
+        opened = find_open(form, self.catalog, lambda _: True) if self.timed else form
+        rest = () if opened is form else decide_lag(opened).failures
+        shown = (opened, rest) if rest else (form, failures)
+        return tuple(explain_failure(shown[0], f, self.whole, self.catalog) for f in shown[1])
+
     def holds_over(self, query: SpjQuery) -> Callable[[Catalog], bool]:
         """Whether a disjunct is bounded over another catalog."""
 
@@ -189,7 +200,7 @@ class DisjunctChecker:
             form = normalise_query(
                 query, distinct=self.union.distinct, catalog=catalog, timed=self.timed
             )
-            return not form.satisfiable or _is_bounded(form)
+            return not form.satisfiable or is_bounded(form)
 
         return holds
 
@@ -234,7 +245,7 @@ class DisjunctChecker:
         form = self.normal(query) if use is None else self.normal_by(query, use, timed=self.timed)
         if not form.satisfiable:
             return True
-        return _is_bounded(form)
+        return is_bounded(form)
 
     def conditions(self, query: SpjQuery) -> tuple[Declaration, ...]:
         """A minimal set of declared constraints that suffices; none where the query's own
@@ -379,12 +390,3 @@ class DisjunctChecker:
                 if witness is not None:
                     return witness
         return None
-
-
-def _is_bounded(form: NormalForm) -> bool:
-    """Whether a satisfiable disjunct has a plan."""
-    try:
-        plan = make_plan(form, sized=False) if decide_lag(form).holds else ()
-        return isinstance(plan, SynopsisPlan)
-    except QueryError:  # too large a plan: `decide` reports it
-        return False

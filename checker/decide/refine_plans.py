@@ -9,6 +9,7 @@ from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import SynopsisPlan, total_bound
 from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.plans.choose_plan import choose_plan
+from ontoweir.checker.plans.use_open import use_open
 from ontoweir.checker.verdict.bound_union import bound_union
 from ontoweir.checker.verdict.verdict import Bounded, DisjunctVerdict, Unsatisfiable, Verdict
 from ontoweir.mappings.model.catalog import Catalog
@@ -38,6 +39,7 @@ def refine_plans(verdict: Verdict, catalog: Catalog, statistics: Statistics) -> 
         form = normalise_query(
             d.query, distinct=d.plan.form.distinct, catalog=catalog, statistics=statistics
         )
+        form = use_open(form, catalog)
         plan = choose_plan(form) if form.satisfiable else None
         if isinstance(plan, SynopsisPlan):
             refined.append(replace(d, plan=plan))

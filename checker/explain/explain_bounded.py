@@ -1,7 +1,7 @@
 """Why a disjunct is bounded: each value that its plan keeps, and what makes it finite."""
 
 from ontoweir.checker.model.declarations import closing_declaration
-from ontoweir.checker.model.normal_form import NormalForm, ValueClass
+from ontoweir.checker.model.normal_form import NormalForm, OpenValues, ValueClass
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.diagnostics import Label, Reason
 from ontoweir.errors import Source
@@ -37,10 +37,16 @@ def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
         reasons[Reason(f"only {what} is kept, and none of their values")] = None
     live = {k.member: k.expire_after for t in stored for k in t.kept if k.expire_after is not None}
     kept = dict.fromkeys(k.value for t in stored for k in t.keys)
+    for o in form.open:
+        reasons[_until_closed(form, o)] = None
+    few = {v for o in form.open for v in o.values}
+    few |= {c.index for o in form.open if o.rows for c in form.classes if c.members & o.members}
     for value in kept:
         group = form.classes[value]
         if group.domain.finite:
             reasons[_finite(form, group, catalog)] = None
+        elif value in few and not (group.members & live.keys()):
+            continue
         else:
             reasons[_for_a_while(form, group, live)] = None
     optima = dict.fromkeys(
@@ -66,6 +72,20 @@ def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
             )
         ] = None
     return tuple(reasons)
+
+
+def _until_closed(form: NormalForm, o: OpenValues) -> Reason:
+    """What is kept because a rule says when its value is closed."""
+    declared = closing_declaration(o.stream, o.rule)
+    label = None
+    if declared.source is not None:
+        label = Label("catalog", declared.source, "says when a value is closed")
+    named = " and ".join(form.classes[v].name for v in o.values)
+    aliases = " and ".join(form.members[i].alias for i in sorted(o.members))
+    told = (
+        f"{named}, by which {aliases} are joined, is kept until no more rows of {o.stream} have it"
+    )
+    return Reason(told, because=(Reason(declared.text, label),))
 
 
 def _finite(form: NormalForm, group: ValueClass, catalog: Catalog) -> Reason:

@@ -1,6 +1,8 @@
 """Declared constraints that a verdict may rest on."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from typing import assert_never
 
 from ontoweir.errors import Source
@@ -16,6 +18,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.mappings.model.show_values import show_values
+from ontoweir.rewriter.algebra.equality_classes import EqualityClasses
 from ontoweir.rewriter.algebra.list_lags import list_lags
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -68,12 +71,30 @@ def list_declarations(query: SpjQuery, catalog: Catalog) -> tuple[Declaration, .
         declarations.update((key_declaration(stream, key), None) for key in keys)
     if query.closed is not None and not query.closed.rule.session:
         declarations[closing_declaration(query.closed.stream, query.closed.rule)] = None
+    for name, rule in _list_joined(query, catalog):
+        declarations[closing_declaration(name, rule)] = None
     for name, lag, _ in list_lags(query, catalog):
         declarations[lag_declaration(name, lag)] = None
     for name in relations:
         if catalog.relations[name].max_rows is not None:
             declarations[size_declaration(catalog.relations[name])] = None
     return tuple(declarations)
+
+
+def _list_joined(query: SpjQuery, catalog: Catalog) -> Iterator[tuple[str, ClosingRule]]:
+    """The rules that close values by which rows of their stream are joined."""
+    names = [o.table for o in query.occurrences if o.table in catalog.streams]
+    several = [n for n in dict.fromkeys(names) if names.count(n) > 1 and catalog.streams[n].closing]
+    classes = EqualityClasses(query.occurrences, query.conditions) if several else None
+    for name in several:
+        aliases = [o.alias for o in query.occurrences if o.table == name]
+        for rule in catalog.streams[name].closing:
+            assert classes is not None
+            if any(
+                all(classes.same(Attribute(a, c), Attribute(b, c)) for c in rule.columns)
+                for a, b in combinations(aliases, 2)
+            ):
+                yield name, rule
 
 
 def list_stream_keys(stream: Stream) -> tuple[tuple[str, ...], ...]:

@@ -13,7 +13,7 @@ from typing import assert_never
 
 from ontoweir.checker.model.difference_bounds import DifferenceBounds
 from ontoweir.errors import Source
-from ontoweir.mappings.model.catalog import Scalar
+from ontoweir.mappings.model.catalog import ClosingRule, Scalar
 from ontoweir.rewriter.model.spj import (
     Attribute,
     Condition,
@@ -200,6 +200,36 @@ class SoleMatch:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenValues:
+    """An equality of rows of one stream by all columns of a rule that closes their values: no row
+    waits for another one when its value is closed.
+
+    `stream`, `rule`: what is declared; `values`: the classes of the rule's columns, in their order;
+    `members`: those that it equates, all that hold these classes; `size`, `formula`: how many
+    values are open at once. `rows`: of a value so many rows come at most, and each is one tuple of
+    a member, so that whatever these hold is few (None: not declared).
+    """
+
+    stream: str
+    rule: ClosingRule
+    values: tuple[int, ...]
+    members: frozenset[int]
+    size: int | None
+    formula: str
+    rows: int | None = None
+
+    @property
+    def read(self) -> set[str]:
+        """The columns by which the stream says what is closed."""
+        return {*self.rule.columns, *([self.rule.ends] if self.rule.ends else [])}
+
+    @property
+    def coded(self) -> int:
+        """The class whose values a run tells apart by when they were open."""
+        return self.values[0]
+
+
+@dataclass(frozen=True, slots=True)
 class FoldedValue:
     """A fold of a query: of the values of a class (plus `shift`), which `member` holds."""
 
@@ -253,6 +283,9 @@ class NormalForm:
     sole: tuple[SoleMatch, ...] = ()
     """The many-one joins that are declared, between members that a lag limits, too."""
 
+    open: tuple[OpenValues, ...] = ()
+    """The equalities by values that a rule closes, where the query is not bounded without."""
+
     def unit_of(self, kind: Kind) -> int:
         """How many units one is, of values of a kind."""
         return unit_of(kind, self.unit, self.floats)
@@ -274,8 +307,33 @@ class NormalForm:
 
     def has_unbounded_lag(self, i: int, j: int) -> bool:
         """Whether a tuple of member i may have to wait for one of member j for ever (finitely
-        many tuples may: a finite stream is kept whole)."""
-        return self.lag[i][j] is None and not self.members[i].finite
+        many tuples may: a finite stream is kept whole), or for as long as a value is open of which
+        any number of rows may come."""
+        if self.lag[i][j] is not None or self.members[i].finite:
+            return False
+        return not any(o.rows is not None and {i, j} <= o.members for o in self.open)
+
+    def closes(self, value: int, i: int, j: int) -> bool:
+        """Whether a rule closes the values of a class by which members i and j are equal."""
+        return any(value in o.values and {i, j} <= o.members for o in self.open)
+
+    def wait_of_groups(self, near: int, other: int) -> int | None:
+        """For how many steps after a row of member `near`, or where a rule closes groups by it
+        after its value is closed, a row of another member may come that joins it (None: for
+        ever)."""
+        closed = self.query.closed
+        rule = None if closed is None else closed.rule
+        equal = {near}
+        for o in self.open:
+            equal |= o.members if near in o.members and o.rule == rule else set()
+        if other in equal:
+            return 0
+        return min((lag for i in equal if (lag := self.lag[i][other]) is not None), default=None)
+
+    def opened(self, inside: frozenset[int]) -> tuple[OpenValues, ...]:
+        """The values that are open as long as a partial match over some members waits for another
+        row with them."""
+        return tuple(o for o in self.open if o.members & inside and o.members - inside)
 
     def reach(self, start: Iterable[int]) -> frozenset[int]:
         """All members whose tuples can only arrive within a bounded lag of those of `start`."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from ontoweir.checker.model.normal_form import NormalForm, SoleMatch
+from ontoweir.checker.model.normal_form import NormalForm, OpenValues, SoleMatch
 from ontoweir.mappings.model.catalog import Scalar
 
 
@@ -185,7 +185,21 @@ class SynopsisPlan:
     @property
     def bound(self) -> Bound:
         """The bound on all rows kept."""
-        return total_bound([t.bound for t in self.tables if t.stored])
+        return total_bound(self.bounds)
+
+    @property
+    def bounds(self) -> list[Bound]:
+        """The bounds on all that is kept: tables, and the values that are open."""
+        return [
+            *(t.bound for t in self.tables if t.stored),
+            *(Bound(o.size, o.formula) for _, o in self.followed),
+        ]
+
+    @property
+    def followed(self) -> tuple[tuple[int, OpenValues], ...]:
+        """The equalities, by number, of which the open values are kept: all but those of which a
+        row says that it is the last."""
+        return tuple((n, o) for n, o in enumerate(self.form.open) if o.rule.ends is None)
 
 
 def total_bound(bounds: Sequence[Bound]) -> Bound:

@@ -51,6 +51,8 @@ def derive_partition(
         return NotDivided("which answer of a key is the latest is found where all come together")
     if not plans or not all(plan.form.members for plan in plans):
         return NotDivided("it reads no stream")
+    if any(plan.form.open for plan in plans):
+        return NotDivided("when a value that is joined by is closed is found over all rows")
     closed = [one.rule for plan in plans if (one := plan.form.query.closed) is not None]
     if any(rule.is_order for rule in closed):
         return NotDivided("a value is closed when greater ones have come")

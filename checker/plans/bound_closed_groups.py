@@ -7,6 +7,7 @@ from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import Bound, Key
 from ontoweir.checker.plans.bound_standing import least_bound
 from ontoweir.checker.plans.bound_table import bound_groups, bound_keys
+from ontoweir.checker.sizes.count_open import count_open
 from ontoweir.checker.sizes.size_key import Factor
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import ClosedValues
@@ -62,25 +63,10 @@ def _count_open(
 ) -> Factor:
     """V: what the rule leaves open after a finished step, and what has come in the steps for which
     matches are waited for; `form`: rows are counted with what is folded into them there."""
-    stream, rule = catalog.streams[closed.stream], closed.rule
-    shown = "open sessions" if rule.session else f"open {', '.join(rule.columns)}"
-    rate, named = stream.max_per_timestamp, f"R({stream.name})"
+    stream, rate = catalog.streams[closed.stream], None
     if form is not None:
         near = next(m.index for m in form.members if m.alias == closed.alias)
-        known, rate = rate, form.rates[near]
-        named += "" if rate == known else ", joined"
-    if rule.width_us is not None and rule.span_us is not None:
-        # rows come in a span from a value on: a value is as old as that, or as its matches may be
-        number = (rule.span_us + wait * stream.step_us) // rule.width_us + 1
-        return Factor(number, f"{number} {shown}")
-    far = rule.gap_us if rule.span_us is None else rule.span_us
-    if far is not None:
-        steps = -(-(far + wait * stream.step_us) // stream.grid_us) + 1
-        size = None if rate is None else rate * steps
-        return Factor(size, f"{named} · {steps} steps of {shown}")
-    steps = -(-wait * stream.step_us // stream.grid_us) + 1
-    bases = (rule.rows, rule.most_open, rule.slack, rule.late_rows)
-    base = next(number for number in bases if number is not None) + rule.is_order
-    size = None if rate is None else base + rate * steps
-    text = named if steps == 1 else f"{named} · {steps} steps"
-    return Factor(size, f"({base} + {text}) {shown}")
+        rate = Factor(form.rates[near], f"R({stream.name})")
+        if rate.size != stream.max_per_timestamp:
+            rate = Factor(rate.size, f"{rate.formula}, joined")
+    return count_open(stream, closed.rule, wait, rate)

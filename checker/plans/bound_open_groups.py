@@ -109,8 +109,9 @@ def wait_for_matches(form: NormalForm) -> int:
     alias = form.query.closing.alias
     member = next(m.index for m in form.members if m.alias == alias)
     steps = [0]
-    for other, lag in enumerate(form.lag[member]):
+    for other in range(len(form.members)):
         if other != member:
+            lag = form.wait_of_groups(member, other)
             assert lag is not None  # decide_lag saw to it
             steps.append(lag)
     return max(steps)

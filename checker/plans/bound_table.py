@@ -6,16 +6,34 @@ only for some steps (or that is finite), how many tuples those are, which covers
 What the keys of static relations determine needs no factor.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
 
-from ontoweir.checker.model.normal_form import Member, NormalForm
+from ontoweir.checker.model.normal_form import Member, NormalForm, OpenValues
 from ontoweir.checker.model.plan import Bound, DistinctSample, Frontier, KeptTimestamp, Key
 from ontoweir.checker.plans.bound_frontier import bound_frontier
 from ontoweir.checker.sizes.size_key import Factor, size_key
 
 MAX_MEMBERS = 6
 """Of more members that may be counted by tuples, only each alone and all together are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """What is counted by values that are open: these, and the members of whose tuples each value
+    has few."""
+
+    factors: tuple[Factor, ...] = ()
+    values: frozenset[int] = frozenset()
+    members: frozenset[int] = frozenset()
+
+    def __or__(self, other: "_Opened") -> "_Opened":
+        return _Opened(
+            (*self.factors, *other.factors),
+            self.values | other.values,
+            self.members | other.members,
+        )
 
 
 def bound_table(
@@ -46,7 +64,10 @@ def bound_table(
         else ((), *((i,) for i in several), tuple(several))
     )
     few = {a.value: _few(form, a) for a in apart}
-    covers = [_cover(form, keys, kept, waits, frozenset(s), few) for s in subsets]
+    closed = tuple(_list_open(form, members))
+    covers = [
+        _cover(form, keys, kept, waits, frozenset(s), few, o) for s in subsets for o in closed
+    ]
     factors = min(covers, key=_cost)
     if len(frontier) > 1:
         fixed = {k.value for k in keys if k.whole}
@@ -73,17 +94,46 @@ def _cover(
     waits: Mapping[int, int | None],
     counted: frozenset[int],
     few: Mapping[int, Factor],
+    opened: _Opened,
 ) -> list[Factor]:
-    """Factors for a key and timestamps where the tuples of some members are counted."""
-    factors = [_tuples(form, i, waits[i]) for i in sorted(counted)]
+    """Factors for a key and timestamps where the tuples of some members are counted, and others by
+    the values that are open."""
+    factors = [_tuples(form, i, waits[i]) for i in sorted(counted - opened.members)]
+    factors += opened.factors
+    counted |= opened.members
     for k in kept:
         if k.member not in counted:
             steps = k.forget_after if k.expire_after is None else k.expire_after
             member = form.members[k.member]
             size = None if steps is None else member.timestamps(steps)
             factors.append(Factor(size, f"{_steps(steps, member)} of {member.alias}"))
-    held = {c.index for c in form.classes if c.members & counted}
+    held = {c.index for c in form.classes if c.members & counted} | opened.values
     return [*factors, *_domains(form, keys, held, few)]
+
+
+def _list_open(form: NormalForm, members: frozenset[int]) -> Iterator[_Opened]:
+    """Ways to count what a table keeps by the values that are open: by none, by the values, or by
+    their rows, too."""
+    ways = [
+        [
+            _Opened(),
+            _Opened((Factor(o.size, o.formula),), frozenset(o.values)),
+            *([_count_rows(form, o, members)] if o.rows is not None else []),
+        ]
+        for o in form.opened(members)
+    ]
+    for choice in product(*ways):
+        whole = _Opened()
+        for one in choice:
+            whole |= one
+        yield whole
+
+
+def _count_rows(form: NormalForm, o: OpenValues, members: frozenset[int]) -> _Opened:
+    """The values that are open, and for each of its members in a table the rows of a value."""
+    mine = o.members & members
+    rows = (Factor(o.rows, f"{o.rows} rows of {form.members[i].alias}") for i in sorted(mine))
+    return _Opened((Factor(o.size, o.formula), *rows), frozenset(o.values), mine)
 
 
 def _few(form: NormalForm, apart: DistinctSample) -> Factor:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import combinations, islice
 
 from ontoweir.checker.model.normal_form import NormalForm, SoleMatch, TimeLimit
 from ontoweir.checker.model.plan import (
@@ -164,9 +164,11 @@ def _below(form: NormalForm, i: int, j: int, least: int) -> bool:
 
 
 def _components(form: NormalForm, members: frozenset[int]) -> list[frozenset[int]]:
-    """The parts of a past set that explicit time constraints connect."""
+    """The parts of a past set that explicit time constraints connect; and values that a rule
+    closes, as these are to be joined while they are open."""
     edges = [(t.later, t.earlier) for t in form.times]
     edges += [(d.left, d.right) for d in form.time_differences]
+    edges += [pair for o in form.open for pair in combinations(sorted(o.members), 2)]
     rest, components = set(members), []
     while rest:
         part = {min(rest)}

@@ -128,12 +128,16 @@ def _add_answer(
 
 def _add_class(form: NormalForm, group: ValueClass, members: frozenset[int], draft: _Draft) -> None:
     """What a table of partial matches keeps of a class that has columns in it."""
+    opened = form.opened(members)
     live = any(
-        form.members[i].finite or _is_live(form, i, members) is not None
+        form.members[i].finite
+        or _is_live(form, i, members) is not None
+        or any(o.rows is not None and i in o.members for o in opened)
         for i in group.members & members
     )
     if group.projected or group.members - members:
-        if not (group.domain.finite or live):
+        is_open = any(group.index in o.values for o in opened)
+        if not (group.domain.finite or live or is_open):
             reason = "it is in the result" if group.projected else "a later tuple must equal it"
             draft.obstacles.append(Obstacle(group.index, members, reason))
         draft.keys.append(Key(group.index))

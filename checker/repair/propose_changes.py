@@ -56,6 +56,7 @@ def propose_changes(
         changes.update(dict.fromkeys(_variables(form, union)))
         changes.update(dict.fromkeys(_groups(form, union)))
         changes.update(dict.fromkeys(_gaps(form, union, declared)))
+        changes.update(dict.fromkeys(_joined(form, declared)))
     if union.aggregation is None:
         changes[SetDistinct(not union.distinct)] = None
     return tuple(sorted(changes, key=rank_change))
@@ -96,17 +97,42 @@ def _gaps(form: NormalForm, union: SpjUnion, catalog: Catalog) -> Iterator[Chang
     open_ones = {value for value in kept if not form.classes[value].domain.finite}
     for attribute in (a for n in names if n in outputs for a in output_attributes(outputs[n])):
         stream = catalog.streams.get(tables[attribute.alias])
-        column = None if stream is None else stream.column(attribute.column)
-        if stream is None or column is None or form.classes[form.class_of[attribute]].domain.finite:
+        if stream is None or form.classes[form.class_of[attribute]].domain.finite:
             continue
-        plain = column.bucket is None and column.expression is None
-        known = any(rule.columns == (column.name,) for rule in stream.closing)
-        key = any(set(k) <= {column.name} for k in stream.keys)
-        if plain and not known and not key and isinstance(column.type, StringType | IntType):
+        if _may_be_closed(stream, attribute.column):
             # what its rows have else, which few rows bound
             more = open_ones - {form.class_of[attribute]}
             few = bool(more) and more <= form.of_alias(attribute.alias)
-            yield DeclareGap(stream.name, column.name, few)
+            yield DeclareGap(stream.name, attribute.column, few)
+
+
+def _joined(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
+    """A gap for the values by which a stream's rows are joined with each other; and that a value
+    has few rows, where these have more that is unbounded."""
+    for group in form.classes:
+        streams = {form.members[i].stream for i in group.members}
+        if group.domain.finite or len(group.members) < 2 or len(streams) > 1:
+            continue
+        stream = catalog.streams.get(streams.pop())
+        aliases = {form.members[i].alias for i in group.members}
+        columns = {a.column for a, _ in group.attributes if a.alias in aliases}
+        name = min(columns)
+        if stream is None or len(columns) > 1 or not _may_be_closed(stream, name):
+            continue
+        yield DeclareGap(stream.name, name)
+        others = (c for c in form.classes if c is not group and c.members & group.members)
+        if any(not c.domain.finite and _matters(form, c) for c in others):
+            yield DeclareGap(stream.name, name, few=True)
+
+
+def _may_be_closed(stream: Stream, name: str) -> bool:
+    """Whether a rule may close the values of a column, and none is declared."""
+    column = stream.column(name)
+    if column is None or column.bucket is not None or column.expression is not None:
+        return False
+    known = any(rule.columns == (name,) for rule in stream.closing)
+    key = any(set(k) <= {name} for k in stream.keys)
+    return not known and not key and isinstance(column.type, StringType | IntType)
 
 
 def _counted(union: SpjUnion) -> list[str]:

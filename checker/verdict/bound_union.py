@@ -15,7 +15,7 @@ def bound_union(
     if any(isinstance(d, Failing) for d in disjuncts):
         return None
     plans = [d.plan for d in disjuncts if isinstance(d, Bounded)]
-    bounds = [t.bound for p in plans for t in p.tables if t.stored]
+    bounds = [bound for p in plans for bound in p.bounds]
     if union.distinct and len(plans) > 1 and not union.ends:
         bounds += [p.tables[-1].bound for p in plans]
     if union.distinct and union.ends:

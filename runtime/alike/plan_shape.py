@@ -52,7 +52,9 @@ def find_shape(prepared: PreparedPlan, catalog: Catalog) -> PlanShape | None:
         return None
     if any(key.breaks for table in plan.tables for key in table.keys):
         return None
-    if any(table.matched for table in plan.tables):  # by what the plan's own limits let through
+    if form.open or any(
+        table.matched for table in plan.tables
+    ):  # by what the plan's own limits let through
         return None
     if any(compare_within(form, catalog).values()):
         return None

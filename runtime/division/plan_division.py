@@ -37,7 +37,7 @@ def plan_division(
     if work.rules:
         return "which rows break a rule is found over all of them"
     if drops_matched(work):
-        return "rows are dropped when they are matched, by all rows of the other stream"
+        return "rows are dropped when nothing can join them any more, by all rows of a stream"
     if work.catalog.functions:
         return "it may call functions of Python, which other processes need not have"
     if not sys.executable:

@@ -51,6 +51,8 @@ from ontoweir.runtime.results.render_results import render_results
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spill.cold_rows import ColdRows, open_cold
 from ontoweir.runtime.spill.spill_rows import spill_rows
+from ontoweir.runtime.turns.number_turns import ChunkTime, end_turns, number_turns
+from ontoweir.runtime.turns.watch_stream import read_watched
 from ontoweir.runtime.views.feed_views import feed_views
 
 _FAR = float(1 << 61)
@@ -194,7 +196,11 @@ def _advance_plans(
         else:
             whole = chunk.now_us is not None
             batches = _batches(work, prepared, encoded, pool, None) if whole else []
-            results, after = _advance(prepared, batches, before, chunk, most, cold)
+            if whole and prepared.watches:
+                turned = prepared, encoded, pool
+                results, after = _advance_turns(work, turned, batches, before, chunk)
+            else:
+                results, after = _advance(prepared, batches, before, chunk, most, cold)
         distinct = work.distinct if part is None else part.union.distinct
         table = old = None
         if results.rows:
@@ -322,6 +328,25 @@ def _advance(
         return advance_kernel(prepared.plan, state, batches, now, most, cold)
     except TooGreat as error:
         raise _dated(error, prepared.step_us, chunk.now_us) from None
+
+
+def _advance_turns(
+    work: ExecutionContext,
+    plan: tuple[PreparedPlan, MemberEncoder, StringPool],
+    batches: list[Frame],
+    before: KernelState,
+    chunk: Chunk,
+) -> tuple[Frame, KernelState]:
+    """As _advance, of a plan that joins rows while their values are open."""
+    assert chunk.now_us is not None
+    prepared, encoded, pool = plan
+    step_us, form = prepared.step_us, prepared.plan.form
+    time, turns = ChunkTime(chunk.now_us // step_us, step_us), []
+    for number, watched in enumerate(prepared.watches):
+        rows, place = read_watched(watched, encoded, work.catalog, pool), (number, watched.open)
+        one, before, batches = number_turns(place, form, rows, (before, batches), time)
+        turns.append(one)
+    return end_turns(turns, *_advance(prepared, batches, before, chunk, None, None))
 
 
 def _dated(error: TooGreat, step_us: int, now_us: int) -> TooGreat:

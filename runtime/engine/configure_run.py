@@ -329,6 +329,8 @@ def configure_run(
             tested -= derived_columns(tables, columns)
             looked = {t: {c for c in cs if (t, c) not in tested} for t, cs in columns.items()}
             _add(valued, read_columns(tables, looked))
+            for one in plan.form.open:
+                _add(valued, read_columns(tables, {one.stream: one.read}))
             for table, column in list_static_breaks(plan):
                 _add(valued, read_columns(tables, {table: {column}}))
         for view in views:

@@ -71,9 +71,9 @@ class ExecutionContext:
 
 
 def drops_matched(work: ExecutionContext) -> bool:
-    """Whether rows are dropped when the one that can join them has come: ranges of a history do not
-    know what came before them, nor parts what came to others."""
-    return any(table.matched for plan in work.plans for table in plan.tables)
+    """Whether rows are dropped when the one that can join them has come, or their value is closed:
+    ranges of a history do not know what came before them, nor parts what came to others."""
+    return any(plan.form.open or any(t.matched for t in plan.tables) for plan in work.plans)
 
 
 def closes_values(work: ExecutionContext) -> bool:

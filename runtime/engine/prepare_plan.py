@@ -23,6 +23,7 @@ from ontoweir.runtime.ingest.resolve_breakpoints import list_static_breaks, reso
 from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_table import TEXT, TextTable
+from ontoweir.runtime.turns.watch_stream import WatchedStream, watch_stream
 from ontoweir.runtime.views.prepare_view import PreparedView, prepare_view
 
 
@@ -65,6 +66,9 @@ class PreparedPlan:
     views: tuple[PreparedView, ...] = ()
     """Those that members are of."""
 
+    watches: tuple[WatchedStream, ...] = ()
+    """For each equality by closed values, the rows that say when these are closed."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
@@ -99,6 +103,8 @@ def list_wanted(plans: Sequence[PreparedPlan]) -> dict[str, set[Selection]]:
     for prepared in plans:
         for member, selection in zip(prepared.plan.form.members, prepared.selections, strict=True):
             wanted.setdefault(member.stream, set()).add(selection)
+        for watched in prepared.watches:
+            wanted.setdefault(watched.open.stream, set()).add(())
     return wanted
 
 
@@ -150,4 +156,5 @@ def _prepare_plan(
         number,
         shared.memory,
         views,
+        tuple(watch_stream(one, ready.form, catalog) for one in ready.form.open),
     )

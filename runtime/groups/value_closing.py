@@ -16,10 +16,10 @@ NEVER = 1 << 62
 _SHORT = 1 << 16
 """Fewer places than that are put in order by two bytes, which numpy does at once."""
 
-_TIME: Measure = (MeasureKind.MAX, "time")
+TIME: Measure = (MeasureKind.MAX, "time")
 """Of an open value: by a gap, its last row's time; by rows, when it was closed, if it is; else when
 its groups are final, as far as is known. In µs."""
-_SINCE: Measure = (MeasureKind.WEIGHT, "since")
+SINCE: Measure = (MeasureKind.WEIGHT, "since")
 """Of an open value by rows: how many came in later steps than its last one; of one in an order by
 rows: in later steps than its first one."""
 
@@ -152,7 +152,7 @@ def _keep(values: GroupState, ends: _Ends) -> GroupState:
         len(ends.left),
         values.keys.take(pa.array(ends.left)).combine_chunks(),
         {
-            name: GroupColumn(column, column != NEVER if name == _TIME else column >= 0)
+            name: GroupColumn(column, column != NEVER if name == TIME else column >= 0)
             for name, column in ends.measures.items()
         },
         changed=np.full(len(ends.left), LONG_AGO, dtype=np.int64),
@@ -162,7 +162,7 @@ def _keep(values: GroupState, ends: _Ends) -> GroupState:
 
 def _times(before: GroupState) -> Array:
     """The times of open values; NEVER where there is none."""
-    held = before.measures.get(_TIME)
+    held = before.measures.get(TIME)
     if held is None:
         return np.full(before.count, NEVER, dtype=np.int64)
     return np.where(held.valid, held.values, NEVER)
@@ -199,7 +199,7 @@ def _by_gap(closing: ValueClosing, before: GroupState, places: Array, at: Array,
     ends = np.maximum(time + after, begun)
     over = np.where(last, ends <= now, np.append(time[1:], 0)[: len(time)] > ends)
     left = last & ~over
-    return _Ends(place[over], ends[over], place[left], {_TIME: time[left]})
+    return _Ends(place[over], ends[over], place[left], {TIME: time[left]})
 
 
 def _by_rows(
@@ -217,7 +217,7 @@ def _by_rows(
     total = np.zeros(len(steps), dtype=np.int64)
     np.add.at(total, step, weights)
     total = np.cumsum(total)
-    held = before.measures.get(_SINCE)
+    held = before.measures.get(SINCE)
     since = np.zeros(0, dtype=np.int64) if held is None else held.values
     place = np.concatenate([np.arange(before.count), places])
     time = np.concatenate([np.full(before.count, -NEVER), at])
@@ -233,7 +233,7 @@ def _by_rows(
     over = np.where(last, final <= now, np.append(time[1:], 0)[: len(time)] > final)
     left = last & ~over
     rest = (int(total[-1]) if len(total) else 0) - base[left]
-    return _Ends(place[over], final[over], place[left], {_TIME: closed[left], _SINCE: rest})
+    return _Ends(place[over], final[over], place[left], {TIME: closed[left], SINCE: rest})
 
 
 def _by_span(
@@ -300,7 +300,7 @@ def _by_order(
     np.minimum.at(first, places, at)
     base = np.append(total, NEVER)[np.searchsorted(steps, first)]
     if before.count and closing.late_rows is not None:
-        base[: before.count] = -before.measures[_SINCE].values
+        base[: before.count] = -before.measures[SINCE].values
     closed = _find_closed(closing, values, (first, base), (steps, total))
     known = np.full(len(values), NEVER, dtype=np.int64)
     known[: before.count] = _times(before)
@@ -320,7 +320,7 @@ def _by_order(
     if closing.late_rows is None:
         return ends
     since = (int(total[-1]) if len(total) else 0) - base[ends.left]
-    return ends._replace(measures={**ends.measures, _SINCE: since})
+    return ends._replace(measures={**ends.measures, SINCE: since})
 
 
 def _find_closed(
@@ -369,7 +369,7 @@ def _settle(found: list[tuple[Array, Array]], now: int) -> _Ends:
     order = np.lexsort((time, place))
     place, time = place[order], time[order]
     over = time <= now
-    return _Ends(place[over], time[over], place[~over], {_TIME: time[~over]})
+    return _Ends(place[over], time[over], place[~over], {TIME: time[~over]})
 
 
 def _by_ends(before: GroupState, places: Array, at: Array, wait: int, now: int) -> _Ends:

@@ -10,6 +10,7 @@ from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.model.divided_state import DividedState
 from ontoweir.runtime.live.model.live_job import QueryState, RunningQuery
 from ontoweir.runtime.results.group_state import GroupState
+from ontoweir.runtime.turns.number_turns import place_of
 
 _NUMBER = 8
 """Bytes of a number: synopses are columns of 64-bit numbers, strings are numbered."""
@@ -56,6 +57,12 @@ def measure_state(query: RunningQuery, state: QueryState) -> tuple[SynopsisSize,
                     f"{factor} · ({table.bound.formula})" if factor > 1 else table.bound.formula,
                 )
             )
+        for _, one in prepared.plan.followed:
+            rows, size, columns = next(held)
+            rest = None if rest is None or one.size is None else rest - one.size
+            limit = None if one.size is None else one.size * _NUMBER * (columns or 2)
+            title = f"open {', '.join(one.rule.columns)} of {one.stream}"
+            sizes.append(SynopsisSize(title, (), rows, size, one.size, limit, one.formula))
     if query.work.aggregates is not None:
         rows, size, _ = next(held)
         each = size / rows if rows else 0
@@ -76,6 +83,9 @@ def _count(query: RunningQuery, state: ExecutionState) -> Iterator[tuple[int, in
             if table.stored:
                 held = kernel.stored.get(table.members)
                 yield (0, 0, 0) if held is None else (held.rows, held.nbytes, len(held.names))
+        for number, _ in prepared.plan.followed:
+            held = kernel.stored.get(place_of(number))
+            yield (0, 0, 0) if held is None else (held.rows, held.nbytes, len(held.names))
     if query.work.aggregates is not None:
         yield state.groups.rows, _bytes_of_groups(state.groups), 0
     if query.feed is not None:

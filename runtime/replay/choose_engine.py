@@ -117,7 +117,7 @@ def choose_engine(
         because = "when values are closed is found in the order of time"
         return EngineChoice(spark=False, because=because)
     if work.rules or drops_matched(work):
-        what = "which rows break a rule is" if work.rules else "which rows are matched is"
+        what = "which rows break a rule is" if work.rules else "which rows can still be joined is"
         return EngineChoice(spark=False, because=f"{what} found in the order of time")
     if rows < WORTH or rows < 2 * request.rows_per_range:
         return EngineChoice(spark=False, because=f"history has only {rows:,} rows")

@@ -344,7 +344,9 @@ def _cut(
     if work.rules:
         return Ranges((), "which rows break a rule is found in the order of time")
     if drops_matched(work):
-        return Ranges((), "rows are dropped when they are matched, in the order of time")
+        return Ranges(
+            (), "rows are dropped when nothing can join them any more, in the order of time"
+        )
     spark = session()
     wanted = count_cores(spark) if request.ranges is None else request.ranges
     return plan_ranges(work.histories, wanted, request.rows_per_range, work.span)

@@ -15,7 +15,7 @@ from ontoweir.runtime.sources.coded_texts import concat_rows
 from ontoweir.runtime.sources.history import Disorder, Piece
 from ontoweir.runtime.times.align_times import align_times
 
-_BLOCK = 256
+_BLOCK = 64
 """Rows whose least and greatest timestamps are looked at together."""
 
 

@@ -12,13 +12,14 @@ from ontoweir.project.project import load_project
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.paths import ROOT
 
-SECTION, FEW = (
+WHOLE, FEW = (
     (ROOT / "docs" / "semantics.md")
     .read_text(encoding="utf-8")
     .split("## Values that are closed\n")[1]
     .split("\n## ")[0]
     .split("\n### Few rows of a value\n")
 )
+SECTION, JOINED = WHOLE.split("\n### Rows joined while a value is open\n")
 ROWS = """session,url,ts
 a,/,2026-05-04T08:00:00
 a,/buy,2026-05-04T08:20:00
@@ -58,6 +59,26 @@ def test_few_rows_of_a_value(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     capsys.readouterr()
     assert main([*command, str(output), "-q"]) == 3
     assert "more than its bound of 4" in capsys.readouterr().err
+
+
+def test_rows_joined_while_a_value_is_open(tmp_path: Path) -> None:
+    (tmp_path / "ontoweir.toml").write_text(block("toml"))
+    (tmp_path / "asked.sql").write_text(block("sql", JOINED))
+    more = "a,/offer,2026-05-04T08:46:00\na,/pay,2026-05-04T09:00:00\na,/,2026-05-04T11:00:00\n"
+    (tmp_path / "pages.csv").write_text("".join(sorted((ROWS + more).splitlines(True), key=_time)))
+    output = tmp_path / "answers.parquet"
+    command = ["replay", tmp_path, "--sql", tmp_path / "asked.sql", "--output", output]
+    assert main([str(part) for part in command]) == 0
+    assert pq.read_table(output).column("url").to_pylist() == ["/pay"]  # not at eleven
+    catalog = load_project(tmp_path, environ={}).catalog
+    verdict = check_query(parse_sql(block("sql", JOINED), catalog, name="q", file="q.sql"), catalog)
+    assert verdict.bound is not None
+    assert verdict.bound.rows == 2 * 310
+    assert "at most 310 sessions are remembered, twice" in JOINED
+
+
+def _time(line: str) -> str:
+    return line.split(",")[2] if "2026" in line else ""
 
 
 def test_the_answer_is_that_of_the_page(tmp_path: Path) -> None:

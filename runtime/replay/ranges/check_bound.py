@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
+from ontoweir.runtime.turns.number_turns import place_of
 
 
 def check_bound(work: ExecutionContext, state: ExecutionState) -> None:
@@ -20,6 +21,10 @@ def list_sizes(work: ExecutionContext, state: ExecutionState) -> list[str]:
             if held is not None:
                 names = ", ".join(plan.form.members[i].alias for i in sorted(table.members))
                 sizes.append(f"{{{names}}} {held.rows} of {table.bound.rows}")
+        for number, one in plan.followed:
+            held = kernel.stored.get(place_of(number))
+            if held is not None:
+                sizes.append(f"open {', '.join(one.rule.columns)} {held.rows} of {one.size}")
     if state.groups.rows:
         sizes.append(f"groups {state.groups.rows}")
     sizes += (

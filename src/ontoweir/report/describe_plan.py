@@ -22,7 +22,12 @@ from ontoweir.mappings.model.show_values import show_values
 def describe_plan(plan: SynopsisPlan, *, patterns: bool = False) -> list[str]:
     """A plan as lines of text: what every synopsis holds, how it grows, and its bound; with their
     update patterns."""
-    return [line for table in plan.tables for line in _table(plan, table, patterns=patterns)]
+    lines = [line for table in plan.tables for line in _table(plan, table, patterns=patterns)]
+    for _, o in plan.followed:
+        rows = "?" if o.size is None else f"{o.size:,}"
+        named = ", ".join(o.rule.columns)
+        lines.append(f"open {named} of {o.stream}: at most {rows} rows = {o.formula}")
+    return lines
 
 
 def _table(plan: SynopsisPlan, table: SynopsisTable, *, patterns: bool) -> list[str]:
@@ -65,6 +70,9 @@ def _table(plan: SynopsisPlan, table: SynopsisTable, *, patterns: bool) -> list[
     for match in table.matched:
         named = ", ".join(form.classes[v].name for v in match.values)
         lines.append(f"  dropped when {alias[match.child]} has come with the same {named}")
+    for o in form.opened(table.members):
+        named = ", ".join(form.classes[v].name for v in o.values)
+        lines.append(f"  dropped when {named} is closed: no more rows of {o.stream} have it")
     return lines
 
 

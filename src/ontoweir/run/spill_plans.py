@@ -85,6 +85,8 @@ def plan_spilling(
     """
     if ruled.closes_values:
         raise _refuse(spared.union, "its groups are final when a rule closes their values")
+    if any(plan.form.open for plan in ruled.plans or ()):
+        raise _refuse(spared.union, "its rows are joined as long as a rule leaves values open")
     if changing:
         raise _refuse(spared.union, "its answers are written as they begin and end")
     found = plan_unbounded(spared.union, spared.catalog, statistics=known)

@@ -241,3 +241,92 @@ def test_a_query_of_more_rows_than_a_value_has_is_not_said_to_be_unbounded(tmp_p
     for rule in (SLACK, LATE):
         assert decide(sql, rule, tmp_path).name == "unbounded"
         assert decide(sql, _few(rule), tmp_path).name == "undecided"
+
+
+FEW = 'clustered = [{ columns = ["k"], gap = "10 seconds", max_rows_per_value = 5 }]'
+PAIRS = "FROM page a, page b WHERE a.k = b.k"
+NEAR = "AND a.ts <= b.ts AND b.ts <= a.ts + INTERVAL '5' SECOND"
+
+
+@pytest.mark.parametrize(
+    ("select", "rule", "rows"),
+    [
+        (f"SELECT COUNT(*) AS n {PAIRS}", GAP, 3 * 33 + 1),  # a, b, what is open, and the count
+        (f"SELECT COUNT(*) AS n {PAIRS}", ROWS, 3 * 53 + 1),
+        (f"SELECT COUNT(*) AS n {PAIRS}", ENDS, 2 * 103 + 1),
+        (f"SELECT b.url {PAIRS} AND a.ts < b.ts AND a.kind = 1", GAP, 2 * 33),
+        (f"SELECT a.k {PAIRS} AND a.ts < b.ts", GAP, 2 * 33),
+        (f"SELECT DISTINCT a.kind {PAIRS} AND b.kind = 2", GAP, 4 * 33 + 2 * 33 + 4),
+        (f"SELECT a.url, b.url AS u {PAIRS} AND a.ts < b.ts", FEW, 5 * 33 + 33),
+        (f"SELECT COUNT(*) AS n {PAIRS} AND a.cost < b.cost", FEW, 2 * 5 * 33 + 33 + 1),
+        (f"SELECT a.k, COUNT(*) AS n {PAIRS} GROUP BY a.k", GAP, 3 * 33 + 2 * 33),
+        ("SELECT COUNT(*) AS n FROM page a, page b WHERE a.cost = b.cost", SLACK, 3 * 24 + 1),
+        ("SELECT COUNT(*) AS n FROM page a, page b WHERE a.cost = b.cost", LATE, 3 * 54 + 1),
+    ],
+)
+def test_rows_wait_for_others_while_their_value_is_open(
+    select: str, rule: str, rows: int, tmp_path: Path
+) -> None:
+    verdict = decide(select, rule, tmp_path)
+    assert verdict.name == "conditionally-bounded", verdict
+    assert verdict.bound is not None
+    assert verdict.bound.rows == rows, verdict.bound
+    assert [c.kind for c in verdict.conditions if c.kind != "domain"] == ["closing"]
+    assert isinstance(verdict.partition, NotDivided)
+
+
+@pytest.mark.parametrize(
+    ("select", "rule"),
+    [
+        # a value may stay open for ever, and a row with it wait with all that it shows
+        (f"SELECT a.url, b.url AS u {PAIRS} AND a.ts < b.ts", GAP),
+        (f"SELECT COUNT(*) AS n {PAIRS} AND a.cost < b.cost", GAP),
+        # another stream, for which the rule says nothing
+        ("SELECT COUNT(*) AS n FROM page a, buy b WHERE a.k = b.k", GAP),
+        # nothing is gained towards a third one
+        (f"SELECT a.k {PAIRS.replace('WHERE', ', buy c WHERE')} AND c.price = 3", FEW),
+        # other columns than those of the rule
+        ("SELECT COUNT(*) AS n FROM page a, page b WHERE a.url = b.url", GAP),
+        # a value and the next one
+        ("SELECT COUNT(*) AS n FROM page a, page b WHERE a.cost = b.cost + 1", SLACK),
+        # of sets, what is compared beside it
+        (f"SELECT DISTINCT a.kind {PAIRS} AND a.cost < b.cost", FEW),
+    ],
+)
+def test_twin_what_a_closed_value_does_not_end(select: str, rule: str, tmp_path: Path) -> None:
+    assert decide(select, rule, tmp_path).name in ("unbounded", "undecided")
+
+
+def test_rules_are_not_used_where_a_query_is_bounded_without(tmp_path: Path) -> None:
+    verdict = decide(f"SELECT a.url, b.url AS u {PAIRS} {NEAR}", GAP, tmp_path)
+    assert verdict.name == "bounded"
+    assert verdict.plans is not None
+    assert not any(plan.form.open for plan in verdict.plans)
+
+
+def test_of_several_rules_the_one_that_leaves_the_fewest_open_counts(tmp_path: Path) -> None:
+    rules = GAP.replace("}]", '}, { columns = ["k"], rows = 4 }]')
+    verdict = decide(f"SELECT COUNT(*) AS n {PAIRS}", rules, tmp_path)
+    assert verdict.bound is not None
+    assert verdict.bound.rows == 3 * 7 + 1
+    assert [c.text for c in verdict.conditions] == [
+        "at most 4 rows of page come between two consecutive ones with one k"
+    ]
+
+
+def test_few_rows_of_a_value_help_where_values_are_few_too(tmp_path: Path) -> None:
+    rule = 'clustered = [{ columns = ["kind"], gap = "10 seconds", max_rows_per_value = 5 }]'
+    pairs = "FROM page a, page b WHERE a.kind = b.kind AND a.ts < b.ts"
+    verdict = decide(f"SELECT a.url, b.url AS u {pairs}", rule, tmp_path)
+    assert verdict.bound is not None
+    assert verdict.bound.rows == 33 * 5 + 33
+    assert decide(f"SELECT a.url, b.url AS u {pairs}", GAP, tmp_path).bound is None
+
+
+def test_what_a_row_shows_while_its_value_is_open_is_named(tmp_path: Path) -> None:
+    verdict = decide(f"SELECT a.url, b.url AS u {PAIRS} AND a.ts < b.ts", GAP, tmp_path)
+    (failing,) = verdict.disjuncts
+    assert isinstance(failing, Failing)
+    (reason,) = failing.because  # not that k is remembered
+    assert reason.message.startswith("a.url")
+    assert reason.hint.endswith("; or declare max_rows_per_value of k")

@@ -155,7 +155,7 @@ def test_values_of_which_some_come_again(run: Run, gates: Path, twice: int, boun
     (gates / "passages.csv").write_text("\n".join(["gate,badge,ts", *lines]) + "\n")
     told = json.loads(run("measure", gates, "--sql", WHO, "-q", "--format", "json").out)
     (query,) = told["queries"]
-    rule = 'clustered = [{ columns = ["badge"], within = "7 seconds" }]'
+    rule = 'clustered = [{ columns = ["badge"], rows = 0 }]'  # nobody passes between
     assert (query["needs"] == [f"[streams.passage]\n{rule}"]) == bounded
     other = json.loads(run("measure", gates, "--sql", AGAIN, "-q", "--format", "json").out)
     assert "clustered" not in str(other["declarations"])
