@@ -15,6 +15,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import ENDS, is_growing, make_column
+from ontoweir.rewriter.windows.group_rising import group_rising
 from ontoweir.rewriter.windows.join_buckets import join_buckets, list_equal
 from ontoweir.rewriter.windows.read_sql_grid import (
     is_grid,
@@ -44,7 +45,7 @@ def read_sql_buckets(
 
     if not isinstance(tree, exp.Select):
         return tree, catalog, ()
-    tree = join_buckets(tree)
+    tree = join_buckets(group_rising(tree, catalog))
     found = [n for place in _places(tree) for n in place.walk() if _is_bucket(n)]
     if not found:
         return tree, catalog, ()

@@ -7,6 +7,9 @@ SELECT "sensor", MAX("level") AS m FROM reading WHERE EARLY GROUP BY "sensor", d
 SELECT * EXCLUDE (level) FROM reading
 SELECT r.* EXCLUDE (level, ts), a.grade FROM reading r JOIN alarm a ON a.ts = r.ts AND a.sensor = r.sensor
 SELECT * REPLACE (level * 2 AS level) FROM (SELECT sensor, level FROM reading) x
+SELECT d, AVG(n) AS m, COUNT(*) AS c FROM (SELECT sensor, CAST(ts AS DATE) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x GROUP BY d
+SELECT d, n, COUNT(*) AS c FROM (SELECT sensor, CAST(ts AS DATE) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x WHERE n > 1 GROUP BY d, n
+WITH x AS (SELECT sensor, level, CAST(ts AS DATE) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2, 3), y AS (SELECT d, sensor, MAX(n) AS n FROM x GROUP BY d, sensor) SELECT d, SUM(n) AS s FROM y GROUP BY d
 SELECT d, SUM(n) AS m FROM (SELECT sensor, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x GROUP BY d
 SELECT date_trunc('week', d) AS w, MAX(n) AS m FROM (SELECT sensor, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x GROUP BY 1
 WITH x AS (SELECT sensor, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) SELECT a.sensor, a.n, b.n AS next FROM x a JOIN x b ON a.sensor = b.sensor AND b.d = a.d + INTERVAL '1' DAY

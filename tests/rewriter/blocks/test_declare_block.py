@@ -199,6 +199,32 @@ def test_what_is_asked_of_days_is_bounded(outer: str) -> None:
     assert check_query(union, CATALOG).plans
 
 
+@pytest.mark.parametrize(
+    "day",
+    [
+        "CAST(ts AS DATE)",
+        "date_trunc('day', ts, 'Europe/Paris')",
+        "date_trunc('month', ts)",
+        "date_trunc('year', ts, 'Asia/Tokyo')",
+    ],
+)
+def test_groups_by_what_rises_are_final_at_once(day: str) -> None:
+    inner = f"SELECT k, v, {day} AS d, COUNT(*) AS n FROM s GROUP BY k, v, {day}"
+    again = "SELECT d, k, MAX(n) AS n FROM x GROUP BY d, k"
+    for text in (
+        f"WITH x AS ({inner}) SELECT d, MAX(n) AS n FROM x GROUP BY d",
+        f"WITH x AS ({inner}), y AS ({again}) SELECT d, MAX(n) AS n FROM y GROUP BY d",
+    ):
+        assert check_query(parse_sql(text, CATALOG, name="q", file="q.sql"), CATALOG).plans
+
+
+def test_groups_by_a_part_of_a_time_stay() -> None:
+    """What is alike at several times tells none."""
+    inner = "SELECT k, HOUR(ts) AS d, v, date_trunc('hour', ts) AS t FROM s GROUP BY 1, 2, 3, 4"
+    text = f"WITH x AS ({inner}) SELECT v, d, COUNT(*) AS n FROM x GROUP BY v, d"
+    assert check_query(parse_sql(text, CATALOG, name="q", file="q.sql"), CATALOG).plans is None
+
+
 def test_a_query_over_a_query_over_a_query() -> None:
     sql = (
         f"WITH h AS ({HOURLY.format('COUNT(*) AS n')}), d AS (SELECT k, date_trunc('day', hour) AS "
