@@ -274,8 +274,9 @@ class NormalForm:
     """The most tuples of each member that there ever are, statics folded in (None: unknown, or
     without limit)."""
 
-    determined: tuple[tuple[frozenset[int], frozenset[int]], ...]
-    """Keys of static relations: the values of these classes determine those of those."""
+    determined: tuple[tuple[frozenset[int], frozenset[int], int], ...]
+    """Keys of static relations: the values of these classes determine those of those, in rows of
+    the member with which the relation is joined."""
 
     folds: tuple[FoldedValue, ...] | None = None
     """What is folded over the matches of a group; None: the matches themselves are the answer."""

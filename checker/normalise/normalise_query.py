@@ -152,7 +152,7 @@ def _assemble(work: ConstraintGraph) -> NormalForm:
         class_nodes=tuple(work.values[c.attributes[0][0]] for c in classes),
         rates=bound_rates(work, members, class_of, classes),
         totals=bound_totals(work, members, class_of, classes),
-        determined=list_determined(work, class_of, classes),
+        determined=list_determined(work, owner, class_of, classes),
         folds=None
         if work.query.folds is None
         else tuple(_fold(f, owner, classes, class_of) for f in work.query.folds),

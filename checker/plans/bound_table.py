@@ -36,6 +36,17 @@ class _Opened:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What a table joins, its key, the timestamps it keeps, and the members whose tuples are kept
+    for so many steps."""
+
+    members: frozenset[int]
+    keys: Sequence[Key]
+    kept: Sequence[KeptTimestamp]
+    waits: Mapping[int, int | None]
+
+
 def bound_table(
     form: NormalForm,
     members: frozenset[int],
@@ -66,7 +77,9 @@ def bound_table(
     few = {a.value: _few(form, a) for a in apart}
     closed = tuple(_list_open(form, members))
     covers = [
-        _cover(form, keys, kept, waits, frozenset(s), few, o) for s in subsets for o in closed
+        _cover(form, _Table(members, keys, kept, waits), frozenset(s), few, o)
+        for s in subsets
+        for o in closed
     ]
     factors = min(covers, key=_cost)
     if len(frontier) > 1:
@@ -89,26 +102,24 @@ def bound_keys(
 
 def _cover(
     form: NormalForm,
-    keys: Sequence[Key],
-    kept: Sequence[KeptTimestamp],
-    waits: Mapping[int, int | None],
+    table: _Table,
     counted: frozenset[int],
     few: Mapping[int, Factor],
     opened: _Opened,
 ) -> list[Factor]:
     """Factors for a key and timestamps where the tuples of some members are counted, and others by
     the values that are open."""
-    factors = [_tuples(form, i, waits[i]) for i in sorted(counted - opened.members)]
+    factors = [_tuples(form, i, table.waits[i]) for i in sorted(counted - opened.members)]
     factors += opened.factors
     counted |= opened.members
-    for k in kept:
+    for k in table.kept:
         if k.member not in counted:
             steps = k.forget_after if k.expire_after is None else k.expire_after
             member = form.members[k.member]
             size = None if steps is None else member.timestamps(steps)
             factors.append(Factor(size, f"{_steps(steps, member)} of {member.alias}"))
     held = {c.index for c in form.classes if c.members & counted} | opened.values
-    return [*factors, *_domains(form, keys, held, few)]
+    return [*factors, *_domains(form, table.keys, held, few, table.members)]
 
 
 def _list_open(form: NormalForm, members: frozenset[int]) -> Iterator[_Opened]:
@@ -143,25 +154,36 @@ def _few(form: NormalForm, apart: DistinctSample) -> Factor:
 
 
 def _domains(
-    form: NormalForm, keys: Sequence[Key], given: set[int], few: Mapping[int, Factor]
+    form: NormalForm,
+    keys: Sequence[Key],
+    given: set[int],
+    few: Mapping[int, Factor],
+    members: frozenset[int] | None = None,
 ) -> list[Factor]:
-    """Factors for the classes of a key that neither the given ones nor each other determine."""
+    """Factors for the classes of a key that neither the given ones nor each other determine, by
+    static relations that are joined with these members (None: with all)."""
     sizes = {k.value: few.get(k.value) or size_key(form, k) for k in keys}
     whole = {k.value for k in keys if k.whole}
     needed = [k.value for k in keys]
     # the largest first: what the others determine is left out
     for value in sorted(needed, key=lambda v: (sizes[v].size is None, sizes[v].size or 0))[::-1]:
         rest = [v for v in needed if v != value]
-        if value in _closure(form, given | (whole & set(rest))):
+        if value in _closure(form, given | (whole & set(rest)), members):
             needed = rest
     return [sizes[v] for v in needed]
 
 
-def _closure(form: NormalForm, values: set[int]) -> set[int]:
-    """The classes that the values of some determine, by keys of static relations."""
+def _closure(form: NormalForm, values: set[int], members: frozenset[int] | None) -> set[int]:
+    """The classes that the values of some determine, by keys of static relations. What a table
+    keeps of a member that waits for the one with which a relation is joined, has not met it yet."""
     closure = set(values)
+    joined = [
+        (known, every)
+        for known, every, member in form.determined
+        if members is None or member in members
+    ]
     while True:
-        more = {v for known, all_ in form.determined if known <= closure for v in all_} - closure
+        more = {v for known, every in joined if known <= closure for v in every} - closure
         if not more:
             return closure
         closure |= more

@@ -123,9 +123,13 @@ def _is_keyed(
 
 
 def list_determined(
-    work: ConstraintGraph, class_of: Mapping[Attribute, int], classes: tuple[ValueClass, ...]
-) -> tuple[tuple[frozenset[int], frozenset[int]], ...]:
-    """For each key of a static occurrence, the classes of its columns and all that they determine.
+    work: ConstraintGraph,
+    owner: Mapping[str, int],
+    class_of: Mapping[Attribute, int],
+    classes: tuple[ValueClass, ...],
+) -> tuple[tuple[frozenset[int], frozenset[int], int], ...]:
+    """For each key of a static occurrence, the classes of its columns, all that they determine, and
+    the member with which it is joined.
 
     Only keys whose columns are equated with others: a NULL, which rows may share, equals nothing.
     """
@@ -143,5 +147,5 @@ def list_determined(
             if all(
                 any(a.alias != occurrence.alias for a, _ in classes[v].attributes) for v in values
             ):
-                determined.append((values, own))
+                determined.append((values, own, owner[occurrence.alias]))
     return tuple(determined)

@@ -10,6 +10,9 @@ from ontoweir.mappings.sql.read_select import parse_sql_text
 if TYPE_CHECKING:
     from sqlglot import exp
 
+_OF_TIMES = ("DATE_TRUNC", "TIME_BUCKET", "TUMBLE", "TUMBLE_START", "TUMBLE_END", "HOP", "SESSION")
+"""Functions of times."""
+
 
 def mean_names(text: str, asked: Mapping[int, str], types: Mapping[str, ColumnType | None]) -> bool:
     """Whether at least one of some names can only be one.
@@ -31,21 +34,21 @@ def mean_names(text: str, asked: Mapping[int, str], types: Mapping[str, ColumnTy
     except SqlRefusal:
         return False
     return any(
-        _can_only_be(one, types.get(one.name.lower()))
+        _can_only_be(one, types)
         for one in tree.find_all(exp.Identifier)
         if one.meta.get("start") in asked
     )
 
 
-def _can_only_be(name: "exp.Identifier", kind: ColumnType | None) -> bool:
+def _can_only_be(name: "exp.Identifier", types: Mapping[str, ColumnType | None]) -> bool:
     """Whether a text at a name's place is no SQL, or is the same for all rows."""
     from sqlglot import exp
 
     column = name.parent
     if not isinstance(column, exp.Column) or len(column.parts) > 1:
         return True  # of USING, or a table's
-    if kind is not None and not isinstance(kind, StringType):
-        return True
+    kind = types.get(name.name.lower())
+    text = kind is None or isinstance(kind, StringType)
     node: exp.Expression = column
     while isinstance(node.parent, (exp.Paren, exp.Ordered, exp.Tuple)):
         node = node.parent
@@ -57,7 +60,14 @@ def _can_only_be(name: "exp.Identifier", kind: ColumnType | None) -> bool:
         case exp.Window() as window:
             return any(node is one for one in window.args.get("partition_by") or ())
         case exp.Expression() as above if isinstance(above, exp.Predicate):  # = and its like
-            others = (n for n in above.iter_expressions() if n is not node)
-            return not any(n.find(exp.Column) for n in others)
+            others = [n for n in above.iter_expressions() if n is not node]
+            kinds = {types.get(c.name.lower()) for n in others for c in n.find_all(exp.Column)}
+            return not kinds or not (text or None in kinds or StringType() in kinds)
+        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.Mod() | exp.Neg():
+            return not text
+        case exp.TimestampTrunc() | exp.DateTrunc() | exp.Extract() | exp.TimestampDiff():
+            return not text
+        case exp.Anonymous() as function:
+            return not text and function.name.upper() in _OF_TIMES
         case _:
             return False

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.clauses.check_binds import check_binds
 from ontoweir.rewriter.clauses.check_scope import Braces, check_graphs, check_group, shares_before
 from ontoweir.rewriter.clauses.edit_text import Edit
 from ontoweir.rewriter.clauses.list_items import (
@@ -57,7 +58,11 @@ def lift_clauses(text: str, file: str) -> Lifted | None:
     """
     if not re.search(r"(?i)\b(EXISTS|MINUS|OPTIONAL)\b", text):
         return None
-    text = open_selects(_put_values_inside(_blank_comments(text)))
+    text = _put_values_inside(_blank_comments(text))
+    written = Tokens(text).tokens
+    if (begin := _find_start(written)) is not None and any(list_clauses(written, begin)):
+        check_binds(written, begin, file)
+    text = open_selects(text)
     binds = split_binds(turn_minus(open_unions(_open_filters(text)), file), file)
     opened = [_push_graphs(_open_filters(one)) for one in binds]
     text = _open_filters(binds[0])

@@ -42,7 +42,9 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     if len(found) != 1 or any(c.find(exp.Query) for c in conjuncts if c is not found[0]):
         return tree
     inner, absent = _inside(found[0]), isinstance(found[0].unnest(), exp.Not)
-    if inner is None or not is_plain(_bare(inner)) or inner.find(exp.Subquery, exp.Exists, exp.In):
+    if inner is None or any(e.find(exp.AggFunc) for e in inner.expressions):
+        return tree  # of no rows an aggregate is one
+    if not is_plain(_bare(inner)) or inner.find(exp.Subquery, exp.Exists, exp.In):
         return tree
     outside, inside = list_tables(tree, catalog), list_tables(inner, catalog)
     if not (_is_known(tree, outside) and _is_known(inner, inside)):

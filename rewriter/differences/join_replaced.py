@@ -76,6 +76,8 @@ def join_replaced(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     columns = tuple(e.unalias().copy() for e in tree.expressions)
     if latest.stamp in latest.names.values() or any(e.find(exp.Column) is None for e in columns):
         return written
+    if set(_equated(latest)) != set(latest.keys):  # the latest one of these is no row of a key
+        return written
     time = exp.column(stream.timestamp, own, quoted=True)
     first = _put(tree, latest, _dated(latest), time, asof=True)
     later = _put(tree, latest, _dated(latest), time, asof=False)
@@ -168,7 +170,8 @@ def _put(
     alias = exp.TableAlias(this=exp.to_identifier(latest.alias, quoted=True))
     join.set("this", exp.Subquery(this=rows, alias=alias))
     conjuncts = list(split_conjuncts(join.args["on"]))
-    own = [c for c in conjuncts if _is_equation(c)] if asof else conjuncts
+    keys = _equated(latest)
+    own = [c for c in conjuncts if c in keys.values()] if asof else conjuncts
     rest = [c for c in conjuncts if c not in own]
     since = exp.column(latest.stamp, latest.alias, quoted=True)
     dated = (
@@ -185,10 +188,18 @@ def _put(
     return made
 
 
-def _is_equation(condition: "exp.Expr") -> bool:
+def _equated(latest: _Latest) -> "dict[str, exp.Expr]":
+    """The conditions of ON by which a key's columns equal others, by column: one for each."""
     from sqlglot import exp
 
-    inner = condition.unnest()
-    return isinstance(inner, exp.EQ) and all(
-        isinstance(side.unnest(), exp.Column) for side in (inner.this, inner.expression)
-    )
+    found: dict[str, exp.Expr] = {}
+    for condition in split_conjuncts(latest.join.args["on"]):
+        inner = condition.unnest()
+        if not isinstance(inner, exp.EQ):
+            continue
+        sides = (inner.this.unnest(), inner.expression.unnest())
+        mine = [s for s in sides if isinstance(s, exp.Column) and s.table == latest.alias]
+        plain = len(mine) == 1 and all(isinstance(s, exp.Column) for s in sides)
+        if plain and mine[0].name in latest.keys:
+            found.setdefault(mine[0].name, condition)
+    return found

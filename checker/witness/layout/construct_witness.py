@@ -10,6 +10,7 @@ from ontoweir.checker.model.type_limits import listed_values, type_limits
 from ontoweir.checker.witness.layout.constrain_copies import constrain_copies
 from ontoweir.checker.witness.layout.constrain_disequalities import constrain_disequalities
 from ontoweir.checker.witness.layout.copies import Spread, make_copies
+from ontoweir.checker.witness.layout.hold_far import check_far
 from ontoweir.checker.witness.layout.make_rows import make_rows
 from ontoweir.checker.witness.layout.plan_layouts import Layout
 from ontoweir.checker.witness.layout.watch_clock import NoRowError
@@ -120,6 +121,7 @@ def _lay_out(
                 solution = _lowered(form, edges, unequal, val(c.index, 0), solution)
     values = {c.index: solution.get(val(c.index, 0), 0) for c in form.classes if c.domain.within}
     try:
+        check_far(form, catalog)
         return make_rows(form, catalog, layout, size, solution, val), values
     except NoRowError:
         return None

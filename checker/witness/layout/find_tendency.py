@@ -80,7 +80,7 @@ def find_tendency(expression: Expression, source: Source) -> Tendency | None:
             return _of_call(expression, source)
         case Case(branches=branches, otherwise=otherwise):
             for condition, chosen in branches:
-                match _truth(condition, source):
+                match find_truth(condition, source):
                     case True:
                         return find_tendency(chosen, source)
                     case None:
@@ -179,16 +179,16 @@ def _cast(call: Call, first: Tendency) -> Tendency | None:
             return None
 
 
-def _truth(condition: Expression, source: Source) -> bool | None:
+def find_truth(condition: Expression, source: Source) -> bool | None:
     """Whether a condition holds from some value of the column on (None: that is not known)."""
     if not isinstance(condition, Call):
         return None
     arguments = condition.arguments
     if condition.function is Function.NOT:
-        inner = _truth(arguments[0], source)
+        inner = find_truth(arguments[0], source)
         return None if inner is None else not inner
     if condition.function in (Function.AND, Function.OR):
-        sides = [_truth(a, source) for a in arguments]
+        sides = [find_truth(a, source) for a in arguments]
         decisive = condition.function is Function.OR
         if decisive in sides:
             return decisive
@@ -199,6 +199,10 @@ def _truth(condition: Expression, source: Source) -> bool | None:
     if condition.function not in _COMPARED:
         return None
     left, right = (find_tendency(a, source) for a in arguments)
+    if {left, right} == {Tendency.MANY, Tendency.STILL}:  # some text is another one
+        if condition.function not in (Function.EQUAL, Function.UNEQUAL):
+            return None
+        return condition.function is Function.UNEQUAL
     above, below = _COMPARED[condition.function]
     far = {Tendency.UP: 1, Tendency.STILL: 0, Tendency.DOWN: -1}
     if left not in far or right not in far or far[left] == far[right]:

@@ -70,9 +70,11 @@ def open_changes(history: History, messages: pa.Table) -> pa.Table:
 def _open_values(
     values: Sequence[str | None], stream: Stream, columns: Sequence[Column]
 ) -> pa.Table:
-    """A row for each value, as text: that of a JSON object with all members, or with those of the
-    timestamp alone (a heartbeat); others say why they are no row."""
+    """A row for each value, as text: that of a JSON object with all members but those of columns
+    that may be NULL, or with those of the timestamp alone (a heartbeat); others say why they are no
+    row."""
     members = {c.name: c.path or c.name for c in columns}
+    optional = {c.name for c in columns if c.nullable}
     times = [stream.timestamp] if stream.written is None else list(stream.written.columns)
     rows: list[dict[str, str | None]] = []
     for text in values:
@@ -83,7 +85,7 @@ def _open_values(
         found = {name: find_member(held, path) for name, path in members.items()}
         found |= {part: find_member(held, part) for part in times}
         alone = all(found[name] is MISSING for name in members)
-        needed = times if alone else found
+        needed = times if alone else [n for n in found if n not in optional]
         lacking = next((name for name in needed if found[name] is MISSING), None)
         if lacking is not None:
             field = members.get(lacking, lacking)

@@ -263,7 +263,8 @@ def parse_messages(
 ) -> "DataFrame":
     """The columns of messages whose values are JSON objects with the declared columns as fields.
 
-    A field that is missing is a fault, but an object with the timestamp alone is a heartbeat.
+    A field that is missing is a fault, unless its column may be NULL, but an object with the
+    timestamp alone is a heartbeat.
     A timestamp is text, or a whole number of microseconds.
 
     Args:
@@ -290,7 +291,10 @@ def parse_messages(
     alone = fn.lit(True)
     for held in there[:-1]:
         alone = alone & ~held
+    optional = {c.name for c in stream.columns if c.nullable}
     for name, held in zip(names, there, strict=True):
+        if name in optional:
+            continue
         needed = ~held if name == stream.timestamp else ~held & ~alone
         fault = fault.when(needed, fn.lit(f"{stream.name} lacks the field {name}"))
     moment = fn.col(f"row.{quote_spark_name(stream.timestamp)}")

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from ontoweir.errors import UsageError
+from ontoweir.errors import DataError, Source, UsageError
+from ontoweir.runtime.text.convert_text import NotPlain
 from ontoweir.runtime.text.open_packed import open_packed
 from ontoweir.scaffold.read_sample import form_of, list_files
 
@@ -19,7 +20,7 @@ _LINES = 200
 _SEPARATORS = ",;\t|"
 _VALUE = re.compile(r"\s*[+-]?[0-9][0-9.,:/TZ+-]*\s*")
 _ALIKE = 0.5
-"""Files are of one table that have so much of their columns' names in common."""
+"""Lines of JSON are of one table that have so much of their members' names in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,16 @@ class _Shape:
     form: str
     names: frozenset[str]
 
-    def is_like(self, other: "_Shape") -> bool:
-        if self.form != other.form:
+    def is_like(self, first: "_Shape") -> bool:
+        """Whether a file goes with the first one of a table, whose columns are the table's: of
+        lines of JSON, each of which may lack members, most are alike. Nothing is known of an empty
+        file."""
+        if self.form != first.form:
             return False
-        both = self.names | other.names
-        return not both or len(self.names & other.names) >= _ALIKE * len(both)
+        both = self.names | first.names
+        if not self.names or self.form != "jsonl":
+            return not self.names or first.names <= self.names
+        return len(self.names & first.names) >= _ALIKE * len(both)
 
 
 def split_folder(folder: Path) -> Sequence[Path]:
@@ -45,6 +51,7 @@ def split_folder(folder: Path) -> Sequence[Path]:
 
     Raises:
         UsageError: files of several tables cannot be told apart by their names.
+        DataError: a file cannot be read.
     """
     if any((folder / log).is_dir() for log in ("_delta_log", "metadata")):
         return [folder]
@@ -63,13 +70,13 @@ def split_folder(folder: Path) -> Sequence[Path]:
 
 def _group(shapes: dict[Path, _Shape]) -> list[list[Path]]:
     groups: list[tuple[_Shape, list[Path]]] = []
-    for file, shape in shapes.items():
+    for file, shape in sorted(shapes.items(), key=lambda one: (not one[1].names, one[0])):
         known = next((files for first, files in groups if shape.is_like(first)), None)
         if known is None:
             groups.append((shape, [file]))
         else:
             known.append(file)
-    return [files for _, files in groups]
+    return [sorted(files) for _, files in groups]
 
 
 def _name(group: Sequence[Path], folder: Path) -> Path:
@@ -113,8 +120,16 @@ def _read_shape(file: Path) -> _Shape:
 
 
 def _head(file: Path) -> str:
-    with open_packed(str(file)) as opened:
-        return str(opened.read(_HEAD).decode("utf-8-sig", "replace"))
+    try:
+        with open_packed(str(file)) as opened:
+            return str(opened.read(_HEAD).decode("utf-8-sig", "replace"))
+    except (OSError, NotPlain) as error:
+        raise DataError(
+            f"{file} cannot be read: {error}",
+            why="which files of a folder are one table is seen in how they begin",
+            fix="correct it, or move it out of the folder",
+            source=Source(str(file)),
+        ) from error
 
 
 def _read_header(head: str) -> frozenset[str]:

@@ -158,3 +158,13 @@ def test_a_third_stream_may_still_need_the_value() -> None:
 )
 def test_dense_and_mixed_values_leave_room_for_a_witness(sql: str) -> None:
     assert _check(sql).tier is Tier.UNBOUNDED
+
+
+def test_a_key_determines_what_is_joined_with_its_relation() -> None:
+    """Rows that wait for those of another stream have not met its relation yet."""
+    joined = "SELECT DISTINCT s.id FROM s JOIN sensors r ON r.id = s.id"
+    later = f"{joined} JOIN t ON t.id = s.id AND t.sensor = r.road AND t.ts < s.ts"
+    # the rows of t: any of its three ids with any of twenty roads
+    assert (_rows(_check(later)) or 0) >= 3 * 20
+    earlier = f"{joined} JOIN t ON t.id = s.id AND t.sensor = r.road AND t.ts > s.ts"
+    assert (_rows(_check(earlier)) or 0) < 3 * 20  # those of s have one road for each id

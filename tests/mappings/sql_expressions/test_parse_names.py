@@ -34,7 +34,9 @@ CATALOG = Catalog(
         'SELECT p.status FROM "payments" p WHERE "order" = \'"\'',
         "SELECT p.status FROM payments p WHERE \"order\" IN ('a', 'b')",
         'SELECT p.status FROM payments p WHERE "order" IS NULL',
-        'SELECT p.status FROM payments p WHERE "ts" > p.x',  # no column of text
+        'SELECT p.status FROM payments p WHERE "ts" > p.ts',  # no column of text
+        "SELECT date_trunc('day', \"ts\") AS d FROM payments p",
+        'SELECT p.status FROM payments p WHERE "ts" - p.ts > 2',
         'SELECT p.status FROM payments p JOIN shop s USING ("city")',
         'SELECT q FROM (SELECT status AS q FROM payments) t WHERE "q" = "c1"',
         'WITH t AS (SELECT status AS q FROM payments)\nSELECT q FROM t WHERE "Q" <> "c1"',
@@ -62,6 +64,9 @@ def test_a_column_is_a_column(text: str) -> None:
         ('SELECT CONCAT("order", status) FROM payments', 1),
         ('SELECT LAG(status, 1, "order") OVER (ORDER BY ts) FROM payments', 1),
         ('SELECT status AS q FROM payments WHERE status = "q"', 1),
+        ('SELECT CONCAT("ts", status) FROM payments', 1),
+        ('SELECT DISTINCT status, "ts" AS z FROM payments', 1),
+        ('SELECT status FROM payments WHERE status = "ts"', 1),
         ('SELECT CASE WHEN ts > 1 THEN "order" ELSE "x" END FROM payments', 1),
     ],
 )

@@ -81,6 +81,16 @@ def test_what_is_no_row_says_why() -> None:
     assert opened(PLAIN, values)[7] == (None, None, 0, None, None)
 
 
+def test_what_may_be_missing_is_null() -> None:
+    columns = (COLUMNS[0], Column("n", IntType(), nullable=True))
+    stream = Stream("s", PLAIN.data, "ts", 1_000_000, None, columns)
+    values: list[object] = [{"device": {"id": "a"}, "ts": 0}, {"n": 1, "ts": 0}]
+    assert [row[:4] for row in opened(stream, values)] == [
+        ("a", None, 0, None),
+        (None, None, None, "s lacks the field device.id"),
+    ]
+
+
 def test_spark_parses_the_rest() -> None:
     plain = Stream("s", PLAIN.data, "ts", 1, None, (Column("n", IntType()),))
     assert not is_opened_here(plain)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from ontoweir.errors import Source, UsageError
 from ontoweir.files.find_output import STDOUT, StreamOutput, find_output, require_folder
+from ontoweir.project.language_of import language_of_text
 
 if TYPE_CHECKING:
     from ontoweir.project.project import Project
@@ -145,13 +146,6 @@ def settle_project(args: argparse.Namespace) -> None:
 OF_QUERIES = ("check", "replay", "rewrite", "plot", "measure", "run", "register", "report")
 _WITHOUT_SQL = ("report",)
 _SQL, _SPARQL = (".sql",), (".rq", ".sparql")
-_SQL_TEXT = re.compile(
-    r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:SELECT|WITH|CREATE)\s", re.IGNORECASE | re.DOTALL
-)
-_SPARQL_TEXT = re.compile(
-    r"(?:\s|#[^\n]*\n)*(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)\b[^{]*\{",
-    re.IGNORECASE,
-)
 _ASKED: list[Path] = []
 """Files of SPARQL that this command names itself."""
 _NAMING = ("--query", "--sql", "--for", "--sparql")
@@ -187,7 +181,7 @@ def name_query(given: Sequence[str]) -> list[str]:
         if _is_sql(text):
             made[place : place + 1] = ["--sql", text]
             return made if given[0] not in _WITHOUT_SQL else list(given)
-        if _SPARQL_TEXT.match(text) is not None:
+        if language_of_text(text) == "sparql":
             made[place : place + 1] = [_naming(given[0]), ask_sparql(text)]
             return made
         plain = re.fullmatch(r"[\w-]+", text) is not None and not _is_project(text, alone)
@@ -285,8 +279,8 @@ def settle_input(args: argparse.Namespace) -> None:
 
 
 def _is_sql(asked: str) -> bool:
-    """Whether it is the text of a query, and no file's name; SPARQL has braces."""
-    return _SQL_TEXT.match(asked) is not None and _SPARQL_TEXT.match(asked) is None
+    """Whether it is the text of a query of SQL, and no file's name."""
+    return language_of_text(asked) == "sql"
 
 
 def _settle_sql(asked: str, name: str) -> str:
