@@ -130,6 +130,13 @@ def join_rows(
     taken = {i.alias_or_name.lower() for i in list_items(base)}
     renamed: dict[str, str] = {}
     items = list_items(one)
+    if not items:
+        raise SqlRefusal(
+            "a subquery of EXISTS without FROM",
+            why="it has one row, whatever is beside it",
+            fix="leave EXISTS out",
+            line=line_of(one),
+        )
     for item in items:
         own = item.alias_or_name
         alias = free_name(own, taken)

@@ -29,8 +29,11 @@ def narrow_stars(tree: "exp.Query", catalog: Catalog) -> None:
 
     for select in reversed(list(tree.find_all(exp.Select))):  # those within first
         stars = [e for e in select.expressions if _star_of(e) is not None]
+        _refuse_called(select, stars)
         if not any(_narrows(_star_of(e)) for e in stars):
             continue
+        if select.args.get("group") is not None:
+            raise _refuse(select.expressions[0], "all columns, grouped by some of them")
         known = _list_columns(select, catalog)
         made: list[exp.Expr] = []
         for item in select.expressions:
@@ -67,6 +70,8 @@ def _expand(item: "exp.Expr", star: "exp.Star", known: _Columns | None) -> "list
     shown = {a: list(names) for a, names in known.items() if not own or a == alias}
     every = [name for names in shown.values() for name in names]
     left_out = [e.name for e in star.args.get("except_") or ()]
+    if any(isinstance(e, exp.Column) and e.table for e in star.args.get("except_") or ()):
+        raise _refuse(item, "what is left out are columns by their names, without tables")
     computed = {e.alias.lower(): e for e in star.args.get("replace") or ()}
     for name in (*left_out, *computed):
         if find_name(name, every) is None:
@@ -77,6 +82,8 @@ def _expand(item: "exp.Expr", star: "exp.Star", known: _Columns | None) -> "list
                 line=line,
             )
     gone = {name.lower() for name in left_out}
+    if gone.issuperset(name.lower() for name in every):
+        raise _refuse(item, "no column is left")
     return [
         computed[name.lower()].copy()
         if name.lower() in computed
@@ -85,6 +92,20 @@ def _expand(item: "exp.Expr", star: "exp.Star", known: _Columns | None) -> "list
         for name in names
         if name.lower() not in gone
     ]
+
+
+def _refuse_called(select: "exp.Select", stars: "Sequence[exp.Expr]") -> None:
+    """Raise SqlRefusal for `COUNT(* EXCEPT (a))`."""
+    from sqlglot import exp
+
+    for star in select.find_all(exp.Star):
+        mine = star.parent_select is select and _narrows(star)
+        if mine and star.parent is not select and star.parent not in stars:
+            raise _refuse(star, "it is a list of columns, which no function takes")
+
+
+def _refuse(item: "exp.Expr", why: str) -> SqlRefusal:
+    return SqlRefusal(item.sql("spark"), why=why, fix="write the columns", line=line_of(item))
 
 
 def _list_columns(select: "exp.Select", catalog: Catalog) -> _Columns | None:

@@ -17,6 +17,8 @@ from ontoweir.runtime.spark.redact_secrets import redact_secrets
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_WHY = "the first messages are taken from this topic of Kafka"
+_FIX = "start the broker, or correct the URL and its options"
 _OFTEN = 1
 """Seconds between two looks at what has come."""
 
@@ -40,7 +42,10 @@ def sample_topic(spark: "SparkSession", options: Mapping[str, str], most: int) -
     limited = {"maxOffsetsPerTrigger": str(most), **options}
     data = DataSource("kafka", None, tuple(limited.items()))
     stream = Stream(options["subscribe"], data, "ts", 1, None, (), source=Source("--from"))
-    probe_source(spark, History(stream, (), (), False))
+    try:
+        probe_source(spark, History(stream, (), (), False))
+    except RunError as error:
+        raise RunError(error.what, why=_WHY, fix=_FIX, source=Source("--from")) from error
     kept: list[pa.Table] = []
     try:
         frame = load_topic(spark, stream).select(
@@ -62,8 +67,8 @@ def sample_topic(spark: "SparkSession", options: Mapping[str, str], most: int) -
     except java_errors() as error:
         raise RunError(
             redact_secrets(f"{stream.name} cannot be read: {describe_cause(error)}", limited),
-            why="the first messages are taken from this topic of Kafka",
-            fix="correct the URL and its options",
+            why=_WHY,
+            fix=_FIX,
             source=Source("--from"),
         ) from error
     order = [("timestamp", "ascending"), ("offset", "ascending"), ("partition", "ascending")]

@@ -202,6 +202,11 @@ def ask_file(file: Path) -> str:
     return file.stem
 
 
+def list_asked() -> list[Path]:
+    """The files of SPARQL that the command names itself."""
+    return list(_ASKED)
+
+
 def add_asked(project: "Project") -> "Project":
     """The project with the queries that the command names by their files, or their text."""
     known = {query.resolve() for query in project.queries}

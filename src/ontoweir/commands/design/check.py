@@ -6,7 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.commands.common.arguments import add_asked, add_project_arguments, find_root
+from ontoweir.commands.common.arguments import (
+    add_asked,
+    add_project_arguments,
+    find_root,
+    list_asked,
+)
 from ontoweir.commands.common.open_workspace import open_workspace
 from ontoweir.commands.common.report_refusals import list_refused, report_refusals
 from ontoweir.commands.design.check_mappings import check_mappings
@@ -129,7 +134,7 @@ def _check(args: argparse.Namespace) -> int:
             return error.exit_code
 
     project = Path(args.project)
-    texts = [project if project.is_dir() else project.parent]
+    texts = [project if project.is_dir() else project.parent, *list_asked()]
     return watch_files(run, texts if args.sql is None else [*texts, Path(args.sql)])
 
 
