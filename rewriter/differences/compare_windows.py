@@ -11,7 +11,7 @@ from ontoweir.rewriter.differences.count_rows import (
     count_rows,
     has_now,
     is_plain,
-    is_windowed,
+    rows_leave,
 )
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import resolve
@@ -35,7 +35,7 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     where = tree.args.get("where")
     if where is None or not isinstance(tree, exp.Select):
         return tree
-    if not is_plain(tree, "distinct") or not is_windowed(tree):
+    if not is_plain(tree, "distinct") or not rows_leave(tree):
         return tree
     conjuncts = list(split_conjuncts(where.this))
     found = [c for c in conjuncts if has_now(c) and _inside(c) is not None]

@@ -84,6 +84,30 @@ def is_windowed(select: "exp.Select") -> bool:
     )
 
 
+def rows_leave(select: "exp.Select") -> bool:
+    """Whether its own rows leave their window: they are later than some time before NOW(). Those of
+    a delay alone stay, as the latest row of each key does (`standing`)."""
+    from sqlglot import exp
+
+    where = select.args.get("where")
+    places = [] if where is None else [where]
+    places += [on for j in select.args.get("joins") or () if (on := j.args.get("on")) is not None]
+    for place in places:
+        for node in place.walk(prune=lambda n: isinstance(n, exp.Query)):
+            match node:
+                case exp.GT() | exp.GTE():
+                    least = node.expression
+                case exp.LT() | exp.LTE():
+                    least = node.this
+                case exp.Between():
+                    least = node.args["low"]
+                case _:
+                    continue
+            if has_now(least):
+                return True
+    return False
+
+
 def is_plain(select: "exp.Expr", *more: str) -> bool:
     """Whether it is columns of inner joins and a condition, and something more at most."""
     from sqlglot import exp

@@ -45,3 +45,20 @@ def test_an_aggregate_is_one_row_of_nothing(shown: str) -> None:
     assert compare_windows(tree, CATALOG) is tree
     other = parse_sql_text(text.replace(shown, "t.x"))
     assert compare_windows(other, CATALOG) is not other
+
+
+@pytest.mark.parametrize(
+    ("window", "changed"),
+    [
+        ("x.ts > NOW() - INTERVAL '9' MINUTE", True),
+        ("NOW() - INTERVAL '9' MINUTE <= x.ts", True),
+        ("x.ts BETWEEN NOW() - INTERVAL '9' MINUTE AND NOW()", True),
+        ("x.ts <= NOW() - INTERVAL '9' MINUTE", False),  # a delay, of which nothing leaves
+    ],
+)
+def test_rows_that_do_not_leave_stand(window: str, changed: bool) -> None:
+    inner = (
+        "SELECT 1 FROM t WHERE t.g = x.g AND t.ts > x.ts AND t.ts <= NOW() - INTERVAL '9' MINUTE"
+    )
+    tree = parse_sql_text(f"SELECT x.g, x.x FROM s AS x WHERE {window} AND NOT EXISTS ({inner})")
+    assert (compare_windows(tree, CATALOG) is not tree) == changed
