@@ -4,10 +4,10 @@ from collections.abc import Sequence, Set
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.rewriter.clauses.list_items import (
-    CLAUSES,
     Item,
     ItemKind,
     is_select,
+    list_bound,
     list_items,
     list_variables,
 )
@@ -36,12 +36,12 @@ def check_binds(
     items = [] if is_select(tokens, opens) else list_items(tokens, opens)
     for place, item in enumerate(items):
         before, behind = items[:place], items[place + 1 :]
-        later = after | _bind(tokens, behind, CLAUSES - {ItemKind.OPTIONAL})
+        later = after | list_bound(tokens, behind, optional=True)
         match item.kind:
             case ItemKind.BIND:
                 used = set(list_variables(tokens, item.places)[:-1])
                 certain = _bind_surely(tokens, before)
-                possible = _bind(tokens, before, CLAUSES - {ItemKind.OPTIONAL})
+                possible = list_bound(tokens, before, optional=True)
                 for name in sorted((used & later) - certain):
                     raise _refuse(tokens, item, name, "a later pattern binds it", file)
                 for name in sorted((used & around) - possible):
@@ -50,18 +50,12 @@ def check_binds(
                 for brace, _ in item.braces:
                     check_binds(tokens, brace, file, later, around)
             case ItemKind.OPTIONAL:
-                others = around | _bind(tokens, [*before, *behind], CLAUSES)
-                others |= _bind(tokens, before, CLAUSES - {ItemKind.OPTIONAL})
+                others = around | list_bound(tokens, [*before, *behind])
+                others |= list_bound(tokens, before, optional=True)
                 for brace, _ in item.braces:
                     check_binds(tokens, brace, file, frozenset(), others)
             case _:
                 pass
-
-
-def _bind(tokens: Sequence[SparqlToken], items: Sequence[Item], without: Set[ItemKind]) -> set[str]:
-    """The variables of some items, but for those of some kinds, and FILTERs."""
-    plain = (i for i in items if i.kind not in without and i.kind is not ItemKind.FILTER)
-    return {v for i in plain for v in list_variables(tokens, i.places)}
 
 
 def _bind_surely(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> set[str]:

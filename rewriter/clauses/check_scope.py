@@ -10,6 +10,7 @@ from ontoweir.rewriter.clauses.list_items import (
     ItemKind,
     is_moved,
     is_select,
+    list_bound,
     list_items,
     list_variables,
 )
@@ -42,7 +43,7 @@ def check_group(
             braced = (n for b in item.braces for n in range(b[0], b[1]))
             inner = set(list_variables(tokens, braced)) - around
             if braces.alone:  # FILTERs of what OPTIONAL patterns of the group bind
-                inner |= _bind(tokens, items, optional=True) - around
+                inner |= list_bound(tokens, items, optional=True) - around
             wrong = used - inner if item.kind is ItemKind.FILTER else used & around
             if wrong:
                 raise _refuse(tokens, item, min(wrong), file)
@@ -76,8 +77,10 @@ def check_graphs(
     """
     items = [] if is_select(tokens, opens) else list_items(tokens, opens)
     for item in items:
-        earlier = before | _bind(tokens, [i for i in items if i.last < item.first], optional=True)
-        others = around | _bind(tokens, [i for i in items if i != item], optional=True)
+        earlier = before | list_bound(
+            tokens, [i for i in items if i.last < item.first], optional=True
+        )
+        others = around | list_bound(tokens, [i for i in items if i != item], optional=True)
         inner = [b for b, _ in item.braces]
         match item.kind:
             case ItemKind.GRAPH:
@@ -121,7 +124,7 @@ def check_minus(tokens: Sequence[SparqlToken], opens: int, file: str) -> None:
     for item in items:
         earlier = [i for i in items if i.last < item.first]
         mine = set(list_variables(tokens, item.places))
-        certain, possible = _bind(tokens, earlier), _bind(tokens, earlier, optional=True)
+        certain, possible = list_bound(tokens, earlier), list_bound(tokens, earlier, optional=True)
         if item.kind is ItemKind.MINUS and not mine & certain and mine & possible:
             raise _refuse(tokens, item, min(mine & possible), file)
         for brace, _ in item.braces if item.kind is ItemKind.GROUP else ():
@@ -131,22 +134,13 @@ def check_minus(tokens: Sequence[SparqlToken], opens: int, file: str) -> None:
 def shares_before(tokens: Sequence[SparqlToken], opens: int, clause: Item) -> bool:
     """Whether a clause has a variable of what is before it in its group."""
     earlier = [i for i in list_items(tokens, opens) if i.last < clause.first]
-    return not _bind(tokens, earlier).isdisjoint(list_variables(tokens, clause.places))
+    return not list_bound(tokens, earlier).isdisjoint(list_variables(tokens, clause.places))
 
 
 def _bind_for(tokens: Sequence[SparqlToken], items: Sequence[Item], item: Item) -> set[str]:
     """What patterns of a group bind where an item sees them: FILTERs see all of them."""
     whole = item.kind in _FILTERS
-    return _bind(tokens, [i for i in items if whole or i.last < item.first])
-
-
-def _bind(
-    tokens: Sequence[SparqlToken], items: Sequence[Item], *, optional: bool = False
-) -> set[str]:
-    """The variables of some items but clauses and FILTERs; of OPTIONAL patterns too."""
-    kinds = CLAUSES - {ItemKind.OPTIONAL} if optional else CLAUSES
-    plain = (i for i in items if i.kind not in kinds and i.kind is not ItemKind.FILTER)
-    return {v for i in plain for v in list_variables(tokens, i.places)}
+    return list_bound(tokens, [i for i in items if whole or i.last < item.first])
 
 
 def _refuse(tokens: Sequence[SparqlToken], item: Item, name: str, file: str) -> QueryError:

@@ -113,6 +113,15 @@ def list_variables(tokens: Sequence[SparqlToken], places: Iterable[int]) -> tupl
     return tuple(dict.fromkeys(t.text[1:] for t in found if t.kind == "var"))
 
 
+def list_bound(
+    tokens: Sequence[SparqlToken], items: Iterable[Item], *, optional: bool = False
+) -> set[str]:
+    """The variables of some items but clauses and FILTERs; of OPTIONAL patterns too."""
+    kinds = CLAUSES - {ItemKind.OPTIONAL} if optional else CLAUSES
+    plain = (i for i in items if i.kind not in kinds and i.kind is not ItemKind.FILTER)
+    return {v for i in plain for v in list_variables(tokens, i.places)}
+
+
 def _read_item(tokens: Sequence[SparqlToken], n: int, end: int) -> Item:
     word = tokens[n].text.upper() if tokens[n].kind == "word" else ""
     if word == "FILTER":

@@ -1,6 +1,6 @@
 """Groups of the rows of several SELECTs that hold, which say how often each is an answer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -72,16 +72,7 @@ def has_now(tree: "exp.Expr") -> bool:
 
 def is_windowed(select: "exp.Select") -> bool:
     """Whether it says of its own rows that they are in a window."""
-    from sqlglot import exp
-
-    where = select.args.get("where")
-    places = [] if where is None else [where]
-    places += [on for j in select.args.get("joins") or () if (on := j.args.get("on")) is not None]
-    return any(
-        is_now(node)
-        for place in places
-        for node in place.walk(prune=lambda n: isinstance(n, exp.Query))
-    )
+    return any(map(is_now, _walk_conditions(select)))
 
 
 def rows_leave(select: "exp.Select") -> bool:
@@ -89,23 +80,30 @@ def rows_leave(select: "exp.Select") -> bool:
     a delay alone stay, as the latest row of each key does (`standing`)."""
     from sqlglot import exp
 
+    for node in _walk_conditions(select):
+        match node:
+            case exp.GT() | exp.GTE():
+                least = node.expression
+            case exp.LT() | exp.LTE():
+                least = node.this
+            case exp.Between():
+                least = node.args["low"]
+            case _:
+                continue
+        if has_now(least):
+            return True
+    return False
+
+
+def _walk_conditions(select: "exp.Select") -> "Iterator[exp.Expr]":
+    """What is in its WHERE and ON, but for subqueries."""
+    from sqlglot import exp
+
     where = select.args.get("where")
     places = [] if where is None else [where]
-    places += [on for j in select.args.get("joins") or () if (on := j.args.get("on")) is not None]
+    places += [on for j in _joins(select) if (on := j.args.get("on")) is not None]
     for place in places:
-        for node in place.walk(prune=lambda n: isinstance(n, exp.Query)):
-            match node:
-                case exp.GT() | exp.GTE():
-                    least = node.expression
-                case exp.LT() | exp.LTE():
-                    least = node.this
-                case exp.Between():
-                    least = node.args["low"]
-                case _:
-                    continue
-            if has_now(least):
-                return True
-    return False
+        yield from place.walk(prune=lambda n: isinstance(n, exp.Query))
 
 
 def is_plain(select: "exp.Expr", *more: str) -> bool:
