@@ -215,8 +215,10 @@ def test_inline_tables_and_dotted_keys_keep_their_comments() -> None:
         (
             "SELECT COUNT(*) AS n, t.id AS one FROM t WHERE a OR b GROUP BY t.id",
             1,
-            "SELECT COUNT(*) AS n, t.id AS one FROM t WHERE (a OR b)\n"
-            "  AND t.id IS NOT NULL GROUP BY t.id",
+            (
+                "SELECT COUNT(*) AS n, t.id AS one FROM t WHERE (a OR b)\n"
+                "  AND t.id IS NOT NULL GROUP BY t.id"
+            ),
         ),
         ("SELECT id + 1 AS n, COUNT(*) FROM t GROUP BY id + 1", 0, None),
         ("SELECT id, 1 FROM t GROUP BY id UNION SELECT id, 2 FROM u GROUP BY id", 0, None),
