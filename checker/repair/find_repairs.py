@@ -10,6 +10,7 @@ from ontoweir.checker.repair.changes import (
     AddWindow,
     Change,
     DeclareDomain,
+    DeclareGap,
     DeclareKey,
     DeclareReference,
     DropGroup,
@@ -18,9 +19,11 @@ from ontoweir.checker.repair.changes import (
     rank_change,
 )
 from ontoweir.checker.repair.propose_changes import propose_changes
+from ontoweir.checker.repair.propose_nulls import propose_nulls
 from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.errors import OntoweirError
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import OutOfTimeError, Watch, look, phase, watching
 
@@ -53,7 +56,8 @@ def find_repairs(
 ) -> tuple[Repair, ...]:
     """The repairs of a query, those that a person is likely to want first (rank_change).
 
-    Single changes are tried first, then pairs. Where none helps, all declarations are taken, and
+    Single changes are tried first, with a rule that closes groups also what it does not close is
+    left out; then pairs. Where none helps, all declarations are taken, and
     all windows, and else both, and what is not needed is left out again: such a set is minimal, if
     not always the smallest. At most MAX_REPAIRS repairs are given.
 
@@ -117,24 +121,43 @@ def _find(
     changes = tuple(filter(wanted, proposed))
     tries = TRIES
     for size in (1, 2):
-        sets = sorted(combinations(changes, size), key=_rank)[:tries]
+        closing = list(_with_nulls(changes, union, catalog))
+        more = closing if size > 1 else []
+        sets = sorted([*combinations(changes, size), *more], key=_rank)[:tries]
         tries -= len(sets)
-        any_found = False
+        given = 0
         mending = (r for chosen in counted(sets) if mends(chosen) for r in verified(chosen))
         for repair in islice(mending, MAX_REPAIRS):
-            any_found = True
+            given += 1
             yield repair
-        if any_found:
+        if given and size == 1:
+            mending = (r for chosen in counted(closing) if mends(chosen) for r in verified(chosen))
+            yield from islice(mending, MAX_REPAIRS - given)
+        if given:
             return
     for together in _TOGETHER:
         taken = [tuple(c for c in changes if isinstance(c, kinds)) for kinds in together]
         minimal = dict.fromkeys(_shrink(t, mends) for t in taken if t and mends(t))
-        for chosen in sorted(minimal, key=_rank):
-            for repair in verified(chosen):
-                any_found = True
-                yield repair
-        if any_found:
+        mending = (r for chosen in sorted(minimal, key=_rank) for r in verified(chosen))
+        given = 0
+        for repair in mending:
+            given += 1
+            yield repair
+        if given:
             return
+
+
+def _with_nulls(
+    changes: Sequence[Change], union: SpjUnion, catalog: Catalog
+) -> Iterator[tuple[Change, ...]]:
+    """A rule that closes groups, and without the rows whose group it does not close: of use
+    together only."""
+    for change in changes:
+        if isinstance(change, DeclareGap):
+            changed, declared = apply_change(change, union, catalog)
+            for nulls in propose_nulls(changed, extend_catalog(declared, changed)):
+                if nulls not in changes:
+                    yield change, nulls
 
 
 _DECLARE = (DeclareReference, DeclareKey, DeclareDomain)

@@ -161,7 +161,7 @@ FOUND_SQL = {
     "union": "not DISTINCT",
     "a-float": "not DISTINCT | declare | drop",
     "above": "not DISTINCT | declare | gap",
-    "grouped": "coarser | list",
+    "grouped": "coarser | list | gap, valued",
     "grouped-in-time": "refer | limit | declare | declare",
 }
 WORDS = {
@@ -174,6 +174,7 @@ WORDS = {
     "ask for": "order",
     "do not select": "drop",
     "group by less": "coarser",
+    "leave out rows": "valued",
     "select DISTINCT": "DISTINCT",
     "select without": "not DISTINCT",
 }
