@@ -287,6 +287,19 @@ def _read_greatest(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
     time = base[0], base[1].timestamp
     group = tree.args.get("group")
     keys = list(group.expressions) if group is not None else []
+    odd = next((c for c in calls if resolve(scope, c.expression) != time), None)
+    if odd is not None:
+        shown = [e.unalias() for e in tree.expressions]
+        whole = (shown[int(k.name) - 1] if k.is_int else k for k in keys)  # GROUP BY 1
+        by = ", ".join(k.sql("spark") for k in whole)
+        part = f"PARTITION BY {by} " if by else ""
+        raise refuse(
+            odd,
+            f"{odd.sql('spark')}, which is not the timestamp and may be alike in several rows,",
+            f"write SELECT {odd.this.sql('spark')} … QUALIFY RANK() OVER ({part}ORDER BY "
+            f"{odd.expression.sql('spark')} DESC) = 1 in the place of GROUP BY, which tells all of "
+            "them",
+        )
     made: list[exp.Expr] = []
     there: dict[tuple[str, str], exp.Expr] = {}
     for item in tree.expressions:

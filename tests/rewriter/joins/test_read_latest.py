@@ -65,6 +65,11 @@ def test_read(text: str, latest: tuple[str, ...]) -> None:
         (f"SELECT h, a FROM ({RANKED}) AS w (a, h, n) WHERE n = 1", ""),
         (f"SELECT s.h FROM s, r QUALIFY RANK() OVER {DESC} = 1", "joined rows"),
         ("SELECT h, ARG_MAX(a, ts) AS v, COUNT(*) AS n FROM t GROUP BY h", "beside ARG_MAX"),
+        ("SELECT h, ARG_MAX(ts, a) AS v FROM t GROUP BY h", "may be alike in several rows"),
+        (
+            "SELECT date_trunc('day', ts), ARG_MAX(ts, a) AS v FROM t GROUP BY 1",
+            "PARTITION BY DATE_TRUNC('day', ts) ORDER BY a DESC",
+        ),
         ("SELECT h, MAX_BY(a, ts) AS v, MAX_BY(b, ts) AS w FROM t GROUP BY h", "several columns"),
         (f"SELECT x.h FROM s x WHERE {LATER} AND y.a > x.a)", "is never final"),
         (f"WITH w AS ({RANKED}) SELECT h FROM w", "RANK() OVER (PARTITION BY"),
