@@ -104,3 +104,11 @@ def test_things_of_their_own_are(run: Run, tmp_path: Path) -> None:
     streams = _init(run, tmp_path, "orders.csv", ["order_id,ts,price", *rows])
     assert [*streams] == ["orders"]
     assert "orders/{order_id}" in (tmp_path / "p" / "mapping.r2rml.ttl").read_text()
+
+
+def test_numbers_of_rows_are_no_things(run: Run, tmp_path: Path) -> None:
+    rows = [f"{n},2026-01-05T08:{n:02}:00,{n % 2},{n}.5" for n in range(60)]
+    _init(run, tmp_path, "air.csv", ["No,ts,mmsi,pm", *rows])
+    queries = "".join(q.read_text() for q in (tmp_path / "p" / "queries").iterdir())
+    assert ":ofMmsi ?it" in queries
+    assert ":ofNo" not in queries

@@ -15,6 +15,8 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.scaffold.terms.name_terms import class_of, without_id
 
 _NUMBERS = {"id", "nr", "no", "number", "nummer", "mmsi", "imei", "imo"}
+_THINGS = {"mmsi", "imei", "imo"}
+"""Of them those that number things, alone, too."""
 _PLACES = {"lat", "latitude", "lon", "lng", "long", "longitude"}
 """Words in the names of columns that say where something is, which is not its value."""
 
@@ -99,9 +101,10 @@ def _find_rows(entity: str, stream: Stream, catalog: Catalog) -> str | None:
 
 
 def _is_number(column: str) -> bool:
-    """Whether a column is called as what things are numbered by: `id` alone is of rows."""
+    """Whether a column is called as what things are numbered by: `id`, or `No`, alone is of
+    rows."""
     words = _words(column)
-    return bool(words) and words[-1] in _NUMBERS and words != ["id"]
+    return bool(words) and words[-1] in _NUMBERS and (len(words) > 1 or words[0] in _THINGS)
 
 
 def _words(column: str) -> list[str]:
