@@ -81,9 +81,11 @@ def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
 
     packed = _find_packed(path)
     if packed is not None:
+        _refuse_names(path, packed, names)
         return _read_packed(path, packed)
     file = _find_file(path)
     form = _FORMATS[_suffix(file)]
+    _refuse_names(path, form, names)
     try:
         sniffed = sniff_csv(file, names) if form == "csv" else None
         rows = _read(file, form, sniffed)
@@ -115,6 +117,17 @@ def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
     place = path.absolute()
     made = Sample(name, place, reader, options, rows, known, left_out, nested, unnest, changes)
     return replace(made, outer=outer)
+
+
+def _refuse_names(path: Path, form: str, names: Sequence[str]) -> None:
+    """Raise UsageError for names of columns of what is no CSV."""
+    if names and form != "csv":
+        raise UsageError(
+            f"--names of {path}, which is {form}",
+            why="it names the columns of CSV; other files say what theirs are called",
+            fix="leave it out",
+            source=Source(str(path)),
+        )
 
 
 def _list_known(

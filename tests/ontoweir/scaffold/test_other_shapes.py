@@ -80,6 +80,12 @@ def test_names_that_are_wrong(names: str, what: str, run: Run, tmp_path: Path) -
     assert not (tmp_path / "p").exists()
 
 
+def test_names_of_what_is_no_csv(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text('{"ts": "2026-02-28T08:00:00", "v": 1}\n')
+    ran = run("init", tmp_path / "p", "--from", tmp_path / "log.jsonl", "--names", "a,b")
+    assert (ran.code, "--names of" in ran.err, "which is jsonl" in ran.err) == (2, True, True)
+
+
 def test_blanks_around_numbers_and_what_is_missing(run: Run, tmp_path: Path) -> None:
     rows = [f"M{n % 2},2026-01-05 {n:02}:00:00, {'Null' if n == 5 else n} " for n in range(24)]
     streams = _init(run, tmp_path, "lcl.csv", ["LCLid,DateTime,kwh ", *rows])
