@@ -103,7 +103,7 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
         mine: list[tuple[Declared, str]] = []
         for one in proposed:
             if one not in (keys if alone else keys[1:]):
-                mine.append((one.declared, one.evidence))
+                mine.append((_order_key(one.declared, stream, own), one.evidence))
         if alone:  # a key with the time is enforced by a run, and no number that repeats some day
             single = AddKey(name, (stream.timestamp,))
             mine.append((single, "no two rows share a timestamp"))
@@ -207,6 +207,16 @@ def _find_own_key(stream: Stream, measured: "MeasuredStream") -> AddKey | None:
         if find_own_id(replace(stream, keys=(key,))) is not None:
             return AddKey(stream.name, key)
     return None
+
+
+def _order_key(declared: Declared, stream: Stream, own: AddKey | None) -> Declared:
+    """The same; a key that seems to be of what rows are called by, and comes again, with the
+    timestamp first (`find_own_id`)."""
+    if not isinstance(declared, AddKey) or declared == own:
+        return declared
+    if find_own_id(replace(stream, keys=(declared.columns,))) is None:
+        return declared
+    return AddKey(declared.stream, (stream.timestamp, declared.columns[0]))
 
 
 def _is_number(declared: Declared, stream: Stream) -> bool:

@@ -99,10 +99,12 @@ def test_blanks_around_numbers_and_what_is_missing(run: Run, tmp_path: Path) -> 
 
 
 def test_rows_about_things_are_not_called_by_them(run: Run, tmp_path: Path) -> None:
-    rows = [f"v{n % 9},2026-01-05T08:{n // 9:02}:00,{n}.5" for n in range(540)]
-    _init(run, tmp_path, "vehicles.csv", ["vehicle_id,ts,speed", *rows])
+    rows = [f"{n % 30},2026-01-05T08:{n // 30:02}:00,{n}.5" for n in range(900)]
+    streams = _init(run, tmp_path, "vehicles.csv", ["vehicle_id,ts,speed", *rows])
+    assert streams["vehicles"]["keys"] == [["ts", "vehicle_id"]]
     mapping = (tmp_path / "p" / "mapping.r2rml.ttl").read_text()
-    assert "/{vehicle_id}/{ts}" in mapping
+    assert "vehicles/{vehicle_id}/{ts}" in mapping
+    assert 'vehicles/{vehicle_id}"' not in mapping
 
 
 def test_things_of_their_own_are(run: Run, tmp_path: Path) -> None:
