@@ -54,9 +54,8 @@ _LIMIT = float(1 << 62)
 """Totals beyond this are looked at one by one: whether each fits 64 bits."""
 _MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
 _WIDE = 1 << 62
-_DENSE = 8
+DENSE = 8
 """Tables with up to this many places per row are used instead of sorting."""
-_SAMPLE = 4_096
 _EACH, _MORE = 8, 4_096
 """In the first rows, so many for each number and some more, all numbers often occur."""
 
@@ -131,7 +130,7 @@ def pack(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
         inner, span = _offsets(column)
         if span == 1:  # it tells nothing apart
             continue
-        if span > rows and (fresh := _fresh_where_ordered(column)) is not None:
+        if span > rows and (fresh := fresh_where_ordered(column)) is not None:
             inner = np.cumsum(fresh) - 1  # of times in order few numbers suffice
             span = int(inner[-1]) + 1
         if size * span > _WIDE:
@@ -162,10 +161,10 @@ def group_codes(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
     if rows == 0 or not columns:
         return np.zeros(rows, dtype=np.int64), 1 if rows else 0
     packed, size = pack(columns, rows)
-    if size <= _DENSE * rows + 65_536:
-        places = _places(packed, size)
-        return _codes_at(packed, places, size), len(places)
-    fresh = _fresh_where_ordered(packed)
+    if size <= DENSE * rows + 65_536:
+        places = list_places(packed, size)
+        return codes_at(packed, places, size), len(places)
+    fresh = fresh_where_ordered(packed)
     if fresh is not None:
         codes = np.cumsum(fresh) - 1
         return codes, int(codes[-1]) + 1
@@ -173,7 +172,7 @@ def group_codes(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
     return codes.reshape(-1).astype(np.int64, copy=False), len(uniques)
 
 
-def _places(packed: Array, size: int) -> Array:
+def list_places(packed: Array, size: int) -> Array:
     """The numbers less than `size` that occur, in order."""
     occurs = np.zeros(size, dtype=np.bool_)
     part = _EACH * size + _MORE
@@ -183,7 +182,7 @@ def _places(packed: Array, size: int) -> Array:
     return np.flatnonzero(occurs)
 
 
-def _codes_at(packed: Array, places: Array, size: int) -> Array:
+def codes_at(packed: Array, places: Array, size: int) -> Array:
     """The index of every number among the places where numbers are."""
     if len(places) == size:
         return packed
@@ -200,7 +199,7 @@ def starts_of_runs(ordered: Array) -> Array:
     return fresh
 
 
-def _fresh_where_ordered(packed: Array) -> Array | None:
+def fresh_where_ordered(packed: Array) -> Array | None:
     """Which numbers differ from the one before (None: they are not in order)."""
     return starts_of_runs(packed) if bool((packed[1:] >= packed[:-1]).all()) else None
 
@@ -218,31 +217,6 @@ def first_of(codes: Array, count: int) -> Array:
 def last_of(codes: Array, count: int) -> Array:
     """The index of the last row of every code, each of which some row has."""
     return len(codes) - 1 - first_of(codes[::-1], count)
-
-
-def _first_rows(columns: Sequence[Array], rows: int) -> tuple[Array | None, Array | None]:
-    """The first row of every distinct row of some columns, in their order (None: they are all
-    rows as they are), and every row's place among these (None: each has its own)."""
-    packed, size = pack(columns, rows)
-    fresh = _fresh_where_ordered(packed)
-    if fresh is not None:
-        first = np.flatnonzero(fresh)
-        return (None, None) if len(first) == rows else (first, np.cumsum(fresh) - 1)
-    if size <= _DENSE * rows + 65_536:
-        places = _places(packed, size)
-        first = np.empty(size, dtype=np.int64)
-        first[packed[::-1]] = np.arange(rows - 1, -1, -1)
-        first = first[places]
-        return first, None if len(first) == rows else _codes_at(packed, places, size)
-    order = np.argsort(packed)
-    ordered = packed[order]
-    fresh = starts_of_runs(ordered)
-    starts = np.flatnonzero(fresh)
-    if len(starts) == rows:
-        return order, None
-    codes = np.empty(rows, dtype=np.int64)
-    codes[order] = np.cumsum(fresh) - 1
-    return np.minimum.reduceat(order, starts), codes
 
 
 class TooGreat(RunError):
@@ -335,40 +309,6 @@ def join_weights(left: Frame, right: Frame, index: Array) -> dict[Name, Array]:
     for name in sums_of(right):
         products[name] = multiply(right[name][index], mine, events)
     return products
-
-
-def aggregate(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:
-    """One row per distinct value of `by`, with the sum of weights (bag) or weight one (set), and
-    the sums of sums."""
-    sums = sums_of(frame)
-    if frame.rows == 0:
-        return frame.select([*by, WEIGHT, *sums])
-    first, codes = _first_rows([frame[name] for name in by], frame.rows)
-    if codes is None:
-        weight = frame[WEIGHT] if bag else np.ones(frame.rows, dtype=np.int64)
-        names = [*by, *sums]
-        if first is None:
-            return frame.select(names).with_columns({WEIGHT: weight})
-        moved = {name: frame[name][first] for name in names}
-        return Frame(frame.rows, {**moved, WEIGHT: weight[first] if bag else weight})
-    assert first is not None
-    count = len(first)
-    columns = {name: frame[name][first] for name in by}
-    events = columns.get(EVENT)
-    ones = np.ones(count, dtype=np.int64)
-    weight = add_up(frame[WEIGHT], codes, count, events) if bag else ones
-    for name in sums:
-        columns[name] = add_up(frame[name], codes, count, events)
-    return Frame(count, {**columns, WEIGHT: weight})
-
-
-def merge_repeats(frame: Frame, by: Sequence[Name], *, bag: bool) -> Frame:
-    """As `aggregate`, where a sample says that every other row repeats; otherwise the frame as it
-    is. For rows whose repeats do no harm but cost time."""
-    part = min(frame.rows, _SAMPLE)
-    codes, count = group_codes([frame[name][:part] for name in by], part)
-    del codes
-    return frame if count > part * 0.5 else aggregate(frame, by, bag=bag)
 
 
 def pair_up(

@@ -39,10 +39,10 @@ from ontoweir.runtime.columnar.frame import (
     Array,
     Frame,
     Name,
-    merge_repeats,
     ones,
 )
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
+from ontoweir.runtime.distinct.merge_repeats import merge_repeats
 from ontoweir.runtime.ingest.encode_statics import (
     Arrival,
     StaticData,

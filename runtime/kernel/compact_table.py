@@ -11,9 +11,9 @@ from ontoweir.runtime.columnar.frame import (
     Array,
     Frame,
     Name,
-    aggregate,
     concat,
 )
+from ontoweir.runtime.distinct.aggregate import aggregate
 from ontoweir.runtime.kept.kept_rows import KeptRows
 from ontoweir.runtime.kernel.keep_apart import keep_apart
 from ontoweir.runtime.kernel.pareto_front import FOREVER, least_rows, pareto_front

@@ -30,7 +30,6 @@ from ontoweir.runtime.columnar.frame import (
     Array,
     Frame,
     Name,
-    aggregate,
     concat,
     expand,
     group_codes,
@@ -39,6 +38,7 @@ from ontoweir.runtime.columnar.frame import (
     pair_up,
 )
 from ontoweir.runtime.columnar.runs import blocks
+from ontoweir.runtime.distinct.aggregate import aggregate
 from ontoweir.runtime.kept.kept_rows import KeptRows, are_few
 from ontoweir.runtime.kept.kernel_state import KernelState as KernelState
 from ontoweir.runtime.kernel.apply_join_predicates import apply_join_predicates

@@ -21,12 +21,12 @@ from ontoweir.runtime.columnar.frame import (
     Frame,
     Name,
     add_up,
-    aggregate,
     group_codes,
     last_of,
     sum_sizes,
     sums_of,
 )
+from ontoweir.runtime.distinct.aggregate import aggregate
 from ontoweir.runtime.kernel.apply_join_predicates import in_frontier
 from ontoweir.runtime.kernel.bucket_values import bucket_values
 from ontoweir.runtime.kernel.plan_view import PlanView, turn

@@ -16,7 +16,6 @@ from ontoweir.runtime.columnar.frame import (
     Array,
     Frame,
     add_up,
-    aggregate,
     concat,
     expand,
     first_of,
@@ -26,6 +25,7 @@ from ontoweir.runtime.columnar.frame import (
     pair_up,
 )
 from ontoweir.runtime.columnar.runs import blocks
+from ontoweir.runtime.distinct.aggregate import aggregate
 from tests.oracle.budget import SEEDS, budget
 
 _A, _B = ("v", 0), ("v", 1)
