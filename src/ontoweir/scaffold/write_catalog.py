@@ -79,7 +79,7 @@ def _stream(
 ) -> Iterator[str]:
     yield f"# A stream, as {stream.timestamp} goes on from row to row: {why}."
     yield f"[streams.{stream.name}]"
-    yield _source(stream.data)
+    yield from _source(stream.data, stream.name)
     entries = [
         f"column = {_quote(stream.timestamp)}",
         f"unit = {_quote(show_duration(stream.step_us))}",
@@ -175,7 +175,7 @@ def _describe_nulls(stream: Stream, measured: "MeasuredStream | None") -> Iterat
 def _relation(relation: Relation, null: Mapping[str, str]) -> Iterator[str]:
     yield "# A static relation: no column of it is a time that goes on."
     yield f"[relations.{relation.name}]"
-    yield _source(relation.data)
+    yield from _source(relation.data, relation.name)
     if relation.keys:
         yield f"keys = [{', '.join(_list(key) for key in relation.keys)}] # seen: no value twice"
     if relation.max_rows is not None:
@@ -212,7 +212,11 @@ def name_live(catalog: str, topics: Mapping[str, Sequence[tuple[str, str]]]) -> 
     return "\n".join(made)
 
 
-def _source(data: DataSource) -> str:
+def _source(data: DataSource, table: str) -> Iterator[str]:
+    told = dict(data.options)
+    if data.format == "csv" and not {"header", "names"} & told.keys():
+        yield '# It has no header: name its columns by options = { names = "a|b|c" }; or make the'
+        yield f"# project anew with --names {table}=a,b,c"
     form = "mqtt" if data.mqtt else data.format
     entries = [f"format = {_quote(form)}", f"path = {_quote(str(data.path))}"]
     if data.sort:
@@ -226,7 +230,7 @@ def _source(data: DataSource) -> str:
         given = (*data.mqtt, *data.options)
         options = ", ".join(f"{name} = {_quote(value)}" for name, value in given)
         entries.append(f"options = {{ {options} }}")
-    return f"source = {{ {', '.join(entries)} }}"
+    yield f"source = {{ {', '.join(entries)} }}"
 
 
 def _type(column: Column) -> str:

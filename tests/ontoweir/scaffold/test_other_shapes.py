@@ -57,6 +57,12 @@ def test_cells_parted_by_blanks_below_no_header(run: Run, tmp_path: Path) -> Non
     assert all(number in shown for number in ("57.25", "58.25", "59.25"))
 
 
+def test_what_has_no_header_says_how_to_name_its_columns(run: Run, tmp_path: Path) -> None:
+    rows = [f"2026-02-28T08:{n:02}:00,{n % 3},{n}.5" for n in range(60)]
+    _init(run, tmp_path, "log.csv", rows)
+    assert "--names log=a,b,c" in (tmp_path / "p" / "ontoweir.toml").read_text()
+
+
 def test_names_of_some_columns(run: Run, tmp_path: Path) -> None:
     rows = [f"2026-02-28T08:{n:02}:00,{n % 3},{n}.5" for n in range(60)]
     streams = _init(run, tmp_path, "log.csv", rows, "--names", "log=at,place")
