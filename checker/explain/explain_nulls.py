@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ontoweir.checker.model.list_valued import list_valued
 from ontoweir.diagnostics import Diagnostic
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.groups.find_closed_groups import find_closed_groups
@@ -23,14 +24,9 @@ def explain_nulls(
     assert union.aggregation is not None
     if union.aggregation.session_us is not None:  # NULL is a key of sessions as any other
         return tuple(because)
-    group = set(union.aggregation.group)
     empty = {n for q in union.disjuncts for n, o in q.outputs if isinstance(o, NullOutput)}
     named = [n for n in union.aggregation.group if n in empty]
-    valued = tuple(
-        q
-        for q in union.disjuncts
-        if not any(n in group and isinstance(o, NullOutput) for n, o in q.outputs)
-    )
+    valued = list_valued(union, union.aggregation.group)
     if not named or not valued or not because:
         return tuple(because)
     closed = next(find_closed_groups(replace(union, disjuncts=valued), catalog), None)

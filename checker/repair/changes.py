@@ -6,6 +6,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import TypeAlias, assert_never
 
+from ontoweir.checker.model.list_valued import list_valued
 from ontoweir.mappings.model.catalog import (
     Catalog,
     ClosingRule,
@@ -105,6 +106,13 @@ class DropGroup:
 
 
 @dataclass(frozen=True, slots=True)
+class LeaveNulls:
+    """Leave out rows in which a variable of GROUP BY is NULL, whose group no rule closes."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class SetDistinct:
     """SELECT DISTINCT (True) instead of SELECT, or the other way round."""
 
@@ -120,6 +128,7 @@ Change: TypeAlias = (
     | AddOrder
     | DropVariable
     | DropGroup
+    | LeaveNulls
     | SetDistinct
 )
 """One change."""
@@ -128,15 +137,15 @@ Change: TypeAlias = (
 def rank_change(change: Change) -> int:
     """How unlikely a change is to be what a person wants.
 
-    A reference says what is known of the data, to a relation that is there. A window, DISTINCT and
-    coarser groups ask for something that is as useful. What is declared without a sign of it in the
-    catalog, a key or a range, is most often not so: values are measured, and names grow. It comes
-    after them; but before an answer with a part less.
+    A reference says what is known of the data, to a relation that is there. A window, rows that
+    have a value, DISTINCT and coarser groups ask for something that is as useful. What is declared
+    without a sign of it in the catalog, a key or a range, is most often not so: values are
+    measured, and names grow. It comes after them; but before an answer with a part less.
     """
     match change:
         case DeclareReference():
             return 0
-        case AddWindow():
+        case AddWindow() | LeaveNulls():
             return 1
         case SetDistinct() | DropGroup():
             return 2
@@ -182,6 +191,8 @@ def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[Spj
             return replace(union, variables=kept, disjuncts=disjuncts), catalog
         case DropGroup(name=name):
             return _without_group(union, name), catalog
+        case LeaveNulls(name=name):
+            return replace(union, disjuncts=list_valued(union, (name,))), catalog
         case SetDistinct(distinct=distinct):
             return replace(union, distinct=distinct), catalog
         case _:

@@ -1,10 +1,12 @@
 """Changes that may make a query bounded: what its unbounded values and waits suggest."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from math import floor
 
+from ontoweir.checker.model.list_valued import list_valued
 from ontoweir.checker.model.normal_form import Kind, Member, NormalForm, ValueClass
 from ontoweir.checker.repair.changes import (
     NUMBERS,
@@ -17,6 +19,7 @@ from ontoweir.checker.repair.changes import (
     DeclareReference,
     DropGroup,
     DropVariable,
+    LeaveNulls,
     SetDistinct,
     name_times,
     rank_change,
@@ -31,6 +34,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.rewriter.groups.find_closed_groups import find_closed_groups
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import Attribute, SpjUnion, View, output_attributes
 from ontoweir.rewriter.views.find_origins import find_origins
@@ -57,9 +61,22 @@ def propose_changes(
         changes.update(dict.fromkeys(_groups(form, union)))
         changes.update(dict.fromkeys(_gaps(form, union, declared)))
         changes.update(dict.fromkeys(_joined(form, declared)))
+    changes.update(dict.fromkeys(_nulls(union, catalog)))
     if union.aggregation is None:
         changes[SetDistinct(not union.distinct)] = None
     return tuple(sorted(changes, key=rank_change))
+
+
+def _nulls(union: SpjUnion, catalog: Catalog) -> Iterator[Change]:
+    """`LeaveNulls` for each variable of GROUP BY, where a rule closes the groups of the others."""
+    if union.aggregation is None or union.aggregation.session_us is not None:
+        return  # of sessions NULL is a key as any other
+    for name in union.aggregation.group:
+        valued = list_valued(union, (name,))
+        if not valued or len(valued) == len(union.disjuncts):
+            continue
+        if next(find_closed_groups(replace(union, disjuncts=valued), catalog), None) is not None:
+            yield LeaveNulls(name)
 
 
 def _columns(

@@ -8,6 +8,8 @@ from ontoweir.mappings.model.catalog import TimeFormat
 from ontoweir.mappings.model.read_table import TomlTable
 
 _EPOCHS = ("epoch_s", "epoch_ms")
+_ISO = 2
+"""So many columns make a time of ISO 8601, at most."""
 
 
 def read_time_format(time: TomlTable, column: str) -> TimeFormat | None:
@@ -23,20 +25,28 @@ def read_time_format(time: TomlTable, column: str) -> TimeFormat | None:
     form, zone, columns = time.text("format"), time.text("zone"), time.texts("from")
     if form is None and zone is None and not columns:
         return None
-    if "from" in time.values and not 1 <= len(columns) <= 2:
+    form = form or "iso"
+    if "from" in time.values and not columns:
         raise time.error(
             "from",
-            f"from lists {len(columns)} columns",
+            "from lists no columns",
             why="a timestamp is in one column, or its date in one and its time of day in another",
             fix='write from = ["date", "time"]',
         )
-    form = form or "iso"
+    if len(columns) > _ISO and form == "iso":
+        raise time.error(
+            "from",
+            f"from lists {len(columns)} columns, and there is no format",
+            why="ISO 8601 is a date, and a time of day; of more columns, with a blank between "
+            "them, a format says what they are",
+            fix='write e.g. format = "%Y %m %d %H", from = ["year", "month", "day", "hour"]',
+        )
     if form in _EPOCHS and (zone is not None or len(columns) > 1):
         raise time.error(
             "zone" if zone is not None else "from",
-            f"{form} with {'a zone' if zone is not None else 'two columns'}",
+            f"{form} with {'a zone' if zone is not None else f'{len(columns)} columns'}",
             why="it is one number, counted from 1970-01-01T00:00:00Z",
-            fix=f"remove {'zone' if zone is not None else 'one column'}",
+            fix=f"remove {'zone' if zone is not None else 'all but one'}",
         )
     if form != "iso" and form not in _EPOCHS:
         _check_pattern(time, form, zone)

@@ -209,8 +209,9 @@ class TimeFormat:
     """How timestamps are written where their column does not hold them as such.
 
     `format`: "iso" (text of ISO 8601, or timestamps), "epoch_s" or "epoch_ms" (numbers since
-    1970-01-01T00:00:00Z), or a pattern (time_pattern); `columns`: one, or a date and a time of day;
-    `zone`: of times that do not say theirs, by its IANA name (None: UTC).
+    1970-01-01T00:00:00Z), or a pattern (time_pattern); `columns`: one, or several whose texts
+    are joined by blanks, as a date and a time of day; `zone`: of times that do not say theirs, by
+    its IANA name (None: UTC).
     """
 
     format: str

@@ -6,8 +6,12 @@ from urllib.parse import urljoin
 import rdflib
 
 from ontoweir.errors import QueryError
+from ontoweir.mappings.model.column_types import XSD
 from ontoweir.rewriter.model.query import Iri, Literal, Term, Variable
 from ontoweir.rewriter.syntax.node import Node
+
+_KNOWN = {"xsd": XSD, "ow": "urn:ontoweir:"}
+"""Prefixes that queries over streams have, and often lack."""
 
 Refuse = Callable[[str, str, str, int | None], QueryError]
 """Makes an error of what, why, fix, and the line."""
@@ -65,7 +69,7 @@ class Terms:
             raise self._refuse(
                 f"the prefix {prefix}: is not declared",
                 f"{prefix}:{name} has no IRI without it",
-                f"write PREFIX {prefix}: <…> at the top of the query",
+                f"write PREFIX {prefix}: <{_KNOWN.get(prefix, '…')}> at the top of the query",
                 line,
             )
         return Iri(self.prefixes[prefix] + name.replace("\\", ""))

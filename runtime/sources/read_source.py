@@ -44,6 +44,7 @@ _OURS = (
     ("thousands", "", "whose numbers have marks between thousands"),
     ("nullvalues", "", "in which several texts are NULL"),
     ("units", "", "whose numbers have units behind them"),
+    ("names", "", "whose columns are named in its options"),
 )
 BAD = "__bad"
 """The column that names the first column of a row that is not of its declared type (or NULL)."""
@@ -374,7 +375,7 @@ def missing_column(name: str, there: Sequence[str], path: str, data: DataSource)
     return DataError(
         f"there is no column {name!r}",
         why=f"the data has {', '.join(there) or 'no columns'}",
-        fix='add options = { header = "true" } to its source'
+        fix='add options = { header = "true" } to its source, or names = "a|b" where it has none'
         if headless
         else (
             f"write {alike!r} in the catalog: names of columns differ in their case"

@@ -30,14 +30,14 @@ _WITHOUT_EFFECT = LIVE_OPTIONS | {
     *("positiveinf", "negativeinf", "preferdate", "enforceschema"),
 }
 """Options that say nothing of values that are read as their text."""
-OURS = ("decimal", "thousands", "nullvalues", "units")
+OURS = ("decimal", "thousands", "nullvalues", "units", "names")
 """Options that are none of Spark's: the mark before the fraction of a number, `.` or `,`; the one
-between its thousands; texts that are NULL beside `nullValue`, and units behind numbers, with `|`
-between them."""
+between its thousands; texts that are NULL beside `nullValue`, units behind numbers, and names of
+columns, with `|` between them."""
 _THOUSANDS = (".", ",", "'", "\u2019", " ", "\u00a0", "\u202f")
 
 
-_DEFAULTS_OF_OURS = tuple(zip(OURS, (".", "", "", ""), strict=True))
+_DEFAULTS_OF_OURS = tuple(zip(OURS, (".", "", "", "", ""), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,9 @@ class CsvDialect:
     `multiline`: quoted cells may extend over ends of lines; `null`: a text that is NULL, beside
     the empty one (which then is none if it is quoted); `codec`: Python's name of the encoding;
     `comma`: numbers have a comma before their fraction, as in 3,5; `thousands`: the mark between
-    groups of three digits, as in 1.234,5 (empty: there is none); `nulls`: more texts that are NULL;
-    `units`: texts that may stand behind a number, as in 12.5 %.
+    groups of three digits, as in 1.234,5 (empty: there is none); `nulls`: more texts that are NULL,
+    also with blanks around them; `units`: texts that may stand behind a number, as in 12.5 %;
+    `names`: of the columns, in the place of those in the file (empty: it says them itself).
     """
 
     separator: bytes
@@ -64,6 +65,7 @@ class CsvDialect:
     thousands: str = ""
     nulls: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def read_dialect(data: DataSource) -> CsvDialect:
@@ -82,7 +84,8 @@ def read_dialect(data: DataSource) -> CsvDialect:
     codec = _CODECS.get((codecs[0] if codecs else "utf-8").lower())
     null = options.pop("nullvalue", "")
     decimal, thousands, *more = (options.pop(name, default) for name, default in _DEFAULTS_OF_OURS)
-    nulls, units = (tuple(x.strip() for x in text.split("|") if x.strip()) for text in more)
+    nulls, units, names = (tuple(x.strip() for x in text.split("|") if x.strip()) for text in more)
+    _check_names(data, more[-1], names)
     flags = {name: options.pop(name, "false").lower() for name in ("header", "multiline")}
     left = {
         name: text
@@ -119,17 +122,42 @@ def read_dialect(data: DataSource) -> CsvDialect:
         thousands,
         nulls,
         units,
+        names,
+    )
+
+
+def _check_names(data: DataSource, text: str, names: Sequence[str]) -> None:
+    """Raise DataError for names that are not one for each column."""
+    again = next((n for n, c in Counter(n.lower() for n in names).items() if c > 1), None)
+    if again is None and len(names) == (text.count("|") + 1 if text else 0):
+        return
+    raise DataError(
+        "names has no name for a column" if again is None else f"names has {again!r} twice",
+        why="it names the columns of a file from the first one on, each by a name of its own",
+        fix='write names = "day|clock|value"',
+        source=Source(str(data.path)),
     )
 
 
 def name_columns(header: Sequence[str], dialect: CsvDialect) -> tuple[str, ...]:
-    """The names of columns, as Spark gives them: a cell without text is `_c` and its place, and a
-    name that several have (in either case) is followed by its place.
+    """The names of columns: those that the options say; else, as Spark has it, `_c` and their
+    place without a header. In one a cell without text is called so too, and a name that several
+    have (in either case) is followed by its place.
+
+    Args:
+        header: the cells of the first row.
+        dialect: of the file.
 
     >>> from ontoweir.mappings.model.catalog import DataSource
-    >>> name_columns(["", "t", "x", "X"], read_dialect(DataSource("csv", "f.csv")))
+    >>> dialect = read_dialect(DataSource("csv", "f.csv", (("header", "true"),)))
+    >>> name_columns(["", "t", "x", "X"], dialect)
     ('_c0', 't', 'x2', 'X3')
+    >>> name_columns(["1", "2", "3"], read_dialect(DataSource("csv", "f.csv", (("names", "a|b"),))))
+    ('a', 'b', '_c2')
     """
+    if dialect.names or not dialect.header:
+        more = (f"_c{place}" for place in range(len(dialect.names), len(header)))
+        return (*dialect.names[: len(header)], *more)
     seen = Counter(name.lower() for name in header)
     return tuple(
         f"_c{place}"

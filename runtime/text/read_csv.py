@@ -77,11 +77,9 @@ def open_csv(data: DataSource, path: str) -> CsvFile:
         text = line.decode(dialect.codec)
     except UnicodeDecodeError:
         raise NotPlain from None
-    if not dialect.header:
-        count = len(_split(text, dialect))
-        return CsvFile(path, tuple(f"_c{n}" for n in range(count)), dialect, returns)
     names = name_columns(_split(text, dialect), dialect)
-    if any("\\" in n for n in names) or len({n.lower() for n in names}) < len(names):
+    said = dialect.header and not dialect.names
+    if (said and any("\\" in n for n in names)) or len({n.lower() for n in names}) < len(names):
         raise NotPlain
     return CsvFile(path, names, dialect, returns)
 
@@ -304,12 +302,15 @@ def _parse(file: CsvFile, block: bytes, kinds: Mapping[str, pa.DataType]) -> pa.
             quoted_strings_can_be_null=not null,
         ),
     )
-    if null or file.dialect.nulls:  # so is it between quotes, but there an empty text is none
-        texts = pa.array([text for text in (null, *file.dialect.nulls) if text])
+    ours = pa.array(file.dialect.nulls, pa.string())
+    if null or len(ours):  # so is it between quotes, but there an empty text is none
         for place, name in enumerate(table.column_names):
             cells = table.column(place)
             if pa.types.is_string(cells.type):
-                cells = pc.if_else(pc.is_in(cells, texts), pa.scalar(None, pa.string()), cells)
+                none = pc.equal(cells, null)
+                if len(ours):
+                    none = pc.or_(none, pc.is_in(pc.utf8_trim(cells, " "), ours))
+                cells = pc.if_else(none, pa.scalar(None, pa.string()), cells)
                 table = table.set_column(place, name, cells)
     return table
 

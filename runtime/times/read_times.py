@@ -32,7 +32,7 @@ def read_times(
     Of an hour that a zone has twice, the first is meant; a time that it leaves out is none.
 
     Args:
-        parts: the columns, as a file has them: with two, a date and a time of day.
+        parts: the columns, as a file has them: with several, the parts of one text.
         written: how.
     """
     values = parts[0] if len(parts) == 1 else _join(parts)
@@ -54,11 +54,9 @@ def read_times(
 
 
 def _join(parts: "Sequence[pa.ChunkedArray]") -> "pa.ChunkedArray":
-    """A date and a time of day as one text."""
-    day, clock = (_as_text(p) for p in parts)
-    return pa.chunked_array(
-        [pc.binary_join_element_wise(_flat(day), _flat(clock), " ", null_handling="emit_null")]
-    )
+    """Parts of a time as one text, with blanks between them."""
+    texts = [_flat(_as_text(p)) for p in parts]
+    return pa.chunked_array([pc.binary_join_element_wise(*texts, " ", null_handling="emit_null")])
 
 
 def _flat(values: "pa.ChunkedArray") -> "pa.Array":

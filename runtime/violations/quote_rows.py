@@ -81,10 +81,9 @@ def _list_csv(file: str, dialect: CsvDialect) -> Iterator[tuple[int, Callable[[]
         rows = (row for row in reader if row)  # an empty line is no row
         for number, row in enumerate(rows, 1):
             if names is None:
+                names = name_columns(row, dialect)
                 if dialect.header:
-                    names = name_columns(row, dialect)
                     continue
-                names = [f"_c{n}" for n in range(len(row))]
             yield number, partial(_pair, names, row)
 
 

@@ -60,7 +60,7 @@ def make_chain(random: Random) -> Case:
     return replace(case, query=union)
 
 
-@budget(0.6)
+@budget(0.4)
 @given(seed=SEEDS)
 def test_chains_equal_oracle(seed: int) -> None:
     random = Random(seed)

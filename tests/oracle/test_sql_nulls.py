@@ -293,7 +293,7 @@ def compare(random: Random, query: Query, catalog: Catalog, data: Tables) -> Ver
     return verdict
 
 
-@budget(0.6)
+@budget(0.4)
 @given(seed=SEEDS)
 def test_aggregates_over_nulls_equal_duckdb(seed: int) -> None:
     check(seed)

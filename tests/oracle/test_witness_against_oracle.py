@@ -226,7 +226,7 @@ def check_aggregate_witness(case: Case, union: SpjUnion, witness: Witness) -> No
     assert len(told) == 2**witness.size
 
 
-@budget(0.6)
+@budget(0.4)
 @given(seed=SEEDS)
 def test_witnesses_against_aggregates_convince_duckdb(seed: int) -> None:
     """And what is bounded has none, whatever condition one might wish to have failed."""

@@ -80,7 +80,7 @@ def test_some_have_answers(tmp_path: Path) -> None:
     assert told["with answers"] > 3
 
 
-@budget(0.2)
+@budget(0.1)
 @given(seed=SEEDS)
 def test_what_is_beside_or_is_rdflibs(seed: int) -> None:
     with TemporaryDirectory() as folder:

@@ -18,6 +18,7 @@ from ontoweir.checker.repair.changes import (
     DeclareReference,
     DropGroup,
     DropVariable,
+    LeaveNulls,
     SetDistinct,
     apply_change,
 )
@@ -35,7 +36,7 @@ from ontoweir.edit.edit_project import (
 from ontoweir.edit.edit_sparql import add_filter, drop_variable, has_prefix
 from ontoweir.edit.edit_sparql import drop_group as drop_group_sparql
 from ontoweir.edit.edit_sparql import set_distinct as set_distinct_sparql
-from ontoweir.edit.edit_sql import add_condition, drop_column
+from ontoweir.edit.edit_sql import add_condition, drop_column, leave_nulls
 from ontoweir.edit.edit_sql import drop_group as drop_group_sql
 from ontoweir.edit.edit_sql import set_distinct as set_distinct_sql
 from ontoweir.edit.edit_toml import write_key
@@ -159,14 +160,14 @@ def draft_changes(
                 if changed is None:
                     return None
                 query = changed
-                if isinstance(change, DropVariable | DropGroup):
+                if isinstance(change, DropVariable | DropGroup | LeaveNulls):
                     union, _ = apply_change(change, union, catalog)
         declared = after
     return Draft(query, project if project != begun else None, tuple(more))
 
 
 def _edit_query(
-    change: AddWindow | AddOrder | DropVariable | DropGroup | SetDistinct,
+    change: AddWindow | AddOrder | DropVariable | DropGroup | LeaveNulls | SetDistinct,
     text: str,
     union: SpjUnion,
     catalog: Catalog,
@@ -190,6 +191,13 @@ def _edit_query(
             if sql:
                 return drop_group_sql(text, union.aggregation.columns.index(name))
             return drop_group_sparql(text, name)
+        case LeaveNulls(name=name):
+            if not sql:
+                return add_filter(text, f"BOUND(?{name})")
+            assert union.aggregation is not None
+            if name not in union.aggregation.columns:
+                return None
+            return leave_nulls(text, union.aggregation.columns.index(name))
         case SetDistinct(distinct=distinct):
             return (set_distinct_sql if sql else set_distinct_sparql)(text, distinct)
         case _:
@@ -247,6 +255,11 @@ def describe_change(change: Change, union: SpjUnion, catalog: Catalog, *, sql: b
             return f"do not select {mark}{name}"
         case DropGroup(name=name):
             return f"group by less: without {mark}{name}"
+        case LeaveNulls(name=name):
+            return (
+                f"leave out rows without {mark}{name}: of the others it is declared when their "
+                "group is complete"
+            )
         case SetDistinct(distinct=True):
             return "select DISTINCT: whether there is a match, not how many"
         case SetDistinct():

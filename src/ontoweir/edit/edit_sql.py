@@ -112,6 +112,21 @@ def drop_group(text: str, place: int) -> str | None:
     return _change(text, changes).rstrip() + ("\n" if text.endswith("\n") else "")
 
 
+def leave_nulls(text: str, place: int) -> str | None:
+    """With rows alone that have a value in the column of SELECT at a place; None where that is
+    none, or of several SELECTs."""
+    selects = _selects(_tokens(text))
+    if selects is None or len(selects) != 1:
+        return None
+    items = _items(selects[0].clauses[0][1])
+    words = [t.text for t in items[place]] if 0 <= place < len(items) else []
+    if len(words) > 2 and words[-2].upper() == "AS":
+        words = words[:-2]
+    if "".join(words[1::2]) not in ("", ".") or len(words) not in (1, 3):
+        return None
+    return add_condition(text, f"{''.join(words)} IS NOT NULL", ())
+
+
 def _items(tokens: Sequence[_Token]) -> list[list[_Token]]:
     """What commas outside parentheses separate."""
     items: list[list[_Token]] = [[]]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ontoweir.files.name_formats import LOGGED
 from ontoweir.mappings.model.catalog import (
@@ -35,13 +35,11 @@ _HINTS = ("ts", "time", "timestamp", "datetime", "date_time", "event_time", "res
 _WORDS = ("time", "stamp", "date", "zeit", "datum", "uhr", "tijd", "tid", "heure", "hora", "fecha")
 """In names of times, in some languages."""
 _DAY = len("2026-01-05")
-_CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?: ?[AaPp][Mm])?")
 _ZONED = re.compile(r"[T ].*(Z|z|[+-][0-9]{2}:?[0-9]{2})\s*$")
 _IN_ZONES = ("csv", "json", "parquet")
 """Formats whose times may be in a zone."""
-T = TypeVar("T")
 _SEEN = 1000
-"""So many values say how times are written."""
+"""So many values say whether times have a zone."""
 _OURS_MS = (1_000_000_000_000, 2_200_000_000_000)
 """Whole numbers between these that go on are milliseconds since 1970, in the years 2001 to 2039,
 whatever they are called."""
@@ -140,38 +138,31 @@ def _find_time(sample: Sample) -> tuple[str, TimeFormat | None, str] | None:
         times, written, why = found
         if sample.format in LOGGED:  # its rows have no order
             times = sorted(times)
-        if len(times) > 1 and _goes_on(times):
-            whole = all(time % UNITS_US["day"] == 0 for time in times)
-            return (_join_clock(sample, name) if whole else None) or (name, written, why)
-    return None
+        if len(times) < 2:
+            continue
+        if all(time % UNITS_US["day"] == 0 for time in times):  # perhaps of one day
+            joined = _join_times(sample, name)
+            if joined is not None:
+                return joined
+        if _goes_on(times):
+            return name, written, why
+    return _join_times(sample, None)
 
 
-def _join_clock(sample: Sample, day: str) -> tuple[str, TimeFormat | None, str] | None:
-    """The time of a day in one column and a time of day in another (None: there is none)."""
-    import pyarrow as pa
+def _join_times(sample: Sample, day: str | None) -> tuple[str, TimeFormat | None, str] | None:
+    """The time that several columns have: a day and a time of day, or its parts (None: there is no
+    such)."""
+    from ontoweir.scaffold.texts.join_times import join_clock, join_parts
 
-    from ontoweir.runtime.times.read_times import read_times
-    from ontoweir.runtime.times.suggest_format import suggest_format
-
-    if sample.format != "csv" or sample.rows.column(day).null_count:
+    if sample.format != "csv" and day is not None:
         return None
-    days = [str(v) for v in sample.rows.column(day).to_pylist()]
-    for name, kind in sample.types:
-        column = sample.rows.column(name)
-        if name == day or not isinstance(kind, StringType) or column.null_count:
-            continue
-        clocks = column.to_pylist()
-        if not all(_CLOCK.fullmatch(c) for c in clocks):
-            continue
-        parts = [pa.chunked_array([pa.array(days)]), column]
-        form = suggest_format(_spread([f"{d} {c}" for d, c in zip(days, clocks, strict=True)]))
-        for wanted in ("iso", form):
-            written = TimeFormat(wanted or "iso", (day, name))
-            times, wrong = read_times(parts, written)
-            if wrong is None and _goes_on(times.to_pylist()):
-                known = {n for n, _ in sample.types}
-                called = next(n for n in ("ts", "time", "moment", "row_time") if n not in known)
-                return called, written, f"{day} has days, and {name} times of day"
+    found = join_parts(sample.types, sample.rows) if day is None else None
+    made = [found] if found is not None else []
+    for written, times, why in made if day is None else join_clock(sample.types, sample.rows, day):
+        if _goes_on(times):
+            known = {n for n, _ in sample.types}
+            called = next(n for n in ("ts", "time", "moment", "row_time") if n not in known)
+            return called, written, why
     return None
 
 
@@ -226,6 +217,7 @@ def _read_times(
     from ontoweir.runtime.columnar.decode_times import decode_times
     from ontoweir.runtime.times.read_times import read_times
     from ontoweir.runtime.times.suggest_format import suggest_format
+    from ontoweir.scaffold.texts.join_times import spread
 
     column = sample.rows.column(name)
     if pa.types.is_dictionary(column.type):
@@ -237,7 +229,7 @@ def _read_times(
         return (times.tolist(), None, "it holds times") if timed.all() else None
     if not isinstance(kind, StringType | IntType | FloatType):
         return None
-    texts = [str(v) for v in _spread(column.to_pylist())]
+    texts = [str(v) for v in spread(column.to_pylist())]
     if isinstance(kind, StringType) and all(len(t) >= _DAY for t in texts):
         times, timed = decode_times(column)
         if timed.all():
@@ -254,11 +246,6 @@ def _read_times(
     if wrong is not None:
         return None
     return read.to_pylist(), written, f"its values are times as {form}, such as {texts[0]}"
-
-
-def _spread(values: "list[T]") -> "list[T]":
-    """Some of the values, from the first to the last."""
-    return [*values[:: -(-len(values) // _SEEN)], *values[-1:]]
 
 
 def _goes_on(times: "list[int]") -> bool:

@@ -25,7 +25,7 @@ from ontoweir.scaffold.measure_guessed import (
     measure_guessed,
     trust_declared,
 )
-from ontoweir.scaffold.read_sample import read_sample
+from ontoweir.scaffold.read_sample import Sample, name_table, read_sample
 from ontoweir.scaffold.remote.fetch_file import fetch_file
 from ontoweir.scaffold.remote.hear_topic import PASSWORD, Heard, Listening, hear_topic, is_topic
 from ontoweir.scaffold.remote.take_messages import is_kafka, take_messages
@@ -60,7 +60,8 @@ class Scaffold:
 class Given:
     """What a project is made of: `data`: paths, URLs, and `-` for standard input; its `name`; an
     ontology (None: none), and who says which of its terms are taken; `listening`: how long, to
-    topics of MQTT; `spark`: settings of Spark, where a source needs it."""
+    topics of MQTT; `spark`: settings of Spark, where a source needs it; `names`: of the columns of
+    CSV without a header, by the table's name, or of the only one by ""."""
 
     data: Sequence[str]
     name: str
@@ -68,6 +69,7 @@ class Given:
     accept: Accept = accept_sure
     listening: Listening = field(default_factory=Listening)
     spark: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def make_scaffold(given: Given) -> Scaffold:
@@ -153,7 +155,7 @@ def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
 
 
 def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaffold:
-    samples = [read_sample(path) for path in tables]
+    samples = _read_tables(tables, given.names)
     for one in heard:
         sample = read_sample(one.file.parent)
         # a few whole numbers say nothing of the next one
@@ -173,6 +175,25 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaff
         raise _no_stream(given.data)
     evidence = measure_guessed(guessed.catalog, _spark)
     return _write(evidence, guessed.reasons, left_out, given)
+
+
+def _read_tables(tables: Sequence[Path], names: Mapping[str, Sequence[str]]) -> list[Sample]:
+    """
+    Raises:
+        UsageError: columns are named of a table that there is not, or not of one table.
+    """
+    called = [name_table(path) for path in tables]
+    odd = next((n for n in names if n not in called and (n or len(tables) != 1)), None)
+    if odd is not None:
+        raise UsageError(
+            f"--names is of a table {odd!r}, which there is not"
+            if odd
+            else f"--names says no table, and there are {len(tables)}",
+            why=f"tables are called after their files: {', '.join(called)}",
+            fix=f"write --names {next(iter(called), 'data')}=day,clock,value",
+        )
+    named = (names.get(n, names.get("", ())) for n in called)
+    return [read_sample(path, one) for path, one in zip(tables, named, strict=True)]
 
 
 def _no_stream(data: Sequence[str]) -> UsageError:

@@ -1,7 +1,7 @@
 """Read the beginning of a file of data, with the types that its values seem to have."""
 
 import glob
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -65,12 +65,13 @@ class Sample:
     received: str | None = None
 
 
-def read_sample(path: Path) -> Sample:
+def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
     """The beginning of a file, or of the first one in a folder, or of a pattern of names.
 
     Args:
         path: CSV with a header, Parquet, JSON lines, Arrow or Avro, by its name; or a folder of
             such, or a pattern; or the folder of a table of Delta or Iceberg.
+        names: of the columns of CSV that has none.
 
     Raises:
         UsageError: there is no such file, or the package that reads it is not installed.
@@ -84,7 +85,7 @@ def read_sample(path: Path) -> Sample:
     file = _find_file(path)
     form = _FORMATS[_suffix(file)]
     try:
-        sniffed = sniff_csv(file) if form == "csv" else None
+        sniffed = sniff_csv(file, names) if form == "csv" else None
         rows = _read(file, form, sniffed)
     except (OSError, UnicodeError, pa.ArrowException, NotPlain) as error:
         raise DataError(
@@ -108,7 +109,7 @@ def read_sample(path: Path) -> Sample:
     options = () if sniffed is None else sniffed.options
     left_out = tuple(name for name, kind in types if (name, kind) not in known)
     rows = rows.select([name for name, _ in known])
-    name = _name(path)
+    name = name_table(path)
     reader = "json" if form == "jsonl" else form
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
     place = path.absolute()
@@ -134,7 +135,7 @@ def _read_lines(lines: "pa.Table", unnest: str, path: Path) -> Sample | None:
     left_out = tuple(name for name, kind in types if (name, kind) not in known)
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
     rows = rows.select([name for name, _ in known])
-    name = _name(path)
+    name = name_table(path)
     return Sample(name, path.absolute(), "json", (), rows, known, left_out, nested)
 
 
@@ -170,7 +171,7 @@ def _read_packed(path: Path, form: str) -> Sample:
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = _list_known(types)
     left_out = (*found.nested, *(name for name, kind in types if (name, kind) not in known))
-    name = _name(path)
+    name = name_table(path)
     rows = rows.select([name for name, _ in known])
     return Sample(name, path.absolute(), form, (), rows, known, left_out)
 
@@ -191,7 +192,7 @@ def form_of(file: Path) -> str:
     return _FORMATS.get(_suffix(file)) or _PACKED_FORMATS.get(file.suffix.lower(), "")
 
 
-def _name(path: Path) -> str:
+def name_table(path: Path) -> str:
     """What a table is called: as its file, without what files of one pattern differ in."""
     before, star, _ = path.name.partition("*")
     stem = path.name.partition(".")[0]
@@ -255,7 +256,7 @@ def _find_codes(file: Path, sniffed: Sniffed, rows: "pa.Table") -> Sequence[str]
 
     whole = [f.name for f in rows.schema if pa.types.is_integer(f.type)]
     texts = _read_csv(file, sniffed, dict.fromkeys(whole, pa.string())) if whole else rows
-    return [n for n in whole if pc.any(pc.match_substring_regex(texts[n], "^0[0-9]")).as_py()]
+    return [n for n in whole if pc.any(pc.match_substring_regex(texts[n], "^ *0[0-9]")).as_py()]
 
 
 def _read_csv(file: Path, sniffed: Sniffed, types: "Mapping[str, pa.DataType]") -> "pa.Table":
@@ -290,21 +291,30 @@ def _read_csv(file: Path, sniffed: Sniffed, types: "Mapping[str, pa.DataType]") 
         if first is None:
             return reader.schema.empty_table()
         rows = pa.Table.from_batches([first]).slice(0, ROWS)
-    return _read_grouped(rows, dialect) if dialect.thousands or dialect.units else rows
+    marked = dialect.thousands or dialect.units or dialect.nulls
+    return _read_grouped(rows, dialect, types) if marked else rows
 
 
-def _read_grouped(rows: "pa.Table", dialect: CsvDialect) -> "pa.Table":
-    """Texts with marks between thousands, or units, as the numbers that they are."""
+def _read_grouped(rows: "pa.Table", dialect: CsvDialect, known: Collection[str]) -> "pa.Table":
+    """Texts with marks between thousands, units, or blanks around NULL, as the numbers that they
+    are, but for columns whose type is known."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     from ontoweir.runtime.text.read_csv import plain_numbers
 
-    texts = [f.name for f in rows.schema if pa.types.is_string(f.type)]
+    texts = [f.name for f in rows.schema if pa.types.is_string(f.type) and f.name not in known]
+    none = pa.scalar(None, pa.string())
+    for name in texts:
+        cells = pc.utf8_trim(rows.column(name), " ")
+        given = pa.array(dialect.nulls, pa.string())
+        cells = pc.if_else(pc.is_in(cells, given), none, rows.column(name))
+        rows = rows.set_column(rows.column_names.index(name), name, cells)
     numbers = plain_numbers(rows, dict.fromkeys(texts, FloatType()), dialect)
     for name in texts:
         for kind in (pa.int64(), pa.float64()):
             try:
-                column = numbers.column(name).cast(kind)
+                column = pc.utf8_trim(numbers.column(name), " ").cast(kind)
             except pa.ArrowInvalid:
                 continue
             rows = rows.set_column(rows.column_names.index(name), name, column)

@@ -19,6 +19,8 @@ _HEAD = 1 << 20
 """So many bytes say how cells are written."""
 _BLOCK = 4 << 20
 _SEPARATORS = (",", ";", "\t", "|")
+_BLANK_ROWS, _BLANK_CELLS = 0.9, 3
+"""Blanks part cells where so many of the rows, and cells of a row, are alike."""
 _ROWS = 50_000
 _NULLS = {"na", "n/a", "#n/a", "null", "none", "nan", "nil", "-", "?"}
 """Texts that stand for what is missing, in any case."""
@@ -46,9 +48,13 @@ class Sniffed:
     names: tuple[str, ...]
 
 
-def sniff_csv(file: Path) -> Sniffed:
+def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
     """How a file of CSV seems to be written: quotes and the encoding by all of it, the rest by its
     beginning.
+
+    Args:
+        file: of CSV, with cells parted by commas, semicolons, tabs, `|`, or single blanks.
+        names: of its columns, where it does not say them.
 
     Raises:
         DataError: it is empty, or in an encoding that is not read.
@@ -72,6 +78,7 @@ def sniff_csv(file: Path) -> Sniffed:
     body = rows[1:] if header else rows
     columns = [[row[n] for row in body if n < len(row)] for n in range(len(rows[0]))]
     nulls = _find_nulls(columns)
+    plain = nulls[0] if nulls and not _is_padded(columns, nulls[0]) else None
     filled = [_leave(cells, nulls) for cells in columns]
     units = find_cell_units(filled)
     decimal, thousands = find_numbers([leave_unit(cells, units) for cells in filled], separator)
@@ -84,14 +91,14 @@ def sniff_csv(file: Path) -> Sniffed:
         "encoding": None if seen.codec == "utf-8" else "windows-1252",
         "decimal": None if decimal == "." else decimal,
         "thousands": thousands or None,
-        "nullValue": nulls[0] if nulls else None,
-        "nullValues": "|".join(nulls[1:]) or None,
+        "nullValue": plain,
+        "nullValues": "|".join(text for text in nulls if text != plain) or None,
         "units": "|".join(units) or None,
+        "names": "|".join(names) or None,
     }
     options = tuple((name, text) for name, text in said.items() if text is not None)
     dialect = read_dialect(DataSource("csv", str(file), options))
-    names = rows[0] if header else [""] * len(rows[0])
-    return Sniffed(options, dialect, name_columns(names, dialect))
+    return Sniffed(options, dialect, name_columns(rows[0], dialect))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +177,8 @@ def _read(head: str, separator: str, escape: str, quote: str = '"') -> Iterator[
 
 
 def _find_separator(head: str, escape: str) -> str:
-    """The one by which most rows have as many cells as the first, which has several."""
+    """The one by which most rows have as many cells as the first, which has several; a blank where
+    no other one is in the first row."""
 
     def judge(separator: str) -> tuple[float, int]:
         widths = [len(row) for row in _read(head[: _HEAD // 8], separator, escape)][:-1] or [
@@ -180,7 +188,10 @@ def _find_separator(head: str, escape: str) -> str:
             return 0.0, 0
         return sum(w == widths[0] for w in widths) / len(widths), widths[0]
 
-    return max(_SEPARATORS, key=judge)  # of several alike the first
+    best = max(_SEPARATORS, key=judge)  # of several alike the first
+    share, cells = judge(" ")
+    blank = share >= _BLANK_ROWS and cells >= _BLANK_CELLS and not judge(best)[1]
+    return " " if blank else best
 
 
 def _is_value(cell: str) -> bool:
@@ -197,15 +208,21 @@ def _find_nulls(columns: Sequence[Sequence[str]]) -> list[str]:
     plain: Counter[str] = Counter()
     everywhere: Counter[str] = Counter()
     for cells in columns:
-        counts = Counter(cell for cell in cells if cell.strip().lower() in _NULLS)
+        cells = [cell.strip() for cell in cells]
+        counts = Counter(cell for cell in cells if cell.lower() in _NULLS)
         everywhere.update(counts)
-        odd = Counter(cell for cell in cells if cell.strip() and not _is_value(cell))
+        odd = Counter(cell for cell in cells if cell and not _is_value(cell))
         sure = any(map(_is_value, cells)) or odd.keys() <= counts.keys()
         if sure and all(map(_is_null, odd)):
             plain.update(odd)
     found = plain or everywhere
-    texts = [text for text, _ in found.most_common() if text == text.strip() and "|" not in text]
+    texts = [text for text, _ in found.most_common() if "|" not in text]
     return texts if plain else texts[:1]
+
+
+def _is_padded(columns: Sequence[Sequence[str]], null: str) -> bool:
+    """Whether a text has blanks around it somewhere, as columns of one width have."""
+    return any(cell != null and cell.strip() == null for cells in columns for cell in cells)
 
 
 def _is_null(text: str) -> bool:
@@ -214,4 +231,5 @@ def _is_null(text: str) -> bool:
 
 
 def _leave(cells: Sequence[str], nulls: Sequence[str]) -> list[str]:
-    return [cell.strip() for cell in cells if cell.strip() and cell not in nulls]
+    plain = (cell.strip() for cell in cells)
+    return [cell for cell in plain if cell and cell not in nulls]

@@ -135,6 +135,7 @@ def _head(file: Path) -> str:
 def _read_header(head: str) -> frozenset[str]:
     first = head.partition("\n")[0].rstrip("\r")
     separator = max(_SEPARATORS, key=first.count)
+    separator = separator if separator in first else " "
     cells = next(csv.reader(io.StringIO(first), delimiter=separator), [])
     if any(_VALUE.fullmatch(cell) for cell in cells):
         return frozenset(f"_c{n}" for n in range(len(cells)))

@@ -20,6 +20,7 @@ from ontoweir.checker.repair.changes import (
     DeclareReference,
     DropGroup,
     DropVariable,
+    LeaveNulls,
     SetDistinct,
     apply_change,
     bound_column,
@@ -85,6 +86,29 @@ def test_a_comparison_by_order(catalog: Catalog) -> None:
         (DeclareDomain("s", "a"),),
         (DeclareDomain("u", "b"),),
     ]
+
+
+CLOSED = """
+[streams.trip]
+source = { format = "parquet", path = "t" }
+timestamp = { column = "ts", unit = "1 second" }
+max_per_timestamp = 3
+clustered = [{ columns = ["id"], within = "20 seconds" }]
+columns = { id = "int", bike = "int" }
+"""
+
+
+def test_groups_that_a_rule_closes_but_for_null(tmp_path: Path) -> None:
+    (tmp_path / "ontoweir.toml").write_text(TOML + CLOSED)
+    catalog = load_project(tmp_path, environ={}).catalog
+    for group in ("id", "t.id"):
+        text = f"SELECT {group}, COUNT(*) AS n FROM trip t GROUP BY {group}"
+        assert repairs(text, catalog)[0] == (LeaveNulls("id"),)
+    assert repairs("SELECT id, COUNT(*) FROM trip WHERE id IS NOT NULL GROUP BY id", catalog) == []
+    # of another column no rule says when its values are complete
+    others = repairs("SELECT bike, COUNT(*) AS n FROM trip GROUP BY bike", catalog)
+    assert others
+    assert not any(isinstance(c, LeaveNulls) for changes in others for c in changes)
 
 
 def test_a_join_over_a_key_of_a_static_relation(catalog: Catalog) -> None:

@@ -202,3 +202,28 @@ def test_inline_tables_and_dotted_keys_keep_their_comments() -> None:
     )
     made = edit_toml(INLINE, ("streams", "s", "columns", "badge"), '"int"')
     assert made == INLINE + 'columns.badge = "int"\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "place", "after"),
+    [
+        (
+            "SELECT id, COUNT(*) FROM t GROUP BY id",
+            0,
+            "SELECT id, COUNT(*) FROM t\nWHERE id IS NOT NULL GROUP BY id",
+        ),
+        (
+            "SELECT COUNT(*) AS n, t.id AS one FROM t WHERE a OR b GROUP BY t.id",
+            1,
+            (
+                "SELECT COUNT(*) AS n, t.id AS one FROM t WHERE (a OR b)\n"
+                "  AND t.id IS NOT NULL GROUP BY t.id"
+            ),
+        ),
+        ("SELECT id + 1 AS n, COUNT(*) FROM t GROUP BY id + 1", 0, None),
+        ("SELECT id, 1 FROM t GROUP BY id UNION SELECT id, 2 FROM u GROUP BY id", 0, None),
+        ("SELECT id FROM t GROUP BY id", 1, None),
+    ],
+)
+def test_rows_without_null(before: str, place: int, after: str | None) -> None:
+    assert edit_sql.leave_nulls(before, place) == after

@@ -144,7 +144,7 @@ def test_the_same_rows_whoever_reads(
         ('format = "%H:%M"', "does not say a year once"),
         ('format = "%d/%m/%Y %I:%M"', "does not say the hour once"),
         ('format = "epoch_s", zone = "UTC"', "epoch_s with a zone"),
-        ('format = "epoch_s", from = ["a", "b"]', "epoch_s with two columns"),
+        ('format = "epoch_s", from = ["a", "b"]', "epoch_s with 2 columns"),
         ('format = "%Y-%m-%d %z", zone = "UTC"', "a zone, and %z"),
         ('zone = "Europe/Aarhus"', "there is no time zone 'Europe/Aarhus'"),
         ('zone = "../passwd"', "there is no time zone"),

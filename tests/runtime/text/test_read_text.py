@@ -220,6 +220,7 @@ def test_numbers_as_countries_write_them(
         (("decimal", ","), "whose numbers have a decimal comma"),
         (("nullValues", "-|?"), "in which several texts are NULL"),
         (("units", "%"), "whose numbers have units behind them"),
+        (("names", "a|n|x"), "whose columns are named in its options"),
     ],
 )
 def test_other_options_of_ours_are_not_left_to_spark(
@@ -231,6 +232,14 @@ def test_other_options_of_ours_are_not_left_to_spark(
         _read(file, (*HEADER, option))
     file.write_text("a,n,x\np,1,2\n")
     assert _read(file, (*HEADER, option)) == [("p", 1, 2.0, None)]
+
+
+@pytest.mark.parametrize("header", ["true", "false"])
+def test_names_in_the_place_of_those_in_a_file(tmp_path: Path, header: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text(("y\\y,n,N\n" if header == "true" else "") + "p,1, ? \nq, ?,2\n")
+    options = (("header", header), ("names", "a|n|x"), ("nullValues", "?"))
+    assert _read(file, options) == [("p", 1, None, None), ("q", None, 2.0, None)]
 
 
 def test_one_mark_for_two_things(tmp_path: Path) -> None:

@@ -208,11 +208,19 @@ def list_asked() -> list[Path]:
 
 
 def add_asked(project: "Project") -> "Project":
-    """The project with the queries that the command names by their files, or their text."""
+    """The project with the queries that the command names by their files, or their text; of a text
+    with the prefixes that the project's files declare."""
     known = {query.resolve() for query in project.queries}
     more = [file for file in _ASKED if file not in known]
     if not more:
         return project
+    for file in more:
+        if str(file.parent) in _KEPT:  # typed
+            from ontoweir.project.complete_prefixes import complete_prefixes
+
+            documents = (*project.ontology, *project.mappings, *project.queries)
+            text = file.read_text(encoding="utf-8")
+            file.write_text(complete_prefixes(text, documents), encoding="utf-8")
     names = {file.stem for file in more}
     rest = (query for query in project.queries if query.stem not in names)
     return replace(project, queries=(*rest, *more))

@@ -4,7 +4,7 @@ import argparse
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,15 @@ def add_init(commands: Any) -> None:
         "is to come. InfluxDB's line protocol and annotated CSV, a JSON document such as "
         "Prometheus answers, and columns parted by blanks, as vmstat prints them, are copied into "
         "the project, as is what a URL or - (standard input) has",
+    )
+    init.add_argument(
+        "--names",
+        action="append",
+        default=[],
+        metavar="[TABLE=]NAME,NAME…",
+        help="what the columns of CSV without a header are called, from the first one on, e.g. "
+        "day,clock,mote,temperature; the table is called after its file, and may be left out where "
+        "there is one",
     )
     init.add_argument(
         "--listen",
@@ -140,6 +149,13 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
             fix=f"add {needed} FILE, or leave out {option}",
             source=Source(option),
         )
+    if args.names and not args.data:
+        raise UsageError(
+            "--names without --from",
+            why="it names the columns of CSV without a header",
+            fix="add --from FILE",
+            source=Source("--names"),
+        )
     if not args.data:
         return None
     from ontoweir.run.run_options import read_pairs
@@ -162,7 +178,21 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
         listening = Listening(args.listen)
     name = folder.absolute().name
     settings = read_pairs("--spark", args.spark)
-    return make_scaffold(Given(args.data, name, vocabulary, accept, listening, settings))
+    names = dict(_read_names(text) for text in args.names)
+    return make_scaffold(Given(args.data, name, vocabulary, accept, listening, settings, names))
+
+
+def _read_names(text: str) -> tuple[str, Sequence[str]]:
+    """A table (empty: the only one), and the names of its columns."""
+    table, _, names = text.rpartition("=")
+    columns = [name.strip() for name in names.split(",")]
+    if not all(columns) or "|" in names:
+        raise UsageError(
+            f"--names {text} has no name for a column",
+            why="it names the columns of CSV without a header, from the first one on",
+            fix="write e.g. --names day,clock,mote,temperature",
+        )
+    return table.strip(), columns
 
 
 def _count(names: "tuple[str, ...]", what: str) -> str:

@@ -111,7 +111,8 @@ def _make_table(rows: Sequence[_Row]) -> "pa.Table | None":
         for place, cells in enumerate(zip(*wide[1:], strict=True))
         if wide[0][place] is not None or any(c is not None for c in cells)
     }
-    names = name_columns([name or "" for name in wide[0]], read_dialect(DataSource("csv", None)))
+    dialect = read_dialect(DataSource("csv", None, (("header", "true"),)))
+    names = name_columns([name or "" for name in wide[0]], dialect)
     return pa.table({names[place]: _to_array(cells) for place, cells in columns.items()})
 
 

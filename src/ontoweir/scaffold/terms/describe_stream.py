@@ -73,12 +73,14 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
 
 def find_own_id(stream: Stream) -> str | None:
     """The column that rows are called by: of a key, and named `id`, or as the stream is: an order
-    by `order_id` (None: there is none)."""
+    by `order_id` (None: there is none); not one of which all values are known, which come
+    again."""
     name = class_of(stream.name).lower()
     known = {"id", "uuid", "guid", name, *(f"{name}{end}" for end in ("id", "uuid", "no", "nr"))}
+    few = {c.name for c in stream.columns if c.enum is not None}
     for key in stream.keys:
         others = [n for n in key if n != stream.timestamp]
-        if len(others) == 1 and "".join(_words(others[0])) in known:
+        if len(others) == 1 and others[0] not in few and "".join(_words(others[0])) in known:
             return others[0]
     return None
 

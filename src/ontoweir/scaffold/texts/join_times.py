@@ -1,0 +1,98 @@
+"""Find a time that is in several columns: a date and a time of day, or year, month, day, hour."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from ontoweir.mappings.model.catalog import IntType, StringType, TimeFormat
+from ontoweir.runtime.times.read_times import read_times
+from ontoweir.runtime.times.suggest_format import suggest_format
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ontoweir.mappings.model.catalog import ColumnType
+
+_CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?: ?[AaPp][Mm])?")
+_PARTS = (
+    ("Y", "years", {"year", "yr", "yyyy", "jahr", "annee", "ano", "anno", "jaar"}),
+    ("m", "months", {"month", "mon", "mo", "mm", "monat", "mois", "mes", "mese", "maand"}),
+    ("d", "days", {"day", "dy", "dd", "tag", "jour", "dia", "giorno", "dag", "mday"}),
+    ("H", "hours", {"hour", "hr", "hh", "stunde", "heure", "hora", "ora", "uur"}),
+    ("M", "minutes", {"minute", "min", "mi", "mn"}),
+    ("S", "seconds", {"second", "sec", "ss", "sekunde"}),
+)
+"""Directives of patterns, what a column of each has, and what such a column is called."""
+_DAYS = 3
+"""Of them the first, which make a day."""
+T = TypeVar("T")
+_SEEN = 1000
+"""So many values say how times are written."""
+
+
+def join_clock(
+    types: "Sequence[tuple[str, ColumnType]]", rows: "pa.Table", day: str
+) -> Iterator[tuple[TimeFormat, list[int], str]]:
+    """Times of which a column has the day, and one other the time of day: how they are written, the
+    times in µs, and why.
+
+    Args:
+        types: of the columns.
+        rows: of a file of text.
+        day: the column of days.
+    """
+    import pyarrow as pa
+
+    if rows.column(day).null_count:
+        return
+    days = [str(v) for v in rows.column(day).to_pylist()]
+    for name, kind in types:
+        column = rows.column(name)
+        if name == day or not isinstance(kind, StringType) or column.null_count:
+            continue
+        clocks = column.to_pylist()
+        if not all(_CLOCK.fullmatch(c) for c in clocks):
+            continue
+        parts = [pa.chunked_array([pa.array(days)]), column]
+        form = suggest_format(spread([f"{d} {c}" for d, c in zip(days, clocks, strict=True)]))
+        for wanted in ("iso", form):
+            written = TimeFormat(wanted or "iso", (day, name))
+            times, wrong = read_times(parts, written)
+            if wrong is None:
+                yield written, times.to_pylist(), f"{day} has days, and {name} times of day"
+
+
+def join_parts(
+    types: "Sequence[tuple[str, ColumnType]]", rows: "pa.Table"
+) -> tuple[TimeFormat, list[int], str] | None:
+    """The same of a year, a month and a day, and what there is of hour, minute and second, each in
+    a column of its own that is called so (None: there are none).
+
+    Args:
+        types: of the columns.
+        rows: of a file.
+    """
+    import pyarrow as pa
+
+    found: list[tuple[str, str, str]] = []
+    for directive, said, called in _PARTS:
+        fits = (n for n, k in types if isinstance(k, IntType) and n.strip().lower() in called)
+        name = next(fits, None)
+        if name is None:
+            break
+        found.append((directive, said, name))
+    columns = [rows.column(name) for _, _, name in found]
+    if len(found) < _DAYS or any(column.null_count for column in columns):
+        return None
+    form = " ".join(f"%{directive}" for directive, _, _ in found)
+    written = TimeFormat(form, tuple(name for _, _, name in found))
+    times, wrong = read_times([column.cast(pa.string()) for column in columns], written)
+    if wrong is not None:
+        return None
+    why = ", ".join(f"{name} has {said}" for _, said, name in found)
+    return written, times.to_pylist(), why
+
+
+def spread(values: "list[T]") -> "list[T]":
+    """Some of the values, from the first to the last."""
+    return [*values[:: -(-len(values) // _SEEN)], *values[-1:]]
