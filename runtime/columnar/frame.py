@@ -142,10 +142,7 @@ def pack(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
             _, packed = np.unique(packed, return_inverse=True)
             packed = packed.reshape(-1)
             size = int(packed.max()) + 1
-        if packed is not None and size > 1:
-            packed = packed * span + inner
-        else:
-            packed = inner.astype(np.int64, copy=False)
+        packed = inner if packed is None else packed * span + inner
         size *= span
     return (np.zeros(rows, dtype=np.int64) if packed is None else packed), size
 
