@@ -87,14 +87,19 @@ def encode_column(
     try:
         if isinstance(kind, StringType):
             return by_codes(pool.encode(as_texts(column, name), distinct=distinct))
+        if isinstance(kind, IntType) and pa.types.is_signed_integer(column.type):
+            return _in_units(_encode_pieces(column), unit, name)
+        if isinstance(kind, DecimalType):
+            whole = column
+            if not pa.types.is_decimal128(column.type):
+                whole = convert_column(pa.chunked_array([flatten(column)]), kind)[0]
+            if whole.type.scale != kind.scale:
+                whole = pc.cast(whole, pa.decimal128(38, kind.scale))
+            return _encode_decimals(whole, kind.scale, unit, name)
         flat = flatten(column)
         match kind:
             case IntType():
-                return _encode_int(flat, unit, name)
-            case DecimalType(scale=scale):
-                if not pa.types.is_decimal128(flat.type):
-                    flat = flatten(convert_column(pa.chunked_array([flat]), kind)[0])
-                return _encode_decimal(flat, scale, unit, name)
+                return _in_units(_plain(pc.cast(flat, pa.int64())), unit, name)
             case FloatType():
                 values = pc.cast(flat, pa.float64()).to_numpy(zero_copy_only=False)
                 return Encoded(scale_floats(values, unit), ~np.isnan(values))
@@ -128,9 +133,30 @@ def _plain(flat: "pa.Array") -> Encoded:
     return Encoded(pc.fill_null(flat, 0).to_numpy(zero_copy_only=False).astype(np.int64), valid)
 
 
-def _encode_int(flat: "pa.Array", unit: int, name: str) -> Encoded:
-    plain = pa.types.is_signed_integer(flat.type)  # these numpy widens, in one pass with _plain
-    encoded = _plain(flat if plain else pc.cast(flat, pa.int64()))
+def _encode_pieces(column: "pa.ChunkedArray | pa.Array") -> Encoded:
+    """Signed whole numbers, in one pass over each piece: put together, widened, NULL as 0."""
+    pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    if len(pieces) == 1 and not column.null_count:
+        return _plain(pieces[0])
+    values, valid = np.empty(len(column), np.int64), np.ones(len(column), np.bool_)
+    start = 0
+    for piece in pieces:
+        part = slice(start, start + len(piece))
+        start += len(piece)
+        if not piece.null_count:
+            values[part] = piece.to_numpy()
+        elif piece.null_count == len(piece):
+            values[part], valid[part] = 0, False
+        else:
+            there = pc.is_valid(piece).to_numpy(zero_copy_only=False)
+            whole = np.frombuffer(piece.buffers()[1], piece.type.to_pandas_dtype())
+            whole = whole[piece.offset : piece.offset + len(piece)]
+            np.multiply(whole, there, out=values[part])
+            valid[part] = there
+    return Encoded(values, valid)
+
+
+def _in_units(encoded: Encoded, unit: int, name: str) -> Encoded:
     if unit == 1:
         return encoded
     limit = (1 << 61) // unit
@@ -207,26 +233,35 @@ def unscale_floats(codes: Array, unit: int) -> Array:
     return nearest
 
 
-def _encode_decimal(flat: "pa.Array", scale: int, unit: int, name: str) -> Encoded:
+def _encode_decimals(
+    column: "pa.ChunkedArray | pa.Array", scale: int, unit: int, name: str
+) -> Encoded:
+    """Decimals of 128 bits that have this scale, in one pass over each piece; NULL as 0."""
     factor = unit // 10**scale
-    whole = flat if flat.type.scale == scale else pc.cast(flat, pa.decimal128(38, scale))
-    valid = np.ones(len(whole), dtype=np.bool_)
-    if whole.null_count:
-        valid = pc.is_valid(whole).to_numpy(zero_copy_only=False)
-    words = np.frombuffer(whole.buffers()[1] or b"", dtype="<i8").reshape(-1, 2)
-    words = words[whole.offset : whole.offset + len(whole)]
-    low, high = np.ascontiguousarray(words[:, 0]), words[:, 1]
-    if whole.null_count:
-        low, high = np.where(valid, low, 0), np.where(valid, high, 0)
+    pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    values, valid = np.empty(len(column), np.int64), np.ones(len(column), np.bool_)
+    start, fits = 0, True
+    for piece in pieces:
+        part = slice(start, start + len(piece))
+        start += len(piece)
+        words = np.frombuffer(piece.buffers()[1] or b"", dtype="<i8").reshape(-1, 2)
+        words = words[piece.offset : piece.offset + len(piece)]
+        low, high = words[:, 0], words[:, 1]
+        if piece.null_count:
+            there = pc.is_valid(piece).to_numpy(zero_copy_only=False)
+            low, high, valid[part] = low * there, high * there, there
+        values[part] = low
+        fits = fits and bool((high == values[part] >> 63).all())
     limit = (1 << 61) // factor
-    fits = not len(low) or (int(low.min()) >= -limit and int(low.max()) <= limit)
-    if not fits or not bool((high == low >> 63).all()):
+    if len(values):
+        fits = fits and int(values.min()) >= -limit and int(values.max()) <= limit
+    if not fits:
         raise DataError(
             f"column {name} holds decimals beyond {limit} units of 10^-{scale}",
             why=f"all numbers of the query are counted in units of 1/{unit}, in 64 bits",
             fix="declare fewer decimal places, or correct the data",
         )
-    return Encoded(low if factor == 1 else low * factor, valid)
+    return Encoded(values if factor == 1 else values * factor, valid)
 
 
 def days(text: str) -> int:

@@ -124,7 +124,7 @@ def concat(frames: Sequence[Frame]) -> Frame:
 def pack(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
     """A number per row, at least 0 and less than the size returned, that differs between distinct
     rows of some columns, and orders them as the columns do, the first one first."""
-    packed: Array = np.zeros(rows, dtype=np.int64)
+    packed: Array | None = None
     size = 1
     for column in columns if rows else ():
         inner, span = _offsets(column)
@@ -137,13 +137,13 @@ def pack(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
             _, inner = np.unique(column, return_inverse=True)
             inner = inner.reshape(-1)
             span = int(inner.max()) + 1
-        if size * span > _WIDE:
+        if packed is not None and size * span > _WIDE:
             _, packed = np.unique(packed, return_inverse=True)
             packed = packed.reshape(-1)
             size = int(packed.max()) + 1
-        packed = packed * span + inner if size > 1 else inner.astype(np.int64, copy=False)
+        packed = inner if packed is None else packed * span + inner
         size *= span
-    return packed, size
+    return (np.zeros(rows, dtype=np.int64) if packed is None else packed), size
 
 
 def _offsets(column: Array) -> tuple[Array, int]:

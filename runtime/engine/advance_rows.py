@@ -193,14 +193,15 @@ def _advance_plans(
         cold = open_cold(work.spill, index, prepared.plan, pool, state.spilled)
         if encoded is None or index in done:
             results, after = done[index]
+        elif chunk.now_us is None or _adds_nothing(prepared.plan, encoded, before):
+            results, after = Frame(0, {}), before
         else:
-            whole = chunk.now_us is not None
-            batches = _batches(work, prepared, encoded, pool, None) if whole else []
-            if whole and prepared.watches:
+            batches = _batches(work, prepared, encoded, pool, None)
+            if prepared.watches:
                 turned = prepared, encoded, pool
-                results, after = _advance_turns(work, turned, batches, before, chunk)
+                results, after = _advance_turns(work, turned, batches, before, chunk.now_us)
             else:
-                results, after = _advance(prepared, batches, before, chunk, most, cold)
+                results, after = _advance(prepared, batches, before, chunk.now_us, most, cold)
         distinct = work.distinct if part is None else part.union.distinct
         table = old = None
         if results.rows:
@@ -313,21 +314,27 @@ def count_markers(admitted: Mapping[str, Admitted]) -> int:
     return int(starts_of_runs(np.sort(np.concatenate(times), kind="stable")).sum())
 
 
+def _adds_nothing(plan: SynopsisPlan, encoded: MemberEncoder, state: KernelState) -> bool:
+    """Whether a chunk has no tuples for a plan that keeps no rows: nothing changes then. So it is
+    with what is asked for NULLs alone, where there are none."""
+    return not any(rows.rows for rows in state.stored.values()) and all(
+        encoded.are_none(member, plan.form) for member in plan.form.members
+    )
+
+
 def _advance(
     prepared: PreparedPlan,
     batches: Sequence[Frame],
     state: KernelState,
-    chunk: Chunk,
+    now_us: int,
     most: float | None,
     cold: ColdRows | None,
 ) -> tuple[Frame, KernelState]:
-    if chunk.now_us is None:
-        return Frame(0, {}), state
-    now = chunk.now_us // prepared.step_us
+    now = now_us // prepared.step_us
     try:
         return advance_kernel(prepared.plan, state, batches, now, most, cold)
     except TooGreat as error:
-        raise _dated(error, prepared.step_us, chunk.now_us) from None
+        raise _dated(error, prepared.step_us, now_us) from None
 
 
 def _advance_turns(
@@ -335,18 +342,17 @@ def _advance_turns(
     plan: tuple[PreparedPlan, MemberEncoder, StringPool],
     batches: list[Frame],
     before: KernelState,
-    chunk: Chunk,
+    now_us: int,
 ) -> tuple[Frame, KernelState]:
     """As _advance, of a plan that joins rows while their values are open."""
-    assert chunk.now_us is not None
     prepared, encoded, pool = plan
     step_us, form = prepared.step_us, prepared.plan.form
-    time, turns = ChunkTime(chunk.now_us // step_us, step_us), []
+    time, turns = ChunkTime(now_us // step_us, step_us), []
     for number, watched in enumerate(prepared.watches):
         rows, place = read_watched(watched, encoded, work.catalog, pool), (number, watched.open)
         one, before, batches = number_turns(place, form, rows, (before, batches), time)
         turns.append(one)
-    return end_turns(turns, *_advance(prepared, batches, before, chunk, None, None))
+    return end_turns(turns, *_advance(prepared, batches, before, now_us, None, None))
 
 
 def _dated(error: TooGreat, step_us: int, now_us: int) -> TooGreat:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.checker.model.normal_form import Member, NormalForm
-from ontoweir.mappings.model.catalog import Catalog, Column, StringType
+from ontoweir.mappings.model.catalog import Catalog, Column, FloatType, StringType
 from ontoweir.rewriter.model.spj import Attribute
 from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode_column
 from ontoweir.runtime.columnar.frame import Array
@@ -96,6 +96,8 @@ class MemberEncoder:
         rows = self.admitted[name]
         columns = sorted({a.column for a in form.class_of if a.alias == member.alias})
         absent = {a.column for a in null_attributes(form) if a.alias == member.alias}
+        if self.are_none(member, form):
+            return self._no_rows(name, columns, absent)
         present = {c: find_present(self.values(name, c)) for c in absent}
         index = self.candidates(name, selection)
         units = {c: form.unit_of(form.kinds[Attribute(member.alias, c)]) for c in columns}
@@ -108,6 +110,23 @@ class MemberEncoder:
             {c: mask[index] for c, mask in present.items()},
             rows.among,
         )
+
+    def are_none(self, member: Member, form: NormalForm) -> bool:
+        """Whether no tuple can be a member's, as a column that has to be NULL is so in no row."""
+        return any(
+            not self.values(member.stream, a.column).null_count
+            for a in null_attributes(form)
+            if a.alias == member.alias
+        )
+
+    def _no_rows(self, stream: str, columns: Sequence[str], absent: Set[str]) -> Arrival:
+        """What nothing arrives as: no column is encoded for it."""
+        rows, none = self.admitted[stream], np.zeros(0, dtype=np.bool_)
+        dense = {c for c in columns if isinstance(self._column(stream, c).type, FloatType)}
+        empty = {
+            c: Encoded(np.zeros(0, np.float64 if c in dense else np.int64), none) for c in columns
+        }
+        return Arrival(rows.steps.all()[:0], empty, dict.fromkeys(absent, none), rows.among)
 
     def candidates(self, stream: str, selection: Selection) -> Array | None:
         """The rows of a stream, by number, that are encoded for members with that selection (None:

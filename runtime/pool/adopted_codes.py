@@ -50,6 +50,11 @@ class AdoptedCodes:
             found = known[codes]
         return found
 
+    def count(self, other: object, form: Hashable) -> int:
+        """How many texts of another table have a code here."""
+        grown = self._known.get(other, {}).get(form)
+        return 0 if grown is None else int(np.count_nonzero(grown.values != _UNKNOWN))
+
 
 def _distinct(codes: Codes, size: int) -> Codes:
     """The distinct ones of some codes less than `size`, in order."""

@@ -115,7 +115,11 @@ class TextTable:
 
         def look_up(places: Codes) -> Codes:
             texts = other.take(places)
-            return self._add_distinct(texts) if write is None else self.add(write(texts))
+            if write is not None:
+                return self.add(write(texts))
+            if self._adopted.count(other, form) == len(self):  # all that is here is from there
+                return self._append(texts)
+            return self._add_distinct(texts)
 
         return self._adopted.look_up(other, len(other), form, codes, look_up)
 
@@ -196,12 +200,13 @@ class TextTable:
         codes = self._find(texts)
         rows = np.flatnonzero(codes == EMPTY)
         if len(rows):
-            codes[rows] = len(self) + np.arange(len(rows))
-            self._append(texts if len(rows) == len(texts) else texts.take(pa.array(rows)))
+            new = texts if len(rows) == len(texts) else texts.take(pa.array(rows))
+            codes[rows] = self._append(new)
         return codes
 
-    def _append(self, texts: "pa.LargeStringArray") -> None:
-        """Add texts that are not there."""
+    def _append(self, texts: "pa.LargeStringArray") -> Codes:
+        """Add distinct texts that are not there: their codes."""
+        codes = np.arange(self._count, self._count + len(texts))
         self._translated.clear()
         self._starts.append(self._count)
         self._pieces.append(texts)
@@ -209,6 +214,7 @@ class TextTable:
         while len(self._pieces) > 1 and len(self._pieces[-2]) < 2 * len(self._pieces[-1]):
             self._pieces[-2:] = [pa.concat_arrays(self._pieces[-2:])]
             self._starts.pop()
+        return codes
 
     def _since(self, code: int) -> "pa.LargeStringArray":
         """The texts from a code on."""

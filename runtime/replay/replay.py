@@ -151,15 +151,15 @@ def _configure(job: QueryJob, request: ReplayRequest) -> tuple[RunConfig, dict[s
         for name, columns in config.streams.items()
         if name in request.verification.known and reads_here(columns.stream, request.text_here)
     }
-    trusting = configure_run([job], job.catalog, known)
+    trusting = configure_run([job], job.catalog, known) if known else config
     wanted = {}
     for name in known:
         enforced = {column.name for column in enforced_columns(job.catalog.streams[name])}
         wanted[name] = _read_of_data(trusting.streams[name]) - enforced
     verified = recall_verified(request.verification, wanted)
-    if verified:
-        config = configure_run([job], job.catalog, verified.keys())
-    return config, verified
+    if verified.keys() == known:
+        return trusting, verified
+    return configure_run([job], job.catalog, verified.keys()), verified
 
 
 def _read_of_data(columns: StreamColumns) -> set[str]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+import pyarrow.parquet as pq
+
 from ontoweir.runtime.parquet.compact_thrift import (
     I64,
     LIST,
@@ -31,9 +33,14 @@ _META_PLACES = (9, 10, 11, 14)
 
 @dataclass(slots=True)
 class ParquetJoiner:
-    """Appends the row groups of Parquet files to an open file, which is at its beginning."""
+    """Appends the row groups of Parquet files to an open file, which is at its beginning. The first
+    file's footer is kept as it is, and only understood when there is a second one.
+
+    `only`: the footer of the first file, while there is no other.
+    """
 
     sink: IO[bytes]
+    only: bytes | None = None
     footer: Struct | None = None
     rows: int = 0
     groups: list[Struct] = field(default_factory=list)
@@ -57,29 +64,47 @@ class ParquetJoiner:
                 raise ValueError(f"{file} is not a Parquet file")
             begin = size - 8 - length
             source.seek(begin)
-            footer, _ = read_struct(source.read(length))
-            if self.footer is None:
-                self.footer = footer
-            elif footer[_SCHEMA] != self.footer[_SCHEMA]:
-                raise ValueError(f"{file} has other columns")
+            content = source.read(length)
+            if self.only is None and self.footer is None:
+                self.only, rows = content, int(pq.read_metadata(file).num_rows)
+            else:
+                rows = self._take_footer(content, file)
             source.seek(len(_MAGIC))
             shutil.copyfileobj(_Upto(source, begin - len(_MAGIC)), self.sink, 1 << 20)
-        for group in footer[_GROUPS][1][1]:
-            self.groups.append(_moved(group, self.at - len(_MAGIC), len(self.groups)))
-        rows = int(footer[_ROWS][1])
         self.at += begin - len(_MAGIC)
         self.rows += rows
         return rows
 
+    def _take_footer(self, content: bytes, file: Path) -> int:
+        """Take a later file's footer in; how many rows it says there are."""
+        if self.only is not None:
+            self.footer, _ = read_struct(self.only)
+            self.groups += _list_groups(self.footer)
+            self.only = None
+        assert self.footer is not None
+        footer, _ = read_struct(content)
+        if footer[_SCHEMA] != self.footer[_SCHEMA]:
+            raise ValueError(f"{file} has other columns")
+        for group in _list_groups(footer):
+            self.groups.append(_moved(group, self.at - len(_MAGIC), len(self.groups)))
+        return int(footer[_ROWS][1])
+
     def finish(self) -> None:
         """Write the footer. At least one file was added."""
-        assert self.footer is not None
-        whole = dict(self.footer)
-        whole[_ROWS] = (I64, self.rows)
-        whole[_GROUPS] = (LIST, (STRUCT, self.groups))
-        written = write_struct(whole)
+        written = self.only
+        if written is None:
+            assert self.footer is not None
+            whole = dict(self.footer)
+            whole[_ROWS] = (I64, self.rows)
+            whole[_GROUPS] = (LIST, (STRUCT, self.groups))
+            written = write_struct(whole)
         self.sink.write(written)
         self.sink.write(len(written).to_bytes(4, "little") + _MAGIC)
+
+
+def _list_groups(footer: Struct) -> list[Struct]:
+    groups: list[Struct] = footer[_GROUPS][1][1]
+    return groups
 
 
 def _moved(group: Struct, by: int, number: int) -> Struct:

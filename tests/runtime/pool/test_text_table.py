@@ -255,6 +255,28 @@ def test_each_text_of_another_table_is_looked_up_once() -> None:
     assert asked == ["a", "b", "c", "d"]
 
 
+def test_what_all_texts_come_from_is_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its texts that are not here yet are new; once there are others, they may be there already."""
+    monkeypatch.setattr(text_table, "_SMALL", 0)  # look-ups hash
+    table, other, hashed = TextTable(), TextTable(), []
+
+    def note(texts: "pa.LargeStringArray") -> "np.ndarray[tuple[int], np.dtype[np.uint64]]":
+        hashed.extend(texts.to_pylist())
+        return hash_texts(texts)
+
+    codes = [other.add(pa.array(texts)) for texts in (["a", "b"], ["c", "b"], ["d", "e", "a"])]
+    monkeypatch.setattr(text_table, "hash_texts", note)
+    assert table.adopt(other, codes[0]).tolist() == [0, 1]
+    assert table.adopt(other, codes[1]).tolist() == [2, 1]
+    assert not hashed
+    assert table.add(pa.array(["d", "x"])).tolist() == [3, 4]
+    assert table.adopt(other, codes[2]).tolist() == [3, 5, 0]
+    assert table.texts.to_pylist() == ["a", "b", "c", "d", "x", "e"]
+    again = TextTable()
+    again.add(pa.array(["x", "y"]))
+    assert table.adopt(again, np.array([1, 0])).tolist() == [6, 4]  # as many, but others
+
+
 def test_a_table_is_sent_as_its_texts() -> None:
     table, other = TextTable(), TextTable()
     codes = table.adopt(other, other.add(pa.array(["b", "a"])))

@@ -112,3 +112,20 @@ def test_other_columns_are_refused(tmp_path: Path) -> None:
     joiner.add(tmp_path / "0")
     with pytest.raises(ValueError, match="other columns"):
         joiner.add(tmp_path / "1")
+
+
+def test_one_file_stays_as_it_is(tmp_path: Path) -> None:
+    out = _join([pa.table({"i": [1, 2]}).cast(pa.schema([("i", pa.int64())]))], tmp_path)
+    assert out.read_bytes() == (tmp_path / "0.parquet").read_bytes()
+
+
+@pytest.mark.parametrize("first", [0, 2])
+def test_others_columns_are_told_of_a_second_file(first: int, tmp_path: Path) -> None:
+    tables = [pa.table({"i": pa.array([1] * first, pa.int64())}), pa.table({"s": ["a"]})]
+    with pytest.raises(ValueError, match="has other columns"):
+        _join(tables, tmp_path)
+
+
+def test_what_is_behind_an_empty_file(tmp_path: Path) -> None:
+    tables = [pa.table({"i": pa.array(rows, pa.int64())}) for rows in ([], [7], [], [8, 9])]
+    assert pq.read_table(_join(tables, tmp_path)).column("i").to_pylist() == [7, 8, 9]
