@@ -25,6 +25,9 @@ from ontoweir.registry.share_intake import INTAKE, TOPICS
 from ontoweir.registry.start_entry import follow_entry, start_entry
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
+from ontoweir.runtime.live import run_intake
+from ontoweir.runtime.live.topics.follow_topics import TopicFollower
+from ontoweir.runtime.live.topics.topic_client import is_read_here
 from tests.runtime.kafka_broker import MISSING, list_jars, start_broker
 from tests.runtime.live.test_kafka import CHANGES, TOML, at, beat, send
 
@@ -203,6 +206,37 @@ def test_a_topic_is_read_for_all(spark: SparkSession, broker: str, tmp_path: Pat
     register(tmp_path, "both")
     serve(tmp_path, spark)
     compare(tmp_path, workspace, spark, ["both", "beside"])
+
+
+def test_the_client_and_spark_go_on_where_the_other_was(
+    spark: SparkSession, broker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Topics alone: read by this process, then by Spark, and by this process again."""
+    pytest.importorskip("confluent_kafka")
+    workspace = open_project(tmp_path, broker, "i5")
+    names = ["both", "some", "counts", "priced"]
+    register(tmp_path, *names)
+    begun: list[str] = []
+    follow = TopicFollower.start
+
+    def start(follower: TopicFollower) -> None:
+        begun.append("here")
+        follow(follower)
+
+    monkeypatch.setattr(TopicFollower, "start", start)
+    for number, here in enumerate((True, False, True)):
+        send_some(spark, broker, tmp_path, "i5", 100 * number)
+        monkeypatch.setattr(
+            run_intake, "is_read_here", is_read_here if here else lambda stream: False
+        )
+        begun.clear()
+        if number == 1:
+            drop_query(tmp_path / "registry", "some")
+        if number == 2:
+            register(tmp_path, "some")
+        serve(tmp_path, spark)
+        assert ("here" in begun) == here
+    compare(tmp_path, workspace, spark, names)
 
 
 def test_queries_of_topics_share_what_is_read(
