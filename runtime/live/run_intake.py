@@ -68,8 +68,9 @@ class IntakeRun:
     """The options of the streams, of which some are not shown."""
     probed: set[DataSource] = field(default_factory=set)
     """The sources that can be read."""
-    anew: bool = False
-    """Whether messages of topics that are read here are gone."""
+    anew: dict[str, str] | None = None
+    """By stream, what is said of topics that have been made anew (None: no messages are known to be
+    gone of those that are read here)."""
 
     def probe(self, histories: Iterable[History], id_: str) -> None:
         """Nothing, if the sources that a query reads can be read: each is asked once; those of a
@@ -184,15 +185,15 @@ class IntakeRun:
             RunError: a broker does not say.
         """
         here = all(is_read_here(streams[held[0]]) for held in kept)
-        if not self.intake.begun or (here and not self.anew):
+        if not self.intake.begun or (here and self.anew is None):
             return {}  # if they are read here, that is found out when the broker answers
-        self.anew = False
-        log, lost = self.intake.record.spark, dict[str, str]()
+        lost, self.anew = self.anew or {}, None
+        log = self.intake.record.spark
         reached = Offsets.parse(log.offsets[str(log.batch)]).sources
         before = [list(held) for held in self.intake.record.sources]
         for held in kept:
             name, text = held[0], reached[before.index(list(held))]
-            if not is_listed(streams[name]) and text != NOTHING:
+            if not is_listed(streams[name]) and text != NOTHING and name not in lost:
                 try:
                     gap = find_lost(self.session, streams[name], read_topic_offsets(text))
                 except RunError:
@@ -236,10 +237,11 @@ class IntakeRun:
 
         if self.query is None:
             return True
-        if isinstance(self.query, TopicFollower):
-            over = self.query.awaitTermination(0.01)
-            if over and self.query.begins_anew:
-                self.query, self.anew = None, True  # `begin` finds out which queries cannot go on
+        if isinstance(follower := self.query, TopicFollower):
+            over = follower.awaitTermination(0.01)
+            if over and follower.begins_anew:
+                # `begin` finds out which queries cannot go on
+                self.query, self.anew = None, follower.anew
                 return False
             return over
         try:

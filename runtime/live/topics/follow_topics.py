@@ -44,7 +44,8 @@ class TopicFollower:
 
     `order`: the stream of each source, in Spark's order (None: it is the ticks); `batch`: the next
     micro-batch; `once`: it ends with what is there when it begins; `seconds`: at least so long
-    between micro-batches; `begins_anew`: messages are gone; what reads them is to be found out.
+    between micro-batches; `begins_anew`: messages are gone; what reads them is to be found out, but
+    of the streams in `anew`, of which it says why.
     """
 
     folder: SparkFolder
@@ -54,6 +55,7 @@ class TopicFollower:
     once: bool = False
     seconds: float = 0.0
     begins_anew: bool = False
+    anew: dict[str, str] = field(default_factory=dict)
     error: BaseException | None = None
     clients: list[TopicClient] = field(default_factory=list)
     _stopped: threading.Event = field(default_factory=threading.Event)
@@ -61,6 +63,12 @@ class TopicFollower:
     _last: float = float("-inf")
     _began: float = field(default_factory=time.monotonic)
     _shown: tuple[str, ...] = ()
+    _ids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def _names(self) -> Path:
+        """The file that keeps what brokers call the topics that have been begun."""
+        return self.folder.path.parent / "topics.json"
 
     def start(self) -> None:
         """Begin.
@@ -76,20 +84,22 @@ class TopicFollower:
                 for stream, held in zip(self.order, self._shown, strict=False):
                     if stream is not None and held != NOTHING:
                         known[stream.name] = read_topic_offsets(held)
+            if self._names.exists():
+                self._ids = json.loads(self._names.read_text(encoding="utf-8"))
             for place in (self.folder.offsets, self.folder.commits):
                 place.mkdir(parents=True, exist_ok=True)
             if not self.folder.metadata.exists():
                 name = json.dumps({"id": str(uuid.uuid4())}, separators=(",", ":"))
                 replace_file(self.folder.metadata, name.encode())
-        except OSError as error:
-            raise unwritable(self.folder.path, error) from error
+        except (OSError, ValueError) as error:
+            raise unwritable(self.folder.path, OSError(str(error))) from error
         together: dict[object, list[Stream]] = {}
         for stream in self.order:
             if stream is not None:
                 together.setdefault(name_broker(stream), []).append(stream)
         for streams in together.values():
             reach = {s.name: known[s.name] for s in streams if s.name in known}
-            self.clients.append(TopicClient(streams, reach))
+            self.clients.append(TopicClient(streams, reach, dict(self._ids)))
         self._thread = threading.Thread(target=self._run, name="ontoweir: topics", daemon=True)
         self._thread.start()
 
@@ -117,8 +127,8 @@ class TopicFollower:
         try:
             while not self._stopped.is_set() and not self._step():
                 pass
-        except MessagesGone:
-            self.begins_anew = True
+        except MessagesGone as gone:
+            self.begins_anew, self.anew = True, gone.anew
         except BaseException as error:  # who waits for the end is told
             self.error = error
         finally:
@@ -182,6 +192,10 @@ class TopicFollower:
         settings = {"batchWatermarkMs": 0, "batchTimestampMs": now, "conf": {}}
         written = json.dumps(settings, separators=(",", ":"))
         try:
+            ids = {topic: id_ for client in self.clients for topic, id_ in client.ids.items()}
+            if ids != self._ids:
+                replace_file(self._names, json.dumps(ids).encode(), durable=True)
+                self._ids = ids
             place = self.folder.offsets_of(self.batch)
             place.write_text(Offsets(SPARK_VERSION, written, sources).text, encoding="utf-8")
             self.take(Came(found), self.batch)

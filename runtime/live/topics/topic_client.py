@@ -42,7 +42,12 @@ _LOG.propagate = False  # that a broker is away is said by the status, not line 
 
 
 class MessagesGone(Exception):
-    """A topic has no longer what is to come next, or is another one now."""
+    """A topic has no longer what is to come next, or is another one now. `anew`: by stream, what is
+    said of those whose topic is known to be another."""
+
+    def __init__(self, anew: Mapping[str, str] | None = None) -> None:
+        super().__init__()
+        self.anew = dict(anew or {})
 
 
 def is_read_here(stream: Stream) -> bool:
@@ -72,11 +77,13 @@ class TopicClient:
     """The topics that some streams read, of one broker.
 
     `reach`: of each stream the next offset of each partition, by topic/partition (none: the broker
-    has not answered yet); `ends`: where the topics ended when they were first asked.
+    has not answered yet); `ids`: what the broker calls the topics that have been begun, which is
+    another name when one is made anew; `ends`: where the topics ended when they were first asked.
     """
 
     streams: Sequence[Stream]
     reach: dict[str, dict[str, int]]
+    ids: dict[str, str] = field(default_factory=dict)
     ends: dict[str, dict[str, int]] = field(default_factory=dict)
     _consumer: Any = None
     _asking: Any = None
@@ -148,10 +155,12 @@ class TopicClient:
             "fetch.wait.max.ms": 500,
             "reconnect.backoff.max.ms": int(1000 * _RETRY),
         }
+        # by a connection of its own: on the consumer's, an answer waits behind messages that do
+        self._asking = self._asking or AdminClient(broker, logger=_LOG)
         consumer = Consumer(config, logger=_LOG)
         try:
             for stream in self.streams:
-                parts = _list_parts(consumer, stream)
+                parts = self._list_parts(stream)
                 begun = self.reach.get(stream.name)
                 bounds = {p: consumer.get_watermark_offsets(_partition(p), _ANSWER) for p in parts}
                 self.ends[stream.name] = {p: high for p, (_, high) in bounds.items()}
@@ -162,8 +171,6 @@ class TopicClient:
         except (KafkaException, MessagesGone):
             consumer.close()
             raise
-        # by a connection of its own: on the consumer's, an answer waits behind messages that do
-        self._asking = AdminClient(broker, logger=_LOG)
         consumer.assign([TopicPartition(*_split(p), at) for p, at in self._places().items()])
         self._consumer = consumer
         return {}
@@ -195,7 +202,7 @@ class TopicClient:
         self._asked = time.monotonic()
         for stream in self.streams:
             reach = self.reach[stream.name]
-            parts = _list_parts(self._asking, stream)
+            parts = self._list_parts(stream)
             if reach.keys() - set(parts):
                 raise MessagesGone
             for part in parts:
@@ -207,6 +214,27 @@ class TopicClient:
                     self._consumer.incremental_assign([TopicPartition(*_split(part), 0)])
                 elif self._places()[part] == 0:
                     self._consumer.seek(TopicPartition(*_split(part), 0))
+
+    def _list_parts(self, stream: Stream) -> list[str]:
+        """The partitions of a stream's topics, by topic/partition.
+
+        Raises:
+            KafkaException: the broker does not answer, or has no such topic.
+            MessagesGone: a topic has been made anew.
+        """
+        from confluent_kafka import TopicCollection
+
+        topics, wanted = _name_topics(stream)
+        asked = self._asking.describe_topics(TopicCollection(topics), request_timeout=_ANSWER)
+        there = {topic: answer.result() for topic, answer in asked.items()}
+        for topic, found in there.items():
+            known, now = self.ids.get(topic), str(found.topic_id)
+            if known not in (None, now) and stream.name in self.reach:
+                raise MessagesGone({stream.name: f"the topic {topic} has been made anew"})
+        self.ids |= {topic: str(found.topic_id) for topic, found in there.items()}
+        if wanted is not None:
+            return wanted
+        return [f"{t}/{n}" for t in topics for n in sorted(p.id for p in there[t].partitions)]
 
     def _take(self, held: Sequence[Any]) -> dict[str, Messages]:
         from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError
@@ -266,24 +294,13 @@ def _check_there(begun: Mapping[str, int], bounds: Mapping[str, tuple[int, int]]
             raise MessagesGone
 
 
-def _list_parts(consumer: Any, stream: Stream) -> list[str]:
-    """The partitions of a stream's topics, by topic/partition.
-
-    Raises:
-        KafkaException: the broker does not answer, or has no such topic.
-    """
-    from confluent_kafka import KafkaException
-
+def _name_topics(stream: Stream) -> tuple[list[str], list[str] | None]:
+    """A stream's topics, and the partitions that it reads of them (None: all)."""
     options = {n.lower(): v for n, v in source_options(stream).items()}
     if "assign" in options:
-        return [f"{t}/{p}" for t, parts in json.loads(options["assign"]).items() for p in parts]
-    found = []
-    for topic in sorted({t.strip() for t in options["subscribe"].split(",") if t.strip()}):
-        there = consumer.list_topics(topic, _ANSWER).topics[topic]
-        if there.error is not None:
-            raise KafkaException(there.error)
-        found += [f"{topic}/{number}" for number in sorted(there.partitions)]
-    return found
+        given = json.loads(options["assign"])
+        return sorted(given), [f"{t}/{p}" for t, parts in given.items() for p in parts]
+    return sorted({t.strip() for t in options["subscribe"].split(",") if t.strip()}), None
 
 
 def _split(part: str) -> tuple[str, int]:
