@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ontoweir.errors import OntoweirError
+from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.model.catalog import DataSource, Stream
 from ontoweir.runtime.live.arrivals.open_sources import open_sources
 from ontoweir.runtime.live.arrivals.plan_sources import plan_sources
@@ -23,8 +23,10 @@ from ontoweir.runtime.live.intake.model import Reach
 from ontoweir.runtime.live.intake.resume_lane import SOURCE_GONE
 from ontoweir.runtime.live.model.live_errors import java_gone, stopped
 from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.live.topics.follow_topics import TopicFollower
 from ontoweir.runtime.live.topics.open_topic import read_topic
 from ontoweir.runtime.live.topics.probe_source import probe_source
+from ontoweir.runtime.live.topics.topic_client import is_read_here
 from ontoweir.runtime.live.topics.topic_offsets import (
     SUBSCRIBED,
     begins_with_all,
@@ -46,7 +48,8 @@ _LOOK = 60.0
 
 @dataclass(slots=True)
 class IntakeRun:
-    """An intake, and Spark's query that calls it (None: it does not run).
+    """An intake, and Spark's query, or what reads topics in its place, that calls it (None: it does
+    not run).
 
     `home`: the user's session; `once`: the query ends when all that is there is listed; `seconds`:
     at least so long between micro-batches; `forget`: how many files Spark may have listed before
@@ -59,22 +62,29 @@ class IntakeRun:
     once: bool = False
     seconds: float = 0.0
     forget: int = MANY
-    query: "StreamingQuery | None" = None
+    query: "StreamingQuery | TopicFollower | None" = None
     looked: float = field(default_factory=time.monotonic)
     secrets: list[dict[str, str]] = field(default_factory=list)
     """The options of the streams, of which some are not shown."""
     probed: set[DataSource] = field(default_factory=set)
     """The sources that can be read."""
+    anew: dict[str, str] | None = None
+    """By stream, what is said of topics that have been made anew (None: no messages are known to be
+    gone of those that are read here)."""
 
-    def probe(self, histories: Iterable[History]) -> None:
-        """Nothing, if the sources that a query reads can be read: each is asked once.
+    def probe(self, histories: Iterable[History], id_: str) -> None:
+        """Nothing, if the sources that a query reads can be read: each is asked once; those of a
+        query that goes on, and that this process reads, only when they are read.
 
         Raises:
             DataError: Spark cannot read one as a stream.
             CatalogError: an option names a variable of the environment that is not there.
             RunError: a broker does not answer in ten seconds.
         """
+        goes_on = id_ in self.intake.parked
         for history in histories:
+            if goes_on and is_read_here(history.stream):
+                continue
             if history.stream.data not in self.probed:
                 probe_source(self.session, history)
                 self.probed.add(history.stream.data)
@@ -127,6 +137,10 @@ class IntakeRun:
         read = {s: frozenset(topics.get(s, {})) for s in sources.numbers.keys() - sources.listed}
         intake.open(replace(sources, topics=read))
         self.secrets = [dict(h.stream.data.options) for h in histories]
+        intake.opens_here = all(is_read_here(h.stream) for h in histories)
+        if intake.opens_here:
+            self._follow([None if held == TICKS else streams[held[0]] for held in sources.order])
+            return
         kind = "topics" if read else "files"
         writer = frame.writeStream.queryName(f"ontoweir: all registered queries of {kind}")
         if not call_without_rows(writer, self.session, intake.take, not read):
@@ -139,6 +153,14 @@ class IntakeRun:
         elif self.seconds > 0:
             writer = writer.trigger(processingTime=f"{self.seconds} seconds")
         self.query = writer.start()
+
+    def _follow(self, order: Sequence[Stream | None]) -> None:
+        """Read topics without Spark, as the client for that is there, and takes their options."""
+        intake = self.intake
+        batch = intake.record.spark.batch + 1 if intake.begun else 0
+        given = (intake.spark_folder, order, batch, intake.take, self.once, self.seconds)
+        self.query = TopicFollower(*given)
+        self.query.start()
 
     def _is_kept(self, held: Sequence[str], streams: Mapping[str, Stream]) -> bool:
         """Whether the streams of a source come from where they came."""
@@ -162,15 +184,22 @@ class IntakeRun:
         Raises:
             RunError: a broker does not say.
         """
-        if not self.intake.begun:
-            return {}
-        log, lost = self.intake.record.spark, dict[str, str]()
+        here = all(is_read_here(streams[held[0]]) for held in kept)
+        if not self.intake.begun or (here and self.anew is None):
+            return {}  # if they are read here, that is found out when the broker answers
+        lost, self.anew = self.anew or {}, None
+        log = self.intake.record.spark
         reached = Offsets.parse(log.offsets[str(log.batch)]).sources
         before = [list(held) for held in self.intake.record.sources]
         for held in kept:
             name, text = held[0], reached[before.index(list(held))]
-            if not is_listed(streams[name]) and text != NOTHING:
-                gap = find_lost(self.session, streams[name], read_topic_offsets(text))
+            if not is_listed(streams[name]) and text != NOTHING and name not in lost:
+                try:
+                    gap = find_lost(self.session, streams[name], read_topic_offsets(text))
+                except RunError:
+                    if not here:
+                        raise
+                    continue  # the broker has just stopped: it is asked again
                 lost |= {} if gap is None else {name: gap}
         return lost
 
@@ -208,6 +237,13 @@ class IntakeRun:
 
         if self.query is None:
             return True
+        if isinstance(follower := self.query, TopicFollower):
+            over = follower.awaitTermination(0.01)
+            if over and follower.begins_anew:
+                # `begin` finds out which queries cannot go on
+                self.query, self.anew = None, follower.anew
+                return False
+            return over
         try:
             # with a timeout: without one, the call would keep Spark from calling foreachBatch back
             return bool(self.query.awaitTermination(0.01))  # type: ignore[arg-type]  # takes parts

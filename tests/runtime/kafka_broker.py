@@ -92,9 +92,15 @@ def make_settings(folder: Path) -> dict[str, str]:
     }
 
 
+class Broker(str):
+    """The address of a broker. `process`: what runs it."""
+
+    process: "subprocess.Popen[bytes]"
+
+
 @contextmanager
-def start_broker() -> Iterator[str]:
-    """A broker while the block runs: its address."""
+def start_broker() -> Iterator[Broker]:
+    """A broker while the block runs."""
     folder = Path(tempfile.mkdtemp(prefix="ontoweir-kafka-"))
     port, controller = _free_port(), _free_port()
     properties = folder / "server.properties"
@@ -107,7 +113,9 @@ def start_broker() -> Iterator[str]:
     broker = subprocess.Popen([*java, "kafka.Kafka", str(properties)], stdout=log, stderr=log)
     try:
         wait_until(lambda: _listens(port), lambda: broker.poll() is None)
-        yield f"127.0.0.1:{port}"
+        started = Broker(f"127.0.0.1:{port}")
+        started.process = broker
+        yield started
     finally:
         broker.send_signal(signal.SIGKILL)
         broker.wait()

@@ -93,13 +93,13 @@ def _open_values(
             continue
         row = {name: show_member(value) for name, value in found.items()}
         if stream.written is None:
-            row[stream.timestamp] = _read_micros(row[stream.timestamp])
+            row[stream.timestamp] = read_micros(row[stream.timestamp])
         rows.append(row)
     names = (*members, *times, CORRUPT, NO_ROW)
     return pa.table({n: pa.array([row.get(n) for row in rows], pa.string()) for n in names})
 
 
-def _read_micros(text: str | None) -> str | None:
+def read_micros(text: str | None) -> str | None:
     """A timestamp as text, where it is a whole number of microseconds."""
     if text is None or _WHOLE.fullmatch(text) is None:
         return text

@@ -45,7 +45,8 @@ from ontoweir.runtime.live.output.drop_parts import let_go, remove_files
 from ontoweir.runtime.live.output.list_parts import open_parts
 from ontoweir.runtime.live.output.write_parts import PartWriter
 from ontoweir.runtime.live.stage_clock import StageClock
-from ontoweir.runtime.live.topics.topic_span import Handed
+from ontoweir.runtime.live.topics.read_messages import Came
+from ontoweir.runtime.live.topics.topic_span import Handed, collect_once
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -77,6 +78,8 @@ class Intake:
         self.mutex, self.closed, self.busy = threading.Lock(), False, 0.0
         self.clock, self.watch = StageClock(), FileWatch()
         self.spans = SpanKeeper(options)
+        self.opens_here = False
+        """Whether this process reads the topics, whatever columns are wanted."""
         self.syncing = Syncing()
         """What the next commit waits for."""
         self.recorder = SparkRecorder(self.spark_folder)
@@ -110,7 +113,9 @@ class Intake:
 
     @property
     def hands_all(self) -> bool:
-        """Whether Spark hands over all that queries read of topics."""
+        """Whether all that queries read of topics is handed over."""
+        if self.opens_here:
+            return True
         given, read = self.sources.topics, list_topics(self.lanes)
         return all(held.keys() <= given.get(s, frozenset()) for s, held in read.items())
 
@@ -229,9 +234,9 @@ class Intake:
         if lane.begun:
             self.parked[member.id] = replace(park_lane(lane), last=last)
 
-    def take(self, frame: "DataFrame | None", batch: int) -> None:
-        """A micro-batch of Spark's: what it lists is taken in, in one step or several; queries that
-        catch up make a step.
+    def take(self, frame: "DataFrame | Came | None", batch: int) -> None:
+        """A micro-batch of Spark's, or of a TopicFollower: what it lists is taken in, in one step
+        or several; queries that catch up make a step.
 
         Raises:
             OntoweirError: the intake cannot go on (`failed`).
@@ -248,7 +253,7 @@ class Intake:
             finally:
                 self.spans.handed = None
 
-    def _take(self, frame: "DataFrame | None", batch: int) -> None:
+    def _take(self, frame: "DataFrame | Came | None", batch: int) -> None:
         expected = self.record.spark.batch + 1 if self.begun else 0
         if batch != expected:
             raise RunError(
@@ -257,9 +262,11 @@ class Intake:
                 fix="stop what else runs from this checkpoint, and start again",
             )
         reach = find_reach(self.spark_folder, self.sources, batch)
-        if frame is not None and self.sources.topics:
-            since, keys = self.reach.offsets, self.sources.topics
-            self.spans.handed = Handed(since, reach.offsets, keys, frame.toArrow)
+        since, to, keys = self.reach.offsets, reach.offsets, self.sources.topics
+        if isinstance(frame, Came):
+            self.spans.handed = Handed(since, to, None, frame.rows)
+        elif frame is not None and keys:
+            self.spans.handed = Handed(since, to, keys, collect_once(frame.toArrow))
         self.chooser.note(reach, self.sources, self.spark_folder)
         log, fresh = self.recorder.record(batch)
         self.syncing.begin(fresh)

@@ -29,26 +29,34 @@ _NONE: Mapping[str, int] = {}
 
 @dataclass(slots=True)
 class Handed:
-    """What Spark hands over in a micro-batch: the messages from `since` (of a stream that is not
-    there: from where its source begins) up to `to`. `keys`: the sets of columns that it has of each
-    stream; `collect`: its rows, when they are asked for."""
+    """What Spark, or this process, hands over in a micro-batch: the messages from `since` (of a
+    stream that is not there: from where its source begins) up to `to`. `keys`: the sets of columns
+    that it has of each stream (None: all); `rows`: those of one stream, by what is read of it
+    (None: they are to be read by their offsets)."""
 
     since: Offsets
     to: Offsets
-    keys: Mapping[str, frozenset[str]]
-    collect: Callable[[], pa.Table]
-    _whole: pa.Table | None = None
+    keys: Mapping[str, frozenset[str]] | None
+    rows: Callable[[Histories], dict[str, pa.Table] | None]
 
     def has(self, stream: str, keys: frozenset[str], since: Offsets, to: Offsets) -> bool:
         """Whether it has just what a span brings of a stream."""
         mine = since.get(stream), to.get(stream)
-        return mine == (self.since.get(stream), self.to.get(stream)) and keys <= self.keys[stream]
+        if mine != (self.since.get(stream), self.to.get(stream)):
+            return False
+        return self.keys is None or keys <= self.keys[stream]
 
-    def rows(self, histories: Histories) -> dict[str, pa.Table]:
-        """The rows by what is read."""
-        if self._whole is None:
-            self._whole = self.collect()
-        return split_rows(self._whole, histories)
+
+def collect_once(collect: Callable[[], pa.Table]) -> Callable[[Histories], dict[str, pa.Table]]:
+    """Rows by what is read, of one table that is made when they are first asked for."""
+    kept: list[pa.Table] = []
+
+    def rows(histories: Histories) -> dict[str, pa.Table]:
+        if not kept:
+            kept.append(collect())
+        return split_rows(kept[0], histories)
+
+    return rows
 
 
 @dataclass(slots=True)
@@ -81,7 +89,9 @@ class TopicSpan:
     def _read(self, name: str, histories: Histories, handed: Handed | None) -> dict[str, pa.Table]:
         if handed is not None and handed.has(name, frozenset(histories), self.since, self.to):
             same = self.since.get(name) == self.to.get(name)
-            return {} if same else handed.rows(histories)
+            rows = {} if same else handed.rows(histories)
+            if rows is not None:
+                return rows
         end = self.to.get(name, _NONE)
         stream = next(iter(histories.values())).stream
         if all(self.since.get(name, _NONE).get(p, 0) >= last for p, last in end.items()):

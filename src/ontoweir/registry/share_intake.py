@@ -50,7 +50,7 @@ class SharedEntries:
         assert prepared is not None
         self.streams = dict(streams)
         with failing(running):
-            self.run.probe(prepared.job.histories)  # what fails in Spark fails for all
+            self.run.probe(prepared.job.histories, entry.id)  # what fails in Spark fails for all
             query = watch_as(prepared.job.queries[0], self.run.intake.record.run)
             job = replace(prepared.job, queries=(query,))
             fingerprint = prepared.fingerprint

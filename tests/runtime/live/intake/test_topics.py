@@ -25,6 +25,9 @@ from ontoweir.registry.share_intake import INTAKE, TOPICS
 from ontoweir.registry.start_entry import follow_entry, start_entry
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
+from ontoweir.runtime.live import run_intake
+from ontoweir.runtime.live.topics.follow_topics import TopicFollower
+from ontoweir.runtime.live.topics.topic_client import is_read_here
 from tests.runtime.kafka_broker import MISSING, list_jars, start_broker
 from tests.runtime.live.test_kafka import CHANGES, TOML, at, beat, send
 
@@ -47,6 +50,9 @@ QUERIES = {
     "priced": "SELECT s.k, p.price FROM s JOIN price FOR SYSTEM_TIME AS OF s.ts AS p ON p.k = s.k",
     "filed": "SELECT f.k FROM f WHERE f.k > 1",
 }
+
+OF_TOPICS = ["both", "some", "counts", "priced"]
+"""Queries that read topics alone."""
 
 
 @pytest.fixture(scope="module")
@@ -142,24 +148,30 @@ def compare(folder: Path, workspace: Workspace, spark: SparkSession, names: list
         assert read(folder / "registry" / name / "rejects") == rejects, name
 
 
+@pytest.mark.parametrize("names", [list(QUERIES), OF_TOPICS], ids=["spark", "client"])
 def test_a_server_that_is_killed_loses_and_doubles_nothing(
-    spark: SparkSession, broker: str, tmp_path: Path, pytestconfig: pytest.Config
+    spark: SparkSession,
+    broker: str,
+    tmp_path: Path,
+    pytestconfig: pytest.Config,
+    names: list[str],
 ) -> None:
     """Killed at random calls that change the disk, while messages and files come."""
     if not pytestconfig.getoption("--long"):
         pytest.skip("each round starts Java: tests/runtime/intake_cycles.py does this without it")
-    workspace = open_project(tmp_path, broker, "i2")
-    register(tmp_path, *QUERIES)
+    topic = f"i2-{len(names)}"
+    workspace = open_project(tmp_path, broker, topic)
+    register(tmp_path, *names)
     jars, random = ",".join(list_jars("connector")), Random(7)
     killed = 0
     for number in range(20):
-        send_some(spark, broker, tmp_path, "i2", 100 * number)
+        send_some(spark, broker, tmp_path, topic, 100 * number)
         command = [sys.executable, str(HERE / "serve_driver.py"), str(tmp_path), "once", jars]
         ran = subprocess.run([*command, str(random.randint(300, 6000))], check=False)
         killed += ran.returncode == -int(signal.SIGKILL)
     assert killed
     serve(tmp_path, spark)
-    compare(tmp_path, workspace, spark, list(QUERIES))
+    compare(tmp_path, workspace, spark, names)
 
 
 def test_secrets_are_nowhere(
@@ -203,6 +215,56 @@ def test_a_topic_is_read_for_all(spark: SparkSession, broker: str, tmp_path: Pat
     register(tmp_path, "both")
     serve(tmp_path, spark)
     compare(tmp_path, workspace, spark, ["both", "beside"])
+
+
+def test_the_client_and_spark_go_on_where_the_other_was(
+    spark: SparkSession, broker: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Topics alone: read by this process, then by Spark, and by this process again."""
+    pytest.importorskip("confluent_kafka")
+    workspace = open_project(tmp_path, broker, "i5")
+    register(tmp_path, *OF_TOPICS)
+    begun: list[str] = []
+    follow = TopicFollower.start
+
+    def start(follower: TopicFollower) -> None:
+        begun.append("here")
+        follow(follower)
+
+    monkeypatch.setattr(TopicFollower, "start", start)
+    for number, here in enumerate((True, False, True)):
+        send_some(spark, broker, tmp_path, "i5", 100 * number)
+        monkeypatch.setattr(
+            run_intake, "is_read_here", is_read_here if here else lambda stream: False
+        )
+        begun.clear()
+        if number == 1:
+            drop_query(tmp_path / "registry", "some")
+        if number == 2:
+            register(tmp_path, "some")
+        serve(tmp_path, spark)
+        assert ("here" in begun) == here
+    compare(tmp_path, workspace, spark, OF_TOPICS)
+
+
+def test_a_topic_that_is_made_anew_fails_who_reads_it(
+    spark: SparkSession, broker: str, tmp_path: Path
+) -> None:
+    """What is missing is named; queries of other topics go on."""
+    admin = pytest.importorskip("confluent_kafka.admin").AdminClient({"bootstrap.servers": broker})
+    open_project(tmp_path, broker, "i6")
+    send_some(spark, broker, tmp_path, "i6", 0)
+    register(tmp_path, "some", "counts")
+    serve(tmp_path, spark)
+    answers = read(tmp_path / "out" / "counts")
+    admin.delete_topics(["i6-u"])["i6-u"].result()
+    send_some(spark, broker, tmp_path, "i6", 100)
+    with pytest.raises(RunError, match="1 of 2 registered queries failed: counts: ") as caught:
+        serve(tmp_path, spark)
+    assert "the topic i6-u has been made anew" in str(caught.value)  # it is as long again
+    assert read(tmp_path / "out" / "counts") == answers
+    sent = [(n + part) % 5 for f in (0, 100) for part in (0, 1) for n in range(f + part, f + 50, 7)]
+    assert len(read(tmp_path / "out" / "some")) == sum(k > 1 for k in sent)
 
 
 def test_queries_of_topics_share_what_is_read(

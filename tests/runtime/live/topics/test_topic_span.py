@@ -44,11 +44,12 @@ def _span(since: Any, to: Any, *keys: str) -> TopicSpan:
     return TopicSpan(histories, since, to, spark)
 
 
-def _handed(since: Any, to: Any) -> Handed:
-    def collect() -> pa.Table:
-        raise AssertionError
+def _unasked(histories: Histories) -> dict[str, pa.Table]:
+    raise AssertionError
 
-    return Handed(since, to, {"s": frozenset("a")}, collect)
+
+def _handed(since: Any, to: Any, rows: Any = _unasked) -> Handed:
+    return Handed(since, to, {"s": frozenset("a")}, rows)
 
 
 def test_what_spark_hands_over_is_used_if_it_is_just_that(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,14 +57,15 @@ def test_what_spark_hands_over_is_used_if_it_is_just_that(monkeypatch: pytest.Mo
     before, after = {"s": {"t/0": 11, "t/1": 1}}, {"s": {"t/0": 13, "t/1": 1}}
     used: list[Histories] = []
 
-    def rows(self: Handed, histories: Histories) -> dict[str, pa.Table]:
+    def rows(histories: Histories) -> dict[str, pa.Table]:
         used.append(histories)
         return {}
 
-    monkeypatch.setattr(Handed, "rows", rows)
-    _span(before, after).read(_handed(before, after))
+    _span(before, after).read(_handed(before, after, rows))
     assert len(used) == 1
     assert not broker.read
+    _span(before, after).read(_handed(before, after, lambda histories: None))  # not settled here
+    assert broker.read.pop() == (before["s"], after["s"])
     for span, handed in (
         (_span(before, after), None),
         (_span(before, after), _handed({}, after)),
