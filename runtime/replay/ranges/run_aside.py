@@ -7,11 +7,14 @@ again.
 """
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from threading import Event
 from typing import TypeVar
 
 _Result = TypeVar("_Result")
+_LOOK_SECONDS = 0.2
+"""How long to wait at once: a signal that comes just before Python begins to wait is seen only when
+the wait is over."""
 
 
 class _Stopped(BaseException):
@@ -41,7 +44,10 @@ def run_aside(
     with ThreadPoolExecutor(1, thread_name_prefix="ontoweir-task") as pool:
         try:
             pool.submit(stopped.is_set).result()  # a thread is waited for once it has started
-            return pool.submit(task, tell).result()
+            future = pool.submit(task, tell)
+            while not wait([future], _LOOK_SECONDS).done:
+                pass
+            return future.result()
         except BaseException:
             stopped.set()
             raise

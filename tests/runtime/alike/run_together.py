@@ -61,6 +61,8 @@ def list_kept(query: RunningQuery, state: QueryState) -> Any:
         strings = [*prepared.texts.texts.to_pylist(), *texts.to_pylist()]
         held = {n for n, c in enumerate(prepared.plan.form.classes) if c.kind is Kind.STRING}
         for members, frame in sorted(kernel.tables.items(), key=lambda entry: sorted(entry[0])):
+            if not frame.rows:
+                continue  # a plan that was not run yet has no table, one that was an empty one
             columns = [
                 [strings[code] for code in column.tolist()]
                 if is_value(name) and name[1] in held
