@@ -12,7 +12,7 @@ from functools import cache
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX of malloc.h."""
-_KEPT = 128 << 20
+_KEPT = 256 << 20
 """Bytes at the end of the heap that are kept."""
 _APART = 32 << 20
 """Bytes of the least column that has memory of its own: the most that the library takes."""
