@@ -45,6 +45,8 @@ _OURS = (
     ("nullvalues", "", "in which several texts are NULL"),
     ("units", "", "whose numbers have units behind them"),
     ("names", "", "whose columns are named in its options"),
+    ("skip", "0", "with lines before it"),
+    ("skipafterheader", "0", "with lines below its header"),
 )
 BAD = "__bad"
 """The column that names the first column of a row that is not of its declared type (or NULL)."""
@@ -340,8 +342,7 @@ def refuse_nested(table: Stream | Relation) -> None:
 
 
 def refuse_comma(data: DataSource, source: Source | None) -> None:
-    """Raise DataError for numbers with a decimal comma or marks between thousands, or several texts
-    of NULL, where Spark is to read them."""
+    """Raise DataError for options that Spark does not know, where it is to read the file."""
     given = {name.lower(): text for name, text in data.options}
     found = [said for name, plain, said in _OURS if given.get(name, plain) != plain]
     if found:

@@ -6,17 +6,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoweir.mappings.model.catalog import Relation, Stream
+from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.sources.history import Piece
 from ontoweir.runtime.sources.list_pieces import find_leaf, read_size, read_time_span
 from ontoweir.runtime.sources.read_source import unreadable
-
-
-def first_row(table: Stream | Relation) -> int:
-    """The number (from 1) of the first row of each of a table's files, in messages."""
-    options = {name.lower(): text for name, text in table.data.options}
-    header = table.data.format == "csv" and options.get("header", "").lower() == "true"
-    return 1 + header
+from ontoweir.runtime.text.csv_dialect import number_first
 
 
 def list_staged(
@@ -35,7 +29,7 @@ def list_staged(
     """
     names = (*columns, stream.timestamp)
     pieces: list[Piece] = []
-    first = first_row(stream)
+    first = number_first(stream.data)
     for part in parts:
         try:
             with pq.ParquetFile(part) as opened:

@@ -13,10 +13,11 @@ from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.sources.history import Piece
 from ontoweir.runtime.sources.read_source import BAD, Located, drop_empty
 from ontoweir.runtime.staging.conform_parquet import conform_parquet
-from ontoweir.runtime.staging.list_staged import first_row, list_staged
+from ontoweir.runtime.staging.list_staged import list_staged
 from ontoweir.runtime.staging.sort_parts import sort_parts
 from ontoweir.runtime.staging.spool_arrow import spool_arrow
 from ontoweir.runtime.text.convert_text import NotPlain
+from ontoweir.runtime.text.csv_dialect import number_first
 from ontoweir.runtime.text.read_text import read_text_rows
 
 
@@ -60,7 +61,7 @@ def spool_stream(
                 )
                 parts.append(folder / f"{number:06d}{MAPPED if once else '.parquet'}")
                 if once:
-                    schema, start = _staged_schema(stream, declared), first_row(stream)
+                    schema, start = _staged_schema(stream, declared), number_first(stream.data)
                     place = parts[-1], file, start
                     pieces += spool_arrow(stream, rows, schema, place, on_rows)
                 else:

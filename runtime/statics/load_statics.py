@@ -43,6 +43,7 @@ from ontoweir.runtime.spark.materialize_frame import (
     not_written,
 )
 from ontoweir.runtime.statics.read_relation import read_relation
+from ontoweir.runtime.text.csv_dialect import number_first
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -323,12 +324,10 @@ def _check_key(
 
 
 def _broken(relation: Relation, row: int, source: Source | None, what: str, why: str) -> DataError:
-    """The error of a row, counted from 0; a CSV's line where it has a header."""
+    """The error of a row, counted from 0; a CSV's line."""
     number = row + 1
     if source is not None and relation.data.format in ("csv", "json"):
-        options = {name.lower(): text for name, text in relation.data.options}
-        header = relation.data.format == "csv" and options.get("header", "").lower() == "true"
-        source = Source(source.file, number + header)
+        source = Source(source.file, row + number_first(relation.data))
     return DataError(
         f"{relation.name}, row {number}: {what}",
         why=why,

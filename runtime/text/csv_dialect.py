@@ -18,7 +18,6 @@ _DEFAULTS = {
     "mode": "permissive",
     "emptyvalue": "",
     "linesep": "\n",
-    "comment": "",
     "inferschema": "false",
     "ignoreleadingwhitespace": "false",
     "ignoretrailingwhitespace": "false",
@@ -30,14 +29,15 @@ _WITHOUT_EFFECT = LIVE_OPTIONS | {
     *("positiveinf", "negativeinf", "preferdate", "enforceschema"),
 }
 """Options that say nothing of values that are read as their text."""
-OURS = ("decimal", "thousands", "nullvalues", "units", "names")
+OURS = ("decimal", "thousands", "nullvalues", "units", "names", "skip", "skipafterheader")
 """Options that are none of Spark's: the mark before the fraction of a number, `.` or `,`; the one
 between its thousands; texts that are NULL beside `nullValue`, units behind numbers, and names of
-columns, with `|` between them."""
+columns, with `|` between them; how many lines at the beginning, and below the header, are no
+rows."""
 _THOUSANDS = (".", ",", "'", "\u2019", " ", "\u00a0", "\u202f")
 
 
-_DEFAULTS_OF_OURS = tuple(zip(OURS, (".", "", "", "", ""), strict=True))
+_DEFAULTS_OF_OURS = tuple(zip(OURS, (".", "", "", "", "", "0", "0"), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,9 @@ class CsvDialect:
     `comma`: numbers have a comma before their fraction, as in 3,5; `thousands`: the mark between
     groups of three digits, as in 1.234,5 (empty: there is none); `nulls`: more texts that are NULL,
     also with blanks around them; `units`: texts that may stand behind a number, as in 12.5 %;
-    `names`: of the columns, in the place of those in the file (empty: it says them itself).
+    `names`: of the columns, in the place of those in the file (empty: it says them itself);
+    `skip`: so many lines at the beginning are neither the header nor rows; `below`: so many below
+    the header are none; `comment`: lines that begin with it are none (empty: there are none such).
     """
 
     separator: bytes
@@ -66,6 +68,9 @@ class CsvDialect:
     nulls: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    skip: int = 0
+    below: int = 0
+    comment: bytes = b""
 
 
 def read_dialect(data: DataSource) -> CsvDialect:
@@ -82,10 +87,15 @@ def read_dialect(data: DataSource) -> CsvDialect:
     separator = separators[0] if separators else ","
     separator = "\t" if separator == "\\t" else separator
     codec = _CODECS.get((codecs[0] if codecs else "utf-8").lower())
-    null = options.pop("nullvalue", "")
-    decimal, thousands, *more = (options.pop(name, default) for name, default in _DEFAULTS_OF_OURS)
+    null, comment = options.pop("nullvalue", ""), options.pop("comment", "")
+    given = [options.pop(name, default) for name, default in _DEFAULTS_OF_OURS]
+    decimal, thousands, *more = given[:5]
     nulls, units, names = (tuple(x.strip() for x in text.split("|") if x.strip()) for text in more)
     _check_names(data, more[-1], names)
+    skip, below = (
+        _read_count(data, "skip", given[5]),
+        _read_count(data, "skipAfterHeader", given[6]),
+    )
     flags = {name: options.pop(name, "false").lower() for name in ("header", "multiline")}
     left = {
         name: text
@@ -107,6 +117,8 @@ def read_dialect(data: DataSource) -> CsvDialect:
         raise NotPlain
     if separator == quote or not all(map(_is_mark, (separator, quote))) or quote <= " ":
         raise NotPlain
+    if comment and (not _is_mark(comment) or comment in (separator, quote)):
+        raise NotPlain
     odd = [c for text in (null, *nulls) for c in (separator, quote, "\r", "\n") if c in text]
     if odd or null != null.strip():
         raise NotPlain
@@ -123,6 +135,43 @@ def read_dialect(data: DataSource) -> CsvDialect:
         nulls,
         units,
         names,
+        skip,
+        below if flags["header"] == "true" else 0,
+        comment.encode(),
+    )
+
+
+def number_first(data: DataSource) -> int:
+    """The number (from 1) of the first row of a file in messages: its line, where no line is a
+    comment or empty.
+
+    >>> number_first(DataSource("csv", "f.csv", (("header", "true"), ("skip", "3"))))
+    5
+    """
+    options = {name.lower(): text for name, text in data.options}
+    if data.format != "csv":
+        return 1
+    header = options.get("header", "").lower() == "true"
+    skip, below = (
+        int(text) if text.isdigit() else 0
+        for text in (options.get("skip", "0"), options.get("skipafterheader", "0"))
+    )
+    return 1 + skip + (1 + below if header else 0)
+
+
+def _read_count(data: DataSource, name: str, text: str) -> int:
+    """How many lines an option says.
+
+    Raises:
+        DataError: it is no number of lines.
+    """
+    if text.isascii() and text.isdigit() and len(text) <= 4:
+        return int(text)
+    raise DataError(
+        f"{name} = {text!r} is no number of lines",
+        why="it says how many lines are neither the header nor rows, at most 9999",
+        fix=f'write {name} = "2"',
+        source=Source(str(data.path)),
     )
 
 

@@ -64,13 +64,13 @@ def open_csv(data: DataSource, path: str) -> CsvFile:
     """
     dialect = read_dialect(data)
     with open_packed(path) as source:
-        line, end, _ = source.read(_HEADER).partition(b"\n")
+        line, end, _ = skip_lines(source.read(_HEADER), dialect).partition(b"\n")
     if not line.strip(BLANKS) or (len(line) == _HEADER and not end):
         raise NotPlain
-    if line.startswith(BYTE_ORDER_MARK) and dialect.codec != "utf-8":
+    if line.startswith(BYTE_ORDER_MARK):  # of a file in another encoding
         raise NotPlain
     returns = line.endswith(b"\r")
-    line = line.removeprefix(BYTE_ORDER_MARK).removesuffix(b"\r")
+    line = line.removesuffix(b"\r")
     if b"\r" in line or b"\0" in line:
         raise NotPlain
     try:
@@ -123,14 +123,50 @@ def read_csv(
     with open_packed(file.path) as source:
         for number, block in enumerate(_cut_rows(source, file.dialect)):
             if not number:
-                block = block.removeprefix(BYTE_ORDER_MARK)
+                block = skip_lines(block, file.dialect)
             if not number and skip:
-                block = block[block.index(b"\n") + 1 :] if b"\n" in block else b""
+                block = _leave_lines(block, 1 + file.dialect.below)
+            if file.dialect.comment:
+                block = _leave_comments(block, file.dialect)
             if block:
                 tables = _read_block(file, block, wanted, types)
                 dialect = file.dialect
                 plain = not (dialect.comma or dialect.thousands or dialect.units)
                 yield from tables if plain else (plain_numbers(t, types, dialect) for t in tables)
+
+
+def skip_lines(head: bytes, dialect: CsvDialect) -> bytes:
+    """The beginning of a file from its header, or its first row, on."""
+    if dialect.codec == "utf-8":
+        head = head.removeprefix(BYTE_ORDER_MARK)
+    head = _leave_lines(head, dialect.skip)
+    while dialect.comment and head.startswith(dialect.comment):
+        head = _leave_lines(head, 1)
+    return head
+
+
+def _leave_lines(block: bytes, count: int) -> bytes:
+    """What follows so many lines."""
+    place = 0
+    for _ in range(count):
+        place = block.find(b"\n", place) + 1
+        if not place:
+            return b""
+    return block[place:]
+
+
+def _leave_comments(block: bytes, dialect: CsvDialect) -> bytes:
+    """The rows of a block without lines of comments between them.
+
+    Raises:
+        NotPlain: lines may be within cells.
+    """
+    mark = dialect.comment
+    if not block.startswith(mark) and b"\n" + mark not in block:
+        return block
+    if dialect.multiline:
+        raise NotPlain
+    return re.sub(rb"^" + re.escape(mark) + rb"[^\n]*(?:\n|\Z)", b"", block, flags=re.MULTILINE)
 
 
 def plain_numbers(

@@ -1,5 +1,6 @@
 """The format in which timestamps seem to be written."""
 
+import re
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -21,14 +22,16 @@ _DAYS = (
     "%b %d, %Y",
 )
 _CLOCKS = (" %H:%M:%S", " %H:%M", " %H:%M:%S.%f", " %I:%M:%S %p", " %I:%M %p", "T%H:%M:%S", "")
-_DAY_FIRST, _MONTH_FIRST = "%d/%m/", "%m/%d/"
+_DAY_FIRST, _MONTH_FIRST, _HALVES = "%d/%m/", "%m/%d/", "%p"
+_DATED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:")
 _RECENT_S = (100_000_000, 100_000_000_000)
 """Numbers of seconds since 1970 lie between these, in the years 1973 to 5138."""
 
 
 def suggest_format(texts: Sequence[str]) -> str | None:
     """The first format by which all texts are timestamps (None: none is known); where day and month
-    may each come first, the one by which they lie closer together.
+    may each come first, the one by which they lie closer together; else by halves of days, as
+    these and months that come first are written in America.
 
     >>> suggest_format(["1767225600", "1767225601.5"])
     'epoch_s'
@@ -36,10 +39,16 @@ def suggest_format(texts: Sequence[str]) -> str | None:
     '%d/%m/%Y %H:%M:%S'
     >>> suggest_format(["01/02/2026 13:00", "01/03/2026 13:00"])
     '%m/%d/%Y %H:%M'
+    >>> suggest_format(["2026-02-01T13:00Z"])
+    'iso'
+    >>> suggest_format(["01/02/2026 01:00 PM"])
+    '%m/%d/%Y %I:%M %p'
     """
     if not texts:
         return None
     column = pa.chunked_array([pa.array(list(texts))])
+    if all(_DATED.match(text) for text in texts) and _measure(column, "iso") is not None:
+        return "iso"
     for form in ("epoch_s", "epoch_ms"):
         times, wrong = read_times([column], TimeFormat(form, ("",)))
         low, high = (n * 1_000_000 for n in _RECENT_S)
@@ -52,7 +61,23 @@ def suggest_format(texts: Sequence[str]) -> str | None:
             return form
         other = form.replace(_DAY_FIRST, _MONTH_FIRST)
         turned = _measure(column, other)
-        return other if turned is not None and turned < span else form
+        first = turned is not None and (turned < span or (turned == span and _HALVES in form))
+        return other if first else form
+    return None
+
+
+def find_turned(texts: Sequence[str], form: str) -> str | None:
+    """The format by which the texts are times, too, that lie as close together: day and month are
+    the other way round (None: there is none).
+
+    >>> find_turned(["01/02/2026 13:00", "01/02/2026 13:05"], "%d/%m/%Y %H:%M")
+    '%m/%d/%Y %H:%M'
+    """
+    column = pa.chunked_array([pa.array(list(texts))])
+    for one, other in ((_DAY_FIRST, _MONTH_FIRST), (_MONTH_FIRST, _DAY_FIRST)):
+        if form.startswith(one):
+            turned = form.replace(one, other)
+            return turned if _measure(column, turned) == _measure(column, form) else None
     return None
 
 

@@ -14,8 +14,8 @@ from ontoweir.runtime.columnar.check_domain import check_domain
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.read_source import BAD, Located, locate_source
-from ontoweir.runtime.staging.list_staged import first_row
 from ontoweir.runtime.statics.read_relation import read_relation
+from ontoweir.runtime.text.csv_dialect import number_first
 from ontoweir.runtime.violations.find_strays import find_strays
 from ontoweir.runtime.violations.find_violations import ViolationKeeper, quote_examples
 from ontoweir.runtime.violations.violation import Found, TableViolations
@@ -56,7 +56,7 @@ def read_static(relation: Relation, catalog_file: str, folder: Path) -> StaticRo
         if rows is None:
             return None
         tables.append(rows)
-        places.append((file, first_row(relation), rows.num_rows))
+        places.append((file, number_first(relation.data), rows.num_rows))
     return StaticRows(pa.concat_tables(tables), tuple(places)) if tables else None
 
 

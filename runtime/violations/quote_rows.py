@@ -2,9 +2,10 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from io import TextIOWrapper
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -71,7 +72,7 @@ def _list_csv(file: str, dialect: CsvDialect) -> Iterator[tuple[int, Callable[[]
     with open_packed(file) as opened:
         text = TextIOWrapper(opened, encoding=encoding, errors="replace", newline="")
         reader = csv.reader(
-            text,
+            _leave_lines(text, dialect),
             delimiter=dialect.separator.decode(),
             quotechar=dialect.quote.decode(),
             doublequote=dialect.doubled,
@@ -79,12 +80,23 @@ def _list_csv(file: str, dialect: CsvDialect) -> Iterator[tuple[int, Callable[[]
         )
         names: Sequence[str] | None = None
         rows = (row for row in reader if row)  # an empty line is no row
-        for number, row in enumerate(rows, 1):
+        for number, row in enumerate(rows, 1 + dialect.skip):
             if names is None:
                 names = name_columns(row, dialect)
                 if dialect.header:
                     continue
-            yield number, partial(_pair, names, row)
+            yield number + dialect.below, partial(_pair, names, row)
+
+
+def _leave_lines(text: Iterable[str], dialect: CsvDialect) -> Iterator[str]:
+    """The lines of a file without those that are neither its header nor rows."""
+    mark, below = dialect.comment.decode(), -1 if dialect.header else 0
+    for line in islice(text, dialect.skip, None):
+        if below > 0:
+            below -= 1
+        elif not (mark and line.startswith(mark)):
+            yield line
+            below = dialect.below if below < 0 else 0
 
 
 def _read_json(file: str) -> Iterator[tuple[int, Callable[[], Row]]]:

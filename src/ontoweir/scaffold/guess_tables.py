@@ -217,7 +217,8 @@ def _read_times(
     from ontoweir.runtime.columnar.decode_times import decode_times
     from ontoweir.runtime.times.read_times import read_times
     from ontoweir.runtime.times.suggest_format import suggest_format
-    from ontoweir.scaffold.texts.join_times import spread
+    from ontoweir.scaffold.texts.join_times import spread, tell_turned
+    from ontoweir.scaffold.texts.read_cells import is_plain
 
     column = sample.rows.column(name)
     if pa.types.is_dictionary(column.type):
@@ -232,20 +233,21 @@ def _read_times(
     texts = [str(v) for v in spread(column.to_pylist())]
     if isinstance(kind, StringType) and all(len(t) >= _DAY for t in texts):
         times, timed = decode_times(column)
-        if timed.all():
+        if timed.all() and is_plain(column):
             return times.tolist(), None, "its texts are times of ISO 8601"
     form = suggest_format(texts)
     if form is None:
         return None
     ours = form == "epoch_ms" and all(_OURS_MS[0] <= float(text) < _OURS_MS[1] for text in texts)
-    told = {"/", ".", " ", "-"} & {*form} or (ours and not _IS_ID.search(name))
+    told = {"/", ".", " ", "-"} & {*form} or form == "iso" or (ours and not _IS_ID.search(name))
     if _rank(name) == 99 and not told:  # numbers, of anything
         return None
     written = TimeFormat(form, (name,))
     read, wrong = read_times([column], written)
     if wrong is not None:
         return None
-    return read.to_pylist(), written, f"its values are times as {form}, such as {texts[0]}"
+    why = f"its values are times as {form}, such as {texts[0]}{tell_turned(texts, form)}"
+    return read.to_pylist(), written, why
 
 
 def _goes_on(times: "list[int]") -> bool:

@@ -1,7 +1,7 @@
 """Read the beginning of a file of data, with the types that its values seem to have."""
 
 import glob
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -20,10 +20,10 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.runtime.text.convert_text import NotPlain
-from ontoweir.runtime.text.csv_dialect import CsvDialect
 from ontoweir.scaffold.find_envelope import Changes, find_envelope
 from ontoweir.scaffold.flatten_rows import flatten_rows, make_name
 from ontoweir.scaffold.sniff_csv import Sniffed, sniff_csv
+from ontoweir.scaffold.texts.read_cells import CsvForm, is_plain, read_cells
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -248,91 +248,22 @@ def _read(file: Path, form: FileFormat, sniffed: Sniffed | None) -> "pa.Table":
     match form:
         case "csv":
             assert sniffed is not None
-            rows = _read_csv(file, sniffed, {})
-            texts = [f.name for f in rows.schema if pa.types.is_time(f.type)]
-            texts += _find_codes(file, sniffed, rows)
-            return _read_csv(file, sniffed, dict.fromkeys(texts, pa.string())) if texts else rows
+            return read_cells(file, CsvForm(sniffed.names, sniffed.dialect, ROWS))
         case "jsonl":
-            return pjson.read_json(file).slice(0, ROWS)
+            rows = pjson.read_json(file)
+            moments = [f.name for f in rows.schema if pa.types.is_timestamp(f.type)]
+            as_texts = pa.schema([(n, pa.string()) for n in moments])
+            written = pjson.read_json(file, parse_options=pjson.ParseOptions(as_texts))
+            for name in moments:
+                if not is_plain(written.column(name)):
+                    place = rows.column_names.index(name)
+                    rows = rows.set_column(place, name, written.column(name))
+            return rows.slice(0, ROWS)
         case _:
             with pq.ParquetFile(file) as opened:
                 if not opened.metadata.num_row_groups:
                     return opened.schema_arrow.empty_table()
                 return opened.read_row_group(0).slice(0, ROWS)
-
-
-def _find_codes(file: Path, sniffed: Sniffed, rows: "pa.Table") -> Sequence[str]:
-    """The columns of whole numbers some of which are written with a zero before them, as postal
-    codes and article numbers are: as numbers they would be others."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    whole = [f.name for f in rows.schema if pa.types.is_integer(f.type)]
-    texts = _read_csv(file, sniffed, dict.fromkeys(whole, pa.string())) if whole else rows
-    return [n for n in whole if pc.any(pc.match_substring_regex(texts[n], "^ *0[0-9]")).as_py()]
-
-
-def _read_csv(file: Path, sniffed: Sniffed, types: "Mapping[str, pa.DataType]") -> "pa.Table":
-    """The first rows; `types`: of columns whose values would seem to be of another."""
-    import pyarrow as pa
-    import pyarrow.csv as pcsv
-
-    dialect = sniffed.dialect
-    nulls = {"", dialect.null, *dialect.nulls}
-    with pcsv.open_csv(
-        file,
-        read_options=pcsv.ReadOptions(
-            column_names=list(sniffed.names),
-            skip_rows=1 if dialect.header else 0,
-            encoding=dialect.codec,
-        ),
-        parse_options=pcsv.ParseOptions(
-            delimiter=dialect.separator.decode(),
-            quote_char=dialect.quote.decode(),
-            escape_char=False if dialect.doubled else "\\",
-            newlines_in_values=dialect.multiline,
-            invalid_row_handler=lambda row: "skip",  # a run takes what is there of such rows
-        ),
-        convert_options=pcsv.ConvertOptions(
-            null_values=list(nulls),
-            strings_can_be_null=True,
-            decimal_point="," if dialect.comma else ".",
-            column_types=dict(types),
-        ),
-    ) as reader:
-        first = next(iter(reader), None)
-        if first is None:
-            return reader.schema.empty_table()
-        rows = pa.Table.from_batches([first]).slice(0, ROWS)
-    marked = dialect.thousands or dialect.units or dialect.nulls
-    return _read_grouped(rows, dialect, types) if marked else rows
-
-
-def _read_grouped(rows: "pa.Table", dialect: CsvDialect, known: Collection[str]) -> "pa.Table":
-    """Texts with marks between thousands, units, or blanks around NULL, as the numbers that they
-    are, but for columns whose type is known."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from ontoweir.runtime.text.read_csv import plain_numbers
-
-    texts = [f.name for f in rows.schema if pa.types.is_string(f.type) and f.name not in known]
-    none = pa.scalar(None, pa.string())
-    for name in texts:
-        cells = pc.utf8_trim(rows.column(name), " ")
-        given = pa.array(dialect.nulls, pa.string())
-        cells = pc.if_else(pc.is_in(cells, given), none, rows.column(name))
-        rows = rows.set_column(rows.column_names.index(name), name, cells)
-    numbers = plain_numbers(rows, dict.fromkeys(texts, FloatType()), dialect)
-    for name in texts:
-        for kind in (pa.int64(), pa.float64()):
-            try:
-                column = pc.utf8_trim(numbers.column(name), " ").cast(kind)
-            except pa.ArrowInvalid:
-                continue
-            rows = rows.set_column(rows.column_names.index(name), name, column)
-            break
-    return rows
 
 
 def _column_type(kind: "pa.DataType") -> ColumnType | None:

@@ -14,6 +14,7 @@ from ontoweir.runtime.text.csv_dialect import CsvDialect, name_columns, read_dia
 from ontoweir.runtime.text.open_packed import open_packed
 from ontoweir.scaffold.texts.find_cell_units import find_cell_units, leave_unit
 from ontoweir.scaffold.texts.find_numbers import find_numbers
+from ontoweir.scaffold.texts.find_preamble import Preamble, find_preamble
 
 _HEAD = 1 << 20
 """So many bytes say how cells are written."""
@@ -33,6 +34,9 @@ _WITH_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 _GROUPED = re.compile(
     r"[+-]?[0-9]{1,3}(?:([.,'\u2019 \u00a0\u202f])[0-9]{3})(?:\1[0-9]{3})*(?:[.,][0-9]*)?"
 )
+_SHORT, _FEW, _RARE = 8, 3, 0.1
+"""Letters of other texts that stand for what is missing, how many such texts, and their share of a
+column, at most."""
 _DAY = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.*")
 _YEARS = (1900, 2100)
 """Whole numbers between these are names of columns, too."""
@@ -63,6 +67,8 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
     """
     seen = _scan(file)
     head = seen.head.decode(seen.codec, "replace")
+    preamble = find_preamble(head, _SEPARATORS, _is_value, _is_null)
+    head = _leave_preamble(head, preamble)
     escape = "\\" if seen.slashed else '"'
     separator = _find_separator(head, escape)
     quote = _find_quote(head, separator) if seen.quoted and not seen.slashed else '"'
@@ -74,11 +80,13 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
             fix="name a file with some",
             source=Source(str(file)),
         )
-    header = not any(_is_value(cell) for cell in rows[0])
+    names = names or preamble.names
+    header = bool(preamble.names) or not any(_is_value(cell) for cell in rows[0])
     body = rows[1:] if header else rows
     columns = [[row[n] for row in body if n < len(row)] for n in range(len(rows[0]))]
     nulls = _find_nulls(columns)
-    plain = nulls[0] if nulls and not _is_padded(columns, nulls[0]) else None
+    named = nulls and header and nulls[0] in rows[0]  # which would be no name then
+    plain = nulls[0] if nulls and not named and not _is_padded(columns, nulls[0]) else None
     filled = [_leave(cells, nulls) for cells in columns]
     units = find_cell_units(filled)
     decimal, thousands = find_numbers([leave_unit(cells, units) for cells in filled], separator)
@@ -95,6 +103,9 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
         "nullValues": "|".join(text for text in nulls if text != plain) or None,
         "units": "|".join(units) or None,
         "names": "|".join(names) or None,
+        "comment": preamble.comment or None,
+        "skip": str(preamble.skip) if preamble.skip else None,
+        "skipAfterHeader": str(preamble.below) if preamble.below and header else None,
     }
     options = tuple((name, text) for name, text in said.items() if text is not None)
     dialect = read_dialect(DataSource("csv", str(file), options))
@@ -111,6 +122,13 @@ class _Seen:
     quoted: bool
     slashed: bool
     broken: bool
+
+
+def _leave_preamble(head: str, preamble: Preamble) -> str:
+    """The header and rows of the beginning of a file."""
+    lines = head.splitlines(keepends=True)[preamble.skip :]
+    lines = [x for x in lines if not (preamble.comment and x.startswith(preamble.comment))]
+    return "".join([*lines[:1], *lines[1 + preamble.below :]])
 
 
 def _scan(file: Path) -> _Seen:
@@ -213,11 +231,18 @@ def _find_nulls(columns: Sequence[Sequence[str]]) -> list[str]:
         everywhere.update(counts)
         odd = Counter(cell for cell in cells if cell and not _is_value(cell))
         sure = any(map(_is_value, cells)) or odd.keys() <= counts.keys()
-        if sure and all(map(_is_null, odd)):
+        if (sure and all(map(_is_null, odd))) or _are_rare(odd, len(cells)):
             plain.update(odd)
     found = plain or everywhere
     texts = [text for text, _ in found.most_common() if "|" not in text]
     return texts if plain else texts[:1]
+
+
+def _are_rare(odd: "Counter[str]", cells: int) -> bool:
+    """Whether texts are so few, short and rare that a column is one of numbers, and they say why
+    one is missing, as `MM` and `Ice` do."""
+    short = all(len(text) <= _SHORT and text.isalpha() for text in odd)
+    return short and len(odd) <= _FEW and odd.total() <= _RARE * cells
 
 
 def _is_padded(columns: Sequence[Sequence[str]], null: str) -> bool:

@@ -221,6 +221,8 @@ def test_numbers_as_countries_write_them(
         (("nullValues", "-|?"), "in which several texts are NULL"),
         (("units", "%"), "whose numbers have units behind them"),
         (("names", "a|n|x"), "whose columns are named in its options"),
+        (("skip", "00"), "with lines before it"),
+        (("skipAfterHeader", "00"), "with lines below its header"),
     ],
 )
 def test_other_options_of_ours_are_not_left_to_spark(
@@ -240,6 +242,45 @@ def test_names_in_the_place_of_those_in_a_file(tmp_path: Path, header: str) -> N
     file.write_text(("y\\y,n,N\n" if header == "true" else "") + "p,1, ? \nq, ?,2\n")
     options = (("header", header), ("names", "a|n|x"), ("nullValues", "?"))
     assert _read(file, options) == [("p", 1, None, None), ("q", None, 2.0, None)]
+
+
+PREAMBLES = {
+    "Site 4\n\na,n,x\ns,,bar\np,1,2\n": (*HEADER, ("skip", "2"), ("skipAfterHeader", "1")),
+    "# by a logger\n#\na,n,x\np,1,2\n# later\n": (*HEADER, ("comment", "#")),
+    "title\n#\na,n,x\n#\n#p,5,5\np,1,2": (*HEADER, ("comment", "#"), ("skip", "1")),
+    "title\np,1,2\n": (("names", "a|n|x"), ("skip", "1")),
+    "#a,n,x\ns,,bar\np,1,2\n": (*HEADER, ("names", "a|n|x"), ("skipAfterHeader", "1")),
+}
+
+
+@pytest.mark.parametrize("text", PREAMBLES)
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_lines_that_are_no_rows(tmp_path: Path, text: str, ends: str) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", ends).encode())
+    assert _read(file, PREAMBLES[text]) == [("p", 1, 2.0, None)]
+
+
+def test_comments_in_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(open_packed, "BLOCK", 32)
+    lines = [f"# {n}" if n % 3 == 1 else f"p,{n},2" for n in range(60)]
+    (tmp_path / "a.csv").write_text("\n".join(["a,n,x", *lines]))
+    rows = _read(tmp_path / "a.csv", (*HEADER, ("comment", "#")))
+    assert [n for _, n, _, _ in rows] == [n for n in range(60) if n % 3 != 1]
+
+
+def test_lines_that_begin_like_comments_within_cells_are_left_to_spark(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('a,n,x\n"p\n#q",1,2\n')
+    with pytest.raises(NotPlain):
+        _read(tmp_path / "a.csv", (*RFC, ("comment", "#")))
+
+
+@pytest.mark.parametrize("name", ["skip", "skipAfterHeader"])
+@pytest.mark.parametrize("text", ["-1", "two", "12345"])
+def test_what_is_no_number_of_lines(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / "a.csv").write_text("a,n,x\np,1,2\n")
+    with pytest.raises(DataError, match=f"{name} = '{text}' is no number of lines"):
+        _read(tmp_path / "a.csv", (*HEADER, (name, text)))
 
 
 def test_one_mark_for_two_things(tmp_path: Path) -> None:
@@ -274,7 +315,7 @@ def test_what_is_read_and_what_is_left(text: str, tmp_path: Path) -> None:
     "option",
     [
         *(("sep", "||"), ("sep", '"'), ("escape", "!"), ("quote", ""), ("mode", "FAILFAST")),
-        *(("encoding", "UTF-16"), ("comment", "#"), ("ignoreLeadingWhiteSpace", "true")),
+        *(("encoding", "UTF-16"), ("comment", "##"), ("ignoreLeadingWhiteSpace", "true")),
         *(("nullValue", ","), ("lineSep", "|"), ("inferSchema", "true"), ("header", "perhaps")),
     ],
 )

@@ -42,7 +42,7 @@ def export_text(file: Path, folder: Path) -> list[Path]:
         return []
     if is_line_protocol(head[: head.rfind("\n") + 1]):
         return write_points(read_line_protocol(file), file, folder)
-    if read_aligned(head[: head.rfind("\n") + 1]) is None:
+    if "\t" in head or read_aligned(head[: head.rfind("\n") + 1]) is None:
         return []
     found = read_aligned(file.read_text(encoding="utf-8", errors="replace"))
     if found is None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ontoweir.mappings.model.catalog import IntType, StringType, TimeFormat
 from ontoweir.runtime.times.read_times import read_times
-from ontoweir.runtime.times.suggest_format import suggest_format
+from ontoweir.runtime.times.suggest_format import find_turned, suggest_format
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?: ?[AaPp][Mm])?")
 _PARTS = (
-    ("Y", "years", {"year", "yr", "yyyy", "jahr", "annee", "ano", "anno", "jaar"}),
+    ("Y", "years", {"year", "yr", "yyyy", "yy", "jahr", "annee", "ano", "anno", "jaar"}),
     ("m", "months", {"month", "mon", "mo", "mm", "monat", "mois", "mes", "mese", "maand"}),
     ("d", "days", {"day", "dy", "dd", "tag", "jour", "dia", "giorno", "dag", "mday"}),
     ("H", "hours", {"hour", "hr", "hh", "stunde", "heure", "hora", "ora", "uur"}),
-    ("M", "minutes", {"minute", "min", "mi", "mn"}),
+    ("M", "minutes", {"minute", "min", "mi", "mn", "mm"}),
     ("S", "seconds", {"second", "sec", "ss", "sekunde"}),
 )
 """Directives of patterns, what a column of each has, and what such a column is called."""
@@ -54,12 +54,21 @@ def join_clock(
         if not all(_CLOCK.fullmatch(c) for c in clocks):
             continue
         parts = [pa.chunked_array([pa.array(days)]), column]
-        form = suggest_format(spread([f"{d} {c}" for d, c in zip(days, clocks, strict=True)]))
+        texts = spread([f"{d} {c}" for d, c in zip(days, clocks, strict=True)])
+        form = suggest_format(texts)
         for wanted in ("iso", form):
             written = TimeFormat(wanted or "iso", (day, name))
             times, wrong = read_times(parts, written)
             if wrong is None:
-                yield written, times.to_pylist(), f"{day} has days, and {name} times of day"
+                turned = tell_turned(texts, wanted or "iso")
+                why = f"{day} has days, and {name} times of day{turned}"
+                yield written, times.to_pylist(), why
+
+
+def tell_turned(texts: Sequence[str], form: str) -> str:
+    """What to say where day and month may be the other way round (else nothing)."""
+    turned = find_turned(texts, form)
+    return "" if turned is None else f"; they may as well be {turned}: see which"
 
 
 def join_parts(
@@ -76,8 +85,10 @@ def join_parts(
 
     found: list[tuple[str, str, str]] = []
     for directive, said, called in _PARTS:
-        fits = (n for n, k in types if isinstance(k, IntType) and n.strip().lower() in called)
-        name = next(fits, None)
+        taken = {column for _, _, column in found}
+        whole = (n for n, k in types if isinstance(k, IntType | StringType) and n not in taken)
+        # of names that differ in their case, as MM and mm do, each has its place behind it
+        name = next((n for n in whole if n.strip().lower().rstrip("0123456789") in called), None)
         if name is None:
             break
         found.append((directive, said, name))

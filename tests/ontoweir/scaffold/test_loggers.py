@@ -1,0 +1,105 @@
+"""`ontoweir init --from` of what data loggers and agencies write: lines before the header, units
+below it, comments, marks of what is missing, days and months either of which may come first."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.ontoweir.conftest import Run
+from tests.ontoweir.scaffold.test_other_shapes import _init, _show
+
+CLOCKS = [f"{n // 4:02}:{n % 4 * 15:02}" for n in range(96)]
+LOGGER = [
+    '"TOA5","Site1","CR1000","1234","Std.27","CPU:p.CR1"',
+    '"TIMESTAMP","RECORD","AirT"',
+    '"TS","RN","Deg C"',
+    '"","","Avg"',
+    *(f'"2026-03-01 {clock}:00",{n},{n}.25' for n, clock in enumerate(CLOCKS)),
+]
+AGENCY = [
+    "# Data for the following site",
+    "#",
+    "site\tdatetime\tflow",
+    "15s\t20d\t14n",
+    *(f"016465\t2026-03-01 {clock}\t{n}" for n, clock in enumerate(CLOCKS)),
+]
+REPORT = [
+    "Report;plant 4",
+    "",
+    "Machine;Time;Bar",
+    ";;bar",
+    *(f"M1;01.03.2026 {clock};{n},25" for n, clock in enumerate(CLOCKS)),
+]
+MARKED = ["# by hand", "# time, level", *(f"2026-03-01T{c}Z,{n}" for n, c in enumerate(CLOCKS))]
+
+
+@pytest.mark.parametrize(
+    ("file", "rows", "options", "asked"),
+    [
+        ("a.csv", LOGGER, {"skip": "1", "skipAfterHeader": "2"}, "AirT = 95.25"),
+        ("a.txt", AGENCY, {"comment": "#", "skipAfterHeader": "1"}, "flow = 95"),
+        ("a.csv", REPORT, {"skip": "2", "skipAfterHeader": "1"}, "Bar = 95.25"),
+        ("a.csv", MARKED, {"skip": "1", "names": "time|level"}, "level = 95"),
+    ],
+)
+def test_lines_that_are_no_rows(
+    run: Run, tmp_path: Path, file: str, rows: list[str], options: dict[str, str], asked: str
+) -> None:
+    stream = _init(run, tmp_path, file, rows)["a"]
+    given = stream["source"]["options"]
+    assert {n: given.get(n) for n in ("skip", "skipAfterHeader", "comment", "names")} == {
+        **dict.fromkeys(("skip", "skipAfterHeader", "comment", "names")),
+        **options,
+    }
+    time = stream["timestamp"]["column"]
+    shown = _show(run, f"SELECT {time} FROM a WHERE {asked}", tmp_path / "p")
+    assert "2026-03-01 23:45:00" in shown
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["Station;Temp", *(f"Bonn;{n},5" for n in range(20))],  # by commas, it would have titles
+        ["site,flow,note", *(f"s{n % 2},NA,x" for n in range(3)), *(f"s,{n},y" for n in range(9))],
+    ],
+)
+def test_what_has_none_loses_none(run: Run, tmp_path: Path, rows: list[str]) -> None:
+    times = [f"2026-03-01T{n:02}:00Z" for n in range(len(rows) - 1)]
+    mark = ";" if ";" in rows[0] else ","
+    stamped = [f"{t}{mark}{row}" for t, row in zip(times, rows[1:], strict=True)]
+    stream = _init(run, tmp_path, "a.csv", [f"time{mark}{rows[0]}", *stamped])["a"]
+    assert not {"skip", "skipAfterHeader", "comment"} & stream["source"]["options"].keys()
+
+
+def test_where_a_row_is_said_below_lines_that_are_none(run: Run, tmp_path: Path) -> None:
+    rows = [*LOGGER[:50], '"2026-03-01 11:30:00",46,bad', *LOGGER[51:]]
+    _init(run, tmp_path, "a.csv", LOGGER)
+    (tmp_path / "a.csv").write_text("\n".join(rows) + "\n")
+    ran = run("check", tmp_path / "p", "--data")
+    assert "row 51: TIMESTAMP = 2026-03-01 11:30:00" in ran.out
+
+
+def test_years_by_two_letters_units_below_and_what_is_missing(run: Run, tmp_path: Path) -> None:
+    rows = [
+        f"2026 03 01 {n // 6:02} {n % 6}0  {n:3} {'MM' if n == 70 else n / 10:>5}"
+        for n in range(144)
+    ]
+    head = ["#YY  MM DD hh mm WDIR WSPD", "#yr  mo dy hr mn degT m/s"]
+    stream = _init(run, tmp_path, "buoy.txt", [*head, *rows])["buoy"]
+    assert stream["timestamp"]["from"] == ["YY", "MM1", "DD", "hh", "mm4"]
+    assert stream["columns"]["WSPD"] == {"type": "double", "nullable": True}
+    shown = _show(run, "SELECT ts, WSPD FROM buoy WHERE WDIR = 143", tmp_path / "p")
+    assert ("2026-03-01 23:50:00" in shown, "14.3" in shown) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("clock", "form"), [("%I:%M:%S %p", "%m/%d/%Y %I:%M:%S %p"), ("%H:%M", "%d/%m/%Y %H:%M")]
+)
+def test_day_and_month_may_each_come_first(run: Run, tmp_path: Path, clock: str, form: str) -> None:
+    from datetime import datetime, timedelta
+
+    first = datetime(2026, 3, 1)
+    times = [(first + timedelta(minutes=n)).strftime(f"03/01/2026 {clock}") for n in range(60)]
+    stream = _init(run, tmp_path, "a.csv", ["time,x", *(f"{t},{n}" for n, t in enumerate(times))])
+    assert stream["a"]["timestamp"]["format"] == form
+    assert "they may as well be" in (tmp_path / "p" / "ontoweir.toml").read_text()
