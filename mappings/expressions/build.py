@@ -5,6 +5,7 @@ numbers and decimals are exact.
 """
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 from ontoweir.mappings.model.catalog import (
     BooleanType,
@@ -29,6 +30,7 @@ from ontoweir.mappings.model.expression import (
 
 DIGITS = 38
 """So many digits decimals have at most."""
+_MILLIONTH = Decimal("0.000001")
 _WHOLE = 19
 """So many digits whole numbers of 64 bits have at most."""
 
@@ -124,6 +126,11 @@ def difference_us(later: Expression, earlier: Expression) -> Expression:
         TypeClash: they are no times.
     """
     return arithmetic(Function.SUBTRACT, epoch_us(later), epoch_us(earlier))
+
+
+def seconds(micros: Expression) -> Expression:
+    """Microseconds as seconds, with six places after the point."""
+    return arithmetic(Function.MULTIPLY, micros, Value(_MILLIONTH, DecimalType(7, 6)))
 
 
 def epoch_us(time: Expression) -> Expression:

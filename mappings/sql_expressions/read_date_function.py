@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.expressions import build
 from ontoweir.mappings.model.catalog import (
     DateType,
-    DecimalType,
     IntType,
     StringType,
     TimestampType,
@@ -32,7 +30,6 @@ _UNITS_US = {
     "WEEK": 604_800_000_000,
 }
 """Units that are always equally long, in UTC."""
-_MILLIONTH = Decimal("0.000001")
 _TRUNCATED = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
 _FORMATS = {
     "yyyy": "%Y",
@@ -81,9 +78,7 @@ def read_date_function(
         case exp.Add() | exp.Sub():
             return _read_moved_time(tree, read, refuse)
         case exp.Extract() if tree.this.name.upper() == "EPOCH":
-            micros = _read_micros(tree.expression.unnest(), read)
-            place = Value(_MILLIONTH, DecimalType(7, 6))
-            return build.arithmetic(Function.MULTIPLY, micros, place)
+            return build.seconds(_read_micros(tree.expression.unnest(), read))
     return _read_part(tree, read, refuse)
 
 

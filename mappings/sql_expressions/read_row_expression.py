@@ -18,6 +18,7 @@ from ontoweir.mappings.model.catalog import (
     FloatType,
     IntType,
     StringType,
+    TimestampType,
 )
 from ontoweir.mappings.model.expression import (
     Call,
@@ -212,7 +213,10 @@ def _read_arithmetic(tree: exp.Expr, read: Reader) -> Expression | None:
         exp.Mod: Function.MODULO,
     }
     if type(tree) in plain:
-        return build.arithmetic(plain[type(tree)], read(tree.this), read(tree.expression))
+        left, right = read(tree.this), read(tree.expression)
+        if type(tree) is exp.Sub and {type(left.type), type(right.type)} == {TimestampType}:
+            return build.seconds(build.difference_us(left, right))
+        return build.arithmetic(plain[type(tree)], left, right)
     if tree.key.upper() in _OF_DOUBLES and tree.args.get("expression") is None:
         require_plain(tree, "this")
         return build.double_of(_OF_DOUBLES[tree.key.upper()], read(tree.this))
