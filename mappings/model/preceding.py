@@ -28,7 +28,8 @@ class OrderBy:
 class Counted:
     """A column that is made of the rows before a row: a function of `argument` (None: of the rows
     themselves), of those from so many rows before it (`first`), or so long (`span_us`; neither:
-    from the first of all), to so many (`last`; below 0: after it); `peers`: to all of its time.
+    from the first of all), to so many (`last`; below 0: after it); `peers`: to all of its time, or
+    to those that are so long before it, or longer (`until_us`).
     `order`: the order in which a row has its place."""
 
     name: str
@@ -40,6 +41,7 @@ class Counted:
     span_us: int | None = None
     peers: bool = False
     order: tuple[OrderBy, ...] = ()
+    until_us: int = 0
 
     @property
     def runs(self) -> bool:

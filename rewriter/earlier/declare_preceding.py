@@ -121,13 +121,18 @@ def name_column(counted: Counted) -> str:
     what = "rows" if counted.argument is None else write_expression(counted.argument)
     if counted.span_us is not None:
         where = f", of the last {show_duration(counted.span_us)}"
+        if counted.until_us > 1:
+            where += f" until {show_duration(counted.until_us)} before"
+        elif counted.until_us:
+            where += " before"
     elif counted.first == counted.last:
         rows = abs(counted.last)
         side = "before" if counted.last > 0 else "after"
         where = "" if not rows else f", {rows} row{'s' if rows > 1 else ''} {side}"
     else:
         first = "the first" if counted.first is None else _say(counted.first)
-        where = f", from {first} to {_say(counted.last)}"
+        last = "those before its time" if counted.until_us else _say(counted.last)
+        where = f", from {first} to {last}"
     one = counted.function == "first" and counted.first is not None
     call = "" if one and counted.first == counted.last else counted.function
     return f"{call} of {what}{where}" if call else f"{what}{where}"

@@ -225,9 +225,8 @@ class _Columns:
         function = "known" if frame.known else _name_function(frame)
         kind = self._type(function, argument, window)
         ends = frame.first, frame.last
-        column = self._add(
-            Counted("", function, argument, *ends, kind, frame.span_us, peers=frame.peers)
-        )
+        made = Counted("", function, argument, *ends, kind, frame.span_us)
+        column = self._add(replace(made, peers=frame.peers, until_us=frame.until_us))
         default = call.args.get("default")
         if default is None:
             return column

@@ -25,7 +25,8 @@ WHY = (
 @dataclass(frozen=True, slots=True)
 class Frame:
     """The rows of a `key` from so many before a row (`first`), or so long (`span_us`; neither:
-    the first of all), to so many (`last`, below 0: after it), or (`peers`) to all of its time;
+    the first of all), to so many (`last`, below 0: after it), or (`peers`) to all of its time, or
+    to those that are so long before it, or longer (`until_us`);
     `call`: what is asked of them; `known`: the last value that is not NULL; `order`: the order in
     which a row has its place among those of its key and time; `ties`: what tells the rows of one
     time apart."""
@@ -39,6 +40,7 @@ class Frame:
     peers: bool = False
     order: "tuple[exp.Expr, ...]" = ()
     ties: "tuple[exp.Expr, ...]" = ()
+    until_us: int = 0
 
     @property
     def is_numbered(self) -> bool:
@@ -81,11 +83,16 @@ def _counts_values(select: "exp.Select") -> bool:
 
 
 def _is_past(spec: "exp.Expr") -> bool:
-    """Whether a RANGE ends with the row, and begins with the first row, or so long before."""
+    """Whether a RANGE ends with the row, or before it, and begins with the first row, or so long
+    before."""
     from sqlglot import exp
 
     start, end = spec.args.get("start"), spec.args.get("end")
-    if end is not None and str(end).upper() != "CURRENT ROW":
+    if isinstance(end, exp.Interval) and isinstance(start, exp.Interval):
+        until = read_interval(end)
+        if spec.args.get("end_side") != "PRECEDING" or not until or until < 0:
+            return False
+    elif end is not None and str(end).upper() != "CURRENT ROW":
         return False
     if isinstance(start, exp.Interval):
         span = read_interval(start)
@@ -178,8 +185,11 @@ def _read_rows(
         return Frame(call, key, None, 0)
     spec = window.args.get("spec")
     groups = spec is not None and str(spec.args["kind"]).upper() == "GROUPS"
-    if spec is not None and (groups or spec.args.get("exclude")):
+    if groups:
         raise refuse(window.sql("spark"), "write ROWS BETWEEN n PRECEDING AND CURRENT ROW")
+    until = 0 if spec is None else _read_until(spec, window, refuse)
+    if until and (known or not isinstance(call, (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count))):
+        raise refuse(f"{window.sql('spark')} without its row", "ask for COUNT, SUM, AVG, MIN, MAX")
     if spec is None or str(spec.args["kind"]).upper() == "RANGE":
         start = None if spec is None else spec.args.get("start")
         span = read_interval(start) if isinstance(start, exp.Interval) else None
@@ -189,7 +199,7 @@ def _read_rows(
         span = 0 if not plain else span
         if isinstance(call, (exp.LastValue, exp.Last)) and not known:
             return Frame(call, key, 0, 0)
-        return Frame(call, key, None, 0, known, span, peers=True)
+        return Frame(call, key, None, 0, known, span, peers=True, until_us=until)
     first = None if spec is None else _read_end(spec, "start", refuse)
     last = 0 if spec is None else _read_end(spec, "end", refuse)
     if last is None or (first is not None and first < last):
@@ -197,6 +207,24 @@ def _read_rows(
     if isinstance(call, (exp.LastValue, exp.Last)) and not known:
         return Frame(call, key, last, last)
     return Frame(call, key, first, last, known)
+
+
+def _read_until(
+    spec: "exp.Expr", window: "exp.Expr", refuse: Callable[[str, str], SqlRefusal]
+) -> int:
+    """How long before a row the last rows of a frame are, in µs (0: of its time, too)."""
+    from sqlglot import exp
+
+    exclude, end = str(spec.args.get("exclude") or "NO OTHERS").upper(), spec.args.get("end")
+    until = read_interval(end) if isinstance(end, exp.Interval) else None
+    if exclude == "NO OTHERS":
+        return until or 0
+    if exclude == "GROUP" and str(spec.args["kind"]).upper() == "RANGE":
+        return until or 1  # times are whole microseconds
+    raise refuse(
+        f"{window.sql('spark')}, EXCLUDE {exclude},",
+        "write RANGE BETWEEN … AND CURRENT ROW EXCLUDE GROUP, or ROWS … AND 1 PRECEDING",
+    )
 
 
 def _read_moment(

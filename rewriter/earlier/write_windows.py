@@ -55,7 +55,12 @@ def _write(counted: Counted, preceding: Preceding) -> str:
     if counted.span_us is not None:
         first = f"INTERVAL '{counted.span_us}' MICROSECOND PRECEDING"
     kind = "RANGE" if counted.peers else "ROWS"
-    frame = f" {kind} BETWEEN {first} AND {_bound(counted.last)}"
+    last = _bound(counted.last)
+    if counted.until_us and counted.span_us is not None:
+        last = f"INTERVAL '{counted.until_us}' MICROSECOND PRECEDING"
+    elif counted.until_us:
+        last += " EXCLUDE GROUP"
+    frame = f" {kind} BETWEEN {first} AND {last}"
     call = _CALLS[counted.function].format(argument)
     return f"{call} OVER ({_window(preceding, frame)})"
 

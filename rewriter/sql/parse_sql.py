@@ -25,6 +25,7 @@ from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.delays.hold_rows import hold_rows
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.read_earlier import read_earlier
+from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
 from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
@@ -86,8 +87,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
         file: the file's name, for messages.
 
     Raises:
-        QueryError: not SQL, outside SPJ, unknown names, types that do not compare, or a stream's
-            timestamp in SELECT; with its line.
+        QueryError: not SQL, outside of what is read, unknown names, types that do not compare.
     """
     return compile_in_steps(lambda shared: _parse(text, shared, name, file), catalog)
 
@@ -96,7 +96,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
         written, catalog, reader.statics = read_statics(parse_names(text, catalog), catalog)
-        written = settle_phrasings(read_as_of(written), catalog)
+        written = settle_phrasings(window_subqueries(read_as_of(written), catalog), catalog)
 
         def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:
             return reader.read((one,), catalog, name, nullable=free, changing=True)

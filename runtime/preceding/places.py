@@ -73,7 +73,9 @@ class TimesAt:
         made: Array = np.searchsorted(self._codes, self._base[at] + since)
         return made
 
-    def last_of_time(self, at: Array) -> Array:
-        """The places of the last rows of the same keys and times."""
-        made: Array = np.searchsorted(self._codes, self._codes[at], side="right") - 1
+    def last_until(self, at: Array, span_us: int) -> Array:
+        """The places of the last rows of the same keys that are so long before those at some
+        places, or longer; else those before the first of the key."""
+        until = np.searchsorted(self._moments, self._sorted[at] - span_us, side="right") - 1
+        made: Array = np.searchsorted(self._codes, self._base[at] + until, side="right") - 1
         return made

@@ -243,7 +243,9 @@ def _find_runs(
         first = times_at.first_since(row, counted.span_us)
     elif counted.first is not None:
         first = np.maximum(start, row - counted.first)
-    last = times_at.last_of_time(row) if counted.peers else np.minimum(row - counted.last, mine)
+    last = np.minimum(row - counted.last, mine)
+    if counted.peers:
+        last = times_at.last_until(row, counted.until_us)
     if counted.function == "first" and counted.first == counted.last:  # that row, or none
         last = np.where(row - counted.last < start, start - 1, last)
         first = np.maximum(row - counted.last, 0)

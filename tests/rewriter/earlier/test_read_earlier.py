@@ -138,7 +138,10 @@ def test_a_moving_aggregate_of_matches_or_of_different_values_keeps_its_window(t
         (f"SELECT *, {AROUND} AS m FROM reading", "* beside a moving aggregate"),
         (f"SELECT {LAG} AS w FROM reading WHERE {INSIDE}", "beside a subquery in WHERE"),
         (f"SELECT {MOVING} AS m FROM reading WHERE {INSIDE}", "beside a subquery in WHERE"),
-        (f"SELECT {BEFORE} AS m FROM reading", "a window without the row itself"),
+        (
+            f"SELECT {BEFORE} AS m FROM reading JOIN sensor ON sensor.id = reading.sensor",
+            "a window without the row itself",
+        ),
     ],
 )
 def test_what_is_refused(text: str, message: str) -> None:

@@ -1,0 +1,255 @@
+"""Aggregates of the rows before a row, as correlated subqueries: windows over the stream."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_scope import column_names, find_name
+from ontoweir.rewriter.earlier.expand_stars import expand_stars
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.own_nodes import list_own
+from ontoweir.rewriter.windows.read_sql_grid import read_interval
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def window_subqueries(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
+    """A query where `(SELECT AVG(b.x) FROM s b WHERE b.k = a.k AND b.ts < a.ts AND b.ts >= a.ts -
+    INTERVAL '1' HOUR)`, beside `s a`, is a column of s: `AVG(x) OVER (PARTITION BY k ORDER BY ts
+    RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW EXCLUDE GROUP)`; in place.
+
+    Args:
+        tree: the query, with names as they were written.
+        catalog: the tables.
+
+    Raises:
+        SqlRefusal: `*` is beside one, of what is no declared table.
+    """
+    from sqlglot import exp
+
+    for select in list(tree.find_all(exp.Select)):
+        for table in _list_tables(select):
+            name = find_name(table.name, catalog.streams)
+            if name is not None and not table.args.get("joins"):
+                _window(select, table, catalog.streams[name], catalog)
+    return tree
+
+
+def _list_tables(select: "exp.Select") -> "list[exp.Table]":
+    """The tables of FROM and its inner joins."""
+    from sqlglot import exp
+
+    start = select.args.get("from_")
+    items = [] if start is None else [start.this]
+    items += [j.this for j in select.args.get("joins") or () if not j.side and not j.method]
+    return [item for item in items if isinstance(item, exp.Table) and not item.args.get("when")]
+
+
+def _window(select: "exp.Select", table: "exp.Table", stream: Stream, catalog: Catalog) -> None:
+    """Make windows of what is asked beside the rows of a table."""
+    from sqlglot import exp
+
+    alias = table.alias_or_name
+    inners = [s for s in select.find_all(exp.Subquery) if s.find_ancestor(exp.Select) is select]
+    found = [(i, w) for i in inners if (w := _read(i, alias, stream, catalog)) is not None]
+    if not found:
+        return
+    expand_stars(select, catalog, found[0][0].sql("spark"))
+    shown: list[exp.Expr] = [exp.column(n, quoted=True) for n in column_names(stream)]
+    for inner, window in found:
+        name = f"value {len(shown)}"
+        shown.append(exp.alias_(window, name, quoted=True))
+        inner.replace(exp.column(name, alias, quoted=True))
+    for column in list_own(select, exp.Column):
+        if not column.args.get("table") and not select.args.get("joins"):
+            column.set("table", exp.to_identifier(alias, quoted=True))
+    rows = exp.select(*shown).from_(exp.to_table(stream.name, quoted=True))
+    for key in _list_said(select, alias, [w for _, w in found]):
+        there = exp.Not(this=exp.Is(this=exp.column(key, quoted=True), expression=exp.Null()))
+        rows.where(there, copy=False)
+    table.replace(exp.alias_(exp.Subquery(this=rows), alias, table=True, quoted=True))
+
+
+def _list_said(select: "exp.Select", alias: str, windows: "Sequence[exp.Expr]") -> "list[str]":
+    """The keys of all windows that the query says are not NULL: rows without one count nowhere."""
+    from sqlglot import exp
+
+    keys = [{k.name for k in w.args["partition_by"]} for w in windows]
+    said: list[str] = []
+    where = select.args.get("where")
+    for conjunct in [] if where is None else split_conjuncts(where.this):
+        inner = conjunct.this if isinstance(conjunct, exp.Not) else None
+        if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null):
+            column = inner.this
+            if isinstance(column, exp.Column) and column.table.lower() == alias.lower():
+                said.append(column.name.lower())
+    return [k for k in sorted(set.intersection(*keys)) if k.lower() in said]
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Which rows a value is of: of the same `key`, that hold `held`, from so long before the row
+    (`span_us`, None: from the first) to so long before it (`until_us`, None: it is not said)."""
+
+    key: list[str] = field(default_factory=list)
+    held: "list[exp.Expr]" = field(default_factory=list)
+    span_us: int | None = None
+    until_us: int | None = None
+
+
+def _read(inner: "exp.Subquery", alias: str, stream: Stream, catalog: Catalog) -> "exp.Expr | None":
+    """The window that a subquery is (None: it is something else)."""
+    from sqlglot import exp
+
+    query = inner.this
+    if not isinstance(query, exp.Select) or query.args.get("where") is None:
+        return None
+    held = {k for k, v in query.args.items() if v} - {"expressions", "from_", "where"}
+    start = query.args.get("from_")
+    table = None if start is None else start.this
+    if held or not isinstance(table, exp.Table) or len(query.expressions) != 1:
+        return None
+    call = query.expressions[0].unalias()
+    if not isinstance(call, (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count)):
+        return None
+    if find_name(table.name, catalog.streams) != stream.name or table.alias_or_name == alias:
+        return None
+    rows = _find_rows(query, table.alias_or_name, alias, stream)
+    call = _own(call, table.alias_or_name, stream)
+    if rows is None or call is None or isinstance(call.this, exp.Distinct):
+        return None
+    return _write(call, rows, stream)
+
+
+def _find_rows(query: "exp.Select", mine: str, alias: str, stream: Stream) -> _Rows | None:
+    """Which rows a subquery is of (None: others than those before a row)."""
+    rows = _Rows()
+    for conjunct in split_conjuncts(query.args["where"].this):
+        if (held := _own(conjunct, mine, stream)) is not None:
+            rows.held.append(held)
+        elif not _read_key(conjunct, mine, alias, stream, rows) and not _read_time(
+            conjunct, mine, alias, stream, rows
+        ):
+            return None
+    until, span = rows.until_us, rows.span_us
+    if until is None or until < 0 or (span is None and until > 1):
+        return None
+    return None if span is not None and span < until else rows
+
+
+def _side(tree: "exp.Expr", mine: str, alias: str, stream: Stream) -> tuple[str, bool] | None:
+    """A column of the stream, and whether it is of the rows asked about (None: it is neither
+    theirs nor the row's)."""
+    from sqlglot import exp
+
+    tree = tree.unnest()
+    if not isinstance(tree, exp.Column):
+        return None
+    name = find_name(tree.name, column_names(stream))
+    if name is None or (tree.table and tree.table.lower() not in (mine.lower(), alias.lower())):
+        return None
+    return name, not tree.table or tree.table.lower() == mine.lower()
+
+
+def _read_key(conjunct: "exp.Expr", mine: str, alias: str, stream: Stream, rows: _Rows) -> bool:
+    """Whether a condition says that a column is the same in both."""
+    from sqlglot import exp
+
+    if not isinstance(conjunct, exp.EQ):
+        return False
+    sides = [_side(t, mine, alias, stream) for t in (conjunct.this, conjunct.expression)]
+    if sides[0] is None or sides[1] is None or sides[0][0] != sides[1][0]:
+        return False
+    if sides[0][1] == sides[1][1] or sides[0][0] == stream.timestamp:
+        return False
+    rows.key.append(sides[0][0])
+    return True
+
+
+def _read_time(conjunct: "exp.Expr", mine: str, alias: str, stream: Stream, rows: _Rows) -> bool:
+    """Whether a condition says how long before the row others are; `rows` is told."""
+    from sqlglot import exp
+
+    if isinstance(conjunct, exp.Between):
+        low, high = conjunct.args["low"], conjunct.args["high"]
+        ends = (
+            exp.GTE(this=conjunct.this, expression=low),
+            exp.LTE(this=conjunct.this, expression=high),
+        )
+        return all(_read_time(end, mine, alias, stream, rows) for end in ends)
+    turned = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE}
+    kind = type(conjunct)
+    if kind not in turned:
+        return False
+    left, right = (_moved(t, mine, alias, stream) for t in (conjunct.this, conjunct.expression))
+    if left is None or right is None or left[1] == right[1]:
+        return False
+    if not left[1]:
+        left, right, kind = right, left, turned[kind]
+    before = left[0] - right[0]  # mine + before <?> the row's
+    if kind in (exp.LT, exp.LTE):
+        until = before + (kind is exp.LT)
+        rows.until_us = until if rows.until_us is None else max(rows.until_us, until)
+    else:
+        span = before - (kind is exp.GT)
+        rows.span_us = span if rows.span_us is None else min(rows.span_us, span)
+    return True
+
+
+def _moved(tree: "exp.Expr", mine: str, alias: str, stream: Stream) -> tuple[int, bool] | None:
+    """How much is added to a timestamp (µs), and whether it is that of the rows asked about."""
+    from sqlglot import exp
+
+    tree, more = tree.unnest(), 0
+    if isinstance(tree, (exp.Add, exp.Sub)) and isinstance(tree.expression.unnest(), exp.Interval):
+        length = read_interval(tree.expression.unnest())
+        if length is None:
+            return None
+        tree, more = tree.this.unnest(), length if isinstance(tree, exp.Add) else -length
+    side = _side(tree, mine, alias, stream)
+    return (more, side[1]) if side is not None and side[0] == stream.timestamp else None
+
+
+def _own(tree: "exp.Expr", mine: str, stream: Stream) -> "exp.Expr | None":
+    """What is asked of the stream's rows alone, with bare names (None: of others, too)."""
+    from sqlglot import exp
+
+    if tree.find(exp.Query) is not None:
+        return None
+    made = tree.copy()
+    for column in made.find_all(exp.Column):
+        if isinstance(column.this, exp.Star):
+            continue
+        known = find_name(column.name, column_names(stream)) is not None
+        if not known or (column.table and column.table.lower() != mine.lower()):
+            return None
+        column.set("table", None)
+    return made
+
+
+def _write(call: "exp.Expr", rows: _Rows, stream: Stream) -> "exp.Expr":
+    from sqlglot import exp
+
+    if rows.held:
+        call = exp.Filter(this=call, expression=exp.Where(this=exp.and_(*rows.held)))
+    first: exp.Expr | str = "UNBOUNDED" if rows.span_us is None else _interval(rows.span_us)
+    last: dict[str, object] = {"end": "CURRENT ROW", "exclude": "GROUP" if rows.until_us else None}
+    if rows.until_us and rows.span_us is not None:
+        last = {"end": _interval(rows.until_us), "end_side": "PRECEDING"}
+    spec = exp.WindowSpec(kind="RANGE", start=first, start_side="PRECEDING", **last)
+    order = exp.Ordered(this=exp.column(stream.timestamp, quoted=True), nulls_first=True)
+    return exp.Window(
+        this=call,
+        partition_by=[exp.column(k, quoted=True) for k in dict.fromkeys(rows.key)],
+        order=exp.Order(expressions=[order]),
+        spec=spec,
+        over="OVER",
+    )
+
+
+def _interval(length_us: int) -> "exp.Expr":
+    from sqlglot import exp
+
+    return exp.Interval(this=exp.Literal.string(str(length_us)), unit=exp.var("MICROSECOND"))
