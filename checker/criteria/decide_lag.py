@@ -7,7 +7,6 @@ from itertools import combinations
 from ontoweir.checker.model.criterion import CriterionResult, Failure
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.normalise.breakpoints import break_at, overlap_unequal
-
 from ontoweir.rewriter.model.spj import Compare, FoldFunction, Op, output_attributes
 from ontoweir.rewriter.windows.window import ENDS
 

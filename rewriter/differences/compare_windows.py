@@ -1,9 +1,10 @@
 """NOT EXISTS and EXISTS of rows in windows, beside rows in windows."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.mappings.sql.read_scope import Scope
 from ontoweir.rewriter.differences.count_rows import (
     COUNT,
@@ -13,6 +14,7 @@ from ontoweir.rewriter.differences.count_rows import (
     is_plain,
     rows_leave,
 )
+from ontoweir.rewriter.differences.since_first import never_leaves, since_first
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
@@ -22,60 +24,131 @@ if TYPE_CHECKING:
 
 
 def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
-    """A SELECT of rows in windows beside which rows of other windows are, or are not, as groups of
-    these rows and of their matches with the others, by what is shown and compared; another query
-    as it is.
+    """A SELECT of rows in windows, or of static relations, beside which rows of windows are, or are
+    not, as groups of these rows and of their matches with the others, by what is shown and
+    compared; another query as it is.
 
     All rows of a group have the same others beside them, as these depend on what is compared. Where
     only equal values are compared, and no others are shown, the others themselves take the place of
-    the matches.
+    the matches. Rows of static relations hold from the first timestamp of the others' streams on,
+    and what is beside them may have no window.
     """
     from sqlglot import exp
 
     where = tree.args.get("where")
-    if where is None or not isinstance(tree, exp.Select):
+    if where is None or not isinstance(tree, exp.Select) or not is_plain(tree, "distinct"):
         return tree
-    if not is_plain(tree, "distinct") or not rows_leave(tree):
+    outside = list_tables(tree, catalog)
+    static = _is_known(tree, outside) and is_static(outside)
+    if not static and not rows_leave(tree):
         return tree
     conjuncts = list(split_conjuncts(where.this))
-    found = [c for c in conjuncts if has_now(c) and _inside(c) is not None]
-    if len(found) != 1 or any(c.find(exp.Query) for c in conjuncts if c is not found[0]):
+    found = [c for c in conjuncts if _inside(c) is not None and (static or has_now(c))]
+    absent = all(isinstance(c.unnest(), exp.Not) for c in found)
+    if not found or (len(found) > 1 and not (static and absent)):
         return tree
-    inner, absent = _inside(found[0]), isinstance(found[0].unnest(), exp.Not)
-    if inner is None or any(e.find(exp.AggFunc) for e in inner.expressions):
-        return tree  # of no rows an aggregate is one
-    if not is_plain(_bare(inner)) or inner.find(exp.Subquery, exp.Exists, exp.In):
+    if any(c.find(exp.Query) for c in conjuncts if c not in found):
         return tree
-    outside, inside = list_tables(tree, catalog), list_tables(inner, catalog)
-    if not (_is_known(tree, outside) and _is_known(inner, inside)):
+    parts = [_read_part(c, outside, catalog) for c in found]
+    if not _is_known(tree, outside) or any(part is None for part in parts):
         return tree
-    if {a.lower() for a in outside.tables} & {a.lower() for a in inside.tables}:
+    beside = [part for part in parts if part is not None]
+    streams = [t for part in beside for t in part.streams]
+    if static and not streams:
         return tree
     shown = [_qualify(e.unalias(), outside) for e in tree.expressions]
-    compared = _list_compared(inner, outside, inside)
-    if None in shown or compared is None or not shown:
-        return tree
-    keys = [k for k in compared if k not in shown]
-    if tree.args.get("distinct") is not None and keys:
+    keys = [k for part in beside for k in part.compared if k not in shown]
+    if None in shown or not shown or (tree.args.get("distinct") is not None and keys):
         return tree  # a row that is shown may be of several groups
-    rest = [c for c in conjuncts if c is not found[0]]
+    rest = [c for c in conjuncts if c not in found]
     mine = tree.copy()
     mine.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
     _name_tables(mine, outside)
-    inner = inner.copy()
-    _name_tables(inner, inside)
-    _name_tables(inner, outside)
-    columns = tuple(e for e in [*shown, *keys] if e is not None)
-    if any(e.find(exp.Column) is None for e in columns):
+    columns = tuple(dict.fromkeys(e for e in [*shown, *keys] if e is not None))
+    if any(e.find(exp.Column) is None for e in columns) or None in shown:
         return tree
-    others = _others(inner, columns, outside, inside) or _matches(mine, inner, columns)
-    if others is None:
+    others = [_find_others(mine, part, columns, outside) for part in beside]
+    if any(side is None for side in others):
         return tree
-    sides = [Side(mine, columns, 1), others]
+    own = Side(since_first(mine, streams) if static else mine, columns, 1)
     least, total = f"MIN(`{COUNT}`)", f"SUM(`{COUNT}`)"
     having = f"{least} > 0" if absent else f"{least} < 1 AND MAX(`{COUNT}`) > 0"
+    once = static and is_once(outside, columns)
     names = [e.alias_or_name for e in tree.expressions]
-    return count_rows(sides, names, having, None if tree.args.get("distinct") else total)
+    sides = [own, *(side for side in others if side is not None)]
+    often = None if tree.args.get("distinct") else f"MAX(`{COUNT}`)" if once else total
+    return count_rows(sides, names, having, often)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A subquery of rows that are beside others, or are not: its tables, and the columns around it
+    that it names."""
+
+    inner: "exp.Select"
+    scope: Scope
+    compared: "tuple[exp.Expr, ...]"
+
+    @property
+    def streams(self) -> tuple[Stream, ...]:
+        """Those that it reads."""
+        return tuple(t for t in self.scope.tables.values() if isinstance(t, Stream))
+
+
+def is_static(scope: Scope) -> bool:
+    """Whether all tables are static relations."""
+    return bool(scope.tables) and all(isinstance(t, Relation) for t in scope.tables.values())
+
+
+def is_once(scope: Scope, columns: "Sequence[exp.Expr]") -> bool:
+    """Whether no two rows of relations agree in all of some columns, by their declared keys."""
+    from sqlglot import exp
+
+    shown = {(c.table, c.name) for c in columns if isinstance(c, exp.Column)}
+    return all(
+        isinstance(t, Relation) and any(all((a, c) in shown for c in key) for key in t.keys)
+        for a, t in scope.tables.items()
+    )
+
+
+def _read_part(conjunct: "exp.Expr", outside: Scope, catalog: Catalog) -> _Part | None:
+    """NOT EXISTS or EXISTS (None: of more than columns of declared tables)."""
+    from sqlglot import exp
+
+    inner = _inside(conjunct)
+    assert inner is not None
+    if any(e.find(exp.AggFunc) for e in inner.expressions):
+        return None  # of no rows an aggregate is one
+    if not is_plain(_bare(inner)) or inner.find(exp.Subquery, exp.Exists, exp.In):
+        return None
+    inside = list_tables(inner, catalog)
+    if not _is_known(inner, inside):
+        return None
+    if {a.lower() for a in outside.tables} & {a.lower() for a in inside.tables}:
+        return None
+    if any(isinstance(t, Stream) and t.versions for t in inside.tables.values()):
+        return None
+    compared = _list_compared(inner, outside, inside)
+    return None if compared is None else _Part(inner, inside, tuple(compared))
+
+
+def _find_others(
+    mine: "exp.Select", part: _Part, columns: "tuple[exp.Expr, ...]", outside: Scope
+) -> Side | None:
+    """What is beside rows, by the columns of these."""
+    from sqlglot import exp
+
+    inner = part.inner.copy()
+    _name_tables(inner, part.scope)
+    _name_tables(inner, outside)
+    side = _others(inner, columns, outside, part.scope) or _matches(mine, inner, columns)
+    if side is None or rows_leave(side.select):
+        return side
+    if not part.streams:
+        return None
+    alias, stream = next((a, t) for a, t in part.scope.tables.items() if isinstance(t, Stream))
+    time = exp.column(stream.timestamp, alias, quoted=True)
+    return replace(side, select=side.select.where(never_leaves(time)))
 
 
 def _inside(conjunct: "exp.Expr") -> "exp.Select | None":

@@ -53,15 +53,14 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant. For a timestamp it is a whole number of steps since 1970-01-01T00:00:00Z."""
+    """A constant; for a timestamp the number of steps since 1970-01-01T00:00:00Z."""
 
     value: Scalar
 
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """`left op right + offset`; offset (steps for timestamps, else a number) only with an
-    Attribute on the right."""
+    """`left op right + offset`: in steps for timestamps, and only with an Attribute on the right."""
 
     left: Attribute
     op: Op
