@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import Scope
 from ontoweir.rewriter.differences.count_rows import (
     COUNT,
@@ -13,6 +13,13 @@ from ontoweir.rewriter.differences.count_rows import (
     has_now,
     is_plain,
     rows_leave,
+)
+from ontoweir.rewriter.differences.name_columns import (
+    is_known,
+    is_once,
+    is_static,
+    name_tables,
+    qualify,
 )
 from ontoweir.rewriter.differences.since_first import never_leaves, since_first
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
@@ -39,7 +46,7 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     if where is None or not isinstance(tree, exp.Select) or not is_plain(tree, "distinct"):
         return tree
     outside = list_tables(tree, catalog)
-    static = _is_known(tree, outside) and is_static(outside)
+    static = is_known(tree, outside) and is_static(outside)
     if not static and not rows_leave(tree):
         return tree
     conjuncts = list(split_conjuncts(where.this))
@@ -50,20 +57,20 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     if any(c.find(exp.Query) for c in conjuncts if c not in found):
         return tree
     parts = [_read_part(c, outside, catalog) for c in found]
-    if not _is_known(tree, outside) or any(part is None for part in parts):
+    if not is_known(tree, outside) or any(part is None for part in parts):
         return tree
     beside = [part for part in parts if part is not None]
     streams = [t for part in beside for t in part.streams]
     if static and not streams:
         return tree
-    shown = [_qualify(e.unalias(), outside) for e in tree.expressions]
+    shown = [qualify(e.unalias(), outside) for e in tree.expressions]
     keys = [k for part in beside for k in part.compared if k not in shown]
     if None in shown or not shown or (tree.args.get("distinct") is not None and keys):
         return tree  # a row that is shown may be of several groups
     rest = [c for c in conjuncts if c not in found]
     mine = tree.copy()
     mine.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
-    _name_tables(mine, outside)
+    name_tables(mine, outside)
     columns = tuple(dict.fromkeys(e for e in [*shown, *keys] if e is not None))
     if any(e.find(exp.Column) is None for e in columns) or None in shown:
         return tree
@@ -95,22 +102,6 @@ class _Part:
         return tuple(t for t in self.scope.tables.values() if isinstance(t, Stream))
 
 
-def is_static(scope: Scope) -> bool:
-    """Whether all tables are static relations."""
-    return bool(scope.tables) and all(isinstance(t, Relation) for t in scope.tables.values())
-
-
-def is_once(scope: Scope, columns: "Sequence[exp.Expr]") -> bool:
-    """Whether no two rows of relations agree in all of some columns, by their declared keys."""
-    from sqlglot import exp
-
-    shown = {(c.table, c.name) for c in columns if isinstance(c, exp.Column)}
-    return all(
-        isinstance(t, Relation) and any(all((a, c) in shown for c in key) for key in t.keys)
-        for a, t in scope.tables.items()
-    )
-
-
 def _read_part(conjunct: "exp.Expr", outside: Scope, catalog: Catalog) -> _Part | None:
     """NOT EXISTS or EXISTS (None: of more than columns of declared tables)."""
     from sqlglot import exp
@@ -122,7 +113,7 @@ def _read_part(conjunct: "exp.Expr", outside: Scope, catalog: Catalog) -> _Part 
     if not is_plain(_bare(inner)) or inner.find(exp.Subquery, exp.Exists, exp.In):
         return None
     inside = list_tables(inner, catalog)
-    if not _is_known(inner, inside):
+    if not is_known(inner, inside):
         return None
     if {a.lower() for a in outside.tables} & {a.lower() for a in inside.tables}:
         return None
@@ -139,8 +130,8 @@ def _find_others(
     from sqlglot import exp
 
     inner = part.inner.copy()
-    _name_tables(inner, part.scope)
-    _name_tables(inner, outside)
+    name_tables(inner, part.scope)
+    name_tables(inner, outside)
     side = _others(inner, columns, outside, part.scope) or _matches(mine, inner, columns)
     if side is None or rows_leave(side.select):
         return side
@@ -172,34 +163,6 @@ def _bare(inner: "exp.Select") -> "exp.Select":
     return made
 
 
-def _is_known(select: "exp.Expr", scope: Scope) -> bool:
-    """Whether FROM and its joins are declared tables, each once."""
-    return len(scope.tables) == 1 + len(select.args.get("joins") or ())
-
-
-def _qualify(item: "exp.Expr", scope: Scope) -> "exp.Expr | None":
-    """An expression whose columns say of which table they are (None: one is of none)."""
-    from sqlglot import exp
-
-    made = item.copy()
-    for node in [made] if isinstance(made, exp.Column) else list(made.find_all(exp.Column)):
-        found = resolve(scope, node)
-        if found is None:
-            return None
-        node.set("this", exp.to_identifier(found[1], quoted=True))
-        node.set("table", exp.to_identifier(found[0], quoted=True))
-    return made
-
-
-def _name_tables(select: "exp.Select", scope: Scope) -> None:
-    """Let the columns of a SELECT say of which of some tables they are; in place."""
-    from sqlglot import exp
-
-    for node in select.find_all(exp.Column):
-        if not node.table and (found := resolve(scope, node)) is not None:
-            node.set("table", exp.to_identifier(found[0], quoted=True))
-
-
 def _list_compared(inner: "exp.Select", outside: Scope, inside: Scope) -> "list[exp.Expr] | None":
     """The columns around a subquery that it names (None: what one is is not known)."""
     from sqlglot import exp
@@ -209,7 +172,7 @@ def _list_compared(inner: "exp.Select", outside: Scope, inside: Scope) -> "list[
         for node in place.find_all(exp.Column):
             if resolve(inside, node) is not None:
                 continue
-            made = _qualify(node, outside)
+            made = qualify(node, outside)
             if made is None:
                 return None
             found[made] = None
@@ -247,7 +210,7 @@ def _others(
             return None
         if resolve(inside, left) is None:
             left, right = right, left
-        around, mine = _qualify(right, outside), _qualify(left, inside)
+        around, mine = qualify(right, outside), qualify(left, inside)
         if around is None or mine is None or around in equal:
             return None
         equal[around] = mine

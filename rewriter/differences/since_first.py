@@ -1,4 +1,4 @@
-"""Rows that hold for ever: those of static relations, from the first timestamp of some streams on."""
+"""Rows of static relations that hold for ever, from the first timestamp of some streams on."""
 
 from collections.abc import Sequence
 from functools import lru_cache

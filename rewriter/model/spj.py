@@ -60,7 +60,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """`left op right + offset`: in steps for timestamps, and only with an Attribute on the right."""
+    """`left op right + offset`, in steps for timestamps; only with an Attribute on the right."""
 
     left: Attribute
     op: Op

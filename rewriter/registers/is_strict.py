@@ -1,0 +1,60 @@
+"""Whether an expression is NULL where some columns are."""
+
+from collections.abc import Set
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def is_strict(tree: "exp.Expr", hidden: Set[tuple[str, str]]) -> bool:
+    """Whether an expression, or a condition, is NULL (a condition: not true) where some columns,
+    by alias and name, are NULL.
+
+    Args:
+        tree: its columns say of which table they are.
+        hidden: these columns.
+    """
+    from sqlglot import exp
+
+    match tree:
+        case exp.Column():
+            return (tree.table, tree.name) in hidden
+        case exp.Paren() | exp.Neg() | exp.Cast() | exp.Abs() | exp.Round() | exp.Not():
+            return is_strict(tree.this, hidden) and not tree.find(exp.Is)
+        case exp.And():
+            return is_strict(tree.this, hidden) or is_strict(tree.expression, hidden)
+        case exp.Or():
+            return is_strict(tree.this, hidden) and is_strict(tree.expression, hidden)
+        case (
+            exp.Add()
+            | exp.Sub()
+            | exp.Mul()
+            | exp.Div()
+            | exp.EQ()
+            | exp.NEQ()
+            | exp.LT()
+            | exp.LTE()
+            | exp.GT()
+            | exp.GTE()
+        ):
+            return is_strict(tree.this, hidden) or is_strict(tree.expression, hidden)
+        case exp.Between() | exp.In() | exp.Like():
+            return is_strict(tree.this, hidden)
+        case exp.Case(this=None):
+            chosen = [branch.this for branch in tree.args["ifs"]]
+            return tree.args.get("default") is None and all(is_strict(c, hidden) for c in chosen)
+        case _:
+            return False
+
+
+def adds_nothing(tree: "exp.Expr", hidden: Set[tuple[str, str]]) -> bool:
+    """Whether an expression is 0, or NULL, where some columns are NULL: CASE … ELSE 0."""
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Case) or tree.this is not None:
+        return is_strict(tree, hidden)
+    default = tree.args.get("default")
+    zero = isinstance(default, exp.Literal) and default.name == "0"
+    chosen = [branch.this for branch in tree.args["ifs"]]
+    return zero and all(is_strict(c, hidden) for c in chosen)
