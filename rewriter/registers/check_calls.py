@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.registers.group_sides import ROWS
 from ontoweir.rewriter.registers.is_strict import adds_nothing, is_strict
 
 if TYPE_CHECKING:
@@ -20,6 +21,22 @@ def list_calls(select: "exp.Select") -> "list[exp.Expr]":
     places = [*select.expressions, *([] if having is None else [having])]
     calls = [c for p in places for c in p.find_all(exp.AggFunc)]
     return [c.parent if isinstance(c.parent, exp.Filter) else c for c in calls]
+
+
+def list_plain_counts(select: "exp.Select") -> "list[exp.Expr]":
+    """Its COUNT(*) and COUNT(column), but those with a FILTER."""
+    from sqlglot import exp
+
+    counts = [c for c in list_calls(select) if isinstance(c, exp.Count)]
+    return [c for c in counts if isinstance(c.this, (exp.Star, exp.Column))]
+
+
+def is_mark(call: "exp.Expr") -> bool:
+    """Whether an aggregate is of what marks the rows of a side."""
+    from sqlglot import exp
+
+    columns = list(call.find_all(exp.Column))
+    return bool(columns) and all(c.table == ROWS for c in columns)
 
 
 def check_call(call: "exp.Expr", hidden: Set[tuple[str, str]]) -> None:

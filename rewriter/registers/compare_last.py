@@ -11,7 +11,12 @@ from ontoweir.rewriter.differences.count_rows import has_now, rows_leave
 from ontoweir.rewriter.differences.name_columns import is_known, name_tables
 from ontoweir.rewriter.differences.since_first import never_leaves
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.registers.check_calls import check_call, list_calls
+from ontoweir.rewriter.registers.check_calls import (
+    check_call,
+    is_mark,
+    list_calls,
+    list_plain_counts,
+)
 from ontoweir.rewriter.registers.group_sides import GroupSide, group_sides, mark
 
 if TYPE_CHECKING:
@@ -50,11 +55,12 @@ def compare_last(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         return tree
     (alias, stream), made = streams[0], tree.copy()
     name_tables(made, scope)
-    late = read_late(_count_here(made), alias, stream)
+    time = exp.column(stream.timestamp, alias, quoted=True)
+    late = read_late(_count_here(made, time), alias, stream)
     hidden = frozenset((a, c) for a, t in scope.tables.items() for c in column_names(t))
     for call in list_calls(late.select):
-        _check_marks(call, hidden)
-    time = exp.column(stream.timestamp, alias, quoted=True)
+        if not is_mark(call):
+            check_call(call, hidden)
     bare = made.copy()
     for key in ("group", "having", "distinct"):
         bare.set(key, None)
@@ -115,25 +121,15 @@ def read_late(select: "exp.Select", alias: str, stream: Stream) -> LateGroups:
     return LateGroups(made, windows)
 
 
-def _count_here(select: "exp.Select") -> "exp.Select":
-    """COUNT(*) as the sum of what marks the rows that count."""
+def _count_here(select: "exp.Select", time: "exp.Column") -> "exp.Select":
+    """COUNT(*), and COUNT of the rows' time, as the sum of what marks the rows that count."""
     from sqlglot import exp
 
     made = select.copy()
-    for call in [c for c in made.find_all(exp.Count) if isinstance(c.this, exp.Star)]:
-        if not isinstance(call.parent, exp.Filter):
+    for call in list_plain_counts(made):
+        if isinstance(call.this, exp.Star) or call.this == time:
             call.replace(exp.Sum(this=mark(_HERE)))
     return made
-
-
-def _check_marks(call: "exp.Expr", hidden: frozenset[tuple[str, str]]) -> None:
-    """Raise SqlRefusal for an aggregate in which rows of the window would count twice."""
-    from sqlglot import exp
-
-    if not all(c.name.startswith((_LATER, _HERE)) for c in call.find_all(exp.Column)) or not any(
-        True for _ in call.find_all(exp.Column)
-    ):
-        check_call(call, hidden)
 
 
 def _refuse(node: "exp.Expr") -> SqlRefusal:

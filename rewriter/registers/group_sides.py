@@ -16,7 +16,6 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.mappings.sql.read_scope import Scope
-from ontoweir.rewriter.expressions.spell_constants import spell
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -55,7 +54,7 @@ def group_sides(
             outer.set(key, written.args[key].copy())
     names: dict[tuple[str, str], str] = {}
     for column in list(outer.find_all(exp.Column)):
-        if column.table:
+        if column.table and column.table != ROWS:
             name = names.setdefault((column.table, column.name), f"column {len(names)}")
             shown = exp.column(name, ROWS, quoted=True)
             alone = column.parent is outer
@@ -63,12 +62,12 @@ def group_sides(
     rows: exp.Query | None = None
     for side in sides:
         items = [
-            exp.alias_(_show(place, side, scope), name, quoted=True)
-            for place, name in names.items()
+            exp.alias_(_show(place, side, scope, n), name, quoted=True)
+            for n, (place, name) in enumerate(names.items())
         ]
         items += [
-            exp.alias_(spell(exp.Literal.number(n), side.known.copy()), mark, quoted=True)
-            for mark, n in side.marks.items()
+            exp.alias_(_spell(number, len(items) + n, side.known), called, quoted=True)
+            for n, (called, number) in enumerate(side.marks.items())
         ]
         one = side.select.copy()
         one.set("expressions", items)
@@ -85,24 +84,34 @@ def mark(name: str) -> "exp.Column":
     return exp.column(name, ROWS, quoted=True)
 
 
-def null_of(kind: ColumnType, known: "exp.Expr") -> "exp.Expr":
-    """NULL as an expression of a type, computed of a column that has a value."""
+def _spell(number: int, place: int, known: "exp.Expr") -> "exp.Expr":
+    """A number, computed of a column that has a value, in another way in every place: what is
+    computed in one way would be one column."""
+    from sqlglot import exp
+
+    absent = exp.Is(this=known.copy(), expression=exp.Null())
+    one = exp.If(this=absent, true=exp.Literal.number(place))
+    return exp.Case(ifs=[one], default=exp.Literal.number(number))
+
+
+def _null_of(kind: ColumnType, place: int, known: "exp.Expr") -> "exp.Expr":
+    """NULL as an expression of a type, likewise."""
     import sqlglot
     from sqlglot import exp
 
     match kind:
         case IntType():
-            text = "0"
+            text = str(place)
         case DecimalType(precision=precision, scale=scale):
-            text = f"CAST(0 AS DECIMAL({precision}, {scale}))"
+            text = f"CAST({place % 10 ** (precision - scale)} AS DECIMAL({precision}, {scale}))"
         case FloatType():
-            text = "CAST(0 AS DOUBLE)"
+            text = f"CAST({place} AS DOUBLE)"
         case BooleanType():
-            text = "FALSE"
+            text = "TRUE" if place % 2 else "FALSE"
         case DateType():
-            text = "DATE '1970-01-01'"
+            text = f"DATE '{1970 + place}-01-01'"
         case StringType():
-            text = "''"
+            text = f"'{place}'"
         case TimestampType():
             return exp.Nullif(this=known.copy(), expression=known.copy())
     value: exp.Expr = sqlglot.parse_one(text, dialect="spark")
@@ -110,7 +119,7 @@ def null_of(kind: ColumnType, known: "exp.Expr") -> "exp.Expr":
     return exp.Case(ifs=[exp.If(this=absent, true=value)], default=exp.Null())
 
 
-def type_of(place: tuple[str, str], scope: Scope) -> ColumnType:
+def _type_of(place: tuple[str, str], scope: Scope) -> ColumnType:
     """The type of a column."""
     table = scope.tables[place[0]]
     if isinstance(table, Stream) and place[1] == table.timestamp:
@@ -120,9 +129,9 @@ def type_of(place: tuple[str, str], scope: Scope) -> ColumnType:
     return column.type
 
 
-def _show(place: tuple[str, str], side: GroupSide, scope: Scope) -> "exp.Expr":
+def _show(place: tuple[str, str], side: GroupSide, scope: Scope, number: int) -> "exp.Expr":
     from sqlglot import exp
 
     if place in side.hidden:
-        return null_of(type_of(place, scope), side.known)
+        return _null_of(_type_of(place, scope), number, side.known)
     return exp.column(place[1], place[0], quoted=True)

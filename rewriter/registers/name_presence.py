@@ -34,7 +34,7 @@ def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     _move_joins(tree)
     where = tree.args.get("where")
     if where is not None:
-        conjuncts = [_read_in(c, catalog) for c in split_conjuncts(where.this)]
+        conjuncts = [r for c in split_conjuncts(where.this) for r in _read_in(c, catalog)]
         tree.set("where", exp.Where(this=exp.and_(*conjuncts, copy=False)))
     if sum(1 for j in tree.args.get("joins") or () if j.args.get("side")) != 1:
         return tree
@@ -118,8 +118,9 @@ def _move_joins(select: "exp.Select") -> None:
     select.set("joins", kept)
 
 
-def _read_in(condition: "exp.Expr", catalog: Catalog) -> "exp.Expr":
-    """EXISTS, or NOT EXISTS, in the place of IN and NOT IN of a SELECT of one column."""
+def _read_in(condition: "exp.Expr", catalog: Catalog) -> "list[exp.Expr]":
+    """EXISTS in the place of IN of a SELECT of one column; of NOT IN, NOT EXISTS of an equal row,
+    of one with NULL, and of any where the value is NULL."""
     from sqlglot import exp
 
     negated, inner = False, condition
@@ -127,29 +128,28 @@ def _read_in(condition: "exp.Expr", catalog: Catalog) -> "exp.Expr":
         negated ^= isinstance(inner, exp.Not)
         inner = inner.this
     if isinstance(inner, exp.Exists):  # NOT (NOT (…)) too
-        return exp.Not(this=inner.copy()) if negated else inner.copy()
+        return [exp.Not(this=inner.copy()) if negated else inner.copy()]
     query = inner.args.get("query") if isinstance(inner, exp.In) else None
     rows = None if query is None else query.unnest()
     if not isinstance(rows, exp.Select) or len(rows.expressions) != 1:
-        return condition
+        return [condition]
     if {k for k, v in rows.args.items() if v} - {"expressions", "from_", "where", "joins"}:
-        return condition
+        return [condition]
     if rows.find(exp.AggFunc) is not None or isinstance(inner.this, exp.Tuple):
-        return condition
+        return [condition]
     rows, scope = rows.copy(), list_tables(rows, catalog)
     name_tables(rows, scope)
     left, right = inner.this, rows.expressions[0].unalias()
-    compared: exp.Expr = exp.EQ(this=right.copy(), expression=left.copy())
+    rows.set("expressions", [exp.Literal.number(1)])
+    conditions: list[exp.Expr] = [exp.EQ(this=right.copy(), expression=left.copy())]
     if negated:
-        unknown = [
+        conditions += [
             exp.Is(this=side.copy(), expression=exp.Null())
             for side in (right, left)
             if not _has_value(side, scope)
         ]
-        compared = exp.paren(exp.or_(compared, *unknown))
-    rows.set("expressions", [exp.Literal.number(1)])
-    made = exp.Exists(this=rows.where(compared, copy=False))
-    return exp.Not(this=made) if negated else made
+    made = [exp.Exists(this=rows.copy().where(one, copy=False)) for one in conditions]
+    return [exp.Not(this=one) if negated else one for one in made]
 
 
 def _has_value(tree: "exp.Expr", scope: Scope) -> bool:

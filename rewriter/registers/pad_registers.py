@@ -14,7 +14,12 @@ from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.split_outer import Outer, split_outer
-from ontoweir.rewriter.registers.check_calls import check_call, list_calls
+from ontoweir.rewriter.registers.check_calls import (
+    check_call,
+    is_mark,
+    list_calls,
+    list_plain_counts,
+)
 from ontoweir.rewriter.registers.compare_last import LateGroups, read_late
 from ontoweir.rewriter.registers.group_sides import GroupSide, group_sides, mark
 from ontoweir.rewriter.registers.name_presence import is_register
@@ -157,11 +162,12 @@ class _Padded:
         written = self._count_rows()
         late = read_late(written, self.alias, self.stream)
         for call in list_calls(late.select):
-            check_call(call, self.hidden)
+            if not is_mark(call):
+                check_call(call, self.hidden)
         first = exp.column(FIRST, FIRST, quoted=True)
         sides = [
-            GroupSide(self.registered(), first, self.hidden, late.marks()),
-            GroupSide(self.matches(), self.time, frozenset(), late.marks()),
+            GroupSide(self.registered(), first, self.hidden, {_PARTNER: 0, **late.marks()}),
+            GroupSide(self.matches(), self.time, frozenset(), {_PARTNER: 1, **late.marks()}),
             *self._late_sides(late),
         ]
         return group_sides(late.select, sides, self.scope, ("group", "having", "distinct"))
@@ -171,31 +177,35 @@ class _Padded:
         made = []
         for name, window in late.windows.items():
             rows = _bare(self.outer.inner).where(window.copy(), copy=False)
-            made.append(GroupSide(rows, self.time, self.hidden, late.marks(name)))
+            marks = {_PARTNER: 0, **late.marks(name)}
+            made.append(GroupSide(rows, self.time, self.hidden, marks))
         return made
 
     def _count_rows(self) -> "exp.Select":
-        """COUNT(*) as what it is of one row of the relations: the number of its partners, and 1
-        where there is none."""
+        """The number of partners, COUNT of their time, as a sum of what marks them; and COUNT(*) as
+        what it is of one row of the relations: that number, and 1 where there is no partner."""
         from sqlglot import exp
 
-        made = self.written.copy()
-        stars = [c for c in made.find_all(exp.Count) if isinstance(c.this, exp.Star)]
+        made, partners = self.written.copy(), exp.Sum(this=mark(_PARTNER))
         group = made.args.get("group")
         columns = [] if group is None else list(group.expressions)
-        stars = [c for c in stars if not isinstance(c.parent, exp.Filter)]
-        if stars and not is_once(self.own, columns):
-            raise SqlRefusal(
-                "COUNT(*) over a LEFT JOIN of a static relation with a stream",
-                why="it counts a row without a partner too, and the group may have several rows of "
-                "the relation",
-                fix=f"write COUNT({self.alias}.{self.stream.timestamp}), which counts partners; or "
-                "group by a key that is declared of the relation",
-                line=line_of(self.written),
-            )
-        for star in stars:
-            count = exp.Count(this=self.time)
-            star.replace(exp.Greatest(this=count, expressions=[exp.Literal.number(1)]))
+        for call in list_plain_counts(made):
+            if call.this == self.time:
+                call.replace(partners.copy())
+                continue
+            if not isinstance(call.this, exp.Star):
+                continue
+            if not is_once(self.own, columns):
+                raise SqlRefusal(
+                    "COUNT(*) over a LEFT JOIN of a static relation with a stream",
+                    why="it counts a row without a partner too, and the group may have several "
+                    "rows of the relation",
+                    fix=f"write COUNT({self.alias}.{self.stream.timestamp}), which counts "
+                    "partners; or group by a key that is declared of the relation",
+                    line=line_of(self.written),
+                )
+            one = exp.Literal.number(1)
+            call.replace(exp.Greatest(this=partners.copy(), expressions=[one]))
         return made
 
     def _compared(self) -> "list[exp.Expr]":
