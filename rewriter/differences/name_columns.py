@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Relation
 from ontoweir.mappings.sql.read_scope import Scope
 from ontoweir.rewriter.joins.latest_rows import resolve
+from ontoweir.rewriter.joins.own_nodes import list_own
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -47,9 +48,11 @@ def qualify(item: "exp.Expr", scope: Scope) -> "exp.Expr | None":
 
 
 def name_tables(select: "exp.Select", scope: Scope) -> None:
-    """Let the columns of a SELECT say of which of some tables they are; in place."""
+    """Let the columns of a SELECT say of which of some tables they are, as these are declared; not
+    those of subqueries; in place."""
     from sqlglot import exp
 
-    for node in select.find_all(exp.Column):
-        if not node.table and (found := resolve(scope, node)) is not None:
+    for node in list_own(select, exp.Column):
+        if (found := resolve(scope, node)) is not None:
+            node.set("this", exp.to_identifier(found[1], quoted=True))
             node.set("table", exp.to_identifier(found[0], quoted=True))
