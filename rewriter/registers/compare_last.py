@@ -17,7 +17,7 @@ from ontoweir.rewriter.registers.check_calls import (
     list_calls,
     list_plain_counts,
 )
-from ontoweir.rewriter.registers.group_sides import GroupSide, group_sides, mark
+from ontoweir.rewriter.registers.group_sides import GroupSide, count_marked, group_sides, mark
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -128,7 +128,7 @@ def _count_here(select: "exp.Select", time: "exp.Column") -> "exp.Select":
     made = select.copy()
     for call in list_plain_counts(made):
         if isinstance(call.this, exp.Star) or call.this == time:
-            call.replace(exp.Sum(this=mark(_HERE)))
+            call.replace(count_marked(_HERE))
     return made
 
 

@@ -84,6 +84,13 @@ def mark(name: str) -> "exp.Column":
     return exp.column(name, ROWS, quoted=True)
 
 
+def count_marked(name: str) -> "exp.Expr":
+    """How many rows have a mark: of no rows a sum is NULL, and a number 0."""
+    from sqlglot import exp
+
+    return exp.Coalesce(this=exp.Sum(this=mark(name)), expressions=[exp.Literal.number(0)])
+
+
 def _spell(number: int, place: int, known: "exp.Expr") -> "exp.Expr":
     """A number, computed of a column that has a value, in another way in every place: what is
     computed in one way would be one column."""

@@ -21,7 +21,7 @@ from ontoweir.rewriter.registers.check_calls import (
     list_plain_counts,
 )
 from ontoweir.rewriter.registers.compare_last import LateGroups, read_late
-from ontoweir.rewriter.registers.group_sides import GroupSide, group_sides, mark
+from ontoweir.rewriter.registers.group_sides import GroupSide, count_marked, group_sides, mark
 from ontoweir.rewriter.registers.name_presence import is_register
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ class _Padded:
         what it is of one row of the relations: that number, and 1 where there is no partner."""
         from sqlglot import exp
 
-        made, partners = self.written.copy(), exp.Sum(this=mark(_PARTNER))
+        made, partners = self.written.copy(), count_marked(_PARTNER)
         group = made.args.get("group")
         columns = [] if group is None else list(group.expressions)
         for call in list_plain_counts(made):

@@ -39,7 +39,13 @@ def _window(random: Random, alias: str) -> str:
     return f" AND {alias}.ts {random.choice(['>', '>', '>='])} NOW() - {_us(random.randint(1, 4))}"
 
 
-_TIES = ["y.h = x.h", "y.h = x.h AND y.a > x.a", "y.a = x.a", "y.h = x.h AND y.g = x.g", "y.a < x.a"]
+_TIES = [
+    "y.h = x.h",
+    "y.h = x.h AND y.a > x.a",
+    "y.a = x.a",
+    "y.h = x.h AND y.g = x.g",
+    "y.a < x.a",
+]
 
 
 def _rows(random: Random) -> str:
@@ -120,7 +126,12 @@ def _left(random: Random) -> tuple[str, int]:
         columns = [*group, *random.sample(calls, k=random.choice([1, 2, 3]))]
         rest = f" GROUP BY {', '.join(group)}" if group else ""
         if group and random.random() < 0.4:
-            having = ["COUNT(y.a) < 2", "MAX(y.a) > 0", "COUNT(y.h) = 0", f"MAX(y.ts) {_old(random)}"]
+            having = [
+                "COUNT(y.a) < 2",
+                "MAX(y.a) > 0",
+                "COUNT(y.h) = 0",
+                f"MAX(y.ts) {_old(random)}",
+            ]
             having += [f"MAX(y.ts) IS NULL OR MAX(y.ts) {_old(random)}"]
             rest += f" HAVING {random.choice(having)}"
     listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(columns))
