@@ -28,7 +28,7 @@ def since_first(select: "exp.Select", streams: Sequence[Stream]) -> "exp.Select"
     made = select.copy()
     alias = exp.TableAlias(this=exp.to_identifier(FIRST, quoted=True))
     made.append(
-        "joins", exp.Join(this=exp.Subquery(this=_first(streams), alias=alias), kind="CROSS")
+        "joins", exp.Join(this=exp.Subquery(this=first_moment(streams), alias=alias), kind="CROSS")
     )
     return made.where(never_leaves(exp.column(FIRST, FIRST, quoted=True)), copy=False)
 
@@ -50,8 +50,8 @@ def _since_ever() -> "exp.Expr":
     return made
 
 
-def _first(streams: Sequence[Stream]) -> "exp.Select":
-    """The first timestamp of streams, as one row."""
+def first_moment(streams: Sequence[Stream]) -> "exp.Select":
+    """The first timestamp of any row of some streams, as one row."""
     from sqlglot import exp
 
     one, before = "first row", "row before"
