@@ -74,7 +74,7 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     columns = tuple(dict.fromkeys(e for e in [*shown, *keys] if e is not None))
     if any(e.find(exp.Column) is None for e in columns) or None in shown:
         return tree
-    others = [_find_others(mine, part, columns, outside) for part in beside]
+    others = [_find_others(mine, part, columns, outside, static=static) for part in beside]
     if any(side is None for side in others):
         return tree
     own = Side(since_first(mine, streams) if static else mine, columns, 1)
@@ -124,15 +124,22 @@ def _read_part(conjunct: "exp.Expr", outside: Scope, catalog: Catalog) -> _Part 
 
 
 def _find_others(
-    mine: "exp.Select", part: _Part, columns: "tuple[exp.Expr, ...]", outside: Scope
+    mine: "exp.Select",
+    part: _Part,
+    columns: "tuple[exp.Expr, ...]",
+    outside: Scope,
+    *,
+    static: bool,
 ) -> Side | None:
-    """What is beside rows, by the columns of these."""
+    """What is beside rows, by the columns of these; of `static` rows what matches them, as they are
+    few, and others may be any number."""
     from sqlglot import exp
 
     inner = part.inner.copy()
     name_tables(inner, part.scope)
     name_tables(inner, outside)
-    side = _others(inner, columns, outside, part.scope) or _matches(mine, inner, columns)
+    side = None if static else _others(inner, columns, outside, part.scope)
+    side = side or _matches(mine, inner, columns)
     if side is None or rows_leave(side.select):
         return side
     if not part.streams:
