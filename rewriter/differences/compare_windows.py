@@ -22,6 +22,7 @@ from ontoweir.rewriter.differences.name_columns import (
     qualify,
 )
 from ontoweir.rewriter.differences.since_first import never_leaves, since_first
+from ontoweir.rewriter.expressions.spell_constants import spell
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
@@ -51,8 +52,8 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         return tree
     conjuncts = list(split_conjuncts(where.this))
     found = [c for c in conjuncts if _inside(c) is not None and (static or has_now(c))]
-    absent = all(isinstance(c.unnest(), exp.Not) for c in found)
-    if not found or (len(found) > 1 and not (static and absent)):
+    absent = [isinstance(c.unnest(), exp.Not) for c in found]
+    if not found or absent.count(False) > 1 or (len(found) > 1 and not static):
         return tree
     if any(c.find(exp.Query) for c in conjuncts if c not in found):
         return tree
@@ -63,7 +64,7 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     streams = [t for part in beside for t in part.streams]
     if static and not streams:
         return tree
-    shown = [qualify(e.unalias(), outside) for e in tree.expressions]
+    shown = [_show(e, outside, static=static) for e in tree.expressions]
     keys = [k for part in beside for k in part.compared if k not in shown]
     if None in shown or not shown or (tree.args.get("distinct") is not None and keys):
         return tree  # a row that is shown may be of several groups
@@ -75,16 +76,31 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     if any(e.find(exp.Column) is None for e in columns) or None in shown:
         return tree
     others = [_find_others(mine, part, columns, outside, static=static) for part in beside]
-    if any(side is None for side in others):
+    once, distinct = static and is_once(outside, columns), tree.args.get("distinct") is not None
+    mixed = len(set(absent)) > 1
+    if any(side is None for side in others) or (mixed and not (once or distinct)):
         return tree
-    own = Side(since_first(mine, streams) if static else mine, columns, 1)
-    least, total = f"MIN(`{COUNT}`)", f"SUM(`{COUNT}`)"
-    having = f"{least} > 0" if absent else f"{least} < 1 AND MAX(`{COUNT}`) > 0"
-    once = static and is_once(outside, columns)
+    sides = [Side(since_first(mine, streams) if static else mine, columns, 1)]
+    for side, away in zip(others, absent, strict=True):
+        assert side is not None
+        sides.append(replace(side, sign=2) if mixed and not away else side)
+    least, most, total = (f"{f}(`{COUNT}`)" for f in ("MIN", "MAX", "SUM"))
+    having = f"{least} > 0" if absent[0] else f"{least} < 1 AND {most} > 0"
+    having, often = (f"{least} > 0 AND {most} > 1", least) if mixed else (having, most)
     names = [e.alias_or_name for e in tree.expressions]
-    sides = [own, *(side for side in others if side is not None)]
-    often = None if tree.args.get("distinct") else f"MAX(`{COUNT}`)" if once else total
-    return count_rows(sides, names, having, often)
+    return count_rows(sides, names, having, None if distinct else often if once else total)
+
+
+def _show(item: "exp.Expr", scope: Scope, *, static: bool) -> "exp.Expr | None":
+    """What is selected, with the tables of its columns; beside `static` rows a constant is one of
+    each of them."""
+    from sqlglot import exp
+
+    made = qualify(item.unalias(), scope)
+    if made is None or not static or made.find(exp.Column) is not None:
+        return made
+    alias, table = next(iter(scope.tables.items()))
+    return spell(made, exp.column(table.columns[0].name, alias, quoted=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from ontoweir.mappings.sql.read_scope import Scope, column_names
 from ontoweir.rewriter.differences.name_columns import is_known, name_tables
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.joins.split_outer import split_outer
+from ontoweir.rewriter.joins.split_outer import split_outer, turn_outer
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -26,7 +26,12 @@ def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
-    if not isinstance(tree, exp.Select) or not is_register(tree, catalog):
+    if not isinstance(tree, exp.Select):
+        return tree
+    if not tree.find(exp.Star):  # which shows the columns in the order of the tables
+        turned = turn_outer(tree)
+        tree = turned if is_register(turned, catalog) else tree
+    if not is_register(tree, catalog):
         return tree
     tree = tree.copy()
     _name_stars(tree, catalog)

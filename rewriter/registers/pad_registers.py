@@ -188,7 +188,7 @@ class _Padded:
 
         made, partners = self.written.copy(), count_marked(_PARTNER)
         group = made.args.get("group")
-        columns = [] if group is None else list(group.expressions)
+        columns = [_mean(g, made) for g in ([] if group is None else group.expressions)]
         for call in list_plain_counts(made):
             if call.this == self.time:
                 call.replace(partners.copy())
@@ -225,6 +225,19 @@ def _bare(select: "exp.Select | None") -> "exp.Select":
     for key in ("group", "having", "distinct"):
         made.set(key, None)
     return made
+
+
+def _mean(item: "exp.Expr", select: "exp.Select") -> "exp.Expr":
+    """What is grouped by, where it is a position in SELECT or a name that is given there."""
+    from sqlglot import exp
+
+    if isinstance(item, exp.Literal) and item.name.isdigit():
+        shown = select.expressions[int(item.name) - 1 : int(item.name)]
+        return shown[0].unalias() if shown else item
+    named = (e for e in select.expressions if e.alias and e.alias.lower() == item.name.lower())
+    if isinstance(item, exp.Column) and not item.table:
+        return next((e.unalias() for e in named), item)
+    return item
 
 
 def _is_anti(join: "exp.Expr", alias: str) -> bool:

@@ -74,6 +74,11 @@ def _beside(random: Random) -> tuple[str, int]:
     conditions = [f"{word} ({_rows(random)})"]
     if word == "NOT EXISTS" and random.random() < 0.3:
         conditions.append(f"NOT EXISTS ({_rows(random)})")
+    keyed = "x.h" in columns or all("y.h = x.h" in c for c in conditions)
+    if word == "NOT EXISTS" and keyed and random.random() < 0.3:
+        conditions.insert(random.randint(0, len(conditions)), f"EXISTS ({_rows(random)})")
+    if random.random() < 0.15:
+        columns, listed = [*columns, "1"], f"{listed}, 'one' AS c{len(columns)}"
     where = " AND ".join(conditions) + _mine(random)
     return f"SELECT {listed} FROM r AS x WHERE {where}", len(columns)
 
@@ -96,6 +101,14 @@ def _phrased(random: Random) -> tuple[str, int]:
             tie = random.choice([t for t in _TIES if t.startswith("y.h = x.h")])
             on = f"{tie}{window}"
             body = f"r AS x LEFT JOIN {stream} AS y ON {on} WHERE y.h IS NULL{mine}"
+    if random.random() < 0.3:  # by name
+        rows = f"(SELECT h, a, g, ts FROM {stream} WHERE a IS NOT NULL)"
+        if random.random() < 0.5:
+            body = body.replace(f" {stream} AS y", f" {rows} AS y")
+        else:
+            body = body.replace(f" {stream} AS y", " held AS y")
+            listed = f"WITH held AS {rows} SELECT {listed}"
+            return f"{listed} FROM {body}".replace("WHERE TRUE AND", "WHERE"), len(columns)
     return f"SELECT {listed} FROM {body}".replace("WHERE TRUE AND", "WHERE"), len(columns)
 
 
