@@ -95,7 +95,7 @@ def _phrased(random: Random) -> tuple[str, int]:
             body = f"r AS x {kind} JOIN {stream} AS y ON {tie}{window} WHERE TRUE{mine}"
         case 1:
             word = random.choice(["NOT IN", "NOT IN", "IN"])
-            rows = f"SELECT y.{key} FROM {stream} AS y WHERE y.b IS NULL{window}"
+            rows = f"SELECT y.{key} FROM {stream} AS y WHERE y.g IS NOT NULL{window}"
             body = f"r AS x WHERE x.{key} {word} ({rows}){mine}"
         case _:
             tie = random.choice([t for t in _TIES if t.startswith("y.h = x.h")])
