@@ -27,6 +27,7 @@ from ontoweir.rewriter.phrasings.nest_windows import nest_windows
 from ontoweir.rewriter.phrasings.number_rows import number_rows
 from ontoweir.rewriter.phrasings.subtract_rows import subtract_rows
 from ontoweir.rewriter.registers.compare_last import compare_last
+from ontoweir.rewriter.registers.count_registered import count_registered
 from ontoweir.rewriter.registers.name_presence import name_presence
 from ontoweir.rewriter.registers.open_rows import open_rows
 from ontoweir.rewriter.registers.pad_registers import pad_registers
@@ -80,7 +81,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     narrow_stars(tree, catalog)
     name_items(tree)
-    tree = pad_registers(name_presence(open_rows(tree, catalog), catalog), catalog)
+    tree = name_presence(open_rows(tree, catalog), catalog)
+    tree = count_registered(pad_registers(tree, catalog), catalog)
     tree = compare_last(compare_windows(subtract_windows(tree, catalog), catalog), catalog)
     tree = join_replaced(tree, catalog)
     tree = split_exists(subtract_rows(tree, catalog), catalog)

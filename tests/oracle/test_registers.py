@@ -151,6 +151,21 @@ def _left(random: Random) -> tuple[str, int]:
     return f"SELECT {listed} FROM {body}{rest}", len(columns)
 
 
+def _count(random: Random) -> tuple[str, int]:
+    """How many there are, or are not."""
+    group = random.sample(["x.g", "x.a"], k=random.choice([0, 1, 1, 2]))
+    word, rows = random.choice(["NOT EXISTS", "NOT EXISTS", "EXISTS"]), _rows(random)
+    where = f"{word} ({rows}){_mine(random)}"
+    if random.random() < 0.3:
+        rows = f"SELECT y.h FROM s AS y WHERE y.g IS NOT NULL{_window(random, 'y')}"
+        where = f"x.h NOT IN ({rows}){_mine(random)}"
+    columns = [*group, "COUNT(*)"]
+    listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(columns))
+    rest = f" GROUP BY {', '.join(group)}" if group else ""
+    rest += random.choice(["", " HAVING COUNT(*) > 1"]) if group else ""
+    return f"SELECT {listed} FROM r AS x WHERE {where}{rest}", len(columns)
+
+
 def _old(random: Random) -> str:
     return f"{random.choice(['<', '<', '<=', '>', '>='])} NOW() - {_us(random.randint(1, 4))}"
 
@@ -170,7 +185,7 @@ def _last(random: Random) -> tuple[str, int]:
 def check(seed: int) -> str:
     """One random query over random rows."""
     random = Random(seed)
-    make = random.choice([_beside, _phrased, _set, _left, _left, _last])
+    make = random.choice([_beside, _phrased, _set, _left, _left, _last, _count])
     (text, width), data = make(random), make_data(random)
     return f"{make.__name__}: {compare(random, text, width, data)}"
 
