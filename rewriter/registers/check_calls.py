@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.registers.group_sides import ROWS
-from ontoweir.rewriter.registers.is_strict import adds_nothing, is_strict
+from ontoweir.rewriter.registers.is_strict import adds_nothing, is_strict, never_true
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -51,7 +51,7 @@ def check_call(call: "exp.Expr", hidden: Set[tuple[str, str]]) -> None:
 
     inner = call
     if isinstance(call, exp.Filter):
-        if is_strict(call.expression.this, hidden):
+        if never_true(call.expression.this, hidden):
             return
         inner = call.this
     if isinstance(inner, (exp.ArgMax, exp.ArgMin)) and is_strict(inner.expression, hidden):
@@ -67,7 +67,7 @@ def check_call(call: "exp.Expr", hidden: Set[tuple[str, str]]) -> None:
             return
         if isinstance(inner, exp.Sum) and adds_nothing(argument, hidden):
             return
-        if isinstance(inner, exp.CountIf) and is_strict(argument, hidden):
+        if isinstance(inner, exp.CountIf) and never_true(argument, hidden):
             return
     raise SqlRefusal(
         f"{call.sql('spark')} of rows without a partner",

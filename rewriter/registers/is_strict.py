@@ -1,4 +1,4 @@
-"""Whether an expression is NULL where some columns are."""
+"""Whether an expression is NULL where some columns are, or a condition is not true there."""
 
 from collections.abc import Set
 from typing import TYPE_CHECKING
@@ -8,8 +8,7 @@ if TYPE_CHECKING:
 
 
 def is_strict(tree: "exp.Expr", hidden: Set[tuple[str, str]]) -> bool:
-    """Whether an expression, or a condition, is NULL (a condition: not true) where some columns,
-    by alias and name, are NULL.
+    """Whether an expression is NULL where some columns, by alias and name, are NULL.
 
     Args:
         tree: its columns say of which table they are.
@@ -21,10 +20,8 @@ def is_strict(tree: "exp.Expr", hidden: Set[tuple[str, str]]) -> bool:
         case exp.Column():
             return (tree.table, tree.name) in hidden
         case exp.Paren() | exp.Neg() | exp.Cast() | exp.Abs() | exp.Round() | exp.Not():
-            return is_strict(tree.this, hidden) and not tree.find(exp.Is)
-        case exp.And():
-            return is_strict(tree.this, hidden) or is_strict(tree.expression, hidden)
-        case exp.Or():
+            return is_strict(tree.this, hidden)
+        case exp.And() | exp.Or():  # NULL AND FALSE is FALSE
             return is_strict(tree.this, hidden) and is_strict(tree.expression, hidden)
         case (
             exp.Add()
@@ -43,9 +40,24 @@ def is_strict(tree: "exp.Expr", hidden: Set[tuple[str, str]]) -> bool:
             return is_strict(tree.this, hidden)
         case exp.Case(this=None):
             chosen = [branch.this for branch in tree.args["ifs"]]
-            return tree.args.get("default") is None and all(is_strict(c, hidden) for c in chosen)
+            return tree.args.get("default") is None and all(never_true(c, hidden) for c in chosen)
         case _:
             return False
+
+
+def never_true(condition: "exp.Expr", hidden: Set[tuple[str, str]]) -> bool:
+    """Whether a condition is NULL or false where some columns are NULL."""
+    from sqlglot import exp
+
+    match condition:
+        case exp.Paren():
+            return never_true(condition.this, hidden)
+        case exp.And():
+            return never_true(condition.this, hidden) or never_true(condition.expression, hidden)
+        case exp.Or():
+            return never_true(condition.this, hidden) and never_true(condition.expression, hidden)
+        case _:
+            return is_strict(condition, hidden)
 
 
 def adds_nothing(tree: "exp.Expr", hidden: Set[tuple[str, str]]) -> bool:
@@ -57,4 +69,4 @@ def adds_nothing(tree: "exp.Expr", hidden: Set[tuple[str, str]]) -> bool:
     default = tree.args.get("default")
     zero = isinstance(default, exp.Literal) and default.name == "0"
     chosen = [branch.this for branch in tree.args["ifs"]]
-    return zero and all(is_strict(c, hidden) for c in chosen)
+    return zero and all(never_true(c, hidden) for c in chosen)

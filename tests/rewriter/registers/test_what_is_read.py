@@ -124,6 +124,7 @@ LEFT = f"FROM r LEFT JOIN s ON s.k = r.id AND {WINDOW}"
         (f"SELECT g, COUNT(*) AS n {LEFT} GROUP BY g", "may have several rows of the relation"),
         (f"SELECT id, SUM(r.id) AS n {LEFT} GROUP BY id", "of rows without a partner"),
         (f"SELECT id, MIN(COALESCE(v, 0)) AS n {LEFT} GROUP BY id", "of rows without a partner"),
+        (f"SELECT id, COUNT_IF(NOT (v > 1 AND id > 2)) AS n {LEFT} GROUP BY id", "a partner"),
         (f"SELECT DISTINCT id, v {LEFT}", "SELECT DISTINCT of a LEFT JOIN"),
         (f"SELECT id, v {LEFT} LIMIT 3", "LIMIT beside a LEFT JOIN"),
         (f"SELECT k FROM s GROUP BY k HAVING NOT MAX(ts) < {AGO}", "in HAVING"),
