@@ -8,6 +8,7 @@ from ontoweir.checker.model.criterion import CriterionResult, Failure
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.normalise.breakpoints import break_at, overlap_unequal
 from ontoweir.rewriter.model.spj import Compare, FoldFunction, Op, output_attributes
+from ontoweir.rewriter.windows.window import ENDS
 
 FOLDED = -1
 """In the place of a class: the partner outside of a value whose minimum or maximum is kept."""
@@ -70,11 +71,13 @@ def _is_exact(form: NormalForm) -> bool:
 
 
 def _telling(form: NormalForm) -> set[int]:
-    """The projected classes that tell groups, or counted values, apart: all but what is added."""
+    """The projected classes that tell groups, or counted values, apart: all but what is added, or
+    chosen from, and when the rows of groups for ever leave, which is never."""
     return {
         form.class_of[a]
         for name, output in form.query.outputs
-        if name not in form.query.added
+        if name not in form.query.added and name not in form.query.chosen
+        if not name.startswith(ENDS)
         for a in output_attributes(output)
     }
 

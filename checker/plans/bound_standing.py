@@ -42,6 +42,8 @@ def bound_standing(
             column = stream.column(attribute.column)
             assert column is not None
             assert column.bucket is not None
+            if column.bucket.is_never:  # what never ends is told apart by no end
+                continue
             after = column.bucket.latest_us
             lengths.add((after, stream.step_us))
             gridded |= not isinstance(column.bucket.buckets, Moments)

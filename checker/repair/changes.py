@@ -235,7 +235,7 @@ def _without_group(union: SpjUnion, name: str) -> SpjUnion:
         group=tuple(v for v in union.aggregation.group if v != name),
         columns=tuple(v for v in union.aggregation.columns if v != name),
     )
-    kept = aggregation.variables
+    kept = (*aggregation.variables, *union.ends, *union.begins)
     disjuncts = tuple(
         replace(q, outputs=tuple((v, o) for v, o in q.outputs if v in kept))
         for q in union.disjuncts

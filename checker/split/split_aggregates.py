@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
+from ontoweir.rewriter.buckets.make_column import NEVER
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, ClosedValues
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -38,6 +39,7 @@ class AggregatePart:
     at most one match, by a key; the union's variables are then the group's and all arguments whose
     values matter, and nothing is folded. `group`: the variables of the query's groups. `watches`:
     its matches are no group's, but the rows that say which values are closed.
+    `slides`: they come and go with sliding windows.
     """
 
     aggregates: tuple[Aggregate, ...]
@@ -46,6 +48,7 @@ class AggregatePart:
     once: bool = False
     group: tuple[str, ...] = ()
     watches: bool = False
+    slides: bool = False
 
     @property
     def added(self) -> tuple[str, ...]:
@@ -69,7 +72,7 @@ class AggregatePart:
     def closes(self) -> bool:
         """Whether its matches are all there are: a bucket of time closes its groups, or they are of
         sliding windows."""
-        return any(query.closing is not None for query in self.union.disjuncts)
+        return self.slides or any(query.closing is not None for query in self.union.disjuncts)
 
     @property
     def counts_values(self) -> bool:
@@ -144,13 +147,15 @@ def split_aggregates(
     if () not in overs.values():
         groups[_EXISTENCE], overs[_EXISTENCE] = [_EXISTENCE], ()
     group, edges = union.aggregation.group, (*union.ends, *union.begins)
+    marks: list[Attribute | None] = list(closing)
     if union.ends:
         ends = (output_attributes(dict(q.outputs)[union.ends[0]]) for q in union.disjuncts)
-        closing = [first for first, *_ in ends]
+        # what never leaves is in its groups for ever, and they are never forgotten
+        marks = [None if first.column == NEVER.name else first for first, *_ in ends]
     if closed:
-        closing = [Attribute(one.alias, next(iter(one.rule.columns), "")) for one in closed]
-    if closing:
-        queries = zip(union.disjuncts, closing, strict=True)
+        marks = [Attribute(one.alias, next(iter(one.rule.columns), "")) for one in closed]
+    if marks:
+        queries = zip(union.disjuncts, marks, strict=True)
         union = replace(union, disjuncts=tuple(replace(q, closing=c) for q, c in queries))
     if closed:
         both = zip(union.disjuncts, closed, strict=True)
@@ -161,6 +166,7 @@ def split_aggregates(
             _part(union, (*group, *edges), tuple(members), overs[key], added.get(key, ())),
             overs[key],
             group=group,
+            slides=bool(union.ends),
         )
         for key, members in groups.items()
     )
@@ -225,7 +231,7 @@ def _part(
 ) -> SpjUnion:
     first = aggregates[0]
     variables = group
-    closes = any(q.closing is not None for q in union.disjuncts)
+    closes = bool(union.ends) or any(q.closing is not None for q in union.disjuncts)
     kept = first.function.holistic or (closes and not first.function.duplicate_sensitive)
     if kept or added:
         variables = tuple(dict.fromkeys((*group, *first.arguments)))
@@ -241,7 +247,7 @@ def _part(
     return SpjUnion(
         name=union.name,
         variables=variables,
-        disjuncts=tuple(_grouped(q, variables, aggregates, added) for q in queries),
+        disjuncts=tuple(_grouped(q, variables, aggregates, added, closes) for q in queries),
         distinct=not first.function.duplicate_sensitive and not closes and not added,
         source=union.source,
     )
@@ -261,19 +267,21 @@ def _grouped(
     variables: tuple[str, ...],
     aggregates: tuple[Aggregate, ...],
     added: tuple[str, ...],
+    closes: bool,
 ) -> SpjQuery:
     outputs = dict(query.outputs)
+    shown = tuple((v, outputs[v]) for v in variables)
     if added:
-        shown = tuple((v, outputs[v]) for v in variables)
         return replace(query, outputs=shown, folds=(), added=added)
     folds: dict[Fold, None] = {}
     for aggregate in aggregates:
         function = _FOLDS.get(aggregate.function)
         if function is None or aggregate.argument is None:
             continue
-        if query.closing is not None and not aggregate.function.duplicate_sensitive:
+        if closes and not aggregate.function.duplicate_sensitive:
             continue  # it is among the outputs
         output = outputs[aggregate.argument]
         assert isinstance(output, LiteralOutput | NullOutput)  # check_aggregates saw to it
         folds[Fold(aggregate.argument, function, output.value)] = None
-    return replace(query, outputs=tuple((v, outputs[v]) for v in variables), folds=tuple(folds))
+    chosen = tuple(n for a in aggregates if closes and a.function.chooses for n in a.arguments)
+    return replace(query, outputs=shown, folds=tuple(folds), chosen=chosen)

@@ -156,6 +156,9 @@ class Moments:
 
 Buckets = FixedBuckets | CalendarBuckets | Moments
 
+ALL_TIME = FixedBuckets(_LAST_US - _FIRST_US, _LAST_US)
+"""One bucket, in which all times lie."""
+
 
 @dataclass(frozen=True, slots=True)
 class TimeBucket:
@@ -180,6 +183,11 @@ class TimeBucket:
                 return after - self.behind_us
             case FixedBuckets() | CalendarBuckets():
                 return (self.longest_us if self.ends else 0) - self.behind_us
+
+    @property
+    def is_never(self) -> bool:
+        """Whether it is the end of all time, where rows of a window without an end would leave."""
+        return self.buckets == ALL_TIME and self.ends
 
     def of(self, time_us: int) -> int:
         """The column's value for a timestamp (both µs since 1970)."""

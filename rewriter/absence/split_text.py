@@ -289,7 +289,9 @@ class _Text:
                 continue  # it takes away what has a variable in common
             beside.append((clause, known.keys() - bound))
             needed |= dict.fromkeys(mine)
-        keys = tuple(dict.fromkeys((*needed, *times)))  # the same of all parts
+        # the same of all parts; what is always there is told apart by all that it shows
+        always = () if times else (v for v in head if v in known)
+        keys = tuple(dict.fromkeys((*needed, *times, *always)))
         parts = []
         for clause, other in beside:
             text = self._write(keys, distinct, [*chosen, clause], (clause, other))

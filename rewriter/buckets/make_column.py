@@ -2,7 +2,13 @@
 
 from ontoweir.mappings.model.catalog import Column, TimestampType
 from ontoweir.mappings.model.parse_duration import show_duration
-from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments, TimeBucket
+from ontoweir.mappings.model.time_bucket import (
+    ALL_TIME,
+    CalendarBuckets,
+    FixedBuckets,
+    Moments,
+    TimeBucket,
+)
 
 _START = "time by "
 _MOMENT = "time of the row"
@@ -15,6 +21,8 @@ def make_column(bucket: TimeBucket) -> Column:
     """The column, named after what it is, whatever the stream: `time by 5 minutes`, `end of time by
     month (UTC)`, `time of the row + 10 seconds`, `time by 1 day, 1 hour before`."""
     match bucket.buckets:
+        case FixedBuckets() if bucket.buckets == ALL_TIME:
+            text = f"{_START}all time"
         case FixedBuckets(width_us=width, origin_us=origin):
             after = f" from {show_duration(origin)}" if origin else ""
             text = f"{_START}{show_duration(width)}{after}"
@@ -30,6 +38,10 @@ def make_column(bucket: TimeBucket) -> Column:
     if bucket.behind_us:
         text = f"{text}, {_behind(bucket.behind_us)}"
     return Column(ENDS + text if bucket.ends else text, TimestampType(), bucket=bucket)
+
+
+NEVER = make_column(TimeBucket(ALL_TIME, ends=True))
+"""When the rows of a window without an end would leave it."""
 
 
 def _behind(us: int) -> str:

@@ -1,8 +1,20 @@
 """EXCEPT, EXCEPT ALL and INTERSECT ALL of rows in windows."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ontoweir.rewriter.differences.count_rows import COUNT, Side, count_rows, is_plain, is_windowed
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.rewriter.differences.count_rows import (
+    COUNT,
+    Side,
+    count_rows,
+    is_plain,
+    is_windowed,
+    rows_leave,
+)
+from ontoweir.rewriter.differences.name_columns import is_known, is_static, name_tables
+from ontoweir.rewriter.differences.since_first import never_leaves, since_first
+from ontoweir.rewriter.joins.list_tables import list_tables
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -10,9 +22,12 @@ if TYPE_CHECKING:
 _SUM, _LEAST, _GREATEST = (f"{f}(`{COUNT}`)" for f in ("SUM", "MIN", "MAX"))
 
 
-def subtract_windows(tree: "exp.Query") -> "exp.Query":
+def subtract_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """EXCEPT [ALL], or INTERSECT ALL, of SELECTs of rows in windows, as groups of the rows of both
     that hold; another query as it is. NULL is a value here, as SQL has it.
+
+    Rows of static relations are rows in windows that never end; if there are such, those of streams
+    may have no window either.
 
     The first may be EXCEPT ALL likewise, and each a UNION ALL: a row is as often an answer as the
     first have it more often than all others together, and so it is if they are taken away one after
@@ -30,6 +45,12 @@ def subtract_windows(tree: "exp.Query") -> "exp.Query":
     if first is None or other is None:
         return tree
     added, taken = first[0], [*first[1], *other]
+    for select in [*added, *taken] if not every else ():
+        select.set("distinct", None)
+    streams = [t for s in [*added, *taken] for t in _list_streams(s, catalog)]
+    static = any(_is_static(s, catalog) for s in [*added, *taken])
+    if static and streams and any(_is_static(s, catalog) for s in added):
+        added, taken = ([_hold(s, streams, catalog) for s in of] for of in (added, taken))
     if not all(map(_is_read, [*added, *taken])):
         return tree
     width = len(added[0].expressions)
@@ -79,6 +100,35 @@ def _list_united(tree: "exp.Expr") -> "list[exp.Select] | None":
         return None
     left, right = _list_united(inner.this), _list_united(inner.expression)
     return None if left is None or right is None else [*left, *right]
+
+
+def _list_streams(select: "exp.Select", catalog: Catalog) -> list[Stream]:
+    """Those that it reads."""
+    tables = list_tables(select, catalog).tables.values()
+    return [t for t in tables if isinstance(t, Stream) and not t.versions]
+
+
+def _is_static(select: "exp.Select", catalog: Catalog) -> bool:
+    scope = list_tables(select, catalog)
+    return is_known(select, scope) and is_static(scope)
+
+
+def _hold(select: "exp.Select", streams: Sequence[Stream], catalog: Catalog) -> "exp.Select":
+    """A SELECT whose rows are in windows: those of static relations for ever, and those of streams
+    without a window too."""
+    from sqlglot import exp
+
+    scope = list_tables(select, catalog)
+    if not is_known(select, scope) or not is_plain(select, "distinct"):
+        return select
+    made = select.copy()
+    name_tables(made, scope)
+    if is_static(scope):
+        return since_first(made, streams)
+    if rows_leave(made) or not _list_streams(made, catalog):
+        return made
+    alias, stream = next((a, t) for a, t in scope.tables.items() if isinstance(t, Stream))
+    return made.where(never_leaves(exp.column(stream.timestamp, alias, quoted=True)), copy=False)
 
 
 def _is_read(select: "exp.Select") -> bool:

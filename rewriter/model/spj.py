@@ -45,7 +45,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Occurrence:
-    """A stream or static relation (a name in the catalog) in the FROM clause, under an alias."""
+    """A stream or static relation (a name in the catalog) in FROM, under an alias."""
 
     alias: str
     table: str
@@ -53,15 +53,14 @@ class Occurrence:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A constant. For a timestamp it is a whole number of steps since 1970-01-01T00:00:00Z."""
+    """A constant; for a timestamp the number of steps since 1970-01-01T00:00:00Z."""
 
     value: Scalar
 
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """`left op right + offset`; offset (steps for timestamps, else a number) only with an
-    Attribute on the right."""
+    """`left op right + offset`, in steps for timestamps; only with an Attribute on the right."""
 
     left: Attribute
     op: Op
@@ -108,8 +107,8 @@ class IriOutput:
 
 @dataclass(frozen=True, slots=True)
 class LiteralOutput:
-    """A literal with the value of an attribute, of a datatype IRI (None: plain) or language; where
-    it is `optional`, and no condition mentions the attribute, NULL is shown too."""
+    """A literal with an attribute's value, of a datatype IRI (None: plain) or language; `optional`:
+    where no condition mentions the attribute, NULL is shown too."""
 
     value: Attribute
     datatype: str | None = None
@@ -135,8 +134,7 @@ class BlankOutput:
 
 @dataclass(frozen=True, slots=True)
 class ConstantOutput:
-    """A constant RDF term; `value` is an IRI's text or a literal's lexical form. Of SQL it has no
-    datatype, but a type (`kind`), if it is no text."""
+    """A constant RDF term: an IRI's text, or a lexical form. Of SQL it has a `kind`, if no text."""
 
     value: str
     is_iri: bool
@@ -221,6 +219,8 @@ class SpjQuery:
     closed: ClosedValues | None = None
     added: tuple[str, ...] = ()
     """Outputs that are only added up: they tell no groups apart."""
+    chosen: tuple[str, ...] = ()
+    """Outputs of which the least, or greatest, alone is kept: they tell no groups apart."""
 
 
 @dataclass(frozen=True, slots=True)

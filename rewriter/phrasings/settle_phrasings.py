@@ -26,6 +26,11 @@ from ontoweir.rewriter.phrasings.name_windows import name_windows
 from ontoweir.rewriter.phrasings.nest_windows import nest_windows
 from ontoweir.rewriter.phrasings.number_rows import number_rows
 from ontoweir.rewriter.phrasings.subtract_rows import subtract_rows
+from ontoweir.rewriter.registers.compare_last import compare_last
+from ontoweir.rewriter.registers.count_registered import count_registered
+from ontoweir.rewriter.registers.name_presence import name_presence
+from ontoweir.rewriter.registers.open_rows import open_rows
+from ontoweir.rewriter.registers.pad_registers import pad_registers
 from ontoweir.rewriter.sessions.name_spark_windows import name_spark_windows
 from ontoweir.rewriter.sessions.read_sessions import name_sessions
 from ontoweir.rewriter.syntax.name_items import name_items
@@ -76,7 +81,10 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     narrow_stars(tree, catalog)
     name_items(tree)
-    tree = join_replaced(compare_windows(subtract_windows(tree), catalog), catalog)
+    tree = name_presence(open_rows(tree, catalog), catalog)
+    tree = count_registered(pad_registers(tree, catalog), catalog)
+    tree = compare_last(compare_windows(subtract_windows(tree, catalog), catalog), catalog)
+    tree = join_replaced(tree, catalog)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     if isinstance(tree, exp.Select) and tree.find(exp.ArgMax, exp.ArgMin) is not None:
         tree = read_one_window(tree)

@@ -312,8 +312,11 @@ def _add_times(flats: "Sequence[exp.Select]", work: Opening) -> tuple[str, ...]:
             + (
                 "static relations" if counts == {0} else "parts that read as many streams as others"
             ),
-            why="an answer is final at a time, which follows from those of its rows",
-            fix="write a query for each part; static relations alone are queried with Spark SQL",
+            why="an answer is final at a time, which follows from those of its rows; beside rows "
+            "of static relations, rows of streams come and go",
+            fix="write a query for each part; of static relations, SELECT columns FROM them WHERE "
+            "NOT EXISTS (SELECT 1 FROM a stream WHERE …), without OR, groups and LIMIT, and with "
+            "DISTINCT all that is compared; alone they are queried with Spark SQL",
             line=line_of(flats[0]),
         )
     return tuple(f"{TIME} {n}" for n in range(counts.pop()))

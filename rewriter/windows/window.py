@@ -39,7 +39,7 @@ class Shown:
     @property
     def length_us(self) -> int | None:
         """No row is shown so long after its time (None: it may be for ever)."""
-        return min((edge.latest_us for edge in self.ends), default=None)
+        return min((edge.latest_us for edge in self.ends if not edge.is_never), default=None)
 
     @property
     def delay_us(self) -> int:

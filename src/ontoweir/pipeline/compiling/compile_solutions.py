@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from ontoweir.errors import QueryError
+from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.pipeline.compiled_query import CompiledQuery
@@ -12,7 +12,9 @@ from ontoweir.rewriter.absence.split_text import PartText, SolutionTexts, SplitT
 from ontoweir.rewriter.absence.unite_solutions import Solutions, Uniting, unite_solutions
 from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.clauses.list_items import ItemKind
+from ontoweir.rewriter.differences.since_first import FIRST, first_moment
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, SpjQuery, SpjUnion
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 
 
 class SolutionCompiler(NamedTuple):
@@ -23,6 +25,11 @@ class SolutionCompiler(NamedTuple):
     name: str
     file: str
     catalog: Catalog
+
+    def first_moment(self, streams: Sequence[str]) -> SpjUnion:
+        """The query of the first timestamp of any row of some streams."""
+        text = first_moment([self.catalog.streams[name] for name in streams]).sql("spark")
+        return parse_sql(text, self.catalog, name=FIRST, file=self.file)
 
 
 def compile_solutions(one: SolutionTexts, work: SolutionCompiler) -> Solutions:
@@ -39,6 +46,20 @@ def compile_solutions(one: SolutionTexts, work: SolutionCompiler) -> Solutions:
         hits = _compile_part(part, times, inside)
         parts.append((replace(hits, distinct=True), part.keys, part.present))
     return Solutions(found, times, tuple(parts), one.missing)
+
+
+def refuse_windows(solutions: Sequence[Solutions], source: Source) -> None:
+    """Raise QueryError for windows of what is beside solutions, or of these where others are."""
+    unions = [u for one in solutions for u in (one.found, *(hits for hits, _, _ in one.parts))]
+    if any(union.ends or union.begins for union in unions):
+        raise QueryError(
+            "NOW() inside of NOT EXISTS, EXISTS, MINUS or OPTIONAL, or of a group beside them",
+            why="what is found beside a solution may leave its window, so the answer would "
+            "change back; that is read beside patterns of static data alone",
+            fix='compare the times: FILTER(?t2 > ?t - "PT10M"^^xsd:dayTimeDuration); NOW() of '
+            "the solutions themselves is written in the outermost group",
+            source=source,
+        )
 
 
 def _compile_part(part: PartText, times: Sequence[str], work: SolutionCompiler) -> SpjUnion:
@@ -60,6 +81,7 @@ def _compile_part(part: PartText, times: Sequence[str], work: SolutionCompiler) 
         compile_solutions(text, work._replace(name=f"{work.name}_{number}"))
         for number, text in enumerate(texts)
     ]
+    refuse_windows(solutions, split.source)
     union = unite_solutions(
         work.name,
         part.keys,

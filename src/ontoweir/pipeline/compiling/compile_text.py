@@ -2,10 +2,13 @@
 
 from dataclasses import replace
 
-from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
-from ontoweir.pipeline.compiling.compile_solutions import SolutionCompiler, compile_solutions
+from ontoweir.pipeline.compiling.compile_solutions import (
+    SolutionCompiler,
+    compile_solutions,
+    refuse_windows,
+)
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import (
@@ -24,6 +27,7 @@ from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.standing.compute_standing import compute_standing
+from ontoweir.rewriter.standing.find_registers import find_registers
 from ontoweir.rewriter.standing.find_standing import find_standing
 from ontoweir.rewriter.syntax.open_ask import open_ask
 from ontoweir.rewriter.syntax.open_construct import open_construct
@@ -60,15 +64,6 @@ def compile_text(
 
     def compile_one(one: str) -> CompiledQuery:
         made.append(compile_branches(parse_query(one, name=name, file=file), bool(made)))
-        if made[-1].union.ends or made[-1].union.begins:
-            raise QueryError(
-                "NOW() inside of NOT EXISTS, EXISTS, MINUS or OPTIONAL, or of a group beside them",
-                why="what is found beside a solution may leave its window, so the answer would "
-                "change back",
-                fix='compare the times: FILTER(?t2 > ?t - "PT10M"^^xsd:dayTimeDuration); NOW() of '
-                "the solutions themselves is written in the outermost group",
-                source=split.source,
-            )
         return made[-1]
 
     known = catalog or workspace.project.catalog
@@ -89,6 +84,12 @@ def _compile_split(split: SplitText, work: SolutionCompiler) -> SpjUnion:
     solutions = [
         compile_solutions(one, work._replace(name=f"{name}_{n}")) for n, one in enumerate(texts)
     ]
+    static = find_registers(
+        solutions if around is None else (), head, known, work.first_moment, distinct=distinct
+    )
+    if static is not None:
+        return static
+    refuse_windows(solutions, split.source)
     nested = any(hits.blocks for s in solutions for hits, _, _ in s.parts)
 
     def unite(plain: bool) -> SpjUnion:

@@ -1,0 +1,89 @@
+"""Rows of static relations that hold for ever, from the first timestamp of some streams on."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Stream
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+FIRST = "first moment"
+"""How the table of the first timestamp is called, and its column."""
+
+
+def since_first(select: "exp.Select", streams: Sequence[Stream]) -> "exp.Select":
+    """A SELECT over static relations as one of rows that hold from the first timestamp of any row
+    of some streams on, for ever.
+
+    Before it there is no time, and no answer; from then on static rows always hold.
+
+    Args:
+        select: its columns say of which table they are.
+        streams: one at least.
+    """
+    from sqlglot import exp
+
+    made = select.copy()
+    alias = exp.TableAlias(this=exp.to_identifier(FIRST, quoted=True))
+    made.append(
+        "joins", exp.Join(this=exp.Subquery(this=first_moment(streams), alias=alias), kind="CROSS")
+    )
+    return made.where(never_leaves(exp.column(FIRST, FIRST, quoted=True)), copy=False)
+
+
+def never_leaves(time: "exp.Expr") -> "exp.Expr":
+    """The condition of a window that a time never leaves."""
+    from sqlglot import exp
+
+    return exp.GTE(this=time.copy(), expression=_since_ever().copy())
+
+
+@lru_cache(maxsize=1)
+def _since_ever() -> "exp.Expr":
+    """The begin of the bucket of all time (ALL_TIME)."""
+    import sqlglot
+
+    text = "DATE_BIN(INTERVAL '3652059' DAY, NOW(), TIMESTAMP '0001-01-01 00:00:00')"
+    made: exp.Expr = sqlglot.parse_one(text, dialect="spark")
+    return made
+
+
+def first_moment(streams: Sequence[Stream]) -> "exp.Select":
+    """The first timestamp of any row of some streams, as one row."""
+    from sqlglot import exp
+
+    one, before = "first row", "row before"
+    inner = exp.Select(
+        expressions=[exp.Literal.number(1)], from_=exp.From(this=_times(streams, before))
+    )
+    inner.where(exp.LT(this=_time(streams, before), expression=_time(streams, one)), copy=False)
+    shown = exp.alias_(_time(streams, one), FIRST, quoted=True)
+    made = exp.Select(expressions=[shown], from_=exp.From(this=_times(streams, one)))
+    made.where(exp.Not(this=exp.Exists(this=inner)), copy=False)
+    return made.distinct(copy=False)
+
+
+def _times(streams: Sequence[Stream], alias: str) -> "exp.Expr":
+    """The rows of streams, as a table with their times."""
+    from sqlglot import exp
+
+    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    first, *others = streams
+    if not others:
+        return exp.Table(this=exp.to_identifier(first.name, quoted=True), alias=named)
+    rows: exp.Query | None = None
+    for stream in streams:
+        column = exp.alias_(exp.column(stream.timestamp, quoted=True), FIRST, quoted=True)
+        table = exp.Table(this=exp.to_identifier(stream.name, quoted=True))
+        select = exp.Select(expressions=[column], from_=exp.From(this=table))
+        rows = select if rows is None else exp.union(rows, select, distinct=False, copy=False)
+    return exp.Subquery(this=rows, alias=named)
+
+
+def _time(streams: Sequence[Stream], alias: str) -> "exp.Expr":
+    from sqlglot import exp
+
+    name = streams[0].timestamp if len(streams) == 1 else FIRST
+    return exp.column(name, alias, quoted=True)

@@ -1,0 +1,167 @@
+"""SEMI and ANTI JOIN, IN, NOT IN and LEFT JOIN … IS NULL of static relations, as EXISTS."""
+
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
+from ontoweir.mappings.sql.read_scope import Scope, column_names
+from ontoweir.rewriter.differences.name_columns import is_known, name_tables
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.split_outer import split_outer, turn_outer
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
+    """A SELECT of rows of static relations with EXISTS and NOT EXISTS of rows of streams in the
+    place of SEMI and ANTI JOIN, of IN and NOT IN, and of a LEFT JOIN whose partners are NULL;
+    another query as it is. A LEFT JOIN that tells rows with and without partners stays.
+
+    NOT IN has SQL's rule: a row of which the value, or a value that it is compared with, is NULL is
+    no answer while there is any of these.
+
+    Raises:
+        SqlRefusal: a condition on what a LEFT JOIN makes NULL is no comparison.
+    """
+    from sqlglot import exp
+
+    if not isinstance(tree, exp.Select):
+        return tree
+    if not tree.find(exp.Star):  # which shows the columns in the order of the tables
+        turned = turn_outer(tree)
+        tree = turned if is_register(turned, catalog) else tree
+    if not is_register(tree, catalog):
+        return tree
+    tree = tree.copy()
+    _name_stars(tree, catalog)
+    name_tables(tree, list_tables(tree, catalog))
+    _move_joins(tree)
+    where = tree.args.get("where")
+    if where is not None:
+        conjuncts = [r for c in split_conjuncts(where.this) for r in _read_in(c, catalog)]
+        tree.set("where", exp.Where(this=exp.and_(*conjuncts, copy=False)))
+    if sum(1 for j in tree.args.get("joins") or () if j.args.get("side")) != 1:
+        return tree
+    outer = split_outer(tree)
+    if outer is None or (outer.inner is not None and outer.without is not None):
+        return tree
+    if outer.without is None:
+        return tree if outer.inner is None else outer.inner
+    _move_joins(outer.without)
+    return outer.without
+
+
+def is_register(select: "exp.Select", catalog: Catalog) -> bool:
+    """Whether the rows of a SELECT are of static relations, and rows of streams are asked for
+    beside them: by outer, SEMI and ANTI joins or in subqueries."""
+    from sqlglot import exp
+
+    scope = list_tables(select, catalog)
+    if not is_known(select, scope):
+        return False
+    own = {a.lower(): t for a, t in scope.tables.items()}
+    beside = {j.this.alias_or_name.lower() for j in select.args.get("joins") or () if _tests(j)}
+    if not all(isinstance(t, Relation) for a, t in own.items() if a not in beside):
+        return False
+    if any(isinstance(t, Stream) and t.versions for t in own.values()):
+        return False
+    inside = [q for q in select.find_all(exp.Select) if q is not select]
+    tables = [t for q in inside for t in list_tables(q, catalog).tables.values()]
+    return any(isinstance(t, Stream) for t in [*own.values(), *tables])
+
+
+def _tests(join: "exp.Expr") -> bool:
+    """Whether it is a LEFT, SEMI or ANTI join."""
+    kind = str(join.args.get("kind") or "").upper()
+    return kind in ("SEMI", "ANTI") or str(join.args.get("side") or "").upper() == "LEFT"
+
+
+def _name_stars(select: "exp.Select", catalog: Catalog) -> None:
+    """Columns by name in the place of `*` and `t.*`; in place."""
+    from sqlglot import exp
+
+    scope, items = list_tables(select, catalog), list[exp.Expr]()
+    shown = {
+        a: t
+        for a, t in scope.tables.items()
+        if not any(
+            j.this.alias_or_name == a and str(j.args.get("kind") or "").upper() in ("SEMI", "ANTI")
+            for j in select.args.get("joins") or ()
+        )
+    }
+    for item in select.expressions:
+        star = isinstance(item, exp.Star) and not any(item.args.values())
+        of = isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+        if not star and not of:
+            items.append(item)
+            continue
+        aliases = [a for a in shown if star or a.lower() == item.table.lower()]
+        items += [
+            exp.column(c, a, quoted=True) for a in aliases for c in column_names(scope.tables[a])
+        ]
+    select.set("expressions", items)
+
+
+def _move_joins(select: "exp.Select") -> None:
+    """EXISTS and NOT EXISTS in WHERE in the place of SEMI and ANTI joins; in place."""
+    from sqlglot import exp
+
+    kept = []
+    for join in select.args.get("joins") or ():
+        kind = str(join.args.get("kind") or "").upper()
+        if kind not in ("SEMI", "ANTI") or join.args.get("using"):
+            kept.append(join)
+            continue
+        rows = exp.Select(
+            expressions=[exp.Literal.number(1)], from_=exp.From(this=join.this.copy())
+        )
+        if (on := join.args.get("on")) is not None:
+            rows.set("where", exp.Where(this=on.copy()))
+        found: exp.Expr = exp.Exists(this=rows)
+        select.where(exp.Not(this=found) if kind == "ANTI" else found, copy=False)
+    select.set("joins", kept)
+
+
+def _read_in(condition: "exp.Expr", catalog: Catalog) -> "list[exp.Expr]":
+    """EXISTS in the place of IN of a SELECT of one column; of NOT IN, NOT EXISTS of an equal row,
+    of one with NULL, and of any where the value is NULL."""
+    from sqlglot import exp
+
+    negated, inner = False, condition
+    while isinstance(inner, (exp.Not, exp.Paren)):
+        negated ^= isinstance(inner, exp.Not)
+        inner = inner.this
+    if isinstance(inner, exp.Exists):  # NOT (NOT (…)) too
+        return [exp.Not(this=inner.copy()) if negated else inner.copy()]
+    query = inner.args.get("query") if isinstance(inner, exp.In) else None
+    rows = None if query is None else query.unnest()
+    if not isinstance(rows, exp.Select) or len(rows.expressions) != 1:
+        return [condition]
+    if {k for k, v in rows.args.items() if v} - {"expressions", "from_", "where", "joins"}:
+        return [condition]
+    if rows.find(exp.AggFunc) is not None or isinstance(inner.this, exp.Tuple):
+        return [condition]
+    rows, scope = rows.copy(), list_tables(rows, catalog)
+    name_tables(rows, scope)
+    left, right = inner.this, rows.expressions[0].unalias()
+    rows.set("expressions", [exp.Literal.number(1)])
+    conditions: list[exp.Expr] = [exp.EQ(this=right.copy(), expression=left.copy())]
+    if negated:
+        conditions += [
+            exp.Is(this=side.copy(), expression=exp.Null())
+            for side in (right, left)
+            if not _has_value(side, scope)
+        ]
+    made = [exp.Exists(this=rows.copy().where(one, copy=False)) for one in conditions]
+    return [exp.Not(this=one) if negated else one for one in made]
+
+
+def _has_value(tree: "exp.Expr", scope: Scope) -> bool:
+    """Whether it is never NULL: a constant, or a stream's timestamp."""
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Literal):
+        return True
+    table = scope.tables.get(tree.table) if isinstance(tree, exp.Column) else None
+    return isinstance(table, Stream) and tree.name == table.timestamp

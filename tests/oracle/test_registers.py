@@ -1,0 +1,256 @@
+"""Rows of static relations beside which rows of streams are, or are not: their changes and
+snapshots, replayed and live, as DuckDB answers the same text at every time from the first row on,
+with NOW() as that time."""
+
+import re
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import event, given
+
+from ontoweir.checker.decide.bound_changes import bound_changes
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.verdict.verdict import Tier
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.windows.choose_emit import Emit
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.random_queries import Case, Tables
+from tests.oracle.test_latest import fold
+from tests.oracle.test_sql_nulls import CATALOG, MARKERS, make_data, upto
+from tests.oracle.test_stacked_queries import Stacked, make_job
+from tests.oracle.test_windows_beside import At, run_live
+from tests.runtime.in_process import EPOCH, replay_here, store
+
+
+def _us(n: int) -> str:
+    return f"INTERVAL '{n}' MICROSECOND"
+
+
+def _window(random: Random, alias: str) -> str:
+    """A condition that rows of a stream are in a window; of some none."""
+    if random.random() < 0.25:
+        return ""
+    return f" AND {alias}.ts {random.choice(['>', '>', '>='])} NOW() - {_us(random.randint(1, 4))}"
+
+
+_TIES = [
+    "y.h = x.h",
+    "y.h = x.h AND y.a > x.a",
+    "y.a = x.a",
+    "y.h = x.h AND y.g = x.g",
+    "y.a < x.a",
+]
+
+
+def _rows(random: Random) -> str:
+    """The rows that are looked for."""
+    tie, window = random.choice(_TIES), _window(random, "y")
+    more = random.choice(["", "", " AND y.a > -2"])
+    joined = ""
+    if window and random.random() < 0.2:
+        joined = " JOIN s AS z ON z.h = y.h AND z.ts < y.ts AND z.ts > NOW() - " + _us(3)
+    return f"SELECT 1 FROM {random.choice('st')} AS y{joined} WHERE {tie}{window}{more}"
+
+
+def _shown(random: Random) -> list[str]:
+    return random.sample(["x.h", "x.a", "x.g"], k=random.choice([1, 1, 2, 3]))
+
+
+def _mine(random: Random) -> str:
+    return random.choice(["", "", " AND x.a > -2", " AND x.g IS NOT NULL"])
+
+
+def _beside(random: Random) -> tuple[str, int]:
+    """EXISTS and NOT EXISTS, one or several."""
+    columns = _shown(random)
+    listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(columns))
+    word = random.choice(["NOT EXISTS", "NOT EXISTS", "EXISTS"])
+    conditions = [f"{word} ({_rows(random)})"]
+    if word == "NOT EXISTS" and random.random() < 0.3:
+        conditions.append(f"NOT EXISTS ({_rows(random)})")
+    keyed = "x.h" in columns or all("y.h = x.h" in c for c in conditions)
+    if word == "NOT EXISTS" and keyed and random.random() < 0.3:
+        conditions.insert(random.randint(0, len(conditions)), f"EXISTS ({_rows(random)})")
+    if random.random() < 0.15:
+        columns, listed = [*columns, "1"], f"{listed}, 'one' AS c{len(columns)}"
+    where = " AND ".join(conditions) + _mine(random)
+    return f"SELECT {listed} FROM r AS x WHERE {where}", len(columns)
+
+
+def _phrased(random: Random) -> tuple[str, int]:
+    """SEMI and ANTI JOIN, IN and NOT IN, LEFT JOIN … IS NULL."""
+    columns, stream = _shown(random), random.choice("st")
+    listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(columns))
+    tie, window, mine = random.choice(_TIES), _window(random, "y"), _mine(random)
+    key = random.choice("ha")
+    match random.randint(0, 2):
+        case 0:
+            kind = random.choice(["SEMI", "ANTI"])
+            body = f"r AS x {kind} JOIN {stream} AS y ON {tie}{window} WHERE TRUE{mine}"
+        case 1:
+            word = random.choice(["NOT IN", "NOT IN", "IN"])
+            rows = f"SELECT y.{key} FROM {stream} AS y WHERE y.g IS NOT NULL{window}"
+            body = f"r AS x WHERE x.{key} {word} ({rows}){mine}"
+        case _:
+            tie = random.choice([t for t in _TIES if t.startswith("y.h = x.h")])
+            on = f"{tie}{window}"
+            body = f"r AS x LEFT JOIN {stream} AS y ON {on} WHERE y.h IS NULL{mine}"
+    if random.random() < 0.3:  # by name
+        rows = f"(SELECT h, a, g, ts FROM {stream} WHERE a IS NOT NULL)"
+        if random.random() < 0.5:
+            body = body.replace(f" {stream} AS y", f" {rows} AS y")
+        else:
+            body = body.replace(f" {stream} AS y", " held AS y")
+            listed = f"WITH held AS {rows} SELECT {listed}"
+            return f"{listed} FROM {body}".replace("WHERE TRUE AND", "WHERE"), len(columns)
+    return f"SELECT {listed} FROM {body}".replace("WHERE TRUE AND", "WHERE"), len(columns)
+
+
+def _set(random: Random) -> tuple[str, int]:
+    """EXCEPT and INTERSECT ALL."""
+    columns = random.sample("hag", k=random.choice([1, 1, 2]))
+    listed = ", ".join(f"y.{c} AS {c}" for c in columns)
+    first = f"SELECT {', '.join(columns)} FROM r"
+    rows = f"SELECT {listed} FROM {random.choice('st')} AS y WHERE y.a > -3{_window(random, 'y')}"
+    kind = random.choice(["EXCEPT", "EXCEPT ALL", "INTERSECT ALL"])
+    names = ", ".join(f"{c} AS c{n}" for n, c in enumerate(columns))
+    return f"{first.replace(', '.join(columns), names)} {kind} {rows}", len(columns)
+
+
+def _left(random: Random) -> tuple[str, int]:
+    """LEFT JOIN: rows, and groups."""
+    on = f"{random.choice(_TIES)}{_window(random, 'y')}"
+    where = random.choice(["", "", " WHERE x.a > -2"])
+    body = f"r AS x LEFT JOIN {random.choice('st')} AS y ON {on}{where}"
+    if random.random() < 0.35:
+        columns = [*_shown(random), *random.sample(["y.a", "y.g", "y.h", "y.ts"], k=1)]
+        rest = ""
+    else:
+        group = random.sample(["x.h", "x.g", "x.a"], k=random.choice([0, 1, 1, 2]))
+        calls = ["COUNT(y.a)", "COUNT(y.ts)", "SUM(y.a)", "MAX(y.b)", "MIN(y.ts)", "MAX(x.a)"]
+        calls += ["COUNT(DISTINCT y.g)", "SUM(CASE WHEN y.a > 0 THEN 1 ELSE 0 END)", "AVG(y.a)"]
+        calls += ["COUNT(*) FILTER (WHERE y.g = 'x')", *(["COUNT(*)"] if "x.h" in group else [])]
+        columns = [*group, *random.sample(calls, k=random.choice([1, 2, 3]))]
+        rest = f" GROUP BY {', '.join(group)}" if group else ""
+        if group and random.random() < 0.4:
+            having = [
+                "COUNT(y.a) < 2",
+                "MAX(y.a) > 0",
+                "COUNT(y.h) = 0",
+                f"MAX(y.ts) {_old(random)}",
+            ]
+            having += [f"MAX(y.ts) IS NULL OR MAX(y.ts) {_old(random)}"]
+            rest += f" HAVING {random.choice(having)}"
+    listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(columns))
+    return f"SELECT {listed} FROM {body}{rest}", len(columns)
+
+
+def _count(random: Random) -> tuple[str, int]:
+    """How many there are, or are not."""
+    group = random.sample(["x.g", "x.a"], k=random.choice([0, 1, 1, 2]))
+    word, rows = random.choice(["NOT EXISTS", "NOT EXISTS", "EXISTS"]), _rows(random)
+    where = f"{word} ({rows}){_mine(random)}"
+    if random.random() < 0.3:
+        rows = f"SELECT y.h FROM s AS y WHERE y.g IS NOT NULL{_window(random, 'y')}"
+        where = f"x.h NOT IN ({rows}){_mine(random)}"
+    columns = [*group, "COUNT(*)"]
+    listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(columns))
+    rest = f" GROUP BY {', '.join(group)}" if group else ""
+    rest += random.choice(["", " HAVING COUNT(*) > 1"]) if group else ""
+    return f"SELECT {listed} FROM r AS x WHERE {where}{rest}", len(columns)
+
+
+def _old(random: Random) -> str:
+    return f"{random.choice(['<', '<', '<=', '>', '>='])} NOW() - {_us(random.randint(1, 4))}"
+
+
+def _last(random: Random) -> tuple[str, int]:
+    """Groups whose latest row is long ago."""
+    group = random.choice(["y.h", "y.g", "y.h, y.g"])
+    body = random.choice(["s AS y", "t AS y", "r AS x JOIN s AS y ON y.h = x.h"])
+    calls = ["COUNT(*)", "SUM(y.a)", "MAX(y.ts)", "COUNT(y.b)", "MIN(y.a)", "COUNT(y.ts)"]
+    columns = [*group.split(", "), *random.sample(calls, k=random.choice([0, 1, 2]))]
+    more = random.choice(["", "", " AND COUNT(*) > 1", " AND MIN(y.a) < 2"])
+    listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(columns))
+    text = f"SELECT {listed} FROM {body} GROUP BY {group} HAVING MAX(y.ts) {_old(random)}{more}"
+    return text, len(columns)
+
+
+def check(seed: int) -> str:
+    """One random query over random rows."""
+    random = Random(seed)
+    make = random.choice([_beside, _phrased, _set, _left, _left, _last, _count])
+    (text, width), data = make(random), make_data(random)
+    return f"{make.__name__}: {compare(random, text, width, data)}"
+
+
+def compare(random: Random, text: str, width: int, data: Tables) -> str:
+    """Assert that a query's changes are what DuckDB answers; what its verdict is."""
+    query = Stacked(text, text, tuple(f"c{n}" for n in range(width)))
+    union = parse_sql(text, CATALOG, name="q", file="q.sql")
+    verdict = check_query(union, CATALOG)
+    if verdict.plans is None:
+        return str(verdict.tier)
+    if verdict.tier is Tier.UNSATISFIABLE:
+        return str(verdict.tier)
+    case = Case(CATALOG, union, data, MARKERS)
+    oracle = At(case)
+    read = set(re.findall(r"(?:FROM|JOIN) ([st])\b", text))
+    times = [row[-1] for n in read for row in data[n][1]]
+    first, last = min(times, default=MARKERS), max(times, default=-1)
+    expected = [oracle.holding(query, m) if m >= first else Counter() for m in range(MARKERS)]
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        stored, statics = store(case, random, Path(folder))
+        job = replace(
+            make_job(verdict, union, stored),
+            emit=Emit.CHANGES,
+            bound=bound_changes(verdict, CATALOG).rows,
+        )
+        options: dict[str, Any] = {"statics": statics, "rows_per_range": 1}
+        whole, _ = replay_here(patch, job, Path(folder, "1.parquet"), **options, ranges=1)
+        for marker in range(last + 1):
+            found = fold(upto(whole, marker), query.names)
+            assert found == expected[marker], (text, marker, found, expected[marker])
+        shots = replace(job, emit=Emit.SNAPSHOTS)
+        seen, _ = replay_here(patch, shots, Path(folder, "3.parquet"), **options, ranges=1)
+        for at in {row["at"] for row in seen}:
+            marker = (at - EPOCH) // timedelta(microseconds=1)
+            mine = fold([row for row in seen if row["at"] == at], query.names)
+            assert mine == expected[marker], ("snapshots", text, marker)
+        ranges = random.randint(2, 4)
+        again, _ = replay_here(patch, job, Path(folder, "2.parquet"), **options, ranges=ranges)
+        assert again == whole, text
+        live, until = run_live(replace(job, catalog=CATALOG), case, random, Path(folder))
+        for marker in range(until + 1):
+            found = fold(upto(live, marker), query.names)
+            assert found == expected[marker], ("live", text, marker)
+    return f"{verdict.tier}, answers: {len(whole) > 0}"
+
+
+@budget(0.1)
+@given(seed=SEEDS)
+def test_registers_equal_duckdb(seed: int) -> None:
+    event(check(seed))
+
+
+@pytest.mark.parametrize("column", ["h", "a"])
+def test_not_in_of_null_is_unknown(column: str) -> None:
+    """A row with NULL in the window, or NULL in the register beside any row: no answer."""
+    data = dict(make_data(Random(1)))
+    data["r"] = (data["r"][0], [(0, 1, "x"), (1, None, "y")])
+    rest = (None, None)
+    data["s"] = (
+        data["s"][0],
+        [(1, None, "x", None, *rest, 1), (1, None, "x", 0, *rest, 4), (1, None, "x", 1, *rest, 8)],
+    )
+    text = (
+        f"SELECT x.h AS c0 FROM r AS x WHERE x.{column} NOT IN (SELECT y.h FROM s AS y WHERE "
+        "y.a > -3 AND y.ts > NOW() - INTERVAL '3' MICROSECOND)"
+    )
+    assert "answers: True" in compare(Random(2), text, 1, data)

@@ -1,0 +1,202 @@
+"""Static data beside which patterns of streams match, or do not, in SPARQL: the changes of a
+replay, as DuckDB answers the same question over the tables at every time from the first row on."""
+
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.model.normal_form import Statistics
+from ontoweir.errors import QueryError
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.windows.choose_emit import Emit
+from ontoweir.run.prepare_jobs import make_job
+from tests.oracle.database import open_database
+from tests.runtime.in_process import replay_here
+
+MINUTES = 40
+START = datetime(2026, 1, 1, tzinfo=UTC)
+PROJECT = """
+[project]
+mappings = ["m.ttl"]
+queries = ["*.rq"]
+[streams.reading]
+source = { format = "parquet", path = "reading" }
+timestamp = { column = "ts", unit = "1 minute" }
+max_per_timestamp = 6
+keys = [["sensor", "ts"]]
+columns = { sensor = "int", v = "int" }
+references = [{ columns = ["sensor"], relation = "sensor", to = ["id"] }]
+[streams.repair]
+source = { format = "parquet", path = "repair" }
+timestamp = { column = "ts", unit = "1 minute" }
+max_per_timestamp = 6
+columns = { sensor = { type = "int", min = 0, max = 9 } }
+[relations.sensor]
+source = { format = "csv", path = "sensor.csv", options = { header = "true" } }
+keys = [["id"]]
+max_rows = 6
+columns = { id = "int", room = { type = "string", enum = ["a", "b"] } }
+"""
+MAPPING = """
+@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix : <urn:x:> .
+<#Sensor> rr:logicalTable [ rr:tableName "sensor" ] ;
+  rr:subjectMap [ rr:template "urn:sensor/{id}" ; rr:class :Sensor ] ;
+  rr:predicateObjectMap [ rr:predicate :in ; rr:objectMap [ rr:template "urn:room/{room}" ] ] .
+<#Reading> rr:logicalTable [ rr:tableName "reading" ] ;
+  rr:subjectMap [ rr:template "urn:reading/{sensor}/{ts}" ; rr:class :Reading ] ;
+  rr:predicateObjectMap [ rr:predicate :of ; rr:objectMap [ rr:template "urn:sensor/{sensor}" ] ] ;
+  rr:predicateObjectMap [ rr:predicate :v ; rr:objectMap [ rr:column "v" ] ] .
+<#Repair> rr:logicalTable [ rr:tableName "repair" ] ;
+  rr:subjectMap [ rr:template "urn:sensor/{sensor}" ; rr:class :Repaired ] .
+"""
+HEAD = "PREFIX : <urn:x:> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+LATE = "GRAPH ?t { ?r :of ?s } FILTER(?t > NOW() - 'PT7M'^^xsd:dayTimeDuration)"
+FAST = f"{LATE[:-1]} && ?v > 0)".replace(":of ?s", ":of ?s ; :v ?v")
+RECENT = "SELECT 1 FROM reading AS r WHERE r.sensor = s.id AND r.ts > {now} - 7"
+SENSOR = "SELECT 'urn:sensor/' || id FROM sensor AS s WHERE "
+ASKED = {
+    "absent": (
+        f"SELECT ?s WHERE {{ ?s a :Sensor FILTER NOT EXISTS {{ {LATE} }} }}",
+        f"{SENSOR}NOT EXISTS ({RECENT})",
+    ),
+    "minus": (
+        f"SELECT DISTINCT ?s WHERE {{ ?s a :Sensor MINUS {{ {FAST} }} }}",
+        f"{SENSOR}NOT EXISTS ({RECENT} AND r.v > 0)",
+    ),
+    "optional": (
+        f"SELECT ?s ?room WHERE {{ ?s :in ?room OPTIONAL {{ {LATE} }} FILTER(!BOUND(?r)) }}",
+        (
+            f"{SENSOR.replace(' FROM', ', ' + chr(39) + 'urn:room/' + chr(39) + ' || room FROM')}"
+            f"NOT EXISTS ({RECENT})"
+        ),
+    ),
+    "present": (
+        f"SELECT ?s WHERE {{ ?s a :Sensor FILTER EXISTS {{ {FAST} }} }}",
+        f"{SENSOR}EXISTS ({RECENT} AND r.v > 0)",
+    ),
+    "never": (
+        "SELECT DISTINCT ?s WHERE { ?s a :Sensor FILTER NOT EXISTS { GRAPH ?t { ?r :of ?s } } }",
+        f"{SENSOR}NOT EXISTS (SELECT 1 FROM reading AS r WHERE r.sensor = s.id)",
+    ),
+    "rooms": (
+        f"SELECT ?room WHERE {{ ?s :in ?room FILTER NOT EXISTS {{ {LATE} }} }}",
+        "SELECT 'urn:room/' || room FROM sensor AS s WHERE NOT EXISTS (" + RECENT + ")",
+    ),
+    "both": (
+        (
+            f"SELECT ?s WHERE {{ ?s a :Sensor FILTER NOT EXISTS {{ {LATE} }} FILTER NOT EXISTS "
+            "{ GRAPH ?u { ?s a :Repaired } FILTER(?u > NOW() - 'PT5M'^^xsd:dayTimeDuration) } }"
+        ),
+        (
+            f"{SENSOR}NOT EXISTS ({RECENT}) AND NOT EXISTS (SELECT 1 FROM repair AS p WHERE "
+            "p.sensor = s.id AND p.ts > {now} - 5)"
+        ),
+    ),
+    "together": (
+        (
+            "SELECT DISTINCT ?room WHERE { ?s :in ?room FILTER(?room != <urn:room/c>) FILTER NOT "
+            f"EXISTS {{ ?o :in ?room . {LATE.replace('?s', '?o')} }} }}"
+        ),
+        (
+            "SELECT DISTINCT 'urn:room/' || room FROM sensor AS s WHERE NOT EXISTS (SELECT 1 FROM "
+            "sensor AS o JOIN reading AS r ON r.sensor = o.id WHERE o.room = s.room AND r.ts > "
+            "{now} - 7)"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_registers_in_sparql_equal_duckdb(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(name)
+    text, plain = ASKED[name]
+    workspace = _write_project(text, tmp_path)
+    data = _make_data(random, tmp_path)
+    compiled = workspace.compile("q")
+    verdict = check_query(compiled.union, workspace.project.catalog)
+    assert verdict.plans is not None, verdict
+    job = make_job(workspace, compiled, verdict, Statistics())[0]
+    job = replace(job, emit=Emit.CHANGES)
+    options: dict[str, Any] = {"ranges": 1, "rows_per_range": 1, "rows_per_chunk": 7}
+    found, _ = replay_here(monkeypatch, job, tmp_path / "a.parquet", **options)
+    assert len(found) > 3
+    base = open_database()
+    base.execute("CREATE TEMP TABLE all_reading (sensor BIGINT, v BIGINT, ts BIGINT)")
+    base.execute("CREATE TEMP TABLE all_repair (sensor BIGINT, ts BIGINT)")
+    base.execute("CREATE TEMP TABLE sensor (id BIGINT, room VARCHAR)")
+    base.executemany("INSERT INTO sensor VALUES (?, ?)", data["sensor"])
+    base.executemany("INSERT INTO all_reading VALUES (?, ?, ?)", data["reading"])
+    base.executemany("INSERT INTO all_repair VALUES (?, ?)", data["repair"])
+    read = ["reading", "repair"] if "repair" in plain else ["reading"]
+    times = [row[-1] for n in read for row in data[n]]
+    for minute in range(max(times) + 1):
+        for table in ("reading", "repair"):
+            base.execute(
+                f"CREATE OR REPLACE TEMP VIEW {table} AS FROM all_{table} WHERE ts <= {minute}"
+            )
+        asked = plain.replace("{now}", str(minute))
+        expected = Counter(base.execute(asked).fetchall()) if minute >= min(times) else Counter()
+        assert _hold(found, minute) == expected, (minute, text)
+
+
+def test_what_is_not_shown_is_asked_for(tmp_path: Path) -> None:
+    text = f"SELECT DISTINCT ?room WHERE {{ ?s :in ?room FILTER NOT EXISTS {{ {LATE} }} }}"
+    with pytest.raises(QueryError, match=r"select \?s, \?room, or leave DISTINCT out"):
+        _write_project(text, tmp_path).compile("q")
+
+
+def test_windows_beside_rows_are_refused(tmp_path: Path) -> None:
+    text = f"SELECT ?p WHERE {{ GRAPH ?u {{ ?p :of ?s }} FILTER NOT EXISTS {{ {LATE} }} }}"
+    with pytest.raises(QueryError, match="read beside patterns of static data alone"):
+        _write_project(text, tmp_path).compile("q")
+
+
+def _write_project(text: str, folder: Path) -> Workspace:
+    (folder / "ontoweir.toml").write_text(PROJECT, encoding="utf-8")
+    (folder / "m.ttl").write_text(MAPPING, encoding="utf-8")
+    (folder / "q.rq").write_text(HEAD + text, encoding="utf-8")
+    return Workspace(load_project(folder, environ={}))
+
+
+def _make_data(random: Random, folder: Path) -> dict[str, list[tuple[Any, ...]]]:
+    sensors = [(n, random.choice("ab")) for n in range(6)]
+    readings = [
+        (n, random.randint(-3, 3), minute)
+        for minute in range(2, MINUTES)
+        for n in range(5)
+        if random.random() < 0.08
+    ]
+    repairs = [(random.randrange(6), minute) for minute in range(5, MINUTES, 4)]
+    lines = ["id,room", *(f"{n},{room}" for n, room in sensors)]
+    (folder / "sensor.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name, columns, rows in (
+        ("reading", ["sensor", "v"], readings),
+        ("repair", ["sensor"], repairs),
+    ):
+        (folder / name).mkdir()
+        table: dict[str, list[Any]] = {c: [r[n] for r in rows] for n, c in enumerate(columns)}
+        table["ts"] = [START + timedelta(minutes=r[-1]) for r in rows]
+        pq.write_table(pa.table(table), folder / name / "0.parquet", row_group_size=9)
+    return {"sensor": list(sensors), "reading": list(readings), "repair": list(repairs)}
+
+
+def _hold(rows: list[dict[str, Any]], minute: int) -> Counter[Any]:
+    """What holds at a minute."""
+    held: Counter[Any] = Counter()
+    for row in rows:
+        at = row["at"].replace(tzinfo=UTC) - START
+        if at <= timedelta(minutes=minute):
+            shown = tuple(v for n, v in row.items() if n not in ("op", "at", "multiplicity"))
+            held[shown] += {"+": 1, "-": -1}[row["op"]] * row.get("multiplicity", 1)
+    return +held
