@@ -8,15 +8,18 @@ from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.solve_differences import Var
 from ontoweir.checker.witness.layout.plan_layouts import Layout, is_single
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.spj import Attribute
 
 
 class Spread(StrEnum):
     """Which values of a layout are kept apart, although the query does not ask for it: those of
-    key columns, none, or of a stream that occurs several times those of the occurrences."""
+    key columns, none, or of a stream that occurs several times those of the occurrences. Or those
+    of keys, where each column that a rule closes has one value all the time, which stays open."""
 
     KEYS = "keys"
     NONE = "none"
     ROLES = "roles"
+    OPEN = "open"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +63,26 @@ class Copies:
         return otherwise
 
 
-def make_copies(form: NormalForm, catalog: Catalog, layout: Layout, size: int) -> Copies:
+def make_copies(
+    form: NormalForm, catalog: Catalog, layout: Layout, size: int, spread: Spread
+) -> Copies:
     """So many copies of a match."""
     shared = frozenset(c.index for c in form.classes if c.domain.finite)
+    if spread is Spread.OPEN:
+        shared |= _list_closing(form, catalog)
     folds = frozenset(f.value for f in form.folds or ())
     shown = frozenset(c.index for c in form.classes if c.projected) | folds
     folded = folds & shared if layout.anchored else frozenset[int]()
     return Copies(form, catalog, layout, size, shared, folded, shown)
+
+
+def _list_closing(form: NormalForm, catalog: Catalog) -> frozenset[int]:
+    """The classes of columns that rules close."""
+    columns = {
+        Attribute(m.alias, name)
+        for m in form.members
+        for rule in catalog.streams[m.stream].closing
+        if rule.span_us is None
+        for name in rule.columns
+    }
+    return frozenset(index for a in columns if (index := form.class_of.get(a)) is not None)
