@@ -31,16 +31,14 @@ def is_legal(witness: Witness, catalog: Catalog) -> bool:
     )
 
 
-def _is_legal(
-    catalog: Catalog, sure: Sequence[WitnessRow], optional: Sequence[WitnessRow]
-) -> bool:
+def _is_legal(catalog: Catalog, sure: Sequence[WitnessRow], optional: Sequence[WitnessRow]) -> bool:
     by_table, always = _by_table([*sure, *optional]), _by_table(sure)
     return all(
         _keeps_size(catalog.table(name), mine)
         and _keeps_keys(catalog.table(name), mine)
         and _keeps_references(catalog.table(name), mine, by_table)
         and _keeps_lags(catalog, name, mine, by_table)
-        and (name not in catalog.streams or keeps_closing(catalog.streams[name], mine, always.get(name, ())))
+        and _keeps_closing(catalog, name, mine, always.get(name, ()))
         and all(
             _in_domain(dict(r.values)[column.name], column)
             for column in catalog.table(name).columns
@@ -48,6 +46,13 @@ def _is_legal(
         )
         for name, mine in by_table.items()
     )
+
+
+def _keeps_closing(
+    catalog: Catalog, name: str, rows: Sequence[WitnessRow], always: Sequence[WitnessRow]
+) -> bool:
+    stream = catalog.streams.get(name)
+    return stream is None or keeps_closing(stream, rows, always)
 
 
 def _by_table(rows: Sequence[WitnessRow]) -> dict[str, list[WitnessRow]]:

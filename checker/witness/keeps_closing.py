@@ -10,9 +10,7 @@ from ontoweir.mappings.model.catalog import ClosingRule, Stream
 _Value: TypeAlias = tuple[object, ...]
 
 
-def keeps_closing(
-    stream: Stream, rows: Sequence[WitnessRow], always: Sequence[WitnessRow]
-) -> bool:
+def keeps_closing(stream: Stream, rows: Sequence[WitnessRow], always: Sequence[WitnessRow]) -> bool:
     """Whether rows keep every closing rule of their stream, with any subset of those that are
     optional, and so does a witness of any size.
 

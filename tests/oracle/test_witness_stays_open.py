@@ -17,6 +17,7 @@ SHORT = GAP.replace("10 seconds", "1 second")
 NONE_BETWEEN = ROWS.replace("50", "0")
 RISING = SLACK.replace("20", "0")
 CLOSING = (GAP, SHORT, ROWS, NONE_BETWEEN, ENDS)
+THREE = PAIRS.replace("WHERE", ", buy c WHERE")
 WAITS = f"SELECT a.url, b.url AS u {PAIRS} AND a.ts < b.ts"
 ROW: TypeAlias = tuple[int, int, dict[str, Any]]
 """What row it is (0: always there; n: optional row n; -n: of suffix n), its step, its values."""
@@ -25,8 +26,7 @@ JOINS = [
     WAITS,
     f"SELECT DISTINCT a.url {PAIRS} AND a.ts < b.ts AND b.kind = 1",
     f"SELECT b.k {PAIRS} AND a.ts < b.ts AND a.cost < b.cost",
-    f"SELECT a.url {PAIRS.replace('WHERE', ', buy c WHERE')} "
-    "AND a.ts < b.ts AND b.ts < c.ts AND c.price = 3",
+    f"SELECT a.url {THREE} AND a.ts < b.ts AND b.ts < c.ts AND c.price = 3",
 ]
 GROUPS = [
     "SELECT k, COUNT(DISTINCT url) AS n FROM page WHERE k > '' GROUP BY k",

@@ -14,6 +14,7 @@ from ontoweir.checker.witness.layout.hold_far import check_far
 from ontoweir.checker.witness.layout.hold_open import hold_open
 from ontoweir.checker.witness.layout.make_rows import make_rows
 from ontoweir.checker.witness.layout.plan_layouts import Layout
+from ontoweir.checker.witness.layout.unused_columns import UnusedColumns
 from ontoweir.checker.witness.layout.watch_clock import NoRowError
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
@@ -125,7 +126,8 @@ def _lay_out(
     values = {c.index: solution.get(val(c.index, 0), 0) for c in form.classes if c.domain.within}
     try:
         check_far(form, catalog)
-        return make_rows(form, catalog, layout, size, solution, val, spread), values
+        spare = UnusedColumns(catalog, stay_open=spread is Spread.OPEN)
+        return make_rows(form, catalog, layout, size, solution, val, spare), values
     except NoRowError:
         return None
 

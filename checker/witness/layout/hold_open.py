@@ -1,4 +1,4 @@
-"""Rows that hold values open in a witness: no gap between rows of a value is longer than declared."""
+"""Rows that hold values open in a witness: none of a value comes later than its gap allows."""
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
