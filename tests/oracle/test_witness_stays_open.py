@@ -16,6 +16,7 @@ from tests.checker.decide.test_closing_rules import ENDS, FEW, GAP, PAIRS, ROWS,
 SHORT = GAP.replace("10 seconds", "1 second")
 NONE_BETWEEN = ROWS.replace("50", "0")
 RISING = SLACK.replace("20", "0")
+ONE_ROW = '\nkeys = [["ts"]]'
 CLOSING = (GAP, SHORT, ROWS, NONE_BETWEEN, ENDS)
 THREE = PAIRS.replace("WHERE", ", buy c WHERE")
 WAITS = f"SELECT a.url, b.url AS u {PAIRS} AND a.ts < b.ts"
@@ -40,6 +41,8 @@ GROUPS = [
         *((WAITS, rule) for rule in CLOSING),
         *((sql, rule) for sql in JOINS[1:] for rule in (GAP, ROWS)),
         *((sql, rule) for sql in GROUPS for rule in (GAP, ENDS)),
+        (WAITS, GAP + ONE_ROW),
+        (GROUPS[0], GAP.replace("10", "2") + ONE_ROW),
     ],
 )
 def test_a_value_that_stays_open(sql: str, rule: str, tmp_path: Path) -> None:
@@ -56,6 +59,7 @@ def test_an_order_in_which_a_value_stays(sql: str, rule: str, tmp_path: Path) ->
     ("sql", "rule"),
     [
         (WAITS, FEW),  # few rows have a value
+        (WAITS, SHORT + ONE_ROW),  # each time has one row of the value, or it is closed
         (f"SELECT b.url {PAIRS} AND a.ts < b.ts AND a.kind = 1", GAP),
         ("SELECT k, COUNT(*) AS n FROM page WHERE k > '' GROUP BY k", GAP),
         (WAITS, GAP.replace("gap", "within")),

@@ -28,7 +28,8 @@ class Copies:
 
     `shared`: classes that have one value in all copies; `folded`: those of them whose value is
     another in the anchor; `shown`: classes that an answer shows, which in a layout that comes
-    `again` have in its second half the values of the first.
+    `again` have in its second half the values of the first; `open_steps`: how many steps are left
+    before each copy, for rows that hold a value open.
     """
 
     form: NormalForm
@@ -38,6 +39,7 @@ class Copies:
     shared: frozenset[int]
     folded: frozenset[int]
     shown: frozenset[int]
+    open_steps: int
 
     @property
     def half(self) -> int:
@@ -73,7 +75,8 @@ def make_copies(
     folds = frozenset(f.value for f in form.folds or ())
     shown = frozenset(c.index for c in form.classes if c.projected) | folds
     folded = folds & shared if layout.anchored else frozenset[int]()
-    return Copies(form, catalog, layout, size, shared, folded, shown)
+    steps = int(spread is Spread.OPEN)
+    return Copies(form, catalog, layout, size, shared, folded, shown, steps)
 
 
 def _list_closing(form: NormalForm, catalog: Catalog) -> frozenset[int]:
