@@ -136,7 +136,7 @@ def _answer(base: duckdb.DuckDBPyConnection, sql: str, there: set[int]) -> Count
 def _check_rule(rule: str, rows: Sequence[tuple[int, dict[str, Any]]]) -> None:
     """Assert that rows of page keep it, and that no more than three come at one time."""
     page = sorted(((s, v) for s, v in rows if v["table"] == "page"), key=lambda row: row[0])
-    assert max(Counter(s for s, _ in page).values()) <= 3
+    assert max(Counter(s for s, _ in page).values(), default=0) <= 3
     steps: dict[str, list[int]] = {}
     for step, values in page:
         steps.setdefault(values["k"], []).append(step)
@@ -149,8 +149,9 @@ def _check_rule(rule: str, rows: Sequence[tuple[int, dict[str, Any]]]) -> None:
                 between = [v for s, v in page if a < s < b and v["k"] != value]
                 assert len(between) <= most
     elif "slack" in rule:
-        reached = [max(v["cost"] for s, v in page if s <= step) for step, _ in page]
-        assert all(v["cost"] >= top - most for (_, v), top in zip(page, reached, strict=True))
+        for step, values in page:  # rows of one time are in no order
+            reached = max((v["cost"] for s, v in page if s < step), default=values["cost"])
+            assert values["cost"] >= reached - most
     else:
         ended = {v["k"]: s for s, v in page if v["done"]}
         assert all(s <= ended.get(v["k"], s) for s, v in page)
