@@ -75,6 +75,15 @@ class DeclareGap:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclareFew:
+    """Declare that a value of a column has few rows until it is closed, by a rule that is declared
+    (`find_rule`)."""
+
+    stream: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
 class AddWindow:
     """`later - earlier <= steps`, between two times of the query."""
 
@@ -124,6 +133,7 @@ Change: TypeAlias = (
     | DeclareDomain
     | DeclareReference
     | DeclareGap
+    | DeclareFew
     | AddWindow
     | AddOrder
     | DropVariable
@@ -151,7 +161,7 @@ def rank_change(change: Change) -> int:
             return 2
         case AddOrder() | DeclareKey():
             return 3
-        case DeclareDomain() | DeclareGap():
+        case DeclareDomain() | DeclareGap() | DeclareFew():
             return 4
         case DropVariable():
             return 5
@@ -171,7 +181,7 @@ def name_times(query: SpjQuery, catalog: Catalog) -> dict[str, str]:
 def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog]:
     """The union and the catalog after a change."""
     match change:
-        case DeclareDomain() | DeclareReference() | DeclareKey() | DeclareGap():
+        case DeclareDomain() | DeclareReference() | DeclareKey() | DeclareGap() | DeclareFew():
             changed = _declare(change, catalog)
             if isinstance(change, DeclareKey):
                 whole = extend_catalog(changed, union)
@@ -200,7 +210,8 @@ def apply_change(change: Change, union: SpjUnion, catalog: Catalog) -> tuple[Spj
 
 
 def _declare(
-    change: DeclareDomain | DeclareReference | DeclareKey | DeclareGap, catalog: Catalog
+    change: DeclareDomain | DeclareReference | DeclareKey | DeclareGap | DeclareFew,
+    catalog: Catalog,
 ) -> Catalog:
     """The catalog with a declaration more."""
     match change:
@@ -224,8 +235,19 @@ def _declare(
             most = ROWS if few else None
             rule = ClosingRule((column,), gap_us=gap, source=stream.source, most_rows=most)
             return _with(catalog, replace(stream, closing=(*stream.closing, rule)))
+        case DeclareFew(stream=name, column=column):
+            stream = catalog.streams[name]
+            known = find_rule(stream, column)
+            rules = (replace(r, most_rows=ROWS) if r is known else r for r in stream.closing)
+            return _with(catalog, replace(stream, closing=tuple(rules)))
         case _:
             assert_never(change)
+
+
+def find_rule(stream: Stream, column: str) -> ClosingRule | None:
+    """The rule that closes the values of a column, of which any number of rows may have one."""
+    rules = (r for r in stream.closing if r.columns == (column,) and r.span_us is None)
+    return next((r for r in rules if r.most_rows is None), None)
 
 
 def _without_group(union: SpjUnion, name: str) -> SpjUnion:

@@ -12,12 +12,14 @@ from ontoweir.checker.repair.changes import (
     AddWindow,
     Change,
     DeclareDomain,
+    DeclareFew,
     DeclareGap,
     DeclareKey,
     DeclareReference,
     DropGroup,
     DropVariable,
     SetDistinct,
+    find_rule,
     name_times,
     rank_change,
 )
@@ -101,11 +103,13 @@ def _gaps(form: NormalForm, union: SpjUnion, catalog: Catalog) -> Iterator[Chang
         stream = catalog.streams.get(tables[attribute.alias])
         if stream is None or form.classes[form.class_of[attribute]].domain.finite:
             continue
+        # what its rows have else, which few rows bound
+        more = open_ones - {form.class_of[attribute]}
+        few = bool(more) and more <= form.of_alias(attribute.alias)
         if _may_be_closed(stream, attribute.column):
-            # what its rows have else, which few rows bound
-            more = open_ones - {form.class_of[attribute]}
-            few = bool(more) and more <= form.of_alias(attribute.alias)
             yield DeclareGap(stream.name, attribute.column, few)
+        elif few and find_rule(stream, attribute.column) is not None:
+            yield DeclareFew(stream.name, attribute.column)
 
 
 def _joined(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
@@ -119,12 +123,16 @@ def _joined(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
         aliases = {form.members[i].alias for i in group.members}
         columns = {a.column for a, _ in group.attributes if a.alias in aliases}
         name = min(columns)
-        if stream is None or len(columns) > 1 or not _may_be_closed(stream, name):
+        if stream is None or len(columns) > 1:
             continue
-        yield DeclareGap(stream.name, name)
         others = (c for c in form.classes if c is not group and c.members & group.members)
-        if any(not c.domain.finite and _matters(form, c) for c in others):
-            yield DeclareGap(stream.name, name, few=True)
+        few = any(not c.domain.finite and _matters(form, c) for c in others)
+        if _may_be_closed(stream, name):
+            yield DeclareGap(stream.name, name)
+            if few:
+                yield DeclareGap(stream.name, name, few=True)
+        elif few and find_rule(stream, name) is not None:
+            yield DeclareFew(stream.name, name)
 
 
 def _may_be_closed(stream: Stream, name: str) -> bool:

@@ -7,6 +7,7 @@ answer, computed naively, then confirms it. What is not confirmed is not a witne
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain, islice, product
 
 from ontoweir.checker.model.criterion import Failure
 from ontoweir.checker.model.normal_form import NormalForm
@@ -23,7 +24,8 @@ from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.model.watch_time import phase
 
 MAX_TRIES = 60
-"""How many layouts are tried of a disjunct: of many occurrences there are many, and much alike."""
+"""How many layouts are tried of a disjunct: of many occurrences there are many, and much alike; and
+as many again in which values stay open that a rule may close."""
 _BOTH_WAYS = 4
 """Of at most so many members, values that differ are laid out in either order: it takes as long
 again, and of more members one order takes seconds."""
@@ -46,7 +48,8 @@ def find_witness(
     What static data limits could still pass by its slack: there the larger one is confirmed too.
     """
     try:
-        with phase("looking for a counterexample", MAX_TRIES) as done:
+        most = MAX_TRIES * (2 if _may_stay_open(form, catalog) else 1)
+        with phase("looking for a counterexample", most) as done:
             return _find(form, union, failures, catalog, size, again, done)
     except TooLongError:  # of many occurrences of one stream
         return None
@@ -62,32 +65,36 @@ def _find(
     done: Callable[[int], None],
 ) -> Witness | None:
     streams = [m.stream for m in form.members]
-    spreads = tuple(Spread) if len(set(streams)) < len(streams) else (Spread.KEYS, Spread.NONE)
-    tries = 0
+    spreads = [Spread.KEYS, Spread.NONE]
+    spreads += [Spread.ROLES] if len(set(streams)) < len(streams) else []
     finite = {c.index for c in form.classes if c.domain.finite}
     ordered = len(form.members) <= _BOTH_WAYS and any(
         not {d.x, d.y} & finite for d in form.disequalities
     )
+    layouts = []
     for failure in failures:
-        layouts = list(plan_layouts(form, failure))
-        if ordered:  # the other way round too, whichever is written first
-            layouts += [replace(layout, above=True) for layout in layouts]
-        for layout in layouts:
-            if layout.again and not again:
-                continue
-            for spread in spreads:
-                tries += 1
-                if tries > MAX_TRIES:
-                    return None
-                done(tries)
-                constructed = construct_witness(form, catalog, layout, size, spread)
-                if constructed is None or not confirm_witness(
-                    union, catalog, constructed[0], by_median=layout.ranked
-                ):
-                    continue
-                if _has_room(form, union, catalog, layout, size, spread, constructed[1]):
-                    return _without_derived(constructed[0], catalog)
+        planned = [p for p in plan_layouts(form, failure) if again or not p.again]
+        # the other way round too, whichever is written first
+        layouts += planned + [replace(p, above=True) for p in planned if ordered]
+    choices = [islice(product(layouts, spreads), MAX_TRIES)]
+    if _may_stay_open(form, catalog):
+        choices.append(islice(product(layouts, [Spread.OPEN]), MAX_TRIES))
+    for tries, (layout, spread) in enumerate(chain.from_iterable(choices), 1):
+        done(tries)
+        constructed = construct_witness(form, catalog, layout, size, spread)
+        if constructed is None or not confirm_witness(
+            union, catalog, constructed[0], by_median=layout.ranked
+        ):
+            continue
+        if _has_room(form, union, catalog, layout, size, spread, constructed[1]):
+            return _without_derived(constructed[0], catalog)
     return None
+
+
+def _may_stay_open(form: NormalForm, catalog: Catalog) -> bool:
+    """Whether a rule closes values of a stream, each of which may stay open for ever."""
+    rules = (rule for m in form.members for rule in catalog.streams[m.stream].closing)
+    return any(rule.span_us is None for rule in rules)
 
 
 def _has_room(

@@ -25,20 +25,20 @@ def is_legal(witness: Witness, catalog: Catalog) -> bool:
     references, domains, a stream's start, and when values are closed. Fewer optional tuples break
     nothing more, as nothing refers to a stream's tuple.
     """
-    prefix = [*witness.fixed, *witness.optional]
-    return all(_is_legal(catalog, [*prefix, *suffix]) for suffix in witness.suffixes)
+    return all(
+        _is_legal(catalog, [*witness.fixed, *suffix], witness.optional)
+        for suffix in witness.suffixes
+    )
 
 
-def _is_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> bool:
-    by_table: dict[str, list[WitnessRow]] = {}
-    for row in rows:
-        by_table.setdefault(row.table, []).append(row)
+def _is_legal(catalog: Catalog, sure: Sequence[WitnessRow], optional: Sequence[WitnessRow]) -> bool:
+    by_table, always = _by_table([*sure, *optional]), _by_table(sure)
     return all(
         _keeps_size(catalog.table(name), mine)
         and _keeps_keys(catalog.table(name), mine)
         and _keeps_references(catalog.table(name), mine, by_table)
         and _keeps_lags(catalog, name, mine, by_table)
-        and (name not in catalog.streams or keeps_closing(catalog.streams[name], mine))
+        and _keeps_closing(catalog, name, mine, always.get(name, ()))
         and all(
             _in_domain(dict(r.values)[column.name], column)
             for column in catalog.table(name).columns
@@ -46,6 +46,20 @@ def _is_legal(catalog: Catalog, rows: Sequence[WitnessRow]) -> bool:
         )
         for name, mine in by_table.items()
     )
+
+
+def _keeps_closing(
+    catalog: Catalog, name: str, rows: Sequence[WitnessRow], always: Sequence[WitnessRow]
+) -> bool:
+    stream = catalog.streams.get(name)
+    return stream is None or keeps_closing(stream, rows, always)
+
+
+def _by_table(rows: Sequence[WitnessRow]) -> dict[str, list[WitnessRow]]:
+    found: dict[str, list[WitnessRow]] = {}
+    for row in rows:
+        found.setdefault(row.table, []).append(row)
+    return found
 
 
 def _keeps_size(table: Stream | Relation, rows: Sequence[WitnessRow]) -> bool:

@@ -41,7 +41,7 @@ def constrain_copies(
     edges.extend(_before(copies))
     if layout.ranked:
         edges.extend(_ranked(copies))
-    if spread is Spread.KEYS:
+    if spread in (Spread.KEYS, Spread.OPEN):
         edges.extend(_unique(copies))
     return edges
 
@@ -54,7 +54,7 @@ def _within(copies: Copies, copy: int) -> Iterable[Edge]:
     for m in form.members:
         if m.last is not None:
             yield time(m.index, copy), ("zero",), m.last
-        yield ("zero",), time(m.index, copy), -max(m.first or 0, 0)
+        yield ("zero",), time(m.index, copy), -max(m.first or 0, 0) - copies.open_steps
     for q in form.inequalities:
         slack = copies.gap(1, q.x, q.y) if q.strict else 0
         yield val(q.x, copy), val(q.y, copy), q.limit - slack
@@ -88,7 +88,8 @@ def _following(copies: Copies, copy: int) -> list[Edge] | None:
         edges.append((val(y, near), val(x, far), -shift))
     for member in layout.before:
         if not form.members[member].finite:
-            edges.append((time(member, copy), time(member, copy + 1), -1))
+            spaced = copies.open_steps * form.members[member].spacing
+            edges.append((time(member, copy), time(member, copy + 1), -1 - spaced))
     if layout.sequence is not None:
         first, second = layout.sequence
         edges.append((time(first, copy), time(second, copy), -1))

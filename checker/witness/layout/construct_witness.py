@@ -11,8 +11,10 @@ from ontoweir.checker.witness.layout.constrain_copies import constrain_copies
 from ontoweir.checker.witness.layout.constrain_disequalities import constrain_disequalities
 from ontoweir.checker.witness.layout.copies import Spread, make_copies
 from ontoweir.checker.witness.layout.hold_far import check_far
+from ontoweir.checker.witness.layout.hold_open import hold_open
 from ontoweir.checker.witness.layout.make_rows import make_rows
 from ontoweir.checker.witness.layout.plan_layouts import Layout
+from ontoweir.checker.witness.layout.unused_columns import UnusedColumns
 from ontoweir.checker.witness.layout.watch_clock import NoRowError
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
@@ -74,6 +76,8 @@ def construct_witness(
             tuple(optional),
             tuple((*first, *suffix) for suffix in suffixes),
         )
+    if spread is Spread.OPEN:
+        witness = hold_open(witness, catalog)
     return witness, values
 
 
@@ -86,7 +90,7 @@ def _lay_out(
     statics: Statics,
     least: bool,
 ) -> tuple[Witness, Statics] | None:
-    copies = make_copies(form, catalog, layout, size)
+    copies = make_copies(form, catalog, layout, size, spread)
     val = copies.value
     edges = constrain_copies(copies, spread, statics)
     if edges is None:
@@ -122,7 +126,8 @@ def _lay_out(
     values = {c.index: solution.get(val(c.index, 0), 0) for c in form.classes if c.domain.within}
     try:
         check_far(form, catalog)
-        return make_rows(form, catalog, layout, size, solution, val), values
+        spare = UnusedColumns(catalog, stay_open=spread is Spread.OPEN)
+        return make_rows(form, catalog, layout, size, solution, val, spare), values
     except NoRowError:
         return None
 

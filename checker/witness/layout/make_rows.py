@@ -28,18 +28,18 @@ def make_rows(
     size: int,
     solution: Mapping[Var, int | Fraction],
     val: Any,
+    spare: UnusedColumns,
 ) -> Witness:
     """The witness that a solution of the layout's constraints stands for (theory §9).
 
     Raises: NoRowError (it is not known what makes the values of a derived column).
     """
-    spare, numbers = UnusedColumns(catalog), dict[tuple[int, Any], int]()
+    numbers = dict[tuple[int, Any], int]()
     absent = {c.attribute for c in form.query.conditions if isinstance(c, IsNull)}
     scales = {c.index: find_scale(form, c, catalog) for c in form.classes}
-    derives = _list_deriving(form, catalog)
+    derives, stretch = _list_deriving(form, catalog), stretch_steps(form, catalog)
     texts = {c.index: _choose_text(form, c, catalog) for c in form.classes if c.kind is Kind.STRING}
     statics: dict[tuple[str, tuple[tuple[str, Any], ...]], WitnessRow] = {}
-    stretch = stretch_steps(form, catalog)
 
     def values(
         alias: str, table: str, copy: int, step: int | None = None, *, whole: bool = True

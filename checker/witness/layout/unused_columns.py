@@ -22,22 +22,30 @@ _FIRST = 10**6
 """Numbers from here on stand for values that nothing limits."""
 
 _MANY = 10**6
+_WIDEST = 100
+"""About so many columns of a row have values that nothing limits."""
 
 
 class UnusedColumns:
     """Columns of a key get other values from row to row, as long as their domains last; columns
-    that reference a static relation few; others a new value in each row."""
+    that reference a static relation few; others a new value in each row.
 
-    def __init__(self, catalog: Catalog) -> None:
-        self.catalog = catalog
+    Args:
+        catalog: their tables.
+        stay_open: columns that a rule closes have one value, and no row says that it is the last.
+        after: how many rows were filled before.
+    """
+
+    def __init__(self, catalog: Catalog, *, stay_open: bool = False, after: int = 0) -> None:
+        self.catalog, self.stay_open, self.after = catalog, stay_open, after
         self.rows: dict[str, int] = {}
-        self.fresh = _FIRST
+        self.fresh = _FIRST + after * _WIDEST
 
     def fill(self, table: str, columns: Sequence[str]) -> dict[str, Any]:
         """Values for these columns of one more row of a table."""
         declared = self.catalog.table(table)
-        number = self.rows[table] = self.rows.get(table, -1) + 1
-        chosen: dict[str, Any] = {}
+        number = self.rows[table] = self.rows.get(table, self.after - 1) + 1
+        chosen = self._stay_open(declared, columns) if self.stay_open else {}
         for key in declared.keys:
             rest = number
             for name in key:
@@ -56,6 +64,19 @@ class UnusedColumns:
                 self.fresh += 1
                 place = self.fresh - _FIRST
             chosen[name] = self._value(declared, column, place)
+        return chosen
+
+    def _stay_open(self, table: Stream | Relation, columns: Sequence[str]) -> dict[str, Any]:
+        """The values of columns in rules that close values."""
+        chosen: dict[str, Any] = {}
+        rules = table.closing if isinstance(table, Stream) else ()
+        for rule in (r for r in rules if r.span_us is None):
+            for name in rule.columns:
+                column = table.column(name)
+                if column is not None and name in columns:
+                    chosen[name] = self._value(table, column, 0)
+            if rule.ends is not None and rule.ends in columns:
+                chosen[rule.ends] = False
         return chosen
 
     def _size(self, table: Stream | Relation, column: Column) -> int:

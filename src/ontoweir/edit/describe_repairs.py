@@ -8,11 +8,13 @@ from difflib import SequenceMatcher
 from typing import assert_never
 
 from ontoweir.checker.repair.changes import (
+    ROWS,
     VALUES,
     AddOrder,
     AddWindow,
     Change,
     DeclareDomain,
+    DeclareFew,
     DeclareGap,
     DeclareKey,
     DeclareReference,
@@ -29,6 +31,7 @@ from ontoweir.edit.edit_project import (
     add_reference,
     edit_column,
     list_key,
+    set_few,
     write_cluster,
     write_domain,
     write_reference,
@@ -142,15 +145,9 @@ def draft_changes(
                     more.append((Source(place.file), (line,)))
                 else:
                     project = edited
-            case DeclareGap(stream=name, column=column):
-                declared_gap = after.streams[name].closing[-1]
-                gap, most = show_duration(declared_gap.gap_us or 0), declared_gap.most_rows
-                edited = None
-                if project is not None:
-                    edited = add_cluster(project, name, column, "gap", gap, most)
+            case DeclareGap(stream=name) | DeclareFew(stream=name):
+                edited, line = _edit_rule(change, project, after)
                 if edited is None:
-                    rule = write_cluster(column, "gap", gap, most)
-                    line = f"clustered = [{rule}]  # one more, in [streams.{name}]"
                     place = after.streams[name].source or Source(catalog.file)
                     more.append((Source(place.file), (line,)))
                 else:
@@ -164,6 +161,21 @@ def draft_changes(
                     union, _ = apply_change(change, union, catalog)
         declared = after
     return Draft(query, project if project != begun else None, tuple(more))
+
+
+def _edit_rule(
+    change: DeclareGap | DeclareFew, project: str | None, after: Catalog
+) -> tuple[str | None, str]:
+    """The project file with a rule (None: there is no place), and the line that says it."""
+    name, column = change.stream, change.column
+    if isinstance(change, DeclareFew):
+        edited = None if project is None else set_few(project, name, column, ROWS)
+        return edited, f"max_rows_per_value = {ROWS}  # in the rule on {column} of [streams.{name}]"
+    declared = after.streams[name].closing[-1]
+    gap, most = show_duration(declared.gap_us or 0), declared.most_rows
+    edited = None if project is None else add_cluster(project, name, column, "gap", gap, most)
+    rule = write_cluster(column, "gap", gap, most)
+    return edited, f"clustered = [{rule}]  # one more, in [streams.{name}]"
 
 
 def _edit_query(
@@ -242,6 +254,11 @@ def describe_change(change: Change, union: SpjUnion, catalog: Catalog, *, sql: b
             return (
                 f"declare that consecutive rows of {name} with one {column} lie within a gap, for "
                 f"example of {show_duration(rule.gap_us or 0)}{few if change.few else ''}, if so"
+            )
+        case DeclareFew(stream=name, column=column):
+            return (
+                f"declare that few rows of {name} have one {column} until it is closed, for "
+                f"example {ROWS}, if so"
             )
         case AddWindow(earlier=earlier, later=later, steps=steps):
             length = _spoken(steps * _step(change, union, catalog))

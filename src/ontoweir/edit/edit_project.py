@@ -3,7 +3,7 @@ lateness and rate."""
 
 import tomllib
 
-from ontoweir.edit.edit_toml import edit_toml, prepend_item, write_table
+from ontoweir.edit.edit_toml import add_in_item, edit_toml, prepend_item, write_table
 from ontoweir.mappings.model.catalog import Column, Lag, Reference, Scalar
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.parse_duration import show_duration
@@ -55,6 +55,19 @@ def add_cluster(
     simple place."""
     item = write_cluster(column, key, length, most)
     return prepend_item(text, ("streams", stream, "clustered"), item)
+
+
+def set_few(text: str, stream: str, column: str, most: int) -> str | None:
+    """The text with how many rows have one value of a column until it is closed, in the rule that
+    closes it; None where there is no simple place."""
+    held = tomllib.loads(text).get("streams", {}).get(stream, {})
+    for key in ("clustered", "closed_by", "ordered"):
+        for number, rule in enumerate(held.get(key, [])):
+            columns = rule.get("columns", [rule.get("column")])
+            if columns == [column] and not {"within", "max_rows_per_value"} & rule.keys():
+                path = ("streams", stream, key)
+                return add_in_item(text, path, number, "max_rows_per_value", _toml(most))
+    return None
 
 
 def write_cluster(column: str, key: str, length: str | int, most: int | None = None) -> str:

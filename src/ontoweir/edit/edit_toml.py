@@ -94,6 +94,25 @@ def _longer_lists(text: str, path: tuple[str, ...], item: str) -> Iterator[str]:
             yield f"{text[: begin + 1]}{item},{gap}{text[begin + 1 :]}"
 
 
+def add_in_item(text: str, path: Sequence[str], number: int, key: str, value: str) -> str | None:
+    """The text with one more key, and its value in TOML, in a table of a list of tables, the one of
+    this number; None where no small change does that."""
+    wanted = copy.deepcopy(tomllib.loads(text))
+    node: Any = wanted
+    for above in path:
+        node = node[above]
+    node[number][key] = tomllib.loads(f"value = {value}")["value"]
+    return _first(wanted, _longer_tables(text, f"{write_key(key)} = {value}"))
+
+
+def _longer_tables(text: str, entry: str) -> Iterator[str]:
+    """The text with an entry more, in each inline table, and in each table of a list."""
+    for end in re.finditer(r"\s*\}", text):
+        yield f"{text[: end.start()]}, {entry}{text[end.start() :]}"
+    for head in re.finditer(r"^\[\[.*\n", text, re.MULTILINE):
+        yield f"{text[: head.end()]}{entry}\n{text[head.end() :]}"
+
+
 def write_key(name: str) -> str:
     """A key, in quotes where it has to be."""
     if re.fullmatch(r"[A-Za-z0-9_-]+", name):

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.partition.partition import show_partition
-from ontoweir.checker.repair.changes import DeclareGap
+from ontoweir.checker.repair.changes import DeclareFew, DeclareGap
 from ontoweir.checker.verdict.explain_union import explain_union
 from ontoweir.checker.verdict.find_pattern import find_pattern
 from ontoweir.checker.verdict.verdict import Bounded, Failing, Tier, Verdict, list_blocks
@@ -157,7 +157,7 @@ def _render_repair(repair: DescribedRepair, number: int, console: Console) -> No
     console.print(gives, soft_wrap=True)
     if repair.rejects is not None:
         count = f"{repair.rejects:,} row{'s' * (repair.rejects != 1)}"
-        gap = any(isinstance(change, DeclareGap) for change in repair.changes)
+        gap = any(isinstance(change, DeclareGap | DeclareFew) for change in repair.changes)
         told = f"    would {'not be true of' if gap else 'reject'} {count} of the data at hand"
         console.print(Text(told, style="yellow" if repair.rejects else "dim"), soft_wrap=True)
         for row in repair.against:

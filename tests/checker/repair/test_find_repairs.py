@@ -16,6 +16,7 @@ from ontoweir.checker.repair.changes import (
     AddWindow,
     Change,
     DeclareDomain,
+    DeclareFew,
     DeclareGap,
     DeclareReference,
     DropGroup,
@@ -69,8 +70,14 @@ columns = { k = "int", z = "int" }
 
 @pytest.fixture
 def catalog(tmp_path: Path) -> Catalog:
-    (tmp_path / "ontoweir.toml").write_text(TOML)
-    return load_project(tmp_path, environ={}).catalog
+    return _load(tmp_path, "")
+
+
+def _load(folder: Path, rule: str) -> Catalog:
+    """The catalog, with a rule of s."""
+    text = TOML.replace("[streams.s.columns]", f"{rule}\n[streams.s.columns]")
+    (folder / "ontoweir.toml").write_text(text)
+    return load_project(folder, environ={}).catalog
 
 
 def repairs(text: str, catalog: Catalog) -> list[tuple[Change, ...]]:
@@ -147,6 +154,24 @@ def test_few_rows_of_what_is_closed(catalog: Catalog) -> None:
     alone = repairs(f"SELECT s.name, COUNT(*) AS n {where} GROUP BY s.name", catalog)
     assert (DeclareGap("s", "name"),) in alone
     assert not any(isinstance(c, DeclareGap) and c.few for changes in alone for c in changes)
+
+
+def test_few_rows_of_what_a_rule_closes(tmp_path: Path) -> None:
+    """A rule that is there and does not suffice may do so where a value has few rows."""
+    gap = 'clustered = [{ columns = ["name"], gap = "9 seconds" }]'
+    few = (DeclareFew("s", "name"),)
+    group = "FROM s WHERE s.name > '' AND s.a > 0 GROUP BY s.name"
+    pairs = "FROM s x, s y WHERE x.name = y.name AND x.ts < y.ts"
+    ruled = _load(tmp_path, gap)
+    assert few in repairs(f"SELECT s.name, COUNT(DISTINCT s.a) AS n {group}", ruled)
+    assert few in repairs(f"SELECT x.a, y.a AS b {pairs}", ruled)
+    for text in (
+        "SELECT DISTINCT s.a FROM s WHERE s.a > 0",
+        "SELECT x.a FROM s x, s y WHERE x.a = y.a AND x.ts < y.ts",
+    ):
+        assert not any(isinstance(c, DeclareFew) for r in repairs(text, ruled) for c in r)
+    spans = _load(tmp_path, gap.replace("gap =", "within ="))
+    assert few not in repairs(f"SELECT x.a, y.a AS b {pairs}", spans)
 
 
 def test_a_float_becomes_a_decimal_with_a_range(catalog: Catalog) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ontoweir.edit import edit_sparql, edit_sql
-from ontoweir.edit.edit_toml import edit_toml, prepend_item
+from ontoweir.edit.edit_toml import add_in_item, edit_toml, prepend_item
 
 VALUE = {"type": '"int"', "min": "0"}
 WRITTEN = '{ type = "int", min = 0 }'
@@ -51,6 +51,20 @@ def test_a_key_that_is_not_there_is_written_below_its_section() -> None:
 
 def test_a_section_that_is_not_there_is_not_made() -> None:
     assert edit_toml("[streams.t]\n", PATH, VALUE) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            '[s]\nr = [ # some\n  { a = 1 }, # }\n  { a = "}", c = { d = 1 }}, # 2\n]\n',
+            '[s]\nr = [ # some\n  { a = 1 }, # }\n  { a = "}", c = { d = 1 }, b = 9}, # 2\n]\n',
+        ),
+        ("[[s.r]]\na = 1\n[[s.r]] # two\na = 1\n", "[[s.r]]\na = 1\n[[s.r]] # two\nb = 9\na = 1\n"),
+    ],
+)
+def test_a_table_of_a_list_has_one_key_more(before: str, after: str) -> None:
+    assert add_in_item(before, ("s", "r"), 1, "b", "9") == after
 
 
 def test_an_item_comes_first() -> None:

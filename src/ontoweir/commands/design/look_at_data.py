@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ontoweir.checker.repair.changes import (
     DeclareDomain,
+    DeclareFew,
     DeclareGap,
     DeclareKey,
     DeclareReference,
@@ -155,7 +156,9 @@ def _count_rejects(
     lists values, which only stand for those that are meant."""
     catalog, declared = check.catalog, set[str]()
     for change in repair.changes:
-        if isinstance(change, DeclareDomain | DeclareKey | DeclareReference | DeclareGap):
+        if isinstance(
+            change, DeclareDomain | DeclareKey | DeclareReference | DeclareGap | DeclareFew
+        ):
             _, catalog = apply_change(change, compiled.union, catalog)
             column = isinstance(change, DeclareDomain) and catalog.streams[change.stream].column(
                 change.column

@@ -1,0 +1,158 @@
+"""Counterexamples in which a value stays open: they keep the rule with any of their optional rows,
+by a check of its own, and DuckDB tells all subsets of these by what a suffix brings."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import duckdb
+import pytest
+
+from ontoweir.checker.witness.witness import Witness, WitnessRow
+from tests.checker.decide.test_closing_rules import ENDS, FEW, GAP, PAIRS, ROWS, SLACK, decide
+
+SHORT = GAP.replace("10 seconds", "1 second")
+NONE_BETWEEN = ROWS.replace("50", "0")
+RISING = SLACK.replace("20", "0")
+ONE_ROW = '\nkeys = [["ts"]]'
+CLOSING = (GAP, SHORT, ROWS, NONE_BETWEEN, ENDS)
+THREE = PAIRS.replace("WHERE", ", buy c WHERE")
+WAITS = f"SELECT a.url, b.url AS u {PAIRS} AND a.ts < b.ts"
+ROW: TypeAlias = tuple[int, int, dict[str, Any]]
+"""What row it is (0: always there; n: optional row n; -n: of suffix n), its step, its values."""
+
+JOINS = [
+    WAITS,
+    f"SELECT DISTINCT a.url {PAIRS} AND a.ts < b.ts AND b.kind = 1",
+    f"SELECT b.k {PAIRS} AND a.ts < b.ts AND a.cost < b.cost",
+    f"SELECT a.url {THREE} AND a.ts < b.ts AND b.ts < c.ts AND c.price = 3",
+]
+GROUPS = [
+    "SELECT k, COUNT(DISTINCT url) AS n FROM page WHERE k > '' GROUP BY k",
+    "SELECT k, url, COUNT(*) AS n FROM page WHERE k > '' GROUP BY k, url",
+]
+
+
+@pytest.mark.parametrize(
+    ("sql", "rule"),
+    [
+        *((WAITS, rule) for rule in CLOSING),
+        *((sql, rule) for sql in JOINS[1:] for rule in (GAP, ROWS)),
+        *((sql, rule) for sql in GROUPS for rule in (GAP, ENDS)),
+        (WAITS, GAP + ONE_ROW),
+        (GROUPS[0], GAP.replace("10", "2") + ONE_ROW),
+    ],
+)
+def test_a_value_that_stays_open(sql: str, rule: str, tmp_path: Path) -> None:
+    _check(sql, rule, tmp_path)
+
+
+@pytest.mark.parametrize("rule", [SLACK, RISING])
+@pytest.mark.parametrize("sql", [JOINS[0], "SELECT b.k FROM page a, page b WHERE a.url = b.url"])
+def test_an_order_in_which_a_value_stays(sql: str, rule: str, tmp_path: Path) -> None:
+    _check(sql, rule, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("sql", "rule"),
+    [
+        (WAITS, FEW),  # few rows have a value
+        (WAITS, SHORT + ONE_ROW),  # each time has one row of the value, or it is closed
+        (f"SELECT b.url {PAIRS} AND a.ts < b.ts AND a.kind = 1", GAP),
+        ("SELECT k, COUNT(*) AS n FROM page WHERE k > '' GROUP BY k", GAP),
+        (WAITS, GAP.replace("gap", "within")),
+        # all open values together are a number that the rule limits
+        ("SELECT DISTINCT a.k FROM page a, page b WHERE a.k = b.k AND a.ts < b.ts", ROWS),
+    ],
+)
+def test_twin_what_is_bounded_has_none(sql: str, rule: str, tmp_path: Path) -> None:
+    assert decide(sql, rule, tmp_path).witness is None
+
+
+def _check(sql: str, rule: str, tmp_path: Path) -> None:
+    verdict = decide(sql, rule, tmp_path)
+    assert verdict.name == "unbounded"
+    witness = verdict.witness
+    assert witness is not None
+    rows = list(_number(witness))
+    subsets = [
+        frozenset(chosen)
+        for size in range(witness.size + 1)
+        for chosen in combinations(range(1, witness.size + 1), size)
+    ]
+    base = _load(rows)
+    told = set()
+    for chosen in subsets:
+        answers = [_answer(base, sql, {0, *chosen})]
+        for suffix in range(1, witness.size + 1):
+            there = {0, *chosen, -suffix}
+            _check_rule(rule, [(step, v) for mark, step, v in rows if mark in there])
+            answers.append(_answer(base, sql, there))
+        if "GROUP BY" not in sql:  # what was answered before needs no memory
+            answers = [answer - answers[0] for answer in answers[1:]]
+        told.add(tuple(frozenset(answer.items()) for answer in answers))
+    assert len(told) == len(subsets)
+
+
+def _number(witness: Witness) -> Iterator[ROW]:
+    marked: list[tuple[int, Sequence[WitnessRow]]] = [(0, witness.fixed)]
+    marked += [(n, [row]) for n, row in enumerate(witness.optional, 1)]
+    marked += [(-n, suffix) for n, suffix in enumerate(witness.suffixes, 1)]
+    for mark, rows in marked:
+        for row in rows:
+            assert row.step is not None
+            yield mark, row.step, {"table": row.table, **dict(row.values)}
+
+
+def _load(rows: Sequence[ROW]) -> duckdb.DuckDBPyConnection:
+    """Each row with its mark; views show those whose marks are in `there`."""
+    base = duckdb.connect()
+    base.execute("SET threads = 1")
+    base.execute("CREATE TABLE there (mark INT)")
+    columns = {
+        "page": {"k": "TEXT", "kind": "INT", "url": "TEXT", "cost": "BIGINT", "done": "BOOLEAN"},
+        "buy": {"k": "TEXT", "price": "BIGINT"},
+    }
+    for table, kinds in columns.items():
+        shape = ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+        base.execute(f"CREATE TABLE all_{table} ({shape}, ts BIGINT, mark INT)")
+        base.execute(f"CREATE VIEW {table} AS FROM all_{table} WHERE mark IN (FROM there)")
+        for mark, step, values in rows:
+            if values["table"] == table:
+                marks = ", ".join("?" * (len(kinds) + 2))
+                given = [*(values[name] for name in kinds), step, mark]
+                base.execute(f"INSERT INTO all_{table} VALUES ({marks})", given)
+    return base
+
+
+def _answer(base: duckdb.DuckDBPyConnection, sql: str, there: set[int]) -> Counter[Any]:
+    base.execute("DELETE FROM there")
+    base.execute("INSERT INTO there SELECT unnest(?)", [sorted(there)])
+    return Counter(base.execute(sql).fetchall())
+
+
+def _check_rule(rule: str, rows: Sequence[tuple[int, dict[str, Any]]]) -> None:
+    """Assert that rows of page keep it, and that no more than three come at one time."""
+    page = sorted(((s, v) for s, v in rows if v["table"] == "page"), key=lambda row: row[0])
+    assert max(Counter(s for s, _ in page).values(), default=0) <= 3
+    steps: dict[str, list[int]] = {}
+    for step, values in page:
+        steps.setdefault(values["k"], []).append(step)
+    most = int("".join(c for c in rule if c.isdigit()) or 0)
+    if "gap" in rule:
+        assert all(b - a <= most for mine in steps.values() for a, b in pairwise(mine))
+    elif "rows" in rule:
+        for value, mine in steps.items():
+            for a, b in pairwise(mine):
+                between = [v for s, v in page if a < s < b and v["k"] != value]
+                assert len(between) <= most
+    elif "slack" in rule:
+        for step, values in page:  # rows of one time are in no order
+            reached = max((v["cost"] for s, v in page if s < step), default=values["cost"])
+            assert values["cost"] >= reached - most
+    else:
+        ended = {v["k"]: s for s, v in page if v["done"]}
+        assert all(s <= ended.get(v["k"], s) for s, v in page)
+        assert len(set(steps) - set(ended)) <= most
