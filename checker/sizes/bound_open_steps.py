@@ -6,6 +6,9 @@ from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.rewriter.model.add_views import tables_of
 from ontoweir.rewriter.model.spj import SpjUnion
 
+_NAMED = 4
+"""So many streams with the same numbers are named; more are counted."""
+
 
 def bound_open_steps(union: SpjUnion, catalog: Catalog) -> tuple[Bound, ...]:
     """For each stream of a query that has a lateness, the rows of its open steps: timestamps that
@@ -16,8 +19,18 @@ def bound_open_steps(union: SpjUnion, catalog: Catalog) -> tuple[Bound, ...]:
         union: the query.
         catalog: the declarations.
     """
-    late = [s for n in sorted(tables_of(union)) if (s := catalog.streams.get(n)) is not None]
-    return tuple(Bound(count_open_rows(s), _formula(s)) for s in late if s.lateness_us)
+    streams = [s for n in sorted(tables_of(union)) if (s := catalog.streams.get(n)) is not None]
+    alike: dict[tuple[int, str], list[Stream]] = {}
+    for stream in (s for s in streams if s.lateness_us):
+        alike.setdefault((count_open_rows(stream), _formula(stream, "R")), []).append(stream)
+    bounds = []
+    for (rows, formula), mine in alike.items():
+        if len(mine) <= _NAMED:
+            bounds += [Bound(rows, _formula(s, f"R({s.name})")) for s in mine]
+        else:
+            each = f"{len(mine)} streams · (R = {mine[0].max_per_timestamp})"
+            bounds.append(Bound(rows * len(mine), formula.replace("R", each, 1)))
+    return tuple(bounds)
 
 
 def count_open_rows(stream: Stream) -> int:
@@ -30,6 +43,6 @@ def _open_steps(stream: Stream) -> int:
     return -(-stream.lateness_us // stream.grid_us)
 
 
-def _formula(stream: Stream) -> str:
+def _formula(stream: Stream, rate: str) -> str:
     steps, lateness = _open_steps(stream), show_duration(stream.lateness_us)
-    return f"R({stream.name}) · {steps} open steps (lateness {lateness})"
+    return f"{rate} · {steps} open steps (lateness {lateness})"

@@ -23,7 +23,14 @@ from ontoweir.mappings.model.assertion import (
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.rewriter.algebra.trace_steps import OnStep, TraceStep, ignore_steps
 from ontoweir.rewriter.model.add_views import add_views
-from ontoweir.rewriter.model.spj import View, ViewBranch, column_attributes
+from ontoweir.rewriter.model.spj import (
+    ConstantOutput,
+    IriOutput,
+    Output,
+    View,
+    ViewBranch,
+    column_attributes,
+)
 from ontoweir.rewriter.tmappings.instantiate_assertion import instantiate_assertion
 from ontoweir.rewriter.views.align_branches import Aligned, align_branches
 from ontoweir.rewriter.views.declare_view import declare_relation, declare_stream
@@ -51,6 +58,11 @@ class SetMaker:
     _made: dict[tuple[MappingAssertion, ...], tuple[MappingAssertion, ...]] = field(
         default_factory=dict
     )
+
+    _begins: dict[int, tuple[MappingAssertion, str | None, str | None]] = field(
+        default_factory=dict
+    )
+    """By assertion (by its id, while it is kept here): what its IRIs begin with."""
 
     def make_sets(
         self,
@@ -101,7 +113,7 @@ class SetMaker:
         for group in self._group(static):
             yield self._unite(group, place)
         for group in self._group(flowing):
-            always = [s for s in static if any(self._meet(s, a) for a in group)]
+            always = [s for s in static if any(self.may_meet(s, a) for a in group)]
             yield self._unite(group, place, always)
 
     def _group(self, assertions: Sequence[MappingAssertion]) -> list[list[MappingAssertion]]:
@@ -116,7 +128,7 @@ class SetMaker:
         for fact in (a for a in assertions if not a.source.tables):
             facts.setdefault((fact.subject, fact.object), []).append(fact)
         for same in facts.values():
-            if any(self._meet(same[0], other) for other in mapped):
+            if any(self.may_meet(same[0], other) for other in mapped):
                 groups = self._join(same[0], groups, same[1:])
             else:
                 apart.append(same)
@@ -130,12 +142,25 @@ class SetMaker:
     ) -> list[list[MappingAssertion]]:
         """The groups with an assertion (and `more`, which make its triples), those as one that it
         meets by a mapped one."""
-        near = [g for g in groups if any(self._meet(assertion, a) for a in g if a.source.tables)]
+        near = [g for g in groups if any(self.may_meet(assertion, a) for a in g if a.source.tables)]
         others = [g for g in groups if not any(g is n for n in near)]
         return [*others, [*(a for g in near for a in g), assertion, *more]]
 
-    def _meet(self, first: MappingAssertion, second: MappingAssertion) -> bool:
+    def may_meet(self, first: MappingAssertion, second: MappingAssertion) -> bool:
+        """Whether two assertions may make one triple, as `may_coincide` says."""
+        begun = zip(self._begin(first), self._begin(second), strict=True)
+        if any(a is not None and b is not None and _differ(a, b) for a, b in begun):
+            return False
         return may_coincide(first, second, self.catalog)
+
+    def _begin(self, assertion: MappingAssertion) -> tuple[str | None, str | None]:
+        """What the IRIs of subject and object begin with (None: they are no IRIs). Most of many
+        assertions are told apart by that, in a fraction of the time that comparing them takes."""
+        key = id(assertion)
+        if key not in self._begins:
+            one = instantiate_assertion(assertion, 1, self.catalog)
+            self._begins[key] = (assertion, _begin_of(one.subject), _begin_of(one.object))
+        return self._begins[key][1:]
 
     def _unite(
         self,
@@ -190,6 +215,19 @@ class SetMaker:
         self.views.append(view)
         self.catalog = add_views(self.catalog, [view])
         return view
+
+
+def _begin_of(output: Output | None) -> str | None:
+    """The fixed text that an IRI begins with (None: it is none)."""
+    if isinstance(output, IriOutput):
+        first = output.parts[0] if output.parts else ""
+        return first if isinstance(first, str) else ""
+    return output.value if isinstance(output, ConstantOutput) and output.is_iri else None
+
+
+def _differ(first: str, second: str) -> bool:
+    """Whether no text begins with both."""
+    return not (first.startswith(second) or second.startswith(first))
 
 
 def _over(view: View, group: list[MappingAssertion], aligned: Aligned) -> MappingAssertion:

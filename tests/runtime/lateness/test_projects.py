@@ -1,5 +1,6 @@
 """A declared lateness from the project file to a verdict and a replay."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,20 @@ def test_the_bound_names_what_waits(tmp_path: Path) -> None:
     assert "R(S) · 90 open steps (lateness 90 seconds)" in after.formula
     untimed = check_query(union, late, timed=False).bound
     assert untimed is None or "open steps" not in untimed.formula
+
+
+def test_of_many_streams_that_wait_alike_their_number_is_said(tmp_path: Path) -> None:
+    for count, said in ((4, "R(S3) · 90 open steps"), (5, "5 streams · (R = 2) · 90 open steps")):
+        one = _toml(', lateness = "90 seconds"')
+        catalog = make_catalog(
+            tmp_path, "\n".join(re.sub(r"\bS\b", f"S{n}", one) for n in range(count))
+        )
+        texts = (f"SELECT k, a FROM S{n}" for n in range(count))
+        union = parse_sql(" UNION ALL ".join(texts), catalog, name="q", file="q.sql")
+        bound = check_query(union, catalog).bound
+        assert bound is not None
+        assert said in bound.formula
+        assert bound.rows == count * 2 * 90
 
 
 @pytest.mark.parametrize(
