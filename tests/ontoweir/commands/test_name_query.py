@@ -52,6 +52,19 @@ def test_what_is_meant(folder: Path) -> None:
     assert name_query(["check", sql, "--project=x"]) == ["check", "--sql", sql, "--project=x"]
 
 
+def test_a_text_where_a_name_goes(folder: Path) -> None:
+    text = "SELECT a FROM s"
+    assert name_query(["check", str(folder), "--query", text]) == [
+        *("check", str(folder), "--sql", text)
+    ]
+    assert name_query(["measure", "--for", text, str(folder)]) == [
+        *("measure", "--sql", text, str(folder))
+    ]
+    assert main(["check", str(folder), "--query", "SELECT FROM"]) == 2
+    file = str(folder / "asked" / "all.sql")
+    assert main(["check", str(folder), "--query", file]) == 0
+
+
 def test_names_and_texts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     assert name_query(["check", "a-b"]) == ["check", "--query", "a-b"]

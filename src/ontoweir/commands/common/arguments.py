@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 from ontoweir.errors import Source, UsageError
 from ontoweir.files.find_output import STDOUT, StreamOutput, find_output, require_folder
 from ontoweir.project.language_of import language_of_text
+from ontoweir.project.spell_queries import spell_queries
 
 if TYPE_CHECKING:
     from ontoweir.project.project import Project
@@ -167,8 +168,9 @@ def name_query(given: Sequence[str]) -> list[str]:
     Args:
         given: the command and its arguments.
     """
-    made = list(given)
     _ASKED.clear()
+    given = spell_queries(given)
+    made = list(given)
     if not given or given[0] not in OF_QUERIES:
         return made
     alone = [n for n in range(1, len(given)) if _stands_alone(given, n)]
