@@ -36,6 +36,7 @@ def split_exists(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     for select in list(tree.find_all(exp.Select)):
         _move_exists(select)
+        _name_counts(select)
         found = _list_inside(select)
         made = _split(select, catalog) if found and _can_split(select, found, catalog) else None
         if made is None:
@@ -62,6 +63,17 @@ def _move_exists(select: "exp.Select") -> None:
             rest = [c.copy() for c in conjuncts if c not in moved]
             join.set("on", exp.and_(*rest) if rest else exp.true())
             select.where(*(c.copy() for c in moved), copy=False)
+
+
+def _name_counts(select: "exp.Select") -> None:
+    """Say `COUNT_IF(c)` for `COUNT(*) FILTER (WHERE c)` with one of them in c."""
+    from sqlglot import exp
+
+    for node in select.find_all(exp.Filter):
+        call, said = node.this, node.expression.this
+        counts = isinstance(call, exp.Count) and isinstance(call.this, (exp.Star, exp.Literal))
+        if counts and any(map(_asks, said.find_all(exp.Exists, exp.In))):
+            node.replace(exp.CountIf(this=said.copy()))
 
 
 def _can_split(select: "exp.Select", found: "list[exp.Expr]", catalog: Catalog) -> bool:

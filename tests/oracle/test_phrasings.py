@@ -100,6 +100,9 @@ SELECT sensor, MIN_BY(level, ts) AS l FROM reading GROUP BY sensor;
 SELECT CAST(ts AS DATE) AS d, COUNT_IF(EXISTS (SELECT 1 FROM reading o WHERE o.sensor = r.sensor
   AND o.level > 6 AND o.ts < r.ts AND o.ts > r.ts - INTERVAL '2' HOUR)) AS n FROM reading r
   GROUP BY d;
+SELECT CAST(ts AS DATE) AS d, COUNT(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM reading o
+  WHERE o.sensor = r.sensor AND o.ts < r.ts AND o.ts > r.ts - INTERVAL '2' HOUR) AND level > 2) AS n
+  FROM reading r GROUP BY d;
 SELECT CAST(r.ts AS DATE) AS d, sensor, COUNT(*) AS n, SUM(CASE WHEN EXISTS (SELECT 1 FROM reading o
   WHERE o.sensor = r.sensor AND o.level > 6 AND o.ts < r.ts AND o.ts > r.ts - INTERVAL '2' HOUR)
   THEN level ELSE 0 END) AS s FROM reading r GROUP BY d, sensor;
