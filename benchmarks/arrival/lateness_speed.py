@@ -4,7 +4,8 @@ shuffled within its lateness; and what sorting it costs instead.
     python benchmarks/arrival/lateness_speed.py [--rows 2000000] [--repeat 3]
 
 Answers are compared. The least of some runs is told, each with files in memory. Readings are of 300
-devices, 100 a second, from a seed; ten steps are open.
+devices, 100 a second, from a seed; ten steps are open. Shuffled: by whole seconds, so that
+rows of a second that come at one time are in order; mixed: by microseconds.
 """
 
 import argparse
@@ -37,6 +38,7 @@ SOURCES = {
     "in order": ("sorted", "", ""),
     "in order, with a lateness": ("sorted", "", f', lateness = "{OPEN} seconds"'),
     "shuffled, with a lateness": ("shuffled", "", f', lateness = "{OPEN} seconds"'),
+    "mixed, with a lateness": ("mixed", "", f', lateness = "{OPEN} seconds"'),
     "shuffled, sorted": ("shuffled", ", sort = true", ""),
 }
 CATALOG = """
@@ -90,6 +92,8 @@ def _generate(folder: Path, rows: int) -> None:
     pq.write_table(table, folder / "sorted.parquet", row_group_size=250_000)
     order = np.argsort(seconds + draw.integers(0, OPEN + 1, rows), kind="stable")
     pq.write_table(table.take(pa.array(order)), folder / "shuffled.parquet", row_group_size=250_000)
+    order = np.argsort(seconds * SECOND + draw.integers(0, OPEN * SECOND + 1, rows))
+    pq.write_table(table.take(pa.array(order)), folder / "mixed.parquet", row_group_size=250_000)
 
 
 def _make_job(folder: Path, sql: str) -> QueryJob:

@@ -17,6 +17,10 @@ from ontoweir.runtime.times.align_times import align_times
 
 _BLOCK = 64
 """Rows whose least and greatest timestamps are looked at together."""
+_SAMPLE, _MIXED = 4096, 20
+"""Rows that say how mixed rows come: so they are where one in so many is earlier than the last."""
+_COUNTED = 1 << 16
+"""Fewer steps than that are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,7 @@ def read_ordered(
     if rest is not None and first <= rest.group <= group:
         # all are wanted, if no piece was left out
         told = stream.timestamp if _tells(rest.table, stream) else None
-        parts.append(_sort(rest.times, rest.times >= low, rest.table, told))
+        parts.append(_sort(rest.times, rest.times >= low, rest.table, told, stream.grid_us))
         first = rest.group
     for number in range(first, group + 1):
         piece = disorder.groups[number]
@@ -136,7 +140,8 @@ def read_ordered(
         if number == group and not timed.all():
             wanted |= ~timed
             times, held = np.where(timed, times, low - 1), False  # which they do not have
-        parts.append(_sort(times, wanted, table, stream.timestamp if held else None))
+        told = stream.timestamp if held else None
+        parts.append(_sort(times, wanted, table, told, stream.grid_us))
     *others, last = parts
     return _merge(others, last, (group, high))
 
@@ -163,13 +168,35 @@ class _Sorted:
         return times, pa.table(cells, schema=self.table.schema)
 
 
-def _sort(times: Array, wanted: Array, table: pa.Table, told: str | None) -> _Sorted:
+def find_order(times: Array, grid_us: int) -> Array:
+    """The places of timestamps in their order, equal ones as they come.
+
+    Runs that are in order already are merged; where rows come mixed, and lie within few steps, the
+    rows of each step are counted instead, which takes a third of the time.
+
+    Args:
+        times: nearly in order (µs).
+        grid_us: what they are, most often, multiples of.
+    """
+    some = times[:_SAMPLE]
+    if grid_us > 1 and np.count_nonzero(some[1:] < some[:-1]) * _MIXED > _SAMPLE:
+        low, high = int(times.min()), int(times.max())
+        if (high - low) // grid_us < _COUNTED:
+            steps = (times - low) // grid_us
+            if np.array_equal(steps * grid_us + low, times):
+                counted = pc.array_sort_indices(pa.array(steps.astype(np.uint16)))
+                places: Array = counted.to_numpy().view(np.int64)
+                return places
+    return np.argsort(times, kind="stable")
+
+
+def _sort(times: Array, wanted: Array, table: pa.Table, told: str | None, grid_us: int) -> _Sorted:
     """The rows that are wanted."""
     if wanted.all():
-        order = np.argsort(times, kind="stable")  # quick, as they are nearly in order
+        order = find_order(times, grid_us)
         return _Sorted(times.take(order), order, table, told)
     places = np.flatnonzero(wanted)
-    order = np.argsort(times[places], kind="stable")
+    order = find_order(times[places], grid_us)
     return _Sorted(times[places[order]], places[order], table, told)
 
 
