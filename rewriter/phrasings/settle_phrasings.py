@@ -13,6 +13,7 @@ from ontoweir.rewriter.latest.compare_all import compare_all
 from ontoweir.rewriter.latest.join_latest import join_latest
 from ontoweir.rewriter.latest.limit_rows import limit_rows
 from ontoweir.rewriter.latest.name_later import name_later
+from ontoweir.rewriter.ordered.nest_having import nest_having
 from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.ordered.number_values import number_values
 from ontoweir.rewriter.phrasings.compare_extremes import compare_extremes
@@ -55,6 +56,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - the latest, and the first, row of a key or for another row, by LATERAL, joins with the
       greatest time, FIRST_VALUE, MIN_BY and comparisons with ALL, is QUALIFY, NOT EXISTS or ASOF
       JOIN;
+    - HAVING of a latest value is a condition around the groups;
     - numbers in a part of a UNION ALL, which are aggregated, are computed of a column;
     - parts of a time: DATE_PART('hour', ts), EPOCH(ts), STRFTIME(ts, f);
     - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN, and APPROX_COUNT_DISTINCT
@@ -86,6 +88,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     tree = compare_last(compare_windows(subtract_windows(tree, catalog), catalog), catalog)
     tree = join_replaced(tree, catalog)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
+    for select in list(tree.find_all(exp.Select)):
+        nest_having(select)
     if isinstance(tree, exp.Select) and tree.find(exp.ArgMax, exp.ArgMin) is not None:
         tree = read_one_window(tree)
     spell_constants(tree, catalog)

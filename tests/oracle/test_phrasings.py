@@ -137,6 +137,24 @@ SELECT sensor FROM reading r WHERE level = (SELECT AVG(o.level) FROM reading o)
 """
 
 
+@pytest.mark.parametrize(
+    "having",
+    [
+        "ARG_MAX(level, ts) > 2 OR ARG_MAX(level, ts) < 1",
+        "l > 2",
+        "l >= 1 AND sensor <> 'a'",
+    ],
+)
+def test_having_of_the_latest_value(folder: Path, having: str) -> None:
+    """What holds in the end, of what began and ended."""
+    text = f"SELECT sensor, ARG_MAX(level, ts) AS l FROM reading r GROUP BY sensor HAVING {having}"
+    held: Counter[tuple[object, ...]] = Counter()
+    for (*row, op), count in _found(ontoweir.open_project(folder).replay(text)).items():
+        held[tuple(row)] += count if op == "+" else -count
+    assert +held == _ask_duckdb(folder, text)
+    assert held
+
+
 @pytest.mark.parametrize("text", BY_DAY)
 def test_the_first_and_the_last_value_of_a_day(folder: Path, text: str) -> None:
     """The first one is final at once, the last one when none of its day can come any more, a day
