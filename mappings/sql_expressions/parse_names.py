@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, Relation, Stream, TimestampType
-from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
 from ontoweir.mappings.sql.read_select import parse_sql_text
+from ontoweir.mappings.sql.refuse_clauses import refuse_sql
 from ontoweir.mappings.sql_expressions.mean_names import mean_names
 
 if TYPE_CHECKING:
@@ -36,9 +37,17 @@ def parse_names(text: str, catalog: Catalog) -> "exp.Query":
         catalog: the tables.
 
     Raises:
-        SqlRefusal: it is no query; or what is in double quotes may be a column as well as a text.
+        SqlRefusal: it is no query; what is in double quotes may be a column as well as a text; or
+            an alias of a stream names its columns anew.
     """
-    return parse_sql_text(_decide(text, catalog) if '"' in text else text)
+    from sqlglot import exp
+
+    tree = parse_sql_text(_decide(text, catalog) if '"' in text else text)
+    for table in tree.find_all(exp.Table):
+        alias = table.args.get("alias")
+        if alias is not None and alias.columns and find_name(table.name, catalog.streams):
+            raise refuse_sql(table, "an alias with names of columns")
+    return tree
 
 
 def _decide(text: str, catalog: Catalog) -> str:

@@ -151,7 +151,7 @@ def read_frame(
     made = _read_rows(window, key, refuse)
     if not (ties := tuple(ordered[1:])):
         return made
-    if made.span_us is not None:
+    if made.span_us is not None or made.until_us:
         raise refuse(f"{window.sql('spark')}, of a time,", f"ORDER BY {stream.timestamp} alone")
     return replace(made, ties=ties, peers=False)
 

@@ -29,9 +29,12 @@ def window_subqueries(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    named = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     for select in list(tree.find_all(exp.Select)):
         for table in _list_tables(select):
             name = find_name(table.name, catalog.streams)
+            if table.name.lower() in named:
+                continue
             if name is not None and not table.args.get("joins"):
                 _window(select, table, catalog.streams[name], catalog)
     return tree
@@ -63,7 +66,8 @@ def _window(select: "exp.Select", table: "exp.Table", stream: Stream, catalog: C
         shown.append(exp.alias_(window, name, quoted=True))
         inner.replace(exp.column(name, alias, quoted=True))
     for column in list_own(select, exp.Column):
-        if not column.args.get("table") and not select.args.get("joins"):
+        mine = find_name(column.name, column_names(stream)) is not None
+        if mine and not column.args.get("table") and not select.args.get("joins"):
             column.set("table", exp.to_identifier(alias, quoted=True))
     rows = exp.select(*shown).from_(exp.to_table(stream.name, quoted=True))
     for key in _list_said(select, alias, [w for _, w in found]):

@@ -139,6 +139,17 @@ def test_a_moving_aggregate_of_matches_or_of_different_values_keeps_its_window(t
         (f"SELECT {LAG} AS w FROM reading WHERE {INSIDE}", "beside a subquery in WHERE"),
         (f"SELECT {MOVING} AS m FROM reading WHERE {INSIDE}", "beside a subquery in WHERE"),
         (
+            (
+                "SELECT COUNT(*) OVER (ORDER BY ts, sensor RANGE BETWEEN UNBOUNDED PRECEDING AND "
+                "CURRENT ROW EXCLUDE GROUP) AS n FROM reading"
+            ),
+            "of a time,",
+        ),
+        (
+            f"SELECT {LAG} AS w FROM reading AS reading(sensor, hum, value, ts)",
+            "an alias with names of columns",
+        ),
+        (
             f"SELECT {BEFORE} AS m FROM reading JOIN sensor ON sensor.id = reading.sensor",
             "a window without the row itself",
         ),
