@@ -37,6 +37,8 @@ _GROUPED = re.compile(
 _SHORT, _FEW, _RARE = 8, 3, 0.1
 """Letters of other texts that stand for what is missing, how many such texts, and their share of a
 column, at most."""
+_MARKS = {"mm", "nd", "ice", "eqp", "bkw", "mnt", "err", "error", "bad", "fault", "nodata"}
+_FRACTION = re.compile(r"[+-]?[0-9]*[.,][0-9]+")
 _DAY = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.*")
 _YEARS = (1900, 2100)
 """Whole numbers between these are names of columns, too."""
@@ -231,18 +233,21 @@ def _find_nulls(columns: Sequence[Sequence[str]]) -> list[str]:
         everywhere.update(counts)
         odd = Counter(cell for cell in cells if cell and not _is_value(cell))
         sure = any(map(_is_value, cells)) or odd.keys() <= counts.keys()
-        if (sure and all(map(_is_null, odd))) or _are_rare(odd, len(cells)):
+        if (sure and all(map(_is_null, odd))) or _are_rare(odd, cells):
             plain.update(odd)
     found = plain or everywhere
     texts = [text for text, _ in found.most_common() if "|" not in text]
     return texts if plain else texts[:1]
 
 
-def _are_rare(odd: "Counter[str]", cells: int) -> bool:
-    """Whether texts are so few, short and rare that a column is one of numbers, and they say why
-    one is missing, as `MM` and `Ice` do."""
+def _are_rare(odd: "Counter[str]", cells: Sequence[str]) -> bool:
+    """Whether texts are so few, short and rare that a column is one of measured numbers, and they
+    say why one is missing, as `MM` and `Ice` do. Numbers that are all whole may be names, beside
+    which others are texts, as lines of a bus are: of these the texts are known ones."""
     short = all(len(text) <= _SHORT and text.isalpha() for text in odd)
-    return short and len(odd) <= _FEW and odd.total() <= _RARE * cells
+    few = len(odd) <= _FEW and odd.total() <= _RARE * len(cells)
+    known = all(text.lower() in _MARKS for text in odd)
+    return short and few and (known or any(_FRACTION.fullmatch(cell) for cell in cells))
 
 
 def _is_padded(columns: Sequence[Sequence[str]], null: str) -> bool:

@@ -60,6 +60,7 @@ def test_lines_that_are_no_rows(
     "rows",
     [
         ["Station;Temp", *(f"Bonn;{n},5" for n in range(20))],  # by commas, it would have titles
+        ["place,level", "x,Ice", *(f"x,{'Ice' if n == 9 else n / 10}" for n in range(20))],
         ["site,flow,note", *(f"s{n % 2},NA,x" for n in range(3)), *(f"s,{n},y" for n in range(9))],
     ],
 )
@@ -90,6 +91,14 @@ def test_years_by_two_letters_units_below_and_what_is_missing(run: Run, tmp_path
     assert stream["columns"]["WSPD"] == {"type": "double", "nullable": True}
     shown = _show(run, "SELECT ts, WSPD FROM buoy WHERE WDIR = 143", tmp_path / "p")
     assert ("2026-03-01 23:50:00" in shown, "14.3" in shown) == (True, True)
+
+
+def test_names_among_numbers_are_texts(run: Run, tmp_path: Path) -> None:
+    rows = [
+        f"2026-03-01T{n // 60:02}:{n % 60:02}:00Z,{n % 9 if n % 20 else 'N'}" for n in range(90)
+    ]
+    stream = _init(run, tmp_path, "buses.csv", ["time,line", *rows])["buses"]
+    assert "string" in str(stream["columns"]["line"])
 
 
 @pytest.mark.parametrize(

@@ -130,8 +130,8 @@ def _find_width(lines: Sequence[str], separator: str) -> int:
 
 
 def _count_below(rows: Sequence[Sequence[str]], test: "_Test") -> int:
-    """How many rows below the header have texts in columns all of which have values further
-    below."""
+    """How many rows below the header have texts, which do not come again, in columns all of which
+    have values further below."""
     body = rows[1 + _BELOW :]
     if len(body) < _FEWEST:
         return 0
@@ -140,10 +140,11 @@ def _count_below(rows: Sequence[Sequence[str]], test: "_Test") -> int:
         for n in range(len(rows[0]))
         if sum(n < len(r) and test.is_value(r[n]) for r in body) >= _SURE * len(body)
     ]
+    later = [{row[n].strip() for n in valued if n < len(row)} for row in body]
     for below, row in enumerate(rows[1 : 1 + _BELOW]):
         cells = [row[n].strip() for n in valued if n < len(row)]
         said = [cell for cell in cells if cell and not test.is_null(cell)]
-        if not said or any(map(test.is_value, said)):
+        if not said or any(map(test.is_value, said)) or any(s in t for t in later for s in said):
             return below
     return _BELOW
 
