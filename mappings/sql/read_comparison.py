@@ -141,11 +141,26 @@ def read_comparison(tree: "exp.Binary", op: CompareOp, scope: Scope) -> Alternat
     if minus:
         if constants:
             raise refuse_condition(tree, tree.sql("spark"))
+        if not us and _is_difference(left, right) and None not in map(scope.step_of, plus + minus):
+            number, us = _of_seconds(number)
         return _compare_columns(tree, plus[0], op, minus[0], (number, us), scope)
     if len(constants) > 1 or (constants and number):
         raise refuse_condition(tree, tree.sql("spark"))
     value: Scalar = constants[0] if constants else plain_number(number)
     return _compare_constant(tree, plus[0], op, value, us, scope)
+
+
+def _is_difference(left: _Sum, right: _Sum) -> bool:
+    """Whether one side is a column less another, and the other one has none."""
+    one, other = (right, left) if not left.plus + left.minus else (left, right)
+    return len(one.plus) == len(one.minus) == 1 and not other.plus + other.minus
+
+
+def _of_seconds(number: Fraction) -> tuple[Fraction, int]:
+    """A number of seconds, as a difference of timestamps is one, as microseconds; what is less than
+    one of them stays a number."""
+    micros = number * 1_000_000
+    return (Fraction(0), int(micros)) if micros.denominator == 1 else (number, 0)
 
 
 def _holds(tree: "exp.Binary", op: CompareOp, left: _Sum, right: _Sum) -> bool:
@@ -183,7 +198,9 @@ def _compare_columns(
         if step != other:
             raise SqlUnitsDiffer(step, other, line_of(tree))
         if number:
-            raise refuse_condition(tree, f"{tree.sql('spark')} (a time plus a number)")
+            shown = f"INTERVAL '{plain_number(number)}' SECOND"
+            what = f"{tree.sql('spark')} (a time plus a number; of seconds, write {shown})"
+            raise refuse_condition(tree, what)
         rounded = round_steps(op, us, step)
         if isinstance(rounded, bool):
             return ((SourceNotNull(left), SourceNotNull(right)),) if rounded else ()

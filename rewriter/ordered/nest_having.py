@@ -2,6 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.joins.list_tables import list_tables
+
 if TYPE_CHECKING:
     from sqlglot import exp
 
@@ -9,13 +12,16 @@ _CLAUSES = {"expressions", "from_", "joins", "where", "group", "having"}
 _ALIAS = "held"
 
 
-def nest_having(select: "exp.Select") -> None:
+def nest_having(select: "exp.Select", catalog: Catalog) -> None:
     """`SELECT k FROM (SELECT k, ARG_MAX(x, ts) AS v … GROUP BY k) WHERE v > 1` for `SELECT k …
     GROUP BY k HAVING ARG_MAX(x, ts) > 1`, and of ARG_MIN, in place. Beside other aggregates, or
-    where HAVING says something of columns that SELECT does not show, or of subqueries, it stays.
+    where HAVING says something of columns that SELECT does not show, or of subqueries, it stays, as
+    it does where groups are not of columns of the tables: those of buckets of time are final, and
+    their HAVING is of final rows.
 
     Args:
         select: a SELECT of a query, with names as they were written.
+        catalog: the tables.
     """
     from sqlglot import exp
 
@@ -28,7 +34,7 @@ def nest_having(select: "exp.Select") -> None:
     if not asked and not any(c.name in latest for c in having.find_all(exp.Column)):
         return
     plain = all(_is_latest(c) or isinstance(c, (exp.Max, exp.Min)) for c in calls)
-    if not plain or having.find(exp.Query) is not None:
+    if not plain or having.find(exp.Query) is not None or not _is_of_columns(select, catalog):
         return
     shown = [item.alias_or_name or item.sql("spark") for item in select.expressions]
     known = {i.unalias().sql(): n for i, n in zip(select.expressions, shown, strict=True)}
@@ -60,6 +66,26 @@ def nest_having(select: "exp.Select") -> None:
     table = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier(_ALIAS)))
     select.set("from_", exp.From(this=table))
     select.set("where", condition)
+
+
+def _is_of_columns(select: "exp.Select", catalog: Catalog) -> bool:
+    """Whether all that is grouped by is columns of tables of the catalog."""
+    from sqlglot import exp
+
+    group = select.args.get("group")
+    keys = [] if group is None else group.expressions
+    for key in keys:
+        shown: exp.Expr | None = key
+        if isinstance(key, exp.Literal) and not key.is_string:
+            place = int(str(key.this)) - 1
+            shown = select.expressions[place] if place < len(select.expressions) else None
+        elif isinstance(key, exp.Column) and not key.table:
+            names = (e for e in select.expressions if e.alias.lower() == key.name.lower())
+            shown = next(names, key)
+        if shown is None or not isinstance(shown.unalias(), exp.Column):
+            return False
+    read = 1 + len(select.args.get("joins") or ())
+    return bool(keys) and len(list_tables(select, catalog).tables) == read
 
 
 def _is_latest(call: "exp.Expr") -> bool:

@@ -89,7 +89,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     tree = join_replaced(tree, catalog)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     for select in list(tree.find_all(exp.Select)):
-        nest_having(select)
+        nest_having(select, catalog)
     if isinstance(tree, exp.Select) and tree.find(exp.ArgMax, exp.ArgMin) is not None:
         tree = read_one_window(tree)
     spell_constants(tree, catalog)

@@ -350,9 +350,9 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
             )
         if _shape(part.aggregation) != _shape(first.aggregation):
             raise QueryError(
-                "an aggregate over a UNION ALL whose parts show a column under two names",
+                "what is one column in a part of UNION ALL, or beside an EXISTS, is two in another",
                 why="the columns that are grouped and aggregated must be as many in all parts",
-                fix="show each column once in every part",
+                fix="show each column once in every part; for each EXISTS, write a query",
                 source=Source(file, part.union.selects[0].line or 1),
             )
     first, *_ = parts = [_level(part, parts) for part in parts]

@@ -159,7 +159,7 @@ class _Reader:
             return
         key = _resolve(inner, self.scope)
         if key not in self.grouped:
-            raise _ungrouped(inner)
+            raise _ungrouped(inner, key, self.scope)
         if key in self.names:
             self.again.add(name)
         else:
@@ -207,7 +207,7 @@ class _Reader:
                     return _column(given, node)
             key = self._meant(_resolve(node, self.scope))
             if key not in self.grouped:
-                raise _ungrouped(node)
+                raise _ungrouped(node, key, self.scope)
             return _column(self.names[key], node)
 
         return tree.copy().transform(replaced, copy=False)
@@ -276,8 +276,20 @@ def _is_known(name: str, scope: Scope) -> bool:
     return any(find_name(name, column_names(t)) for t in scope.tables.values())
 
 
-def _ungrouped(column: "exp.Expr") -> SqlRefusal:
-    return _beyond(column, f"{column.sql()} neither grouped nor aggregated", "add it to GROUP BY")
+def _ungrouped(column: "exp.Column", key: SourceColumn, scope: Scope) -> SqlRefusal:
+    """Of a stream's timestamp: what may be meant by it."""
+    table = scope.tables[key.alias]
+    found = table.column(key.column)
+    bucket = None if found is None else found.bucket
+    if isinstance(table, Stream) and (bucket or scope.step_of(key) is not None):
+        time = table.timestamp if len(scope.tables) == 1 else f"{key.alias}.{table.timestamp}"
+        fix = (
+            f"leave it out: `at` says since when a row holds; write MAX({time}) for the time of a "
+            f"group's latest row; or add it to GROUP BY, for groups of each {time}"
+        )
+        return _beyond(column, f"{time} neither grouped nor aggregated", fix)
+    shown = column.sql() if column.name.isidentifier() else column.name
+    return _beyond(column, f"{shown} neither grouped nor aggregated", "add it to GROUP BY")
 
 
 def _is_counted_time(function: AggregateFunction, column: SourceColumn, scope: Scope) -> bool:

@@ -78,6 +78,10 @@ SELECT STRFTIME(ts, '%Y-%m-%d') AS d, MIN(value) AS v FROM reading GROUP BY d;
 SELECT CAST(ts AS DATE) AS d, sensor, COUNT_IF(level > 4) FILTER (WHERE value > 0) AS n,
   BOOL_OR(level > 8) FILTER (WHERE value < 0) AS o FROM reading GROUP BY d, sensor
   HAVING COUNT(*) > 3;
+SELECT date_trunc('day', ts) AS d, sensor, ARG_MAX(level, ts) AS l FROM reading GROUP BY 1, 2
+  HAVING l > 3;
+SELECT CAST(ts AS DATE) AS d, sensor FROM reading GROUP BY d, sensor
+  HAVING ARG_MAX(level, ts) BETWEEN 2 AND 6;
 SELECT level AS v, CAST(ts AS DATE) AS d, COUNT(*) AS n FROM reading GROUP BY v, d
   QUALIFY RANK() OVER (PARTITION BY CAST(ts AS DATE) ORDER BY level DESC) <= 3;
 SELECT d, n FROM (SELECT CAST(ts AS DATE) AS d, COUNT(*) AS n FROM reading GROUP BY d) AS x
@@ -134,6 +138,15 @@ SELECT sensor FROM reading WHERE ts >= ALL (SELECT ts FROM reading)
 # different aliases
 SELECT sensor FROM reading r WHERE level = (SELECT AVG(o.level) FROM reading o)
 # ASOF JOIN
+SELECT sensor, ts, COUNT(*) FROM reading GROUP BY sensor
+# leave it out: `at` says since when a row holds; write MAX(ts)
+SELECT sensor, HOUR(ts), COUNT(*) FROM reading GROUP BY sensor
+# HOUR(ts) neither grouped nor aggregated
+SELECT a.level FROM reading a JOIN reading r ON a.sensor = r.sensor AND r.ts = a.ts + 3600
+# INTERVAL '3600' SECOND
+SELECT sensor, COUNT_IF(EXISTS (SELECT 1 FROM reading o WHERE o.ts = r.ts AND o.level > 3)), \
+COUNT_IF(EXISTS (SELECT 1 FROM reading o WHERE o.ts = r.ts)) FROM reading r GROUP BY sensor
+# for each EXISTS, write a query
 """
 
 
@@ -155,6 +168,29 @@ def test_having_of_the_latest_value(folder: Path, having: str) -> None:
     assert held
 
 
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "r.ts - a.ts BETWEEN 1800 AND 7200",
+        "0 < r.ts - a.ts AND 3600.5 >= r.ts - a.ts",
+        "r.ts - a.ts + 60 = 3660",
+        "(r.ts - a.ts) / 60 > 45 AND r.ts - a.ts BETWEEN 0 AND 7200",
+        "a.ts - r.ts >= -1800 AND r.ts > a.ts",
+    ],
+)
+def test_a_difference_of_times_is_compared_with_seconds(folder: Path, condition: str) -> None:
+    """As what SELECT shows of it; in DuckDB it is an INTERVAL."""
+    text = (
+        "SELECT a.sensor, a.ts AS x, {} AS s FROM reading a "
+        "JOIN reading r ON a.sensor = r.sensor AND {}"
+    )
+    found = _found(ontoweir.open_project(folder).replay(text.format("r.ts - a.ts", condition)))
+    duck = re.sub(r"([ar]\.ts) - ([ar]\.ts)", r"EXTRACT(EPOCH FROM (\1 - \2))", condition)
+    epoch = "EXTRACT(EPOCH FROM (r.ts - a.ts))"
+    assert found == _ask_duckdb(folder, text.format(epoch, duck))
+    assert found
+
+
 @pytest.mark.parametrize("text", BY_DAY)
 def test_the_first_and_the_last_value_of_a_day(folder: Path, text: str) -> None:
     """The first one is final at once, the last one when none of its day can come any more, a day
@@ -167,15 +203,19 @@ def test_the_first_and_the_last_value_of_a_day(folder: Path, text: str) -> None:
     assert len(found) > 2
 
 
+@pytest.mark.parametrize("having", ["", " HAVING ARG_MAX(level, ts) > 3"])
 @pytest.mark.parametrize("call", ["ARG_MAX(value, ts)", "MIN_BY(level, ts)"])
-def test_the_first_and_the_last_value_of_a_table_of_windows(folder: Path, call: str) -> None:
+def test_the_first_and_the_last_value_of_a_table_of_windows(
+    folder: Path, call: str, having: str
+) -> None:
     """The window is one bucket, though it is grouped by its begin and its end."""
     project, width = ontoweir.open_project(folder), "INTERVAL '6' HOUR"
     of = f"FROM TABLE(TUMBLE(TABLE reading, DESCRIPTOR(ts), {width}))"
     text = f"SELECT window_start, sensor, {call} AS v, MAX(level) AS m {of}"
-    found = _found(project.replay(f"{text} GROUP BY window_start, window_end, sensor"))
+    found = _found(project.replay(f"{text} GROUP BY window_start, window_end, sensor{having}"))
     begin = f"time_bucket({width}, ts)"
     duck = f"SELECT {begin} AS b, sensor, {call} AS v, MAX(level) AS m FROM reading GROUP BY 1, 2"
+    duck += having
     expected = _ask_duckdb(folder, duck)
     assert found == Counter({r: n for r, n in expected.items() if str(r[0])[:10] < str(LAST)})
     assert len(found) > 2
