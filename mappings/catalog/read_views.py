@@ -1,5 +1,6 @@
 """Reads `[views.*]`: queries that other queries read."""
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,9 @@ from ontoweir.mappings.model.catalog import Catalog, QueryView
 from ontoweir.mappings.model.read_table import TomlTable
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_table
 from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
+
+_SPARQL = re.compile(r"^\s*(PREFIX|BASE)\b|\{[^}]*[?$]\w", re.IGNORECASE | re.MULTILINE)
+"""What is in a query of SPARQL, and in none of SQL that is read."""
 
 
 def read_views(table: TomlTable, catalog: Catalog) -> Catalog:
@@ -93,7 +97,17 @@ def _list_views(view: QueryView, catalog: Catalog) -> list[str]:
             why="a view is a query that others read",
             fix="write SELECT … FROM …, or remove the view",
         )
-    tree = parse_sql_text(view.text)
+    try:
+        tree = parse_sql_text(view.text)
+    except SqlRefusal:
+        if view.text.lower().endswith(".rq") or _SPARQL.search(view.text):
+            raise SqlRefusal(
+                "it is SPARQL",
+                why="views are SQL over the catalog's tables, which queries of SQL read",
+                fix="write it in SQL, where SQL reads it; in SPARQL, make it a subquery of each "
+                "query that reads it, { SELECT … WHERE { … } }",
+            ) from None
+        raise
     own = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     folded = {name.lower(): name for name in catalog.views}
     found: list[str] = []
