@@ -6,6 +6,8 @@ from pathlib import Path
 from ontoweir.project.language_of import language_of_text
 
 _OPTIONS = ("--query", "--for")
+_APART = "--ontology"
+"""Without a project, `--query` of `rewrite` is a file."""
 _FIRST = "show"
 """The command that takes a query before the project."""
 _FILES = (".sql", ".rq", ".sparql")
@@ -13,7 +15,7 @@ _FILES = (".sql", ".rq", ".sparql")
 
 def spell_queries(given: Sequence[str]) -> list[str]:
     """The arguments of a command, in which a query whose text, or file, follows `--query` or
-    `--for` stands by itself; names stay.
+    `--for` stands by itself; names stay, and all of a command that has no project.
 
     >>> spell_queries(["check", "p", "--query", "SELECT id FROM s", "-q"])
     ['check', 'p', 'SELECT id FROM s', '-q']
@@ -22,6 +24,8 @@ def spell_queries(given: Sequence[str]) -> list[str]:
     >>> spell_queries(["check", "--query", "by-hour"])
     ['check', '--query', 'by-hour']
     """
+    if any(one.partition("=")[0] == _APART for one in given):
+        return list(given)
     made: list[str] = []
     place = 0
     while place < len(given):
