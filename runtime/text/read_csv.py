@@ -119,13 +119,8 @@ def read_csv(
         NotPlain: Spark has to read it.
         OSError: it cannot be read.
     """
-    skip = file.dialect.header
     with open_packed(file.path) as source:
-        for number, block in enumerate(_cut_rows(source, file.dialect)):
-            if not number:
-                block = skip_lines(block, file.dialect)
-            if not number and skip:
-                block = _leave_lines(block, 1 + file.dialect.below)
+        for block in _leave_head(_cut_rows(source, file.dialect), file.dialect):
             if file.dialect.comment:
                 block = _leave_comments(block, file.dialect)
             if block:
@@ -133,6 +128,25 @@ def read_csv(
                 dialect = file.dialect
                 plain = not (dialect.comma or dialect.thousands or dialect.units)
                 yield from tables if plain else (plain_numbers(t, types, dialect) for t in tables)
+
+
+def _leave_head(blocks: Iterator[bytes], dialect: CsvDialect) -> Iterator[bytes]:
+    """Blocks without what is before the rows, which may end in any of them: a last line without an
+    end is a block of its own."""
+    skip, header, below = dialect.skip, dialect.header, dialect.below
+    for number, block in enumerate(blocks):
+        if not number and dialect.codec == "utf-8":
+            block = block.removeprefix(BYTE_ORDER_MARK)
+        while block and skip:
+            block, skip = _leave_lines(block, 1), skip - 1
+        while block and header and dialect.comment and block.startswith(dialect.comment):
+            block = _leave_lines(block, 1)
+        if block and header:
+            block, header = _leave_lines(block, 1), False
+        while block and not header and below:
+            block, below = _leave_lines(block, 1), below - 1
+        if block:
+            yield block
 
 
 def skip_lines(head: bytes, dialect: CsvDialect) -> bytes:

@@ -261,6 +261,19 @@ def test_lines_that_are_no_rows(tmp_path: Path, text: str, ends: str) -> None:
     assert _read(file, PREAMBLES[text]) == [("p", 1, 2.0, None)]
 
 
+@pytest.mark.parametrize("size", [8, 1 << 20])
+@pytest.mark.parametrize("text", [*PREAMBLES, "# none\na,n,x", "t\na,n,x\ns,,bar", "t\na,n,x\n"])
+def test_what_is_before_rows_may_end_in_any_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, size: int
+) -> None:
+    monkeypatch.setattr(open_packed, "BLOCK", size)
+    options = PREAMBLES.get(text, (*HEADER, ("skip", "1"), ("skipAfterHeader", "1")))
+    (tmp_path / "a.csv").write_text(text)
+    assert _read(tmp_path / "a.csv", options) == (
+        [("p", 1, 2.0, None)] if text in PREAMBLES else []
+    )
+
+
 def test_comments_in_several_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_packed, "BLOCK", 32)
     lines = [f"# {n}" if n % 3 == 1 else f"p,{n},2" for n in range(60)]
