@@ -72,6 +72,17 @@ def test_what_has_none_loses_none(run: Run, tmp_path: Path, rows: list[str]) -> 
     assert not {"skip", "skipAfterHeader", "comment"} & stream["source"]["options"].keys()
 
 
+def test_rows_that_begin_like_comments_stay(run: Run, tmp_path: Path) -> None:
+    rows = [f"{'#' if n in (0, 9) else ''}t{n},{n},2026-03-01T00:{n:02}:00Z" for n in range(30)]
+    _init(run, tmp_path, "a.csv", ["# by a tool", "tag,n,ts", *rows])
+    assert "30 rows" in run("show", "SELECT tag, n FROM a", "--project", tmp_path / "p").out
+    colours = [f"#ff{n:02},{n},2026-03-01T00:{n:02}:00Z" for n in range(3)]
+    (tmp_path / "q").mkdir()
+    _init(run, tmp_path / "q", "b.csv", [*colours, *rows[3:9]])
+    shown = run("show", "SELECT _c0, _c1 FROM b", "--project", tmp_path / "q" / "p").out
+    assert "9 rows" in shown
+
+
 def test_where_a_row_is_said_below_lines_that_are_none(run: Run, tmp_path: Path) -> None:
     rows = [*LOGGER[:50], '"2026-03-01 11:30:00",46,bad', *LOGGER[51:]]
     _init(run, tmp_path, "a.csv", LOGGER)

@@ -101,12 +101,18 @@ def _find_marked(
     first = _cut(rest[0], separator)
     if not any(map(test.is_value, first)):
         rows = [_cut(line, separator) for line in rest]
-        return Preamble(below=_count_below(rows, test), comment=mark)
+        below = _count_below(rows, test)
+        if any(len(row) == len(first) and row[0].startswith(mark) for row in rows):
+            return Preamble(skip=marked, below=below)  # such lines are rows, too
+        return Preamble(below=below, comment=mark)
     for place, line in enumerate(lines[:marked]):
         cells = _cut(re.sub(rf"^{re.escape(mark)}+\s*", "", line), separator)
-        if len(cells) == len(first) > 1 and len({c.lower() for c in cells}) == len(cells):
+        named = len({c.lower() for c in cells}) == len(cells) and all(map(_clean, cells))
+        if len(cells) == len(first) > 1 and named and not any(map(test.is_value, cells)):
             below = marked - place - 1
             return Preamble(skip=place, below=below, names=tuple(_clean(c) for c in cells))
+    if any(len(_cut(line, separator)) == len(first) for line in lines[:marked]):
+        return Preamble()  # they may be rows
     return Preamble(comment=mark)
 
 
