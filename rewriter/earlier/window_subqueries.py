@@ -41,12 +41,14 @@ def window_subqueries(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
 
 def _list_tables(select: "exp.Select") -> "list[exp.Table]":
-    """The tables of FROM and its inner joins."""
+    """The tables of FROM and its inner joins: their rows are there as they are, not as NULL."""
     from sqlglot import exp
 
-    start = select.args.get("from_")
+    start, joins = select.args.get("from_"), select.args.get("joins") or ()
+    if any(str(j.args.get("side") or "").upper() in ("RIGHT", "FULL") for j in joins):
+        return []
     items = [] if start is None else [start.this]
-    items += [j.this for j in select.args.get("joins") or () if not j.side and not j.method]
+    items += [j.this for j in joins if not j.side and not j.method]
     return [item for item in items if isinstance(item, exp.Table) and not item.args.get("when")]
 
 

@@ -13,6 +13,7 @@ from ontoweir.rewriter.absence.rename_views import rename_views
 from ontoweir.rewriter.absence.unite_solutions import Solutions
 from ontoweir.rewriter.blocks.make_answers import make_answers
 from ontoweir.rewriter.buckets.make_column import NEVER
+from ontoweir.rewriter.differences.count_rows import MULTIPLICITY
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import (
@@ -26,7 +27,6 @@ from ontoweir.rewriter.model.spj import (
 from ontoweir.rewriter.windows.window import ENDS
 
 _COUNT, _MOST, _ALIAS = "how many", "most", "first moment"
-MULTIPLICITY = "multiplicity"
 
 
 def find_registers(

@@ -9,7 +9,7 @@ follows no rule that could be stated.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import IO
 
@@ -134,12 +134,13 @@ def _leave_head(blocks: Iterator[bytes], dialect: CsvDialect) -> Iterator[bytes]
     """Blocks without what is before the rows, which may end in any of them: a last line without an
     end is a block of its own."""
     skip, header, below = dialect.skip, dialect.header, dialect.below
+    fresh = bool(dialect.comment)
     for number, block in enumerate(blocks):
         if not number and dialect.codec == "utf-8":
             block = block.removeprefix(BYTE_ORDER_MARK)
         while block and skip:
             block, skip = _leave_lines(block, 1), skip - 1
-        while block and header and dialect.comment and block.startswith(dialect.comment):
+        while block and fresh and (fresh := block.startswith(dialect.comment)):
             block = _leave_lines(block, 1)
         if block and header:
             block, header = _leave_lines(block, 1), False
@@ -151,12 +152,7 @@ def _leave_head(blocks: Iterator[bytes], dialect: CsvDialect) -> Iterator[bytes]
 
 def skip_lines(head: bytes, dialect: CsvDialect) -> bytes:
     """The beginning of a file from its header, or its first row, on."""
-    if dialect.codec == "utf-8":
-        head = head.removeprefix(BYTE_ORDER_MARK)
-    head = _leave_lines(head, dialect.skip)
-    while dialect.comment and head.startswith(dialect.comment):
-        head = _leave_lines(head, 1)
-    return head
+    return next(_leave_head(iter([head]), replace(dialect, header=False, below=0)), b"")
 
 
 def _leave_lines(block: bytes, count: int) -> bytes:

@@ -4,29 +4,21 @@ as that time."""
 
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
-from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
-from typing import Any
 
-import pytest
 from hypothesis import event, given
 
-from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Bounded, Tier, Verdict
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from ontoweir.rewriter.windows.choose_emit import Emit
 from tests.oracle.budget import SEEDS, budget
+from tests.oracle.compare_changes import compare_changes
 from tests.oracle.random_queries import Case, Tables
-from tests.oracle.test_latest import fold
-from tests.oracle.test_sql_nulls import CATALOG, MARKERS, make_data, upto
-from tests.oracle.test_stacked_queries import Stacked, make_job
-from tests.oracle.test_windows_beside import At, run_live
-from tests.runtime.in_process import EPOCH, replay_here, store
+from tests.oracle.test_sql_nulls import CATALOG, MARKERS, make_data
+from tests.oracle.test_stacked_queries import Stacked
+from tests.oracle.test_windows_beside import At
 
 
 def _us(n: int) -> str:
@@ -149,34 +141,10 @@ def compare(random: Random, text: str, columns: list[str], data: Tables, catalog
     expected = [oracle.holding(query, m) for m in range(MARKERS)]
     if union.aggregation is None:  # a join, whose rows with NULL are not shown
         expected = [Counter({r: n for r, n in e.items() if None not in r}) for e in expected]
-    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        stored, statics = store(case, random, Path(folder))
-        job = replace(
-            make_job(verdict, union, stored),
-            emit=Emit.CHANGES,
-            bound=bound_changes(verdict, catalog).rows,
-        )
-        read = _list_read(verdict, text)
-        last = max((row[-1] for n in read for row in data[n][1]), default=-1)
-        options: dict[str, Any] = {"statics": statics, "rows_per_range": 1}
-        whole, _ = replay_here(patch, job, Path(folder, "1.parquet"), **options, ranges=1)
-        for marker in range(last + 1):
-            found = fold(upto(whole, marker), query.names)
-            assert found == expected[marker], (text, marker, found, expected[marker])
-        shots = replace(job, emit=Emit.SNAPSHOTS)
-        seen, _ = replay_here(patch, shots, Path(folder, "3.parquet"), **options, ranges=1)
-        for at in {row["at"] for row in seen}:
-            marker = (at - EPOCH) // timedelta(microseconds=1)
-            mine = fold([row for row in seen if row["at"] == at], query.names)
-            assert mine == expected[marker], ("snapshots", text, marker)
-        ranges = random.randint(2, 4)
-        again, _ = replay_here(patch, job, Path(folder, "2.parquet"), **options, ranges=ranges)
-        assert again == whole, text
-        live, until = run_live(replace(job, catalog=catalog), case, random, Path(folder))
-        for marker in range(until + 1):
-            found = fold(upto(live, marker), query.names)
-            assert found == expected[marker], ("live", text, marker)
-    return f"{verdict.tier}, answers: {len(whole) > 0}"
+    read = _list_read(verdict, text)
+    last = max((row[-1] for n in read for row in data[n][1]), default=-1)
+    told = compare_changes(case, verdict, query, expected, last, random)
+    return f"{verdict.tier}, answers: {told}"
 
 
 def _list_read(verdict: Verdict, text: str) -> set[str]:

@@ -1,6 +1,7 @@
 """`ontoweir init --from` of what data loggers and agencies write: lines before the header, units
 below it, comments, marks of what is missing, days and months either of which may come first."""
 
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -116,8 +117,6 @@ def test_names_among_numbers_are_texts(run: Run, tmp_path: Path) -> None:
     ("clock", "form"), [("%I:%M:%S %p", "%m/%d/%Y %I:%M:%S %p"), ("%H:%M", "%d/%m/%Y %H:%M")]
 )
 def test_day_and_month_may_each_come_first(run: Run, tmp_path: Path, clock: str, form: str) -> None:
-    from datetime import datetime, timedelta
-
     first = datetime(2026, 3, 1)
     times = [(first + timedelta(minutes=n)).strftime(f"03/01/2026 {clock}") for n in range(60)]
     stream = _init(run, tmp_path, "a.csv", ["time,x", *(f"{t},{n}" for n, t in enumerate(times))])

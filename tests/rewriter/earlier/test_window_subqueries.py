@@ -46,6 +46,8 @@ def test_what_is_read(catalog: Catalog, text: str, rows: int) -> None:
         ("SELECT a.k FROM s a WHERE a.x > (SELECT AVG(b.x) FROM s b)", "a subquery as a value"),
         (f"SELECT a.k FROM s a WHERE a.x > {MEAN.replace('<', '>')}", "a subquery as a value"),
         (f"SELECT a.k FROM s a WHERE a.x > {MEAN.replace('AVG', 'MEDIAN')}", "a subquery as"),
+        (f"SELECT c.k, {MEAN} AS m FROM s a RIGHT JOIN s c ON c.k = a.k", "a subquery as"),
+        (f"SELECT c.k, {MEAN} AS m FROM s a FULL JOIN s c ON c.k = a.k", "a subquery as"),
         (f"WITH s AS (SELECT * FROM s) SELECT k FROM s a WHERE x > {MEAN}", "a subquery as"),
         (f"SELECT a.x FROM s AS a(k, y, x, ts) WHERE a.x > {MEAN}", "an alias with names"),
         (f"SELECT x FROM s a WHERE x > {MEAN.replace('s b', 's b(k, y, x, ts)')}", "an alias with"),

@@ -96,7 +96,7 @@ def _find_marked(
     mark, rest = lines[0][:1], [line for line in lines[marked:] if line.strip()]
     if not rest:
         return Preamble()
-    widths = {s: _find_width(rest, s) for s in separators}
+    widths = {s: _most([len(_cut(line, s)) for line in rest]) for s in separators}
     separator = max(widths, key=lambda s: widths[s])
     first = _cut(rest[0], separator)
     if not any(map(test.is_value, first)):
@@ -119,20 +119,20 @@ def _find_marked(
 def _find_title(lines: Sequence[str], separator: str) -> tuple[int, int] | None:
     """How many lines with another number of cells are before the first row, and how many cells a
     row has (None: rows have no number of cells of their own)."""
-    width = _find_width(lines, separator)
+    widths = [len(_cut(line, separator)) if line.strip() else 0 for line in lines]
+    width = _most(widths)
     if width < 2:
         return None
-    widths = [len(_cut(line, separator)) if line.strip() else 0 for line in lines]
     first = widths.index(width)
     rest = [w for w in widths[first:] if w]
     sure = len(rest) >= _FEWEST and rest.count(width) >= _SURE * len(rest)
     return (first, width) if sure and first <= _DEEPEST else None
 
 
-def _find_width(lines: Sequence[str], separator: str) -> int:
-    """How many cells most lines have."""
-    widths = Counter(len(_cut(line, separator)) for line in lines if line.strip())
-    return widths.most_common(1)[0][0] if widths else 0
+def _most(widths: Sequence[int]) -> int:
+    """How many cells most lines have, but for empty ones."""
+    counts = Counter(w for w in widths if w)
+    return counts.most_common(1)[0][0] if counts else 0
 
 
 def _count_below(rows: Sequence[Sequence[str]], test: "_Test") -> int:
