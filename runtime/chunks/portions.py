@@ -1,6 +1,6 @@
-"""The rows of streams from a place on, portion by portion, the next one read ahead."""
+"""The rows of streams from a place on, portion by portion, the next ones read ahead."""
 
-from collections import deque
+from bisect import insort
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -13,6 +13,8 @@ from ontoweir.runtime.sources.read_source import unreadable
 
 FEWEST, PORTION = 4_096, 524_288
 """Rows of a portion: every one costs a fraction of a millisecond, and the next is read ahead."""
+_BESIDE = 2
+"""So many portions of the next piece are decoded beside the piece that is asked for."""
 _OPEN = 64
 """So many files of streams stay open; those of others are opened for each access."""
 
@@ -20,33 +22,68 @@ _Place = tuple[int, int]
 """A piece by its number, and a row of it."""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class _Held:
+    """A portion that was decoded, and may be asked for."""
+
+    place: _Place
+    rows: ReadRows = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Decoded:
+    """Portions that follow each other, and why there are no more: the end of the piece, or what
+    cannot be read after them."""
+
+    portions: list[ReadRows]
+    ended: bool
+    error: Exception | None
+
+
+@dataclass(slots=True)
+class _Lane:
+    """How far a piece is decoded.
+
+    `piece`: its number; `first`: the row after the portions that were taken; `rows`: the rest of
+    it, for the thread that decodes (None: not begun); `coming`: what is being decoded; `ended`:
+    all of it was taken; `error`: what comes after that.
+    """
+
+    piece: int
+    first: int = 0
+    rows: Iterator[ReadRows] | None = None
+    coming: "Future[_Decoded] | None" = None
+    ended: bool = False
+    error: Exception | None = None
+
+
 @dataclass(slots=True)
 class _Scan:
-    """How far a stream's row groups are decoded.
-
-    `place`: where what is decoded next begins; `rows`: the rest of its piece (None: not begun);
-    `coming`: what is being decoded; `held`: what was, and may be asked for.
-    """
+    """The pieces of a stream that are being decoded, by number, and portions that were, in order.
+    `beside`: the next piece is decoded while the one that is asked for is not yet at its end."""
 
     size: int
     again: bool
-    place: _Place = (0, 0)
-    rows: Iterator[ReadRows] | None = None
-    coming: "Future[tuple[_Place, ReadRows] | None] | None" = None
-    held: deque[tuple[_Place, ReadRows]] = field(default_factory=deque)
+    beside: bool
+    lanes: dict[int, _Lane] = field(default_factory=dict)
+    held: list[_Held] = field(default_factory=list)
 
 
 class Portions:
     """Reads the streams of one task, each by itself from its beginning, or from where it was asked
-    for, to its end. Pieces that are made of several row groups, or mapped to memory, are read
-    whole. To be closed, which waits for what is being read.
+    for, to its end: where there is one, two of its pieces side by side. Pieces that are made of
+    several row groups, or mapped to memory, are read whole. To be closed, which waits for what is
+    being read.
 
     Args:
         late: by stream, the columns of row groups that may be read late.
+        streams: how many will be read.
     """
 
-    def __init__(self, late: Mapping[str, LateColumns] = MappingProxyType({})) -> None:
-        self._groups, self._late = RowGroups(), late
+    def __init__(
+        self, late: Mapping[str, LateColumns] = MappingProxyType({}), streams: int = 1
+    ) -> None:
+        self._groups, self._late, self._beside = RowGroups(), late, streams == 1
         self._scans: dict[str, _Scan] = {}
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-portion")
 
@@ -54,17 +91,15 @@ class Portions:
         """Read no more."""
         self._pool.shutdown(cancel_futures=True)
         for scan in self._scans.values():
-            _end(scan)
+            scan.lanes.clear()
         self._groups.close()
 
     def forget(self, history: History, cursor: Cursor) -> None:
         """Rows of a stream before a place will not be asked for again."""
         scan = self._scans.get(history.stream.name)
-        while scan is not None and scan.held:
-            (piece, first), table = scan.held[0]
-            if (piece, first + table.num_rows) > (cursor.piece, cursor.offset):
-                break
-            scan.held.popleft()
+        if scan is not None:
+            place = (cursor.piece, cursor.offset)
+            scan.held = [h for h in scan.held if (h.place[0], _behind(h)) > place]
 
     def read(self, history: History, cursor: Cursor, rows: int, stop_us: int | None) -> ReadRows:
         """Rows from a cursor on, within its piece: at least one, at most so many. Nothing is read
@@ -80,78 +115,103 @@ class Portions:
             return ReadRows(table.slice(cursor.offset, rows))
         scan = self._find_scan(history, rows)
         while (found := _find(scan, place)) is None:
-            if scan.coming is None:
-                if not _leads(history, scan.place, place):
-                    _end(scan)
-                    scan.held.clear()
-                    scan.place = (cursor.piece, 0)
-                self._go_on(scan, history, cursor.piece, stop_us)
-            self._take(scan)
-        if scan.coming is None:
-            self._go_on(scan, history, cursor.piece, stop_us)
+            lane = _lead(scan, place)
+            if lane.error is not None:
+                raise lane.error
+            self._go_on(scan, history, lane, 1)
+            self._go_beyond(scan, history, place[0], stop_us)
+            _take(scan, lane)
+        if (after := scan.lanes.get(place[0])) is not None:
+            self._go_on(scan, history, after, 1)
+        self._go_beyond(scan, history, place[0], stop_us)
         return found.slice(0, rows)
 
     def _find_scan(self, history: History, rows: int) -> _Scan:
         name = history.stream.name
         if name not in self._scans:
             size = max(FEWEST, min(PORTION, rows))
-            self._scans[name] = _Scan(size, again=len(self._scans) >= _OPEN)
+            again = len(self._scans) >= _OPEN
+            self._scans[name] = _Scan(size, again, self._beside)
         return self._scans[name]
 
-    def _go_on(self, scan: _Scan, history: History, asked: int, stop_us: int | None) -> None:
-        """Begin to decode the next portion."""
-        scan.coming = self._pool.submit(self._decode, scan, history, asked, stop_us)
+    def _go_beyond(self, scan: _Scan, history: History, asked: int, stop_us: int | None) -> None:
+        """Decode the beginning of the piece after the one that is asked for."""
+        for number in [n for n in scan.lanes if n < asked]:
+            del scan.lanes[number]
+        here, number = scan.lanes.get(asked), asked + 1
+        open_here = here is not None and not here.ended
+        if number >= len(history.pieces) or (open_here and not scan.beside):
+            return
+        piece = history.pieces[number]
+        over = stop_us is not None and piece.low is not None and piece.low >= stop_us
+        if over or piece.file.endswith(MAPPED):
+            return
+        lane = scan.lanes.setdefault(number, _Lane(number))
+        held = sum(h.place[0] == number for h in scan.held)
+        self._go_on(scan, history, lane, (_BESIDE if scan.beside else 1) - held)
 
-    @staticmethod
-    def _take(scan: _Scan) -> None:
-        """Wait for what is being decoded."""
-        assert scan.coming is not None
-        coming, scan.coming = scan.coming, None
-        if (found := coming.result()) is not None:
-            scan.held.append(found)
+    def _go_on(self, scan: _Scan, history: History, lane: _Lane, portions: int) -> None:
+        """Begin to decode the next portions of a piece, if some are to be, and none are."""
+        if portions > 0 and lane.coming is None and lane.error is None and not lane.ended:
+            lane.coming = self._pool.submit(self._decode, scan, history, lane, portions)
 
-    def _decode(
-        self, scan: _Scan, history: History, asked: int, stop_us: int | None
-    ) -> tuple[_Place, ReadRows] | None:
-        """The next portion (None: after the piece that was asked for there is none to read)."""
-        while scan.place[0] < len(history.pieces):
-            number, first = scan.place
-            piece = history.pieces[number]
-            over = stop_us is not None and piece.low is not None and piece.low >= stop_us
-            if (over and number > asked) or piece.file.endswith(MAPPED):
-                return None
-            if scan.rows is None:
+    def _decode(self, scan: _Scan, history: History, lane: _Lane, portions: int) -> _Decoded:
+        piece, first = history.pieces[lane.piece], lane.first
+        found: list[ReadRows] = []
+        try:
+            if lane.rows is None:
                 late = self._late.get(history.stream.name)
-                scan.rows = self._groups.scan(
+                lane.rows = self._groups.scan(
                     history, piece, scan.size, again=scan.again, late=late
                 )
-            table = next(scan.rows, None)
-            if table is None:
-                if first != piece.rows:
-                    error = OSError(f"row group {piece.group} has {first} rows of {piece.rows}")
-                    raise unreadable(piece.shown, error)
-                scan.place, scan.rows = (number + 1, 0), None
-            elif table.num_rows:
-                scan.place = (number, first + table.num_rows)
-                return (number, first), table
-        return None
+            while len(found) < portions:
+                rows = next(lane.rows, None)
+                if rows is None:
+                    if first != piece.rows:
+                        error = OSError(f"row group {piece.group} has {first} rows of {piece.rows}")
+                        raise unreadable(piece.shown, error)
+                    return _Decoded(found, ended=True, error=None)
+                if rows.num_rows:
+                    found.append(rows)
+                    first += rows.num_rows
+        except Exception as error:
+            return _Decoded(found, ended=False, error=error)
+        return _Decoded(found, ended=first == piece.rows, error=None)
+
+
+def _lead(scan: _Scan, place: _Place) -> _Lane:
+    """What decodes the portion with a place, which is not held: the piece's lane, or where that is
+    beyond it, a new one from the piece's beginning."""
+    number, row = place
+    lane = scan.lanes.get(number)
+    if lane is None or lane.first > row:
+        scan.lanes = {n: kept for n, kept in scan.lanes.items() if n == number + 1}
+        scan.held = [h for h in scan.held if h.place[0] < number or h.place[0] in scan.lanes]
+        lane = scan.lanes[number] = _Lane(number)
+    return lane
+
+
+def _take(scan: _Scan, lane: _Lane) -> None:
+    """Wait for what is being decoded of a piece."""
+    assert lane.coming is not None, "rows beyond the end of a piece were asked for"
+    coming, lane.coming = lane.coming, None
+    decoded = coming.result()
+    for rows in decoded.portions:
+        insort(scan.held, _Held((lane.piece, lane.first), rows))
+        lane.first += rows.num_rows
+    lane.ended, lane.error = decoded.ended, decoded.error
+    if lane.ended:
+        lane.rows = None
+
+
+def _behind(held: _Held) -> int:
+    """The row of its piece that follows a portion."""
+    return held.place[1] + held.rows.num_rows
 
 
 def _find(scan: _Scan, place: _Place) -> ReadRows | None:
     """The rows from a place on of the portion that has it (None: none that is held)."""
-    for (piece, first), table in scan.held:
-        if piece == place[0] and first <= place[1] < first + table.num_rows:
-            return table.slice(place[1] - first)
+    for held in scan.held:
+        if held.place[0] == place[0] and held.place[1] <= place[1] < _behind(held):
+            return held.rows.slice(place[1] - held.place[1])
     return None
-
-
-def _leads(history: History, reached: _Place, place: _Place) -> bool:
-    """Whether who goes on from where a scan is comes to a place without a whole piece between."""
-    if reached[0] == place[0]:
-        return reached[1] <= place[1]
-    return reached == (place[0] - 1, history.pieces[place[0] - 1].rows) and place[0] > 0
-
-
-def _end(scan: _Scan) -> None:
-    """Close what is open."""
-    scan.rows = None

@@ -90,7 +90,7 @@ def read_chunks(
 
     done = not histories
     with (
-        closing(Portions(list_late(work, histories, wanted))) as portions,
+        closing(Portions(list_late(work, histories, wanted), streams=len(histories))) as portions,
         ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read") as pool,
     ):
         coming = None if done else pool.submit(read, cursors)

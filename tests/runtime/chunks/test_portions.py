@@ -144,3 +144,66 @@ def test_a_file_opened_for_each_access_is_as_one_that_stays_open(
         file.seek(98)
         assert file.read(10) == b"bc"
         assert file.tell() == 100
+
+
+def test_the_next_piece_is_decoded_beside_and_only_its_beginning_is_held(tmp_path: Path) -> None:
+    history = write_groups(tmp_path, groups=3, rows=40)
+    with closing(Portions()) as portions:
+        portions._find_scan(history, 10).size = 10
+        portions.read(history, Cursor(), 10, None)
+        scan = portions._scans["s"]
+        assert set(scan.lanes) == {0, 1}
+        coming = scan.lanes[1].coming
+        assert coming is not None
+        assert [p.num_rows for p in coming.result().portions] == [10, 10]
+        place = 10
+        while place < 40:
+            cursor = move(history, place)
+            portions.forget(history, cursor)
+            place += portions.read(history, cursor, 10, None).num_rows
+            assert scan.lanes[1].coming is coming
+        portions.forget(history, move(history, 40))
+        portions.read(history, move(history, 40), 10, None)
+        assert set(scan.lanes) == {1, 2}
+        assert [h.place for h in scan.held] == [(1, 0), (1, 10)]
+
+
+@pytest.mark.parametrize(("streams", "beside"), [(1, True), (2, False)])
+def test_of_several_streams_one_piece_each_is_decoded(
+    streams: int, beside: bool, tmp_path: Path
+) -> None:
+    history = write_groups(tmp_path, groups=2, rows=40)
+    with closing(Portions(streams=streams)) as portions:
+        portions._find_scan(history, 10).size = 10
+        portions.read(history, Cursor(), 10, None)
+        assert (1 in portions._scans["s"].lanes) == beside
+
+
+def test_what_is_wrong_with_the_next_piece_is_said_when_it_is_asked_for(tmp_path: Path) -> None:
+    history = write_groups(tmp_path, groups=2, rows=40)
+    longer = replace(history.pieces[1], rows=45)
+    wrong = replace(history, pieces=(history.pieces[0], longer))
+    with closing(Portions()) as portions:
+        for piece in (0, 1):
+            found = portions.read(wrong, Cursor(piece), 50, None)
+            assert found.table.column("k").to_pylist() == [40 * piece + i for i in range(40)]
+        for _ in range(2):
+            with pytest.raises(DataError, match="row group 1 has 40 rows of 45"):
+                portions.read(wrong, Cursor(1, 40), 50, None)
+
+
+def write_groups(folder: Path, groups: int, rows: int) -> History:
+    """A history of one file with so many row groups of so many rows, numbered by `k`."""
+    (folder / "s").mkdir()
+    numbers = range(groups * rows)
+    table = pa.table(
+        {
+            "k": pa.array(numbers, pa.int64()),
+            "ts": pa.array([i * 1_000_000 for i in numbers], pa.timestamp("us")),
+        }
+    )
+    file = str(folder / "s" / "1.parquet")
+    pq.write_table(table, file, row_group_size=rows)
+    stream = make_catalog(folder, CATALOG).streams["s"]
+    pieces = list_pieces([file], stream, ("k", "ts"), start_us=None, stop_us=None)
+    return History(stream, ("k",), pieces, staged=False)
