@@ -3,7 +3,7 @@
 from collections.abc import Set
 from typing import assert_never
 
-from ontoweir.mappings.model.catalog import Relation, Stream
+from ontoweir.mappings.model.catalog import Relation, Stream, StringType
 from ontoweir.mappings.model.expression import (
     Call,
     Case,
@@ -25,6 +25,8 @@ def may_be_null(expression: Expression, present: Set[str]) -> bool:
     False
     >>> may_be_null(Call(Function.MODULO, (x, x), IntType()), {"x"})
     True
+    >>> may_be_null(Call(Function.TRY_CAST, (x,), StringType()), {"x"})
+    False
     """
     match expression:
         case Field(column=column):
@@ -40,6 +42,8 @@ def may_be_null(expression: Expression, present: Set[str]) -> bool:
             )
         case Call(function=Function.IS_NULL):
             return False
+        case Call(function=Function.TRY_CAST, type=StringType(), arguments=(inner,)):
+            return may_be_null(inner, present)  # every value has a text
         case Call(function=Function.TRY_CAST | Function.LN | Function.LOG10 | Function.LOG2):
             return True
         case Call(function=Function.CONCAT_WS):

@@ -45,6 +45,7 @@ from ontoweir.rewriter.sparql.read_terms import Terms
 from ontoweir.rewriter.sparql.read_values import ValuesReader
 from ontoweir.rewriter.subqueries.check_subselects import check_subselects
 from ontoweir.rewriter.subqueries.cut_subselects import cut_subselects, made_variables
+from ontoweir.rewriter.syntax.group_binds import group_binds
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens, stands_for
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.syntax.open_ask import open_ask
@@ -80,7 +81,7 @@ def parse_query(
     Raises:
         QueryError: the text is not SPARQL, or outside the query language.
     """
-    text = open_ask(open_construct(text, file))
+    text = group_binds(open_ask(open_construct(text, file)))
     tokens = Tokens(text)
     prologue, query = parse_sparql(text, tokens, file)
     read = partial(parse_query, file=file, values=values)

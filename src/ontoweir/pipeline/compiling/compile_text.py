@@ -29,6 +29,7 @@ from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.standing.compute_standing import compute_standing
 from ontoweir.rewriter.standing.find_registers import find_registers
 from ontoweir.rewriter.standing.find_standing import find_standing
+from ontoweir.rewriter.syntax.group_binds import group_binds
 from ontoweir.rewriter.syntax.open_ask import open_ask
 from ontoweir.rewriter.syntax.open_construct import open_construct
 
@@ -47,7 +48,7 @@ def compile_text(
         quiet = silent or catalog is not None
         return workspace.compile_branches(branches, catalog=catalog, quiet=quiet)
 
-    text = name_absence(open_ask(open_construct(text, file)))
+    text = name_absence(group_binds(open_ask(open_construct(text, file))))
     split = split_text(text, file)
     if split is None:
         branches = parse_query(text, name=name, file=file)
