@@ -51,6 +51,8 @@ def join_blocks(
         worst = Tier.UNDECIDED
     if any(b.union.begins for b, _ in blocks) and worst.rank < Tier.WINDOW_BOUNDED.rank:
         worst = Tier.WINDOW_BOUNDED  # late rows wait
+    holding = (_tier_kept(b, kept[b.stream.name]) for b, _ in blocks if b.stream.name in kept)
+    worst = max((worst, *holding), key=lambda tier: tier.rank)
     names = {block.stream.name for block, _ in blocks}
     own = [d for d in verdict.declarations if d.table not in names]
     declared = dict.fromkeys(
@@ -94,6 +96,14 @@ def _bound_met(block: Block, catalog: Catalog, known: Statistics) -> KeptVersion
             return None
         case _:
             assert_never(block.meeting)
+
+
+def _tier_kept(block: Block, kept: KeptVersions) -> Tier:
+    """The tier of a query that keeps rows that others meet."""
+    if kept.bound is None or kept.bound.rows == 0:
+        return Tier.STATELESS
+    within = isinstance(block.meeting, Preceding) and block.meeting.span_us > 0
+    return Tier.WINDOW_BOUNDED if within else Tier.TREE_BOUNDED
 
 
 def _without(verdict: Verdict, dead: set[str]) -> Verdict:

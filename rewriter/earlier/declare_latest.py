@@ -1,6 +1,6 @@
 """The latest row of each key of a stream, as a relation that changes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,12 @@ from ontoweir.mappings.model.catalog import (
     ANSWERS,
     Catalog,
     Column,
+    FloatType,
     Stream,
     TimestampType,
     VersionsOf,
 )
+from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 
@@ -49,8 +51,11 @@ def declare_latest(
     Raises:
         SqlRefusal: several rows of a key may be the latest, or the condition is not of one row.
     """
-    stream, key = of.stream, of.key
-    if not any(set(known) <= {*key, stream.timestamp} for known in stream.keys):
+    stream, key, only = of.stream, of.key, None
+    if of.only is not None:
+        only = read_row_expression(of.only, Scope(catalog, {stream.name: stream}))
+    told = {*key, stream.timestamp, *_list_pinned(only)}
+    if not any(set(known) <= told for known in stream.keys):
         listed = ", ".join(f'"{n}"' for n in (*key, stream.timestamp))
         raise SqlRefusal(
             f"{what}, where {stream.name} may have several rows of one timestamp",
@@ -58,9 +63,6 @@ def declare_latest(
             fix=f"declare keys = [[{listed}]] in [streams.{stream.name}], or join by more columns",
             line=line,
         )
-    only = None
-    if of.only is not None:
-        only = read_row_expression(of.only, Scope(catalog, {stream.name: stream}))
     before = "before" if of.earlier else "until"
     by = ", ".join(key) or "all"
     name = f"{stream.name} {before} a row, by {by}" + (" or none" if of.optional else "")
@@ -98,3 +100,19 @@ def declare_latest(
         ),
     )
     return made, replace(catalog, streams={**catalog.streams, name: made})
+
+
+def _list_pinned(condition: Expression | None) -> Iterator[str]:
+    """The columns that have one value in all rows of which a condition is true."""
+    match condition:
+        case Call(function=Function.AND, arguments=parts):
+            for part in parts:
+                yield from _list_pinned(part)
+        case Call(
+            function=Function.EQUAL,
+            arguments=(Field() as column, Value()) | (Value(), Field() as column),
+        ):
+            if not isinstance(column.type, FloatType):  # 0 and -0 are equal, and two values
+                yield column.column
+        case _:
+            return

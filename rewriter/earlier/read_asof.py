@@ -79,7 +79,9 @@ def _read(select: "exp.Select", join: "exp.Expr", catalog: Catalog) -> Catalog:
     if any(j.args.get("using") for j in select.args["joins"] if j is not join):
         raise _refuse(join, "ASOF JOIN beside a JOIN … USING", "write ON in the place of USING")
     of = LatestOf(stream, key, only, strict, side == "LEFT")
-    made, catalog = declare_latest(of, catalog, "ASOF JOIN", line_of(join.this))
+    made, catalog = declare_latest(
+        of, catalog, join.meta.get("written", "ASOF JOIN"), line_of(join.this)
+    )
     put_join(join, made, alias, equal, host)
     return catalog
 

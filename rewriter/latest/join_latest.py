@@ -80,6 +80,7 @@ def _read_value(select: "exp.Select", item: "exp.Expr", number: int, catalog: Ca
 def _put(join: "exp.Join", rows: "exp.Expr", conditions: "list[exp.Expr]", side: str) -> None:
     from sqlglot import exp
 
+    join.meta["written"] = "the latest row"  # for messages of what is made an ASOF JOIN
     join.set("this", rows)
     join.set("on", exp.and_(*conditions))
     join.set("method", "ASOF")

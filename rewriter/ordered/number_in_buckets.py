@@ -1,5 +1,6 @@
 """Functions over windows of the rows of a bucket of time, which are final when it is over."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
@@ -10,6 +11,7 @@ from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import list_own, list_windows
 from ontoweir.rewriter.windows.read_sql_grid import is_grid
+from ontoweir.rewriter.windows.read_window_tables import list_window_columns, read_window_tables
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -45,6 +47,8 @@ def _read(select: "exp.Select", catalog: Catalog) -> None:
     start, where = select.args.get("from_"), select.args.get("where")
     if not windows or start is None or not {k for k, v in select.args.items() if v} <= _PLAIN:
         return
+    if _open_window_table(select, windows, catalog):
+        windows, start = list_windows(select), select.args["from_"]
     tables = list_tables(select, catalog).tables
     table = start.this
     stream = tables.get(table.alias_or_name)
@@ -68,8 +72,42 @@ def _read(select: "exp.Select", catalog: Catalog) -> None:
     for window in windows:
         if isinstance(window.this, exp.RowNumber) and {*unique} <= _told_apart_by(window, stream):
             window.set("this", exp.Rank())  # no two rows are equal
-    buckets = list(dict.fromkeys(k for of in keys for k in of))
+    others = (n for n in list_own(select, exp.Anonymous) if _is_bucket(n, stream))
+    buckets = list(dict.fromkeys([*(k for of in keys for k in of), *others]))
     _nest(select, table, stream, unique, buckets)
+
+
+def _open_window_table(
+    select: "exp.Select", windows: "Sequence[exp.Expr]", catalog: Catalog
+) -> bool:
+    """Where rows are numbered OVER the windows of `TABLE(TUMBLE(TABLE s, …))`, read that as s, in
+    place, and window_start and window_end as the buckets that they are; whether it was done."""
+    from sqlglot import exp
+
+    found = list_window_columns(select)
+    columns = next(iter(found.values()), [])
+    if len(found) != 1 or select.find(exp.Subquery) or not all(is_grid(c) for _, c in columns):
+        return False
+    (alias,), names = found, [name for name, _ in columns]
+    for window in windows:
+        parts = [p for p in window.args.get("partition_by") or () if isinstance(p, exp.Column)]
+        ends = {p.name.lower(): p for p in parts if p.name.lower() in names}
+        if not ends:
+            return False
+        if len(ends) == 2:  # they begin together if they end together
+            window.set(
+                "partition_by", [p for p in window.args["partition_by"] if p is not ends[names[1]]]
+            )
+    made: list[exp.Expr] = []
+    for item in select.expressions:
+        made.append(item)
+        if isinstance(item, exp.Star) and not any(item.args.values()):
+            made += [exp.column(n, alias, quoted=True) for n in names]
+    select.set("expressions", made)
+    flat = read_window_tables(select)
+    for key in list(select.args):
+        select.set(key, flat.args.get(key))
+    return True
 
 
 def _refuse(window: "exp.Expr", stream: Stream) -> SqlRefusal:
@@ -123,6 +161,12 @@ def _list_shown(select: "exp.Select", stream: Stream) -> set[str]:
     names = list(column_names(stream))
     known = {c.name for c in stream.columns if not c.nullable}
     present = {stream.timestamp, *never_null(stream)}
+    where = select.args.get("where")
+    for condition in split_conjuncts(where.this) if where is not None else ():
+        if isinstance(condition, (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like)):
+            sides = (condition.this, condition.expression)
+            found = (find_name(s.name, names) for s in sides if isinstance(s, exp.Column))
+            present |= {n for n in found if n is not None}
     for item in select.expressions:
         column = item.unalias()
         if isinstance(column, exp.Star) or (isinstance(column, exp.Column) and column.is_star):

@@ -68,3 +68,36 @@ def test_it_is_as_duckdb_answers(folder: Path, project: OpenProject, seed: int) 
         found = told(project, text)
         assert found == ask_duckdb(folder, text), text
         assert found
+
+
+TUMBLED = "TABLE(TUMBLE(TABLE reading, DESCRIPTOR(ts), INTERVAL '70' MINUTE))"
+BEGINS = "time_bucket(INTERVAL '70' MINUTE, ts, TIMESTAMP '1970-01-01')"
+ENDS = f"{BEGINS} + INTERVAL '70' MINUTE"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_windows_of_a_table_are_buckets(folder: Path, project: OpenProject, seed: int) -> None:
+    """Flink's first rows of a window, by a subquery or QUALIFY; DuckDB has time_bucket."""
+    random = Random(seed)
+    number = random.choice(NUMBERS)
+    order = random.choice(["amount DESC NULLS LAST", "level NULLS FIRST, amount NULLS LAST"])
+    order += ", sensor, ts" if number == "ROW_NUMBER()" else ""
+    more = random.choice(["", "sensor, "])
+    parts = random.choice(["window_start", "window_start, window_end", "window_end"])
+    shown = random.choice(["*", "sensor, ts, amount, window_start", "window_end, sensor, level"])
+    within = random.choice(["", " AND sensor = 'b'", " AND level > 1"])
+    over = f"{number} OVER (PARTITION BY {more}{parts} ORDER BY {order})"
+    rows = f"{TUMBLED} WHERE {EARLY}{within}"
+    text = random.choice(
+        [
+            f"SELECT * FROM (SELECT {shown}, {over} AS n FROM {rows}) w WHERE n <= 2",
+            f"SELECT {shown} FROM {rows} QUALIFY {over} <= 2",
+        ]
+    )
+    table = f"(SELECT *, {BEGINS} AS window_start, {ENDS} AS window_end FROM reading) AS t"
+    known = text.replace(TUMBLED, table)
+    verdict = project.check(text)
+    assert verdict.bound is not None, text
+    found = told(project, text)
+    assert found, text
+    assert found == ask_duckdb(folder, known), text
