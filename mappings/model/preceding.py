@@ -8,7 +8,18 @@ if TYPE_CHECKING:
     from ontoweir.mappings.model.expression import Expression
 
 CountedFunction: TypeAlias = Literal[
-    "first", "known", "count", "sum", "avg", "min", "max", "rank", "dense", "number"
+    "first",
+    "known",
+    "count",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "var_pop",
+    "var_samp",
+    "rank",
+    "dense",
+    "number",
 ]
 """What is shown of the rows before one: the value of the first of them; that of the last one that
 is not NULL; or an aggregate. Of the rows of one time: a row's place in an order, where equal ones

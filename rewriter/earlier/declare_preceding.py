@@ -105,7 +105,7 @@ def _declare(counted: Counted, columns: Sequence[Column], preceding: Preceding) 
         rows = None if counted.peers or counted.first is None else counted.first
         most = None if rows is None else rows - counted.last + 1
         return replace(column, minimum=0, maximum=most)
-    if isinstance(argument, Field) and counted.function not in ("sum", "avg"):
+    if isinstance(argument, Field) and counted.function in ("first", "known", "min", "max"):
         of = next((c for c in columns if c.name == argument.column), None)
         if of is not None:
             return replace(column, minimum=of.minimum, maximum=of.maximum, enum=of.enum)

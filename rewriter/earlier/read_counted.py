@@ -226,6 +226,10 @@ class _Columns:
         kind = self._type(function, argument, window)
         ends = frame.first, frame.last
         made = Counted("", function, argument, *ends, kind, frame.span_us)
+        if made.runs and function in ("var_pop", "var_samp"):
+            fix = "ask for ROWS BETWEEN 100 PRECEDING AND CURRENT ROW, or RANGE BETWEEN INTERVAL "
+            what = f"{window.sql('spark')}, of all rows from the first,"
+            raise _refuse(window, what, f"{fix}'1' DAY PRECEDING AND CURRENT ROW")
         column = self._add(replace(made, peers=frame.peers, until_us=frame.until_us))
         default = call.args.get("default")
         if default is None:
@@ -277,9 +281,10 @@ class _Columns:
         ordered = isinstance(kind, IntType | DecimalType | FloatType)
         if function in ("min", "max"):
             ordered = ordered or isinstance(kind, DateType | TimestampType)
-        if function in ("min", "max", "sum", "avg") and not ordered:
+        varies = function in ("var_pop", "var_samp")
+        if (varies or function in ("min", "max", "sum", "avg")) and not ordered:
             raise _refuse(window, f"{window.sql('spark')}, of {_say(kind)}", "aggregate a number")
-        if function == "avg":
+        if function == "avg" or varies:
             return FloatType()
         if function == "sum" and isinstance(kind, DecimalType):
             return DecimalType(max(kind.precision, _DIGITS), kind.scale)
@@ -313,6 +318,8 @@ _FUNCTIONS: dict[str, CountedFunction] = {
     "avg": "avg",
     "min": "min",
     "max": "max",
+    "variance": "var_samp",
+    "variancepop": "var_pop",
 }
 """By the names of sqlglot's classes. Of LAST_VALUE the rows begin with the last one."""
 

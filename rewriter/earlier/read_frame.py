@@ -63,7 +63,7 @@ def is_of_rows(window: "exp.Expr", select: "exp.Select") -> bool:
     if isinstance(call, (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.First, exp.Last)):
         return True
     spec = window.args.get("spec")
-    if not isinstance(call, (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count)):
+    if not isinstance(call, (*_sums(), exp.Min, exp.Max, exp.Count)):
         return False
     if window.args.get("order") is None:
         return False
@@ -72,6 +72,13 @@ def is_of_rows(window: "exp.Expr", select: "exp.Select") -> bool:
     # rows of a span before each are kept for it alone, but not different values, nor matches
     spanned = isinstance(spec.args.get("start"), exp.Interval)
     return _is_past(spec) and not (spanned and (select.args.get("joins") or _counts_values(select)))
+
+
+def _sums() -> "tuple[type[exp.Expr], ...]":
+    """What is made of sums."""
+    from sqlglot import exp
+
+    return exp.Sum, exp.Avg, exp.Variance, exp.VariancePop
 
 
 def _counts_values(select: "exp.Select") -> bool:
@@ -188,7 +195,7 @@ def _read_rows(
     if groups:
         raise refuse(window.sql("spark"), "write ROWS BETWEEN n PRECEDING AND CURRENT ROW")
     until = 0 if spec is None else _read_until(spec, window, refuse)
-    if until and (known or not isinstance(call, (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count))):
+    if until and (known or not isinstance(call, (*_sums(), exp.Min, exp.Max, exp.Count))):
         raise refuse(f"{window.sql('spark')} without its row", "ask for COUNT, SUM, AVG, MIN, MAX")
     if spec is None or str(spec.args["kind"]).upper() == "RANGE":
         start = None if spec is None else spec.args.get("start")

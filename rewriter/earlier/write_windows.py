@@ -14,6 +14,8 @@ _CALLS = {
     "avg": "AVG({})",
     "min": "MIN({})",
     "max": "MAX({})",
+    "var_pop": "VAR_POP({})",
+    "var_samp": "VAR_SAMP({})",
     "rank": "RANK()",
     "dense": "DENSE_RANK()",
     "number": "ROW_NUMBER()",

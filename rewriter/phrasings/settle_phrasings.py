@@ -16,6 +16,7 @@ from ontoweir.rewriter.latest.name_later import name_later
 from ontoweir.rewriter.ordered.nest_having import nest_having
 from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.ordered.number_values import number_values
+from ontoweir.rewriter.ordered.root_variances import root_variances
 from ontoweir.rewriter.phrasings.compare_extremes import compare_extremes
 from ontoweir.rewriter.phrasings.drop_order import drop_order
 from ontoweir.rewriter.phrasings.group_all import group_all
@@ -96,6 +97,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     name_parts(tree)
     for select in tree.find_all(exp.Select):
         name_windows(select)
+    root_variances(tree)
     number_in_buckets(tree, catalog)
     for select in list(tree.find_all(exp.Select)):
         name_spark_windows(select, catalog)

@@ -31,6 +31,7 @@ from ontoweir.runtime.preceding.fold_frames import (
     name_digits,
 )
 from ontoweir.runtime.preceding.places import Places
+from ontoweir.runtime.preceding.vary_frames import vary
 from ontoweir.runtime.results.divide_exactly import divide
 from ontoweir.runtime.results.exact_sums import round_digits
 
@@ -59,6 +60,8 @@ def kept_types(column: Counted, kind: ColumnType | None) -> tuple[pa.DataType, .
             return (pa.int64(),)
         case "sum" | "avg":
             return (pa.int64(), DIGITS if isinstance(kind, FloatType) else pa.int64())
+        case "var_pop" | "var_samp":
+            raise AssertionError("read_counted refuses it")
         case _:
             assert_never(column.function)
 
@@ -100,6 +103,11 @@ def count_column(
             return (made, made) if runs_on else (made,)
         case "count" | "sum" | "avg":
             return _add(column, kind, given, runs, heads)
+        case "var_pop" | "var_samp":
+            assert given.values is not None
+            assert kind is not None
+            less = int(column.function == "var_samp")
+            return (vary(*read_numbers(given.values, kind), kind, runs, less),)
         case "rank" | "dense" | "number":
             raise AssertionError("rank_rows finds it")
         case _:

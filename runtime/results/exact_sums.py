@@ -304,6 +304,25 @@ def round_variance(
     products, *sums = ({n[2]: c for n, c in digits.items() if n[:2] == key} for key in keys)
     less = int(function is AggregateFunction.VAR_SAMP)
     valid, counts = counts > less, np.maximum(counts, less + 1)
+    times = 1 if function is AggregateFunction.REGR_SXX else counts.astype(object) - less
+    return divide_products(products, (sums[0], sums[1]), counts, times), valid
+
+
+def divide_products(
+    products: Mapping[int, Array],
+    sums: tuple[Mapping[int, Array], Mapping[int, Array]],
+    counts: Array,
+    times: "Array | int",
+) -> Array:
+    """(n · Σxy - Σx · Σy) / (n · times): the nearest doubles. Where one is infinite, it is not a
+    number.
+
+    Args:
+        products: the digits of Σxy, by their places (split_products, added up).
+        sums: those of Σx and of Σy (split_doubles, added up).
+        counts: int64, n, of at least 1.
+        times: whole numbers of at least 1, Python's own where they are many.
+    """
     (one, first), (other, second) = (_unite(of, len(counts)) for of in sums)
     square, lowest = _unite(products, len(counts))
     twice = BITS * (first + second) + 2 * LEAST
@@ -311,7 +330,7 @@ def round_variance(
     base = min(twice, lower)
     many = counts.astype(object)
     above = ((many * square) << (lower - base)) - ((one * other) << (twice - base))
-    below = many if function is AggregateFunction.REGR_SXX else many * (many - less)
+    below = many * times
     if base >= 0:
         above = above << base
     else:
@@ -320,7 +339,7 @@ def round_variance(
     for of in sums:
         for place in {INFINITE, MINUS_INFINITE} & {*of}:
             made = np.where(of[place] > 0, np.nan, made)
-    return made, valid
+    return made
 
 
 def _divide_whole(above: int, below: int) -> float:

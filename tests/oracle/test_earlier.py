@@ -127,6 +127,8 @@ def make_moving(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], l
     chosen = [f"{c} OVER {window}" for c in random.sample(calls, k=random.randint(1, 2))]
     if random.random() < 0.4:
         chosen.append(f"a - MIN(a) OVER {window}")
+    if random.random() < 0.4:
+        chosen.append(f"{make_spread(random)} OVER {window}, 9)")
     plain = [*HELD, "ts", "a + h"]
     shown = [*random.sample(plain, k=random.randint(0, 3)), *chosen]
     random.shuffle(shown)
@@ -138,6 +140,12 @@ def make_moving(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], l
         text += f" QUALIFY h < COUNT(*) OVER {window}"
     names = [f"c{i}" for i in range(len(shown))]
     return text, names, [n for n, c in zip(names, shown, strict=True) if "OVER" in c]
+
+
+def make_spread(random: Random) -> str:
+    """The beginning of a spread, to some digits: DuckDB's is not the nearest double to it."""
+    call = random.choice(["VAR_POP", "VAR_SAMP", "VARIANCE", "STDDEV", "STDDEV_POP"])
+    return f"ROUND({call}({random.choice(['a', 'b', 'h', 'a + h'])})"
 
 
 def make_moving_joins(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], list[str]]:
@@ -228,6 +236,11 @@ def make_counted(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], 
             chosen.append(f"SUM(a) OVER ({by} ROWS BETWEEN {both})")
     elif random.random() < 0.4:
         chosen += make_ranks(random, key)
+    elif random.random() < 0.4:
+        first = (
+            f"{random.randint(1, 5)} PRECEDING AND {random.choice(['1 PRECEDING', 'CURRENT ROW'])}"
+        )
+        chosen.append(f"{make_spread(random)} OVER ({by} ROWS BETWEEN {first}), 9)")
     shown = [*random.sample([*HELD, "ts"], k=random.randint(0, 3)), *chosen]
     random.shuffle(shown)
     there = " AND ".join(f"{c} IS NOT NULL" for c in key)
