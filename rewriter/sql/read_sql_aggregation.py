@@ -308,8 +308,11 @@ def _grouped(tree: "exp.Select", scope: Scope) -> dict[SourceColumn, str]:
     group = tree.args.get("group")
     if group is None:
         return {}
+    several = any(
+        isinstance(e, (exp.GroupingSets, exp.Cube, exp.Rollup)) for e in group.expressions
+    )
     for key in ("grouping_sets", "cube", "rollup", "totals", "all"):
-        if group.args.get(key):
+        if several or group.args.get(key):
             raise _beyond(tree, "GROUP BY of several groupings", "write one query for each")
     grouped: dict[SourceColumn, str] = {}
     for item in group.expressions:
