@@ -11,6 +11,7 @@ from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
 from ontoweir.rewriter.latest.join_latest import join_latest
+from ontoweir.rewriter.latest.lead_latest import lead_latest
 from ontoweir.rewriter.latest.limit_rows import limit_rows
 from ontoweir.rewriter.latest.name_later import name_later
 from ontoweir.rewriter.ordered.nest_having import nest_having
@@ -82,6 +83,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    tree = lead_latest(tree)
     narrow_stars(tree, catalog)
     name_items(tree)
     tree = name_presence(open_rows(tree, catalog), catalog)

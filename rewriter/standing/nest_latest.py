@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.joins.read_latest import equals_one, named_windows
 from ontoweir.rewriter.latest.put_inside import put_inside
@@ -76,14 +77,14 @@ def _number_inside(tree: "exp.Select") -> "exp.Select":
     if where is None or not windows or inside.this.args.get("qualify"):
         return tree
     chosen, rest = _find_number(where.this, windows)
-    if len(chosen) != 1 or not rest:
+    if len(chosen) != 1 or not (rest or aggregates(tree)):
         return tree
     made = tree.copy()
     inner = made.args["from_"].this.this
     inner.set("expressions", [e for e in inner.expressions if e.alias.lower() not in windows])
     one = exp.EQ(this=chosen[0][1].copy(), expression=exp.Literal.number(1))
     inner.set("qualify", exp.Qualify(this=one))
-    made.set("where", exp.Where(this=exp.and_(*(c.copy() for c in rest))))
+    made.set("where", exp.Where(this=exp.and_(*(c.copy() for c in rest))) if rest else None)
     return made
 
 

@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from math import frexp
+from typing import Any
 
 import numpy as np
 
@@ -312,7 +313,7 @@ def divide_products(
     products: Mapping[int, Array],
     sums: tuple[Mapping[int, Array], Mapping[int, Array]],
     counts: Array,
-    times: "Array | int",
+    times: Any,
 ) -> Array:
     """(n · Σxy - Σx · Σy) / (n · times): the nearest doubles. Where one is infinite, it is not a
     number.
