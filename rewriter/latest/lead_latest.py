@@ -2,8 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.model.catalog import Catalog, Relation
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import is_plain
+from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import is_number
 from ontoweir.rewriter.joins.read_latest import equals_one, named_windows
 
@@ -13,14 +15,15 @@ if TYPE_CHECKING:
 _CHOOSING = {"expressions", "from_", "where", "qualify"}
 
 
-def lead_latest(tree: "exp.Query") -> "exp.Query":
-    """A SELECT that joins the latest rows of each key, from a subquery or of WITH, with other
-    tables, as SELECT … FROM (SELECT …, ROW_NUMBER() OVER (…) AS n …) AS l CROSS JOIN … WHERE l.n =
-    1 AND …; and what WITH names in its place, where it says which rows are the latest and is named
-    once. Another query is as it was.
+def lead_latest(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
+    """A SELECT that joins the latest rows of each key, from a subquery or of WITH, with static
+    relations, as SELECT … FROM (SELECT …, ROW_NUMBER() OVER (…) AS n …) AS l CROSS JOIN … WHERE
+    l.n = 1 AND …; and what WITH names in its place, where it says which rows are the latest and is
+    named once. Another query is as it was.
 
     Args:
         tree: the query, with names as they were written.
+        catalog: the tables.
     """
     from sqlglot import exp
 
@@ -34,7 +37,7 @@ def lead_latest(tree: "exp.Query") -> "exp.Query":
         _flatten(item, made)
     if len(items) == 1:
         return made if _is_latest(items[0].this) else tree
-    return made if _lead(made) else tree
+    return made if _lead(made, catalog) else tree
 
 
 def _is_late(window: "exp.Window") -> bool:
@@ -165,7 +168,7 @@ def _hide(
     return made
 
 
-def _lead(tree: "exp.Select") -> bool:
+def _lead(tree: "exp.Select", catalog: Catalog) -> bool:
     """Put the one subquery of latest rows first, in place; whether that is done."""
     from sqlglot import exp
 
@@ -186,9 +189,12 @@ def _lead(tree: "exp.Select") -> bool:
         for c in split_conjuncts(t.this if isinstance(t, exp.Where) else t)
     ]
     latest = [t for t in tables if _is_latest(t) or _is_numbered(t, said)]
-    if len(latest) != 1 or any(isinstance(t, exp.Lateral) for t in tables):
+    if len(latest) != 1:
         return False
     (first,) = latest
+    others, known = [t for t in tables if t is not first], list_tables(tree, catalog).tables
+    if not all(isinstance(known.get(t.alias_or_name), Relation) for t in others):
+        return False
     if (qualify := first.this.args.get("qualify")) is not None:
         name = f"number of {first.alias_or_name}"
         window = equals_one(qualify.this, named_windows(first.this))
@@ -197,7 +203,6 @@ def _lead(tree: "exp.Select") -> bool:
         first.this.append("expressions", exp.alias_(window.copy(), name, quoted=True))
         number = exp.column(name, first.alias_or_name, quoted=True)
         said.append(exp.EQ(this=number, expression=exp.Literal.number(1)))
-    others = [t for t in tables if t is not first]
     tree.set("from_", exp.From(this=first.copy()))
     tree.set("joins", [exp.Join(this=t.copy(), kind="CROSS") for t in others])
     tree.set("where", exp.Where(this=exp.and_(*(c.copy() for c in said))))

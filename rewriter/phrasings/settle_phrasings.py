@@ -83,7 +83,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
-    tree = lead_latest(tree)
+    tree = lead_latest(tree, catalog)
     narrow_stars(tree, catalog)
     name_items(tree)
     tree = name_presence(open_rows(tree, catalog), catalog)

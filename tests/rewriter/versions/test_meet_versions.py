@@ -67,7 +67,7 @@ def test_one_row_is_kept_for_a_key(text: str, rows: int) -> None:
     assert tables_of(union) >= {"s", "u"}
     assert "p" not in tables_of(union)
     verdict = check_query(union, catalog)
-    assert verdict.tier in (Tier.CONDITIONALLY_BOUNDED, Tier.STATELESS)
+    assert verdict.tier in (Tier.CONDITIONALLY_BOUNDED, Tier.TREE_BOUNDED)
     assert verdict.bound is not None
     assert verdict.bound.rows is not None
     assert verdict.bound.rows <= rows
