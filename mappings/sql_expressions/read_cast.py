@@ -133,6 +133,12 @@ def _cast_type(tree: exp.Cast, refuse: Callable[..., Exception]) -> tuple[Column
             return DecimalType(digits, scale), False
     if to.this in simple and not to.expressions:
         return simple[to.this], to.this == kinds.INT
+    if to.this == kinds.TIME:  # which Spark's words would call a timestamp
+        raise refuse(
+            tree,
+            why="TIME, a time of day, is no type of the catalog",
+            fix="compute with EXTRACT(HOUR FROM ts) * 60 + EXTRACT(MINUTE FROM ts)",
+        )
     raise refuse(
         tree,
         why=f"{to.sql('spark')} is no type of the catalog",

@@ -12,6 +12,7 @@ from ontoweir.rewriter.joins.read_latest import equals_one, named_windows
 if TYPE_CHECKING:
     from sqlglot import exp
 
+_AROUND = ("where", "group", "having", "order")
 _CHOOSING = {"expressions", "from_", "where", "qualify"}
 
 
@@ -31,6 +32,8 @@ def lead_latest(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         return tree
     made = tree.copy()
     while _put_in_place(made):
+        pass
+    while _merge(made):
         pass
     items = [i for i in (made.args.get("from_"), *(made.args.get("joins") or ())) if i is not None]
     for item in items:
@@ -69,6 +72,47 @@ def _put_in_place(tree: "exp.Select") -> bool:
             tree.set("with_", None)
         return True
     return False
+
+
+def _merge(tree: "exp.Select") -> bool:
+    """Of FROM (SELECT … FROM l JOIN … WHERE …) AS x, put what that is of in its place; whether
+    there was one."""
+    from sqlglot import exp
+
+    start = tree.args.get("from_")
+    outer = None if start is None else start.this
+    inner = outer.this if isinstance(outer, exp.Subquery) and is_plain(outer) else None
+    if outer is None or not isinstance(inner, exp.Select):
+        return False
+    if tree.args.get("joins") or tree.args.get("qualify"):
+        return False
+    if not inner.args.get("joins") or not _has(inner, "expressions", "from_", "joins", "where"):
+        return False
+    if any(e.find(exp.AggFunc, exp.Window, exp.Query) or e.is_star for e in inner.expressions):
+        return False
+    shown = [e for e in tree.expressions if not isinstance(e.unalias(), exp.Star)]
+    if len(shown) < len(tree.expressions):
+        return False
+    named = {e.alias_or_name.lower(): e.unalias() for e in inner.expressions}
+    parts = [*tree.expressions, *(tree.args.get(k) for k in _AROUND)]
+    columns = [c for part in parts if part is not None for c in part.find_all(exp.Column)]
+    known = {"", outer.alias_or_name.lower()}
+    if any(c.table.lower() not in known or c.name.lower() not in named for c in columns):
+        return False
+    if any(part is not None and part.find(exp.Query) for part in parts):
+        return False
+    for item in tree.expressions:
+        if isinstance(item, exp.Column):
+            item.replace(exp.alias_(item.copy(), item.name, quoted=True))
+    for part in (*tree.expressions, *(tree.args.get(k) for k in _AROUND)):
+        for column in [] if part is None else list(part.find_all(exp.Column)):
+            of = named[column.name.lower()].copy()
+            column.replace(of if isinstance(of, exp.Column) else exp.Paren(this=of))
+    tree.set("from_", inner.args["from_"].copy())
+    tree.set("joins", [j.copy() for j in inner.args["joins"]])
+    if (where := inner.args.get("where")) is not None:
+        tree.where(where.this.copy(), copy=False)
+    return True
 
 
 def _flatten(item: "exp.Expr", around: "exp.Select") -> None:

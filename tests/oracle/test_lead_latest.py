@@ -60,6 +60,15 @@ ASKED = [
         "now AS (SELECT k, v AS state FROM l WHERE rn = 1 AND state = 'run') "
         "SELECT m.line, now.state FROM m JOIN now ON m.k = now.k"
     ),
+    (
+        f"SELECT line, COUNT(*) AS n FROM (SELECT m.line, x.state FROM ({NUMBERED}) x "
+        "JOIN m ON m.k = x.k WHERE rn = 1) y WHERE state = 'run' GROUP BY line"
+    ),
+    (
+        f"WITH l AS ({CHOSEN}), "
+        "w AS (SELECT m.line, l.v * 2 AS w, l.state FROM l JOIN m ON l.k = m.k) "
+        "SELECT y.line AS a, MAX(y.w) - 1 AS b FROM w AS y WHERE y.state <> 'idle' GROUP BY y.line"
+    ),
 ]
 
 
