@@ -46,7 +46,7 @@ class Portions:
     """
 
     def __init__(self, late: Mapping[str, LateColumns] = MappingProxyType({})) -> None:
-        self._groups, self._late = RowGroups(), late
+        self._groups, self._late = RowGroups(late), late
         self._scans: dict[str, _Scan] = {}
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-portion")
 
@@ -76,8 +76,8 @@ class Portions:
         place = (cursor.piece, cursor.offset)
         piece = history.pieces[cursor.piece]
         if history.disorder is not None or piece.file.endswith(MAPPED):
-            table = self._groups.read(history, cursor.piece, rows, stop_us)
-            return ReadRows(table.slice(cursor.offset, rows))
+            whole = self._groups.read_rows(history, cursor.piece, rows, stop_us)
+            return whole.slice(cursor.offset, min(rows, whole.num_rows - cursor.offset))
         scan = self._find_scan(history, rows)
         while (found := _find(scan, place)) is None:
             if scan.coming is None:

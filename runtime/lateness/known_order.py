@@ -37,7 +37,8 @@ def recall_order(
     Args:
         held: of a history of the same files and declarations (None: nothing is known).
         stream: with a lateness.
-        groups: its row groups, in the order in which they came. None is returned if they are others.
+        groups: its row groups, in the order in which they came; None is returned if they are
+            others.
     """
     if held is None or held["groups"] != _name_groups(groups):
         return None

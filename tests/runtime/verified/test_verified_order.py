@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.runtime.chunks import row_groups
 from ontoweir.runtime.replay import open_history as module
 from tests.runtime.harness import make_catalog
 from tests.runtime.verified.test_verified import (
@@ -35,6 +36,11 @@ TEXT = LATE.replace(
 )
 
 
+ONE = "SELECT X.t FROM S X WHERE X.a = 3"
+FEW = "SELECT X.t, Y.w FROM S X, S Y WHERE X.a = 3 AND Y.a = 3 AND X.ts <= Y.ts AND Y.k > 70"
+MANY = "SELECT X.t, X.w FROM S X WHERE X.a > 3"
+
+
 @pytest.fixture(autouse=True)
 def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The streams whose timestamps were looked at for their order."""
@@ -49,9 +55,11 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def shuffle(folder: Path, seed: int, toml: str = LATE, *, most: int = 4) -> Catalog:
-    """Random rows that break declarations, up to `most` seconds after later ones."""
-    catalog = write_history(folder, seed, toml)
+def shuffle(
+    folder: Path, seed: int, toml: str = LATE, *, most: int = 4, wild: bool = True
+) -> Catalog:
+    """Random rows, up to `most` seconds after later ones; if `wild`, some break declarations."""
+    catalog = write_history(folder, seed, toml, wild=wild)
     random = np.random.default_rng(seed)
     files = sorted((folder / "s").glob("*.parquet"))
     table = pa.concat_tables([pq.read_table(f) for f in files])
@@ -96,6 +104,28 @@ def test_the_second_replay_knows_the_order(
         looked.clear()
 
 
+@pytest.mark.parametrize("most", [4, 9], ids=["late", "too late"])
+@pytest.mark.parametrize("sql", [ONE, FEW, MANY])
+@pytest.mark.parametrize("seed", range(3))
+def test_of_few_rows_only_these_are_put_in_order(
+    seed: int, sql: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of rows none of which is rejected; their timestamps are all looked at."""
+    catalog = shuffle(tmp_path, seed, most=most, wild=False)
+    replays = Replays(tmp_path, monkeypatch)
+    first = replays.run(catalog, sql)
+    order, taken = row_groups.order_wanted, []
+
+    def note(*given: Any) -> Any:
+        taken.append(given)
+        return order(*given)
+
+    monkeypatch.setattr(row_groups, "order_wanted", note)
+    for size in (37, 1000):
+        same(replays.run(catalog, sql, rows_per_chunk=size), first)
+    assert bool(taken) == (sql != MANY)
+
+
 def test_a_part_of_history_has_an_order_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked: list[str]
 ) -> None:
@@ -103,7 +133,7 @@ def test_a_part_of_history_has_an_order_of_its_own(
     replays = Replays(tmp_path, monkeypatch)
     replays.run(catalog, JOIN)
     times = (datetime.fromtimestamp(s, UTC) for s in (7, 23))
-    part = dict(zip(("start", "stop"), times, strict=True))
+    part: dict[str, Any] = dict(zip(("start", "stop"), times, strict=True))
     looked.clear()
     same(replays.run(catalog, JOIN, **part), replays.run(catalog, JOIN, known=False, **part))
     assert looked == ["S", "S"]
