@@ -76,8 +76,8 @@ class DeclareGap:
 
 @dataclass(frozen=True, slots=True)
 class DeclareFew:
-    """Declare that values of columns have few rows until they are closed, by a rule on these columns
-    that is declared (`find_rule`)."""
+    """Declare that values of columns have few rows until they are closed, by a rule on these that
+    is declared (`find_rule`)."""
 
     stream: str
     columns: tuple[str, ...]
@@ -150,7 +150,8 @@ def rank_change(change: Change) -> int:
     A reference says what is known of the data, to a relation that is there. A window, rows that
     have a value, DISTINCT and coarser groups ask for something that is as useful. What is declared
     without a sign of it in the catalog, a key or a range, is most often not so: values are
-    measured, and names grow. It comes after them; but before an answer with a part less.
+    measured, and names grow. It comes after them, and after what completes a rule that is declared;
+    but before an answer with a part less.
     """
     match change:
         case DeclareReference():
@@ -159,9 +160,9 @@ def rank_change(change: Change) -> int:
             return 1
         case SetDistinct() | DropGroup():
             return 2
-        case AddOrder() | DeclareKey():
+        case AddOrder() | DeclareKey() | DeclareFew():
             return 3
-        case DeclareDomain() | DeclareGap() | DeclareFew():
+        case DeclareDomain() | DeclareGap():
             return 4
         case DropVariable():
             return 5
