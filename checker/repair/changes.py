@@ -76,11 +76,11 @@ class DeclareGap:
 
 @dataclass(frozen=True, slots=True)
 class DeclareFew:
-    """Declare that a value of a column has few rows until it is closed, by a rule that is declared
-    (`find_rule`)."""
+    """Declare that values of columns have few rows until they are closed, by a rule on these that
+    is declared (`find_rule`)."""
 
     stream: str
-    column: str
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,8 @@ def rank_change(change: Change) -> int:
     A reference says what is known of the data, to a relation that is there. A window, rows that
     have a value, DISTINCT and coarser groups ask for something that is as useful. What is declared
     without a sign of it in the catalog, a key or a range, is most often not so: values are
-    measured, and names grow. It comes after them; but before an answer with a part less.
+    measured, and names grow. It comes after them, and after what completes a rule that is declared;
+    but before an answer with a part less.
     """
     match change:
         case DeclareReference():
@@ -159,9 +160,9 @@ def rank_change(change: Change) -> int:
             return 1
         case SetDistinct() | DropGroup():
             return 2
-        case AddOrder() | DeclareKey():
+        case AddOrder() | DeclareKey() | DeclareFew():
             return 3
-        case DeclareDomain() | DeclareGap() | DeclareFew():
+        case DeclareDomain() | DeclareGap():
             return 4
         case DropVariable():
             return 5
@@ -235,19 +236,25 @@ def _declare(
             most = ROWS if few else None
             rule = ClosingRule((column,), gap_us=gap, source=stream.source, most_rows=most)
             return _with(catalog, replace(stream, closing=(*stream.closing, rule)))
-        case DeclareFew(stream=name, column=column):
+        case DeclareFew(stream=name, columns=named):
             stream = catalog.streams[name]
-            known = find_rule(stream, column)
+            known = find_rule(stream, named)
             rules = (replace(r, most_rows=ROWS) if r is known else r for r in stream.closing)
             return _with(catalog, replace(stream, closing=tuple(rules)))
         case _:
             assert_never(change)
 
 
-def find_rule(stream: Stream, column: str) -> ClosingRule | None:
-    """The rule that closes the values of a column, of which any number of rows may have one."""
-    rules = (r for r in stream.closing if r.columns == (column,) and r.span_us is None)
-    return next((r for r in rules if r.most_rows is None), None)
+def find_rule(stream: Stream, columns: tuple[str, ...]) -> ClosingRule | None:
+    """The rule that closes the values of columns, of which any number of rows may have the same."""
+    return next((r for r in list_wide(stream, columns[0]) if r.columns == columns), None)
+
+
+def list_wide(stream: Stream, column: str) -> list[ClosingRule]:
+    """The rules that close the values of a column, and others, of which any number of rows may have
+    the same."""
+    closing = (r for r in stream.closing if r.span_us is None and r.most_rows is None)
+    return [r for r in closing if column in r.columns]
 
 
 def _without_group(union: SpjUnion, name: str) -> SpjUnion:

@@ -1,6 +1,6 @@
 """Changes that may make a query bounded: what its unbounded values and waits suggest."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from fractions import Fraction
 from itertools import combinations
 from math import floor
@@ -19,7 +19,7 @@ from ontoweir.checker.repair.changes import (
     DropGroup,
     DropVariable,
     SetDistinct,
-    find_rule,
+    list_wide,
     name_times,
     rank_change,
 )
@@ -103,13 +103,20 @@ def _gaps(form: NormalForm, union: SpjUnion, catalog: Catalog) -> Iterator[Chang
         stream = catalog.streams.get(tables[attribute.alias])
         if stream is None or form.classes[form.class_of[attribute]].domain.finite:
             continue
+        mine = form.of_alias(attribute.alias)
         # what its rows have else, which few rows bound
-        more = open_ones - {form.class_of[attribute]}
-        few = bool(more) and more <= form.of_alias(attribute.alias)
+        few = _has_more(open_ones - {form.class_of[attribute]}, mine)
         if _may_be_closed(stream, attribute.column):
             yield DeclareGap(stream.name, attribute.column, few)
-        elif few and find_rule(stream, attribute.column) is not None:
-            yield DeclareFew(stream.name, attribute.column)
+        for rule in list_wide(stream, attribute.column):
+            closed = {form.class_of.get(Attribute(attribute.alias, c)) for c in rule.columns}
+            if closed <= kept and _has_more(open_ones - closed, mine):
+                yield DeclareFew(stream.name, rule.columns)
+
+
+def _has_more(values: Set[int | None], mine: Set[int]) -> bool:
+    """Whether there are other values, and all of them are of the rows of one member."""
+    return bool(values) and values <= mine
 
 
 def _joined(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
@@ -131,8 +138,8 @@ def _joined(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
             yield DeclareGap(stream.name, name)
             if few:
                 yield DeclareGap(stream.name, name, few=True)
-        elif few and find_rule(stream, name) is not None:
-            yield DeclareFew(stream.name, name)
+        for rule in list_wide(stream, name) if few else ():
+            yield DeclareFew(stream.name, rule.columns)
 
 
 def _may_be_closed(stream: Stream, name: str) -> bool:

@@ -9,6 +9,13 @@ from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
 ROWS_KEY = "max_rows_per_value"
 """The key of a rule that closes values, which says how many rows a value has until it is closed."""
+_EXAMPLES = {
+    "lags": 'behind = "alarm", columns = ["id"], to = ["id"], within = "1 hour"',
+    "clustered": 'columns = ["session"], gap = "30 minutes"',
+    "ordered": 'column = "seq", slack = 1000',
+    "closed_by": 'columns = ["order"], column = "is_last", max_open = 10000',
+}
+"""A rule of each kind."""
 
 
 def read_rules(table: TomlTable, columns: Sequence[Column], step_us: int) -> tuple[Lag, ...]:
@@ -23,6 +30,14 @@ def read_rules(table: TomlTable, columns: Sequence[Column], step_us: int) -> tup
     Raises:
         CatalogError: something is wrong, with its line.
     """
+    for key, example in _EXAMPLES.items():
+        if table.values.get(key) == []:
+            raise table.error(
+                key,
+                f"{key} lists no rule",
+                why=f"{table.path[-1]} comes as if nothing were declared",
+                fix=f"leave {key} out, or write {key} = [{{ {example} }}]",
+            )
     return (*_read_lags(table, columns, step_us), *_read_clusters(table, columns, step_us))
 
 

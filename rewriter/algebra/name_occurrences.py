@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from functools import lru_cache
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import map_condition, map_output
@@ -34,5 +35,6 @@ def name_occurrences(query: SpjQuery, catalog: Catalog) -> SpjQuery:
     )
 
 
+@lru_cache(maxsize=1 << 12)
 def _plain(table: str) -> str:
     return "".join(c if c.isalnum() else "_" for c in table)

@@ -83,7 +83,7 @@ class Portions:
     def __init__(
         self, late: Mapping[str, LateColumns] = MappingProxyType({}), streams: int = 1
     ) -> None:
-        self._groups, self._late, self._beside = RowGroups(), late, streams == 1
+        self._groups, self._late, self._beside = RowGroups(late), late, streams == 1
         self._scans: dict[str, _Scan] = {}
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-portion")
 
@@ -111,8 +111,8 @@ class Portions:
         place = (cursor.piece, cursor.offset)
         piece = history.pieces[cursor.piece]
         if history.disorder is not None or piece.file.endswith(MAPPED):
-            table = self._groups.read(history, cursor.piece, rows, stop_us)
-            return ReadRows(table.slice(cursor.offset, rows))
+            whole = self._groups.read_rows(history, cursor.piece, rows, stop_us)
+            return whole.slice(cursor.offset, min(rows, whole.num_rows - cursor.offset))
         scan = self._find_scan(history, rows)
         while (found := _find(scan, place)) is None:
             lane = _lead(scan, place)

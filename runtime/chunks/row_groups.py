@@ -6,13 +6,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from threading import Lock
+from types import MappingProxyType
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ontoweir.runtime.chunks.late_rows import LateColumns, ReadRows
 from ontoweir.runtime.chunks.late_texts import LateTexts, open_pages
+from ontoweir.runtime.chunks.order_wanted import FEW, WantedRest, order_wanted
 from ontoweir.runtime.chunks.reopened_file import open_again
+from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.parquet.pick_texts import TextPages
 from ontoweir.runtime.parquet.read_decimals import read_decimals
 from ontoweir.runtime.sources.coded_texts import find_coded, find_decimals, find_texts
@@ -51,13 +55,21 @@ class RowGroups:
     """Reads row groups, for one task: the last few are kept, for what is read in parts, and what
     files say of themselves, as their row groups are read one by one. While one is looked at, two
     threads (with Arrow's, for columns) read the next ones of its stream, or, where pieces are made
-    of what is left of those before, one; `close` waits for them."""
+    of what is left of those before, one; `close` waits for them.
 
-    def __init__(self) -> None:
-        self._groups: OrderedDict[tuple[str, str, int], pa.Table] = OrderedDict()
+    Args:
+        late: by stream whose rows are put into order, the columns that may be read late.
+    """
+
+    def __init__(self, late: Mapping[str, LateColumns] = MappingProxyType({})) -> None:
+        self._late = dict(late)
+        self._groups: OrderedDict[tuple[str, str, int], ReadRows] = OrderedDict()
         self._footers: OrderedDict[str, _Footer] = OrderedDict()
-        self._ahead: dict[tuple[str, str, int], Future[pa.Table]] = {}
+        self._ahead: dict[tuple[str, str, int], Future[ReadRows]] = {}
         self._rests: dict[str, Rest] = {}
+        self._wanted: dict[str, WantedRest] = {}
+        self._few: dict[str, bool] = {}
+        self._probed: dict[str, tuple[Piece, pa.Table]] = {}
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-group")
         self._in_turn = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
         self._lock = Lock()
@@ -68,10 +80,18 @@ class RowGroups:
         self._in_turn.shutdown(cancel_futures=True)
 
     def read(self, history: History, index: int, rows: int, stop_us: int | None) -> pa.Table:
-        """A row group's columns in use. Read ahead are about so many rows, none from `stop_us` on.
+        """A row group's columns in use, where none may be read late: as read_rows.
 
         Raises:
             DataError: its file cannot be read.
+        """
+        return self.read_rows(history, index, rows, stop_us).table
+
+    def read_rows(self, history: History, index: int, rows: int, stop_us: int | None) -> ReadRows:
+        """A piece's columns in use. Read ahead are about so many rows, none from `stop_us` on.
+
+        Raises:
+            DataError: a file cannot be read.
         """
         key = self._start(history, index)
         for place, piece in enumerate(history.pieces[index + 1 : index + 1 + _AHEAD], index + 1):
@@ -95,19 +115,55 @@ class RowGroups:
             self._ahead[key] = pool.submit(self._load, history, piece)
         return key
 
-    def _load(self, history: History, piece: Piece) -> pa.Table:
+    def _load(self, history: History, piece: Piece) -> ReadRows:
         if history.disorder is None:
-            return self._load_group(history, piece)
+            return ReadRows(self._load_group(history, piece))
         name = history.stream.name
+        if name in self._late and not self._wants_few(history, piece):
+            del self._late[name]  # of a stream all rows are read so, or none
+        if name in self._late:
+            read, wanted = order_wanted(
+                history.disorder,
+                piece.group,
+                history.stream,
+                self._wanted.pop(name, None),
+                partial(self._load_wanted, history),
+            )
+            self._wanted[name] = wanted
+            return read
         table, rest = read_ordered(
             history.disorder,
             piece.group,
             history.stream,
             self._rests.pop(name, None),
-            partial(self._load_group, history),
+            partial(self._load_probed, history),
         )
         self._rests[name] = rest
-        return table
+        return ReadRows(table)
+
+    def _wants_few(self, history: History, piece: Piece) -> bool:
+        """Whether few of a stream's rows can be wanted, as the first row group says."""
+        name = history.stream.name
+        if name not in self._few:
+            assert history.disorder is not None
+            group = history.disorder.groups[piece.group]
+            table, index = self._load_wanted(history, group)
+            self._few[name] = len(index) * FEW <= group.rows
+            self._probed[name] = group, table
+        return self._few[name]
+
+    def _load_wanted(self, history: History, piece: Piece) -> tuple[pa.Table, Array]:
+        """A row group, and which of its rows can be wanted."""
+        table = self._load_probed(history, piece)
+        found = self._late[history.stream.name].find(table)
+        return table, np.arange(table.num_rows) if found is None else found
+
+    def _load_probed(self, history: History, piece: Piece) -> pa.Table:
+        """A row group, which is at hand if it was the first that was looked at."""
+        name = history.stream.name
+        if name in self._probed and self._probed[name][0] == piece:
+            return self._probed.pop(name)[1]
+        return self._load_group(history, piece)
 
     def _load_group(self, history: History, piece: Piece) -> pa.Table:
         wanted = _list_wanted(history)

@@ -195,11 +195,15 @@ def _by_gap(closing: ValueClosing, before: GroupState, places: Array, at: Array,
     time = np.concatenate([_times(before), at])
     order = _order(before.count, place, at, time)
     place, time = place[order], time[order]
-    last = np.append(place[1:] != place[:-1], True)[: len(place)]
-    ends = np.maximum(time + after, begun)
-    over = np.where(last, ends <= now, np.append(time[1:], 0)[: len(time)] > ends)
-    left = last & ~over
-    return _Ends(place[over], ends[over], place[left], {TIME: time[left]})
+    # of most rows the next one of their value comes in time: only others are looked at further
+    same = place[1:] == place[:-1]
+    resumed = np.flatnonzero(same & (time[1:] - time[:-1] > after))
+    resumed = resumed[time[resumed + 1] > begun]
+    last = np.flatnonzero(np.append(~same, True)) if len(place) else np.zeros(0, dtype=np.int64)
+    ended = np.maximum(time[last] + after, begun) <= now
+    over, left = np.sort(np.concatenate([resumed, last[ended]])), last[~ended]
+    ends = np.maximum(time[over] + after, begun)
+    return _Ends(place[over], ends, place[left], {TIME: time[left]})
 
 
 def _by_rows(

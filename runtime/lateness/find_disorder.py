@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import closing
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,12 +18,15 @@ END = 1 << 62
 _IN_ORDER = "in order"
 """What pieces are called that are no part of a file."""
 
+Ordered: TypeAlias = tuple[tuple[Piece, ...], Disorder | None, LateRows]
+"""Pieces in the order of time, how they are made (None: they are row groups, all in order), and the
+rows that come later than the stream declares."""
+
 
 def find_disorder(
     stream: Stream, groups: Sequence[Piece], span: tuple[int | None, int | None], *, staged: bool
-) -> tuple[tuple[Piece, ...], Disorder | None, LateRows]:
-    """Pieces in the order of time, how they are made (None: they are row groups, all in order),
-    and the rows that come later than the stream declares.
+) -> Ordered:
+    """How the rows of a history are put into the order of time.
 
     Args:
         stream: with a lateness.
@@ -45,6 +49,21 @@ def find_disorder(
             table = reader.read(slim, index, ahead, None)
             search.see(piece, *decode_piece(table, stream, piece))
     return search.finish()
+
+
+def make_piece(
+    last: Piece, number: int, rows: tuple[int, int], span: tuple[int | None, int | None]
+) -> Piece:
+    """A piece that is made of the rows of several row groups.
+
+    Args:
+        last: the last of these; `number`: its number.
+        rows: which of all rows in order is the first (from 1), and how many there are.
+        span: the first and last timestamp (µs).
+    """
+    first, count = rows
+    size = last.size * count // max(last.rows, 1)
+    return Piece(_IN_ORDER, number, count, last.shown, first, {}, *span, size)
 
 
 def _lies_outside(piece: Piece, span: tuple[int | None, int | None]) -> bool:
@@ -71,6 +90,8 @@ class _Search:
         self.pieces: list[Piece] = []
         self.waiting: list[tuple[int, Array]] = []
         """Timestamps of pieces that are not made yet, by the row group that has them."""
+        self.first = 1
+        """Of all rows in order, the first that no piece has."""
         self.untimed = 0
         """Rows of the last row group without one."""
 
@@ -108,7 +129,7 @@ class _Search:
         self.in_order = self.in_order and not behind.any()
         return times[timed & ~late], bool(late.any())
 
-    def finish(self) -> tuple[tuple[Piece, ...], Disorder | None, LateRows]:
+    def finish(self) -> Ordered:
         """What was found."""
         if self.in_order:
             return tuple(self.groups), None, self.late
@@ -135,8 +156,8 @@ class _Search:
         if rows:
             low = min((int(t.min()) for t in mine), default=None)
             high = max((int(t.max()) for t in mine), default=None)
-            size = last.size * rows // max(last.rows, 1)
-            self.pieces.append(Piece(_IN_ORDER, number, rows, last.shown, 1, {}, low, high, size))
+            self.pieces.append(make_piece(last, number, (self.first, rows), (low, high)))
+            self.first += rows
 
     def _count(self, times: Array, behind: Array) -> None:
         """Late rows, of those that are replayed."""

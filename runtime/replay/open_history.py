@@ -13,6 +13,7 @@ from ontoweir.runtime.engine.configure_run import StreamColumns
 from ontoweir.runtime.ingest.find_filled import find_filled
 from ontoweir.runtime.ingest.prove_domains import prove_domains
 from ontoweir.runtime.lateness.find_disorder import find_disorder
+from ontoweir.runtime.lateness.known_order import recall_order
 from ontoweir.runtime.lateness.order_pieces import order_pieces
 from ontoweir.runtime.packed.read_packed import is_packed
 from ontoweir.runtime.packed.unpack_stream import unpack_stream
@@ -54,7 +55,8 @@ def open_history(
         catalog: the tables.
         wanted: the stream and its columns.
         area: with what it is opened.
-        known: which of its rows are rejected (None: that is found when they are read).
+        known: which of its rows are rejected (None: that is found when they are read); only of all
+            of it, where they may come late.
 
     Raises:
         DataError: files are missing, or cannot be read.
@@ -112,7 +114,10 @@ def open_history(
     )
     if not late:
         return history
-    ordered, disorder, rows = find_disorder(stream, history.pieces, area.span, staged=not direct)
+    order = None if known is None else recall_order(known.order, stream, history.pieces)
+    if order is None:
+        order = find_disorder(stream, history.pieces, area.span, staged=not direct)
+    ordered, disorder, rows = order
     return replace(history, pieces=ordered, disorder=disorder, late=rows)
 
 

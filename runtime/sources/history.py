@@ -17,7 +17,8 @@ from ontoweir.runtime.times.late_rows import NOT_LATE, LateRows
 class Piece:
     """A row group to read.
 
-    `shown` is the file that messages name, `first` the number there (from 1) of its first row;
+    `shown` is the file that messages name, `first` the number there (from 1) of its first row, or,
+    of a piece that is made of several row groups (Disorder), that among all rows in order;
     `constants`: columns that the folders' names hold (key=value; None is NULL); `low`, `high`:
     its first and last timestamp in µs, where the file's statistics say; `size`: about how many
     bytes its columns in use take when they are read.

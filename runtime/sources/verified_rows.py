@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +14,12 @@ class VerifiedRows:
     """All rows of a stream's files keep what is declared, but for those that are rejected.
 
     `rejects`: by reason, in the order in which it is looked for, and by the file that messages name
-    (Piece.shown), the numbers (from 0, ascending) of its rows.
+    (Piece.shown), the numbers (from 0, ascending) of its rows; `order`: how those that come late
+    are put into order, as recall_order takes it (None: it is to be found).
     """
 
     rejects: Mapping[str, Mapping[str, Array]]
+    order: Mapping[str, Any] | None = None
 
     def find(self, file: str, first: int, count: int) -> list[tuple[str, Array]]:
         """Of `count` rows of a file from number `first` on, those rejected, by reason: how many

@@ -20,11 +20,11 @@ _READ_HERE = ("parquet", "csv", "json")
 def identify_streams(catalog: Catalog, names: Iterable[str]) -> dict[str, Identity]:
     """The identities of those streams, by name, whose rows need not be verified twice.
 
-    A stream has one if its history is local files that are read without Spark, in an order of their
-    own (rows that may be late are not), if the relations that it references are local files too (or
-    views of such), and if none of them changed within the last two seconds (identify_files). Rows
-    that are sorted, or are text, are written to other files first, and their places in these are
-    the same for each replay.
+    A stream has one if its history is local files that are read without Spark, if the relations
+    that it references are local files too (or views of such), and if none of them changed within
+    the last two seconds (identify_files). Rows that are sorted, or are text, are written to other
+    files first, and rows that come late are put into order: their places are the same for each
+    replay of all of them.
 
     Args:
         catalog: the declarations.
@@ -33,7 +33,7 @@ def identify_streams(catalog: Catalog, names: Iterable[str]) -> dict[str, Identi
     found: dict[str, Identity] = {}
     for name in names:
         stream = catalog.streams[name]
-        if stream.data.format not in _READ_HERE or (stream.lateness_us and not stream.data.sort):
+        if stream.data.format not in _READ_HERE:
             continue
         files = _identify_files(catalog, stream, stream.data)
         tables = _identify_relations(catalog, stream)

@@ -11,6 +11,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.runtime.columnar.convert_column import holds_only
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
+from ontoweir.runtime.lateness.known_order import describe_order
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import locate_source
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
@@ -60,6 +61,7 @@ def keep_verified(
             found.setdefault(others, rows)
         held = {
             "safe": sorted(safe),
+            "order": describe_order(history),
             "found": [[sorted(others), _encode_rows(rows)] for others, rows in found.items()],
         }
         verification.cache.write(WHAT, verification.known[name], held)

@@ -60,17 +60,19 @@ def read_record(verification: Verification, name: str) -> Record | None:
 def _decode(held: Any) -> Record:
     return Record(
         frozenset(map(str, held["safe"])),
-        tuple((frozenset(map(str, read)), _rows(rejects)) for read, rejects in held["found"]),
+        tuple(
+            (frozenset(map(str, read)), _rows(rejects, held["order"]))
+            for read, rejects in held["found"]
+        ),
     )
 
 
-def _rows(held: Any) -> VerifiedRows:
-    return VerifiedRows(
-        {
-            str(reason): {str(file): _numbers(text) for file, text in files.items()}
-            for reason, files in held.items()
-        }
-    )
+def _rows(held: Any, order: Any) -> VerifiedRows:
+    rejects = {
+        str(reason): {str(file): _numbers(text) for file, text in files.items()}
+        for reason, files in held.items()
+    }
+    return VerifiedRows(rejects, order)
 
 
 def _numbers(text: str) -> np.ndarray[Any, Any]:

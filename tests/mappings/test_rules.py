@@ -48,6 +48,14 @@ def test_what_is_wrong_is_refused_with_its_line(rule: str, said: str, tmp_path: 
     assert error.value.source.line in (1, 4)
 
 
+@pytest.mark.parametrize("key", ["lags", "clustered", "ordered", "closed_by"])
+def test_a_list_of_no_rules_is_refused(key: str, tmp_path: Path) -> None:
+    with pytest.raises(CatalogError, match=f"{key} lists no rule") as error:
+        make_catalog(tmp_path, _toml(f"{key} = []"))
+    assert error.value.source is not None
+    assert error.value.source.line == 4
+
+
 def test_rules_that_close_values(tmp_path: Path) -> None:
     catalog = make_catalog(
         tmp_path,

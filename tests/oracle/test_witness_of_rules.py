@@ -1,6 +1,7 @@
 """Witnesses over streams whose values a rule closes: their data keep the rule, whichever optional
 tuples are there, and DuckDB's answers tell all of these apart."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -162,6 +163,42 @@ def check_told_apart(sql: str, witness: Witness) -> None:
     assert len(told) == 2**witness.size
 
 
+TWO = 'clustered = [{{ columns = ["k"], gap = "3 seconds" }}, {{ columns = [{}], gap = "{}" }}]'
+
+
+@pytest.mark.parametrize("most", [None, 1, 2, 3])
+@pytest.mark.parametrize("gap", ["1 second", "3 seconds", "20 seconds"])
+@pytest.mark.parametrize("column", ['"cost"', '"k", "cost"'])
+def test_values_of_two_gaps_stay_open(
+    column: str, gap: str, most: int | None, tmp_path: Path
+) -> None:
+    """Rows that hold one value open keep the other gap, too."""
+    lines = "" if most is None else f"max_per_timestamp = {most}\n"
+    catalog = make_catalog(tmp_path, TOML.format(rules=lines + TWO.format(column, gap)))
+    for select in (SELECTS[0], SELECTS[2]):
+        sql = select.format(time=TIMES[0], more="")
+        verdict = check_query(parse_sql(sql, catalog, name="q", file="q.sql"), catalog)
+        if most == 1 and verdict.name == "undecided":
+            continue  # there may be no time for the rows that hold both open
+        assert verdict.name == "unbounded"
+        assert verdict.witness is not None
+        check_rules_kept(catalog, verdict.witness)
+        check_told_apart(sql, verdict.witness)
+
+
+def test_twin_what_the_other_gap_closes_is_no_counterexample(tmp_path: Path) -> None:
+    """A value that is closed does not come again: it need not be kept to be counted once."""
+    catalog = make_catalog(tmp_path, TOML.format(rules=TWO.format('"cost"', "9 seconds")))
+    told = "FROM page WHERE k IS NOT NULL AND cost IS NOT NULL"
+    for sql in (
+        f"SELECT k, COUNT(DISTINCT cost) AS n {told} GROUP BY k",
+        f"SELECT DISTINCT k, cost {told}",
+        f"SELECT k, cost, COUNT(*) AS n {told} GROUP BY k, cost",
+    ):
+        verdict = check_query(parse_sql(sql, catalog, name="q", file="q.sql"), catalog)
+        assert verdict.name == "undecided"
+
+
 def _make(random: Random) -> tuple[str, str]:
     """A query, and a catalog."""
     rules = [random.choice(RULES).format(n=random.choice((1, 2, 3, 30)))]
@@ -172,6 +209,13 @@ def _make(random: Random) -> tuple[str, str]:
     if random.random() < 0.3:
         other = random.choice([r for r in RULES if r[:9] != rules[0][:9]])
         rules.append(other.format(n=random.choice((1, 5))))
+    if rules[0].startswith("clustered") and random.random() < 0.3:
+        columns = random.choice(('"cost"', '"url"', '"k", "kind"', '"kind"'))
+        span = random.choice(("gap = {n}", "gap = {n}", "rows = {n}")).format(
+            n=random.choice((1, 2, 9))
+        )
+        span = re.sub(r"gap = (\d+)", r'gap = "\1 seconds"', span)
+        rules[0] = rules[0].replace("}]", f"}}, {{ columns = [{columns}], {span} }}]")
     sql = random.choice(SELECTS).format(time=random.choice(TIMES), more=random.choice(MORE))
     return sql, TOML.format(rules="\n".join([*lines, *rules]))
 

@@ -15,7 +15,7 @@ _MOST = 2_000
 
 def hold_open(witness: Witness, catalog: Catalog) -> Witness:
     """The witness with further rows that are always there, of each stream whose values are closed
-    by a gap: of each value that it has at several times, often enough, whatever is optional.
+    by gaps: of each value that it has at several times, often enough, whatever is optional.
 
     They are rows like any others: whether the answers still tell the optional tuples apart is for
     `confirm_witness` to say, and whether all that is declared is kept for `is_legal`.
@@ -23,12 +23,13 @@ def hold_open(witness: Witness, catalog: Catalog) -> Witness:
     streams = {r.table for r in witness.optional} | {r.table for s in witness.suffixes for r in s}
     for name in sorted(streams | {r.table for r in witness.fixed if r.step is not None}):
         stream = catalog.streams[name]
-        gaps = [rule for rule in stream.closing if rule.gap_us is not None]
-        plain = not any(c.expression is not None or c.bucket is not None for c in stream.columns)
-        if len(gaps) == 1 and plain:  # of several, rows for one break the other
-            (rule,) = gaps
-            assert rule.gap_us is not None
-            witness = _hold(witness, catalog, stream, rule.columns, rule.gap_us // stream.step_us)
+        gaps = [rule.gap_us for rule in stream.closing if rule.gap_us is not None]
+        if any(c.expression is not None or c.bucket is not None for c in stream.columns):
+            continue
+        # rows for a gap have one value for all other rules, and come often enough for longer ones
+        for gap in sorted(set(gaps), reverse=True):
+            for rule in (rule for rule in stream.closing if rule.gap_us == gap):
+                witness = _hold(witness, catalog, stream, rule.columns, gap // stream.step_us)
     return witness
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import StringType
 from ontoweir.rewriter.model.add_views import base_tables
@@ -45,8 +46,9 @@ def list_thinned(work: ExecutionContext, plans: Sequence[PreparedPlan]) -> Wante
 def list_late(
     work: ExecutionContext, histories: Sequence[History], wanted: Wanted
 ) -> dict[str, LateColumns]:
-    """Columns of texts that are read only of rows which some member wants: of histories whose rows
-    were verified before, as else all values are held to what is declared.
+    """Columns that are read only of rows which some member wants: of histories whose rows were
+    verified before, as else all values are held to what is declared. Where rows come late, all
+    columns but the timestamp, so that fewer are put into order; else texts.
 
     Args:
         work: the run.
@@ -59,13 +61,16 @@ def list_late(
         columns = work.catalog.streams[name].columns
         plain = {c.name for c in columns if c.expression is None and c.bucket is None}
         mapped = any(p.file.endswith(MAPPED) for p in history.pieces)
-        if selections is None or history.verified is None or history.disorder is not None:
+        if selections is None or history.verified is None:
             continue
         if mapped or any(c.expression is not None for c in columns):
             continue  # an expression that has no value for some row is an error
         compared = {limits[0] for selection in selections for limits in selection}
         texts = {c.name for c in history.stream.columns if isinstance(c.type, StringType)}
         names = frozenset(texts & set(history.columns) - compared)
+        if history.disorder is not None:
+            # which of the rows of one time is rejected is known of their order alone
+            names = frozenset() if history.verified.rejects else frozenset(history.columns)
         if names and compared <= plain & set(history.columns):
             late[name] = LateColumns(names, partial(find_rows, selections=tuple(selections)))
     return late
@@ -88,9 +93,9 @@ def join_late(chunk: Chunk, admitted: Mapping[str, Admitted]) -> Mapping[str, Ad
             inside[inside] = rows.index[index[inside]] == late.index[inside]
             index, there = index[inside], np.flatnonzero(inside)
         thin, columns = rows.take(index), pick_rows(late.table, there)
-        table = thin.table
-        for column in columns.column_names:
-            table = table.append_column(column, columns.column(column))
+        held = dict(zip(thin.table.column_names, thin.table.columns, strict=True))
+        held |= zip(columns.column_names, columns.columns, strict=True)
+        table = pa.table(held)
         joined[name] = replace(thin, table=table, marks=marks, index=None)
     return joined
 

@@ -167,10 +167,12 @@ def _edit_rule(
     change: DeclareGap | DeclareFew, project: str | None, after: Catalog
 ) -> tuple[str | None, str]:
     """The project file with a rule (None: there is no place), and the line that says it."""
-    name, column = change.stream, change.column
+    name = change.stream
     if isinstance(change, DeclareFew):
-        edited = None if project is None else set_few(project, name, column, ROWS)
-        return edited, f"max_rows_per_value = {ROWS}  # in the rule on {column} of [streams.{name}]"
+        edited = None if project is None else set_few(project, name, change.columns, ROWS)
+        on = ", ".join(change.columns)
+        return edited, f"max_rows_per_value = {ROWS}  # in the rule on {on} of [streams.{name}]"
+    column = change.column
     declared = after.streams[name].closing[-1]
     gap, most = show_duration(declared.gap_us or 0), declared.most_rows
     edited = None if project is None else add_cluster(project, name, column, "gap", gap, most)
@@ -255,10 +257,11 @@ def describe_change(change: Change, union: SpjUnion, catalog: Catalog, *, sql: b
                 f"declare that consecutive rows of {name} with one {column} lie within a gap, for "
                 f"example of {show_duration(rule.gap_us or 0)}{few if change.few else ''}, if so"
             )
-        case DeclareFew(stream=name, column=column):
+        case DeclareFew(stream=name, columns=columns):
+            until = "it is" if len(columns) == 1 else "they are"
             return (
-                f"declare that few rows of {name} have one {column} until it is closed, for "
-                f"example {ROWS}, if so"
+                f"declare that few rows of {name} have one {' and '.join(columns)} until {until} "
+                f"closed, for example {ROWS}, if so"
             )
         case AddWindow(earlier=earlier, later=later, steps=steps):
             length = _spoken(steps * _step(change, union, catalog))

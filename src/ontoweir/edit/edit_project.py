@@ -2,6 +2,7 @@
 lateness and rate."""
 
 import tomllib
+from collections.abc import Sequence
 
 from ontoweir.edit.edit_toml import add_in_item, edit_toml, prepend_item, write_table
 from ontoweir.mappings.model.catalog import Column, Lag, Reference, Scalar
@@ -57,14 +58,14 @@ def add_cluster(
     return prepend_item(text, ("streams", stream, "clustered"), item)
 
 
-def set_few(text: str, stream: str, column: str, most: int) -> str | None:
-    """The text with how many rows have one value of a column until it is closed, in the rule that
-    closes it; None where there is no simple place."""
+def set_few(text: str, stream: str, columns: Sequence[str], most: int) -> str | None:
+    """The text with how many rows have the same values of columns until they are closed, in the
+    rule that closes them; None where there is no simple place."""
     held = tomllib.loads(text).get("streams", {}).get(stream, {})
     for key in ("clustered", "closed_by", "ordered"):
         for number, rule in enumerate(held.get(key, [])):
-            columns = rule.get("columns", [rule.get("column")])
-            if columns == [column] and not {"within", "max_rows_per_value"} & rule.keys():
+            named = rule.get("columns", [rule.get("column")])
+            if named == list(columns) and not {"within", "max_rows_per_value"} & rule.keys():
                 path = ("streams", stream, key)
                 return add_in_item(text, path, number, "max_rows_per_value", _toml(most))
     return None

@@ -73,9 +73,9 @@ def catalog(tmp_path: Path) -> Catalog:
     return _load(tmp_path, "")
 
 
-def _load(folder: Path, rule: str) -> Catalog:
-    """The catalog, with a rule of s."""
-    text = TOML.replace("[streams.s.columns]", f"{rule}\n[streams.s.columns]")
+def _load(folder: Path, rule: str, more: str = "") -> Catalog:
+    """The catalog, with a rule of s, and more columns."""
+    text = TOML.replace("[streams.s.columns]\n", f"{rule}\n[streams.s.columns]\n{more}")
     (folder / "ontoweir.toml").write_text(text)
     return load_project(folder, environ={}).catalog
 
@@ -159,7 +159,7 @@ def test_few_rows_of_what_is_closed(catalog: Catalog) -> None:
 def test_few_rows_of_what_a_rule_closes(tmp_path: Path) -> None:
     """A rule that is there and does not suffice may do so where a value has few rows."""
     gap = 'clustered = [{ columns = ["name"], gap = "9 seconds" }]'
-    few = (DeclareFew("s", "name"),)
+    few = (DeclareFew("s", ("name",)),)
     group = "FROM s WHERE s.name > '' AND s.a > 0 GROUP BY s.name"
     pairs = "FROM s x, s y WHERE x.name = y.name AND x.ts < y.ts"
     ruled = _load(tmp_path, gap)
@@ -172,6 +172,22 @@ def test_few_rows_of_what_a_rule_closes(tmp_path: Path) -> None:
         assert not any(isinstance(c, DeclareFew) for r in repairs(text, ruled) for c in r)
     spans = _load(tmp_path, gap.replace("gap =", "within ="))
     assert few not in repairs(f"SELECT x.a, y.a AS b {pairs}", spans)
+
+
+def test_few_rows_of_what_a_rule_on_two_columns_closes(tmp_path: Path) -> None:
+    """The values of both are grouped by, or joined by; one alone is not closed."""
+    few = (DeclareFew("s", ("name", "f2")),)
+    rule = 'clustered = [{ columns = ["name", "f2"], gap = "9 seconds" }]'
+    ruled = _load(tmp_path, rule, 'f2 = "int"\n')
+    group = "FROM s WHERE s.name > '' AND s.f2 > 0 AND s.a > 0 GROUP BY s.name, s.f2"
+    assert few in repairs(f"SELECT s.name, s.f2, COUNT(DISTINCT s.a) AS n {group}", ruled)
+    pairs = "FROM s x, s y WHERE x.name = y.name AND x.f2 = y.f2 AND x.ts < y.ts"
+    assert few in repairs(f"SELECT x.a, y.a AS b {pairs}", ruled)
+    for text in (
+        f"SELECT s.name, COUNT(DISTINCT s.a) AS n {group.replace(', s.f2', '')}",
+        f"SELECT x.a, y.a AS b {pairs.replace('AND x.f2 = y.f2', '')}",
+    ):
+        assert not any(isinstance(c, DeclareFew) for r in repairs(text, ruled) for c in r)
 
 
 def test_a_float_becomes_a_decimal_with_a_range(catalog: Catalog) -> None:

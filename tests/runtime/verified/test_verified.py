@@ -90,9 +90,9 @@ class Replays:
         self.folder, self.cache = folder, Cache(folder / "cache")
         self.cache.folder.mkdir()
         self.read: set[str] = set()
-        load: Callable[..., pa.Table] = RowGroups._load
+        load: Callable[..., Any] = RowGroups._load
 
-        def noted(groups: RowGroups, history: Any, piece: Any) -> pa.Table:
+        def noted(groups: RowGroups, history: Any, piece: Any) -> Any:
             self.read |= {*history.columns}
             return load(groups, history, piece)
 
