@@ -2,7 +2,7 @@
 
 import glob
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,6 +23,7 @@ from ontoweir.runtime.text.convert_text import NotPlain
 from ontoweir.scaffold.find_envelope import Changes, find_envelope
 from ontoweir.scaffold.flatten_rows import flatten_rows, make_name
 from ontoweir.scaffold.sniff_csv import Sniffed, sniff_csv
+from ontoweir.scaffold.texts.find_preamble import LeftOut
 from ontoweir.scaffold.texts.read_cells import CsvForm, is_plain, read_cells
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ class Sample:
     have a type of ours, `types`: which; `left_out`: the others, which are nested; `paths`: of JSON
     lines, by column, the names that lead to what is nested; `unnest`: to an array of objects;
     `changes`: of messages that say how a table changes; `outer`: the lines themselves, without the
-    array, where these have values of their own; `mqtt`: where messages come from, and `received`,
-    the column of when one came."""
+    array, where these have values of their own; `no_rows`: lines of CSV that are not read; `mqtt`:
+    where messages come from, and `received`, the column of when one came."""
 
     name: str
     path: Path
@@ -63,6 +64,7 @@ class Sample:
     outer: "Sample | None" = None
     mqtt: Options = ()
     received: str | None = None
+    no_rows: LeftOut = field(default_factory=LeftOut)
 
 
 def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
@@ -116,7 +118,7 @@ def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
     place = path.absolute()
     made = Sample(name, place, reader, options, rows, known, left_out, nested, unnest, changes)
-    return replace(made, outer=outer)
+    return replace(made, outer=outer, no_rows=LeftOut() if sniffed is None else sniffed.left_out)
 
 
 def _refuse_names(path: Path, form: str, names: Sequence[str]) -> None:

@@ -127,6 +127,7 @@ def _init(args: argparse.Namespace) -> int:
             nested = "they are nested, or called oddly" if odd else "they are nested"
             why = "their types are not known" if declared else nested
             print(f"  left out, as {why}: {', '.join(made_of.left_out)}")
+        _print_lines(made_of)
         if made_of.copied:
             print(f"  copied, as of now: {', '.join(made_of.copied)}")
         for line in describe_terms(made_of):
@@ -136,6 +137,15 @@ def _init(args: argparse.Namespace) -> int:
         print(f"{folder}: a project of rooms and sensors; {folder / 'README.md'} says what to try")
         print(f"  next: ontoweir check {shlex.quote(str(folder))}")
     return 0
+
+
+def _print_lines(made_of: "Scaffold") -> None:
+    """The lines of files that are not read."""
+    from ontoweir.scaffold.write_catalog import describe_lines
+
+    for table, no_rows in made_of.no_rows:
+        for number, line in enumerate(describe_lines(no_rows)):
+            print(f"  {line}" if number else f"  {table}: {line}")
 
 
 def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
