@@ -133,7 +133,10 @@ LATER = [f"{time},{n},{n / 10}" for n, time in enumerate(TIMES)]
     ("rows", "options"),
     [
         (["time,n,x", "[UTC],[-],[m/s]", *LATER], {"skipAfterHeader": "1"}),
-        (["time,n,x", f"{TIMES[0]},,absent", *LATER[1:]], {}),  # a word is no unit: it may be a value
+        (
+            ["time,n,x", f"{TIMES[0]},,absent", *LATER[1:]],
+            {},
+        ),  # a word is no unit: it may be a value
         (["Site\x0c4", "by\u2028hand", "time,n,x", *LATER], {"skip": "2"}),
         (["time,n,x", *(f"{row}," for row in LATER)], {}),
         (["time,n,x,note", *LATER], {}),
