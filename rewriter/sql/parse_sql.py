@@ -44,6 +44,7 @@ from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
+from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.sessions.read_sessions import take_session
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
@@ -95,7 +96,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
-        written, catalog, reader.statics = read_statics(parse_names(text, catalog), catalog)
+        whole = read_unpivots(parse_names(text, catalog), catalog)
+        written, catalog, reader.statics = read_statics(whole, catalog)
         written = settle_phrasings(window_subqueries(read_as_of(written), catalog), catalog)
 
         def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:
@@ -108,8 +110,8 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         latest = read_latest(written if ended is None else ended.rows, catalog)
         if ended is None and latest.key is None:
             ended = read_standing(latest.tree, catalog)
-        if ended is not None and (whole := unite_standing(ended, read, catalog)) is not None:
-            return whole
+        if ended is not None and (united := unite_standing(ended, read, catalog)) is not None:
+            return united
         tree = name_aggregates(latest.tree)
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
         if latest.key is None:

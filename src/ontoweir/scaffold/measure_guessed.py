@@ -4,7 +4,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, Stream, StringType
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DecimalType,
+    IntType,
+    Stream,
+    StringType,
+)
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.measuring.count_nulls import count_nulls
 from ontoweir.measuring.declared import (
@@ -29,6 +36,7 @@ from ontoweir.measuring.propose_declarations import (
     propose_nullable,
 )
 from ontoweir.scaffold.terms.describe_stream import find_own_id
+from ontoweir.scaffold.terms.name_terms import names_rows
 
 if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredStream
@@ -86,8 +94,7 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     undeclared: list[tuple[str, str]] = []
     for name, stream in streams.items():
         made = (p for p in propose_declarations(stream, found[name]) if not p.asked)
-        proposed = [p for p in made if _is_safe(p)]
-        proposed = [p for p in proposed if not _is_number(p.declared, stream)]
+        proposed = [p for p in made if _is_safe(p) and not _is_chance(p.declared, stream)]
         if stream.data.sort:
             proposed = [p for p in proposed if not isinstance(p.declared, SetLateness)]
         keys = [p for p in proposed if isinstance(p.declared, AddKey)]
@@ -219,12 +226,21 @@ def _order_key(declared: Declared, stream: Stream, own: AddKey | None) -> Declar
     return AddKey(declared.stream, (stream.timestamp, declared.columns[0]))
 
 
-def _is_number(declared: Declared, stream: Stream) -> bool:
-    """Whether a key is a number with a fraction: what is measured repeats, sooner or later."""
-    if not isinstance(declared, AddKey):
-        return False
-    columns = (stream.column(name) for name in declared.columns)
-    return any(c is not None and isinstance(c.type, DecimalType) for c in columns)
+def _is_chance(declared: Declared, stream: Stream) -> bool:
+    """Whether it is a key by a number with a fraction, as what is measured repeats, sooner or
+    later; or whole numbers that are among those of a relation which they are not called after, as
+    all counting begins alike."""
+    match declared:
+        case AddKey(columns=names):
+            columns = (stream.column(name) for name in names)
+            return any(c is not None and isinstance(c.type, DecimalType) for c in columns)
+        case AddReference(reference=made):
+            (name,), (to,) = made.columns, made.to
+            column = stream.column(name)
+            whole = column is not None and isinstance(column.type, IntType)
+            return whole and not names_rows(name, made.relation, to)
+        case _:
+            return False
 
 
 def _choose_unit(stream: Stream, step_us: int | None) -> tuple[Stream, str]:

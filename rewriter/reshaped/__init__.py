@@ -1,0 +1,4 @@
+"""Tables whose columns are values of one kind, as rows with a value each.
+
+Takes a query of SQL as it is written; makes one without UNPIVOT. Door: `read_unpivots`.
+"""
