@@ -9,11 +9,7 @@ from ontoweir.mappings.model.catalog import Catalog, Column, Relation
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
-from ontoweir.mappings.sql.read_select import (
-    SelectShape,
-    SelectUnion,
-    read_select_tree,
-)
+from ontoweir.mappings.sql.read_select import SelectShape, SelectUnion, read_select_tree
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps

@@ -1,5 +1,6 @@
 """Measure what was guessed, and declare what the data keeps."""
 
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,8 @@ DECLARED = "declared, not seen"
 """The evidence of what has no data."""
 _ONCE = 0.9
 """Of the values of a column that numbers rows so many are there once, at least."""
+_DAY = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}\b|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}\b")
+"""Texts that begin so are days or times, and others will come."""
 _FEW = 20
 """So many texts are taken for all that there are."""
 
@@ -261,7 +264,8 @@ def _is_safe(proposed: Proposed) -> bool:
     a range of numbers is left to whoever knows them."""
     match proposed.declared:
         case SetDomain(column=Column(type=StringType(), enum=values)):
-            return values is not None and len(values) <= _FEW
+            few = values is not None and len(values) <= _FEW
+            return few and not all(_DAY.match(str(value)) for value in values or ())
         case SetDomain() | SetNullable():  # these are marked
             return False
         case AddGap() | AddRows() | AddOrder() | AddLag():

@@ -1,6 +1,7 @@
 """Read the beginning of a file of data, with the types that its values seem to have."""
 
 import glob
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,6 +34,8 @@ ROWS = 50_000
 """So many rows are looked at."""
 _FORMATS: Mapping[str, FileFormat] = {**FORMATS, ".tsv": "csv", ".tab": "csv", ".txt": "csv"}
 _PACKED = (".gz", ".bz2", ".zst")
+_TIMES = frozenset(("date", "dt", "ds", "day", "year", "month", "week", "hour", "minute"))
+"""What folders are called after that are parted by time."""
 ODD = frozenset('"\\{}\r\n\t')
 """Characters of names that R2RML's templates, or Turtle, have another use for."""
 _PACKED_FORMATS = {
@@ -108,6 +111,8 @@ def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
         rows, paths, unnest = flatten_rows(lines)
         if unnest is not None:
             outer = _read_lines(lines, unnest, path)
+    for name, said in _list_parts(path, rows.column_names).items():
+        rows = rows.append_column(name, pa.repeat(pa.scalar(said, pa.string()), rows.num_rows))
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = _list_known(types)
     options = () if sniffed is None else sniffed.options
@@ -137,6 +142,26 @@ def _list_known(
 ) -> tuple[tuple[str, ColumnType], ...]:
     """Columns of a type that can be declared, and of a name that R2RML's templates can have."""
     return tuple((n, k) for n, k in types if k is not None and not ODD & {*n})
+
+
+def _list_parts(path: Path, names: Sequence[str]) -> dict[str, str]:
+    """What the names of all folders say that files are in, `plant=ulm`, of the first file: but for
+    times, which rows have, too, and which go on."""
+    from ontoweir.runtime.sources.list_pieces import folder_constants
+
+    if path.is_file():
+        return {}
+    files = list_files(path)
+    said = [folder_constants(str(file)) for file in files]
+    lower = {name.lower() for name in names}
+    return {
+        key: value
+        for key, value in said[0].items()
+        if value is not None
+        and all(key in one for one in said)
+        and key.lower() not in lower
+        and not (key.lower() in _TIMES or re.fullmatch("[0-9T:./_-]+", value))
+    }
 
 
 def _read_lines(lines: "pa.Table", unnest: str, path: Path) -> Sample | None:
@@ -198,7 +223,7 @@ def list_files(path: Path) -> Sequence[Path]:
     elif path.exists():
         inside = [path]
     else:
-        inside = sorted(map(Path, glob.glob(str(path))))
+        inside = sorted(map(Path, glob.glob(str(path), recursive=True)))
     return [p for p in inside if form_of(p) and not p.name.startswith((".", "_"))]
 
 
