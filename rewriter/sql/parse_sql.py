@@ -8,6 +8,7 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog, Column, Relation
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.check_parts import check_parts
+from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.read_select import SelectShape, SelectUnion, read_select_tree
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
@@ -242,7 +243,7 @@ class _Reader:
             variables=variables,
             disjuncts=tuple(propagate_equalities(d, sets.catalog) for d in named),
             distinct=union.distinct,
-            source=Source(file, 1),
+            source=Source(file, line_of(trees[0]) or 1),
             aggregation=aggregation,
             buckets=part.buckets,
             derived=part.derived,

@@ -80,6 +80,20 @@ def split_folder(folder: Path) -> Sequence[Path]:
     return tables
 
 
+def list_others(folder: Path) -> list[Path]:
+    """The files of a folder that are no files of data by their names; of a table that has a log
+    none."""
+    if any((folder / log).is_dir() for log in ("_delta_log", "metadata")):
+        return []
+    return sorted(
+        file
+        for file in folder.rglob("*")
+        if file.is_file()
+        and not form_of(file)
+        and not any(part[0] in "._" for part in file.relative_to(folder).parts)
+    )
+
+
 def _group(shapes: dict[Path, _Shape]) -> list[list[Path]]:
     groups: list[tuple[_Shape, list[Path]]] = []
     for file, shape in sorted(shapes.items(), key=lambda one: (not one[1].names, one[0])):

@@ -145,3 +145,12 @@ def _put(file: Path, day: int, column: str) -> None:
     times = [datetime(2026, 3, day, n) for n in range(20)]
     table = pa.table({"ts": times, column: [n / 3 for n in range(20)]})
     (pq.write_table if file.suffix == ".parquet" else pcsv.write_csv)(table, file)
+
+
+def test_files_that_are_left_out_are_named(run: Run, tmp_path: Path, data: Path) -> None:
+    assert "left out" not in run("init", tmp_path / "p", "--from", data).out
+    for name in ("flights.csv.zip", "notes.docx", ".hidden", "_SUCCESS"):
+        (data / name).write_bytes(b"PK")
+    said = run("init", tmp_path / "q", "--from", data).out
+    shown = f"{data / 'flights.csv.zip'}, {data / 'notes.docx'}"
+    assert f"left out, as no files of data: {shown}\n" in said

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ontoweir.scaffold.make_scaffold import Scaffold
 
 
+_OTHERS = 6
+"""So many files that are left out are named."""
+
+
 def add_init(commands: Any) -> None:
     """Add `init` to the commands."""
     init = commands.add_parser(
@@ -140,9 +144,13 @@ def _init(args: argparse.Namespace) -> int:
 
 
 def _print_lines(made_of: "Scaffold") -> None:
-    """The lines of files that are not read."""
+    """The files that are not read, and the lines of those that are."""
     from ontoweir.scaffold.write_catalog import describe_lines
 
+    if made_of.others:
+        count = len(made_of.others) - _OTHERS
+        more = f" and {count} more" if count > 0 else ""
+        print(f"  left out, as no files of data: {', '.join(made_of.others[:_OTHERS])}{more}")
     for table, no_rows in made_of.no_rows:
         for number, line in enumerate(describe_lines(no_rows)):
             print(f"  {line}" if number else f"  {table}: {line}")
