@@ -11,6 +11,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name, find_table
 from ontoweir.mappings.sql.refuse_clauses import refuse_sql
+from ontoweir.rewriter.reshaped.vary_constants import vary_constants
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -19,7 +20,8 @@ _FIX = "write FROM wide UNPIVOT (value FOR name IN (a, b AS 'label'))"
 
 
 def read_unpivots(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
-    """The query without UNPIVOT.
+    """The query without UNPIVOT, and with constants that tell the parts of a UNION ALL apart as
+    values (`vary_constants`).
 
     Args:
         tree: as it is written.
@@ -33,8 +35,8 @@ def read_unpivots(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     turned = [table for table in tree.find_all(exp.Table, exp.Subquery) if table.args.get("pivots")]
     if not turned:
-        return tree
-    tree = tree.copy()
+        return vary_constants(tree, catalog)
+    tree = vary_constants(tree.copy(), catalog)
     for table in [t for t in tree.find_all(exp.Table, exp.Subquery) if t.args.get("pivots")]:
         table.replace(_unite(table, catalog))
     return tree

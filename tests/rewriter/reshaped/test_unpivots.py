@@ -70,6 +70,34 @@ def test_as_duckdb(folder: Path, text: str) -> None:
     assert found
 
 
+PARTS = "SELECT ts, 'a' AS kind, t1 AS x FROM reading UNION ALL SELECT ts, 'b', t2 FROM reading r"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT kind, COUNT(x) FROM ({PARTS}) WHERE {EARLY} GROUP BY kind, date_trunc('hour', ts)",
+        f"SELECT kind, COUNT(x) FROM ({PARTS}) u WHERE {EARLY} GROUP BY 1, date_trunc('hour', ts)",
+        f"WITH u AS ({PARTS}) SELECT kind, SUM(x) FROM u WHERE {EARLY} GROUP BY kind, DATE(ts)",
+        (
+            "SELECT kind, room, MAX(x) AS m FROM (SELECT ts, 1 AS kind, a.room, t1 AS x "
+            "FROM reading a UNION ALL SELECT ts, 2, room, t3 FROM reading) "
+            f"WHERE {EARLY} GROUP BY kind, room, CAST(ts AS DATE)"
+        ),
+    ],
+)
+def test_parts_of_a_union_are_told_apart(folder: Path, text: str) -> None:
+    found = told(ontoweir.open_project(folder), text)
+    assert found == ask_duckdb(folder, text)
+    assert len(found) > 3
+
+
+def test_a_constant_alone_tells_no_groups_apart(folder: Path) -> None:
+    text = "SELECT k, COUNT(*) AS n FROM (SELECT 'a' AS k, t1 FROM reading) GROUP BY k"
+    with pytest.raises(QueryError, match="which is the constant 'a'"):
+        ontoweir.open_project(folder).check(text)
+
+
 def test_what_is_said_of_a_column(folder: Path) -> None:
     text = "SELECT sensor, x FROM reading UNPIVOT (x FOR sensor IN (t1 AS inlet, T2 AS 'out'))"
     plain = (
