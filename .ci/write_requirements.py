@@ -10,14 +10,16 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+_OF_RICH = {"pygments", "markdown-it-py", "mdurl"}
+"""What rich colours programs and reads Markdown with, which nothing here does."""
 PURPOSES = {
     "check": (
         "what `ontoweir check`, `rewrite`, `lint` and `report` need: no data is read",
-        {"pyspark", "py4j", "pyarrow", "numpy"},
+        {"pyspark", "py4j", "pyarrow", "numpy", *_OF_RICH},
     ),
     "replay": (
         "what short replays in one process need besides, `measure`, `show` and `init --from` too",
-        {"pyspark", "py4j"},
+        {"pyspark", "py4j", *_OF_RICH},
     ),
 }
 """By file: what it is for, and which packages it leaves out."""

@@ -8,12 +8,9 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog, Column, Relation
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.check_parts import check_parts
+from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
-from ontoweir.mappings.sql.read_select import (
-    SelectShape,
-    SelectUnion,
-    read_select_tree,
-)
+from ontoweir.mappings.sql.read_select import SelectShape, SelectUnion, read_select_tree
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
@@ -44,6 +41,7 @@ from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
+from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.sessions.read_sessions import take_session
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
@@ -95,7 +93,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
-        written, catalog, reader.statics = read_statics(parse_names(text, catalog), catalog)
+        whole = read_unpivots(parse_names(text, catalog), catalog)
+        written, catalog, reader.statics = read_statics(whole, catalog)
         written = settle_phrasings(window_subqueries(read_as_of(written), catalog), catalog)
 
         def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:
@@ -108,8 +107,8 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         latest = read_latest(written if ended is None else ended.rows, catalog)
         if ended is None and latest.key is None:
             ended = read_standing(latest.tree, catalog)
-        if ended is not None and (whole := unite_standing(ended, read, catalog)) is not None:
-            return whole
+        if ended is not None and (united := unite_standing(ended, read, catalog)) is not None:
+            return united
         tree = name_aggregates(latest.tree)
         trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
         if latest.key is None:
@@ -244,7 +243,7 @@ class _Reader:
             variables=variables,
             disjuncts=tuple(propagate_equalities(d, sets.catalog) for d in named),
             distinct=union.distinct,
-            source=Source(file, 1),
+            source=Source(file, line_of(trees[0]) or 1),
             aggregation=aggregation,
             buckets=part.buckets,
             derived=part.derived,

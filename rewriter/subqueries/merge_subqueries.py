@@ -30,6 +30,7 @@ from ontoweir.rewriter.joins.is_set import aggregates, is_set
 from ontoweir.rewriter.joins.read_as_of import read_as_of
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
+from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.subqueries.join_inner import (
     Inner,
     is_quiet,
@@ -279,7 +280,8 @@ class _Merger:
         inside = _Around({}, around.is_set, (*around.views, view.name))
         try:
             written = settle_phrasings(
-                read_as_of(parse_names(view.text, self.catalog)), self.catalog
+                read_as_of(read_unpivots(parse_names(view.text, self.catalog), self.catalog)),
+                self.catalog,
             )
             written, self.catalog = read_earlier(written, self.catalog)
             parts = self._block(name_aggregates(written), inside, view.name)

@@ -13,6 +13,7 @@ from ontoweir.runtime.chunks.portions import Portions
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.coded_texts import concat_rows
+from ontoweir.runtime.sources.find_line import find_line
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_ordered import decode_piece
 
@@ -146,13 +147,14 @@ class _Reader:
         row = at if index is None else int(index[at])
         piece = self.history.pieces[self.ahead.piece]
         stream = self.history.stream
+        number = piece.first + self.ahead.offset + row
         raise DataError(
             f"{stream.name}.{stream.timestamp} goes backwards, from {show_time(int(earlier[at]))} "
             f"to {show_time(int(times[at]))}",
             why="a stream is read in the order of its timestamps",
             fix='declare by how much rows come late, e.g. lateness = "1 minute" with the timestamp '
             "in the catalog, set sort = true in the stream's source, or sort the data",
-            source=Source(piece.shown, piece.first + self.ahead.offset + row),
+            source=Source(piece.shown, find_line(stream.data, piece.shown, number)),
         )
 
     def take(self, limit: int | None) -> Slice:

@@ -4,6 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -43,9 +44,9 @@ def write_rejects(
     folder: Path, config: RunConfig, rejected: Mapping[str, int], area: StagingArea
 ) -> int:
     """Write `rejects.parquet` into a folder: for each rejected row its stream, timestamp (`at`),
-    reason, file, number there (from 1, with a CSV's header), and content as JSON (`row`); how many
-    there are. The rows are looked for again, in the order in which they came; a file without rows
-    is written where none was rejected.
+    reason, file, number there (a line of text, else a row, from 1), and content as JSON (`row`);
+    how many there are. The rows are looked for again, in the order in which they came; a file
+    without rows is written where none was rejected.
 
     Args:
         folder: which is made where it is not there.
@@ -115,11 +116,12 @@ def _describe(history: History, file: str, found: Sequence[Found]) -> Iterator[p
     quoted = quote_rows(history.stream.data, file, numbers[order].tolist())
     if quoted is None:  # as far as it was read
         typed = [row for f in found for row in f.rows.to_pylist()]
-        quoted = iter([typed[place] for place in order.tolist()])
+        quoted = iter([(int(numbers[place]), typed[place]) for place in order.tolist()])
     for start in range(0, len(order), _PORTION):
         index = order[start : start + _PORTION]
-        rows = [_json(row) for _, row in zip(index, quoted, strict=False)]
-        rows += [""] * (len(index) - len(rows))
+        held = list(islice(quoted, len(index)))
+        rows = [_json(row) for _, row in held] + [""] * (len(index) - len(held))
+        lines = [line for line, _ in held] + numbers[index[len(held) :]].tolist()
         micros = pa.array(times[index], pa.int64(), mask=~timed[index])
         yield pa.table(
             {
@@ -127,7 +129,7 @@ def _describe(history: History, file: str, found: Sequence[Found]) -> Iterator[p
                 "at": micros.cast(pa.timestamp("us")),
                 "reason": [reasons[place] for place in index.tolist()],
                 "file": pa.repeat(file, len(index)),
-                "number": numbers[index],
+                "number": lines,
                 "row": rows,
             },
             schema=_SCHEMA,

@@ -8,6 +8,7 @@ import numpy as np
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.sources.find_line import find_line
 from ontoweir.runtime.sources.identify_file import FileIdentity
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.times.late_rows import NOT_LATE, LateRows
@@ -114,7 +115,8 @@ class History:
             index += 1
         if self.disorder is not None:
             return Source(self.pieces[index].shown)
-        return Source(self.pieces[index].shown, self.pieces[index].first + offset)
+        file, number = self.pieces[index].shown, self.pieces[index].first + offset
+        return Source(file, find_line(self.stream.data, file, number))
 
 
 @dataclass(frozen=True, slots=True)

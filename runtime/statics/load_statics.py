@@ -25,6 +25,7 @@ from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.runtime.columnar.check_domain import arrow_type, check_domain
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.packed.read_packed import is_packed
+from ontoweir.runtime.sources.find_line import find_line
 from ontoweir.runtime.sources.read_source import (
     BAD,
     Located,
@@ -327,7 +328,8 @@ def _broken(relation: Relation, row: int, source: Source | None, what: str, why:
     """The error of a row, counted from 0; a CSV's line."""
     number = row + 1
     if source is not None and relation.data.format in ("csv", "json"):
-        source = Source(source.file, row + number_first(relation.data))
+        line = find_line(relation.data, source.file, row + number_first(relation.data))
+        source = Source(source.file, line)
     return DataError(
         f"{relation.name}, row {number}: {what}",
         why=why,

@@ -97,6 +97,8 @@ def read_dialect(data: DataSource) -> CsvDialect:
         _read_count(data, "skipAfterHeader", given[6]),
     )
     flags = {name: options.pop(name, "false").lower() for name in ("header", "multiline")}
+    if below and flags["header"] != "true":
+        raise _headless(data)
     left = {
         name: text
         for name, text in options.items()
@@ -117,7 +119,8 @@ def read_dialect(data: DataSource) -> CsvDialect:
         raise NotPlain
     if separator == quote or not all(map(_is_mark, (separator, quote))) or quote <= " ":
         raise NotPlain
-    if comment and (not _is_mark(comment) or comment in (separator, quote)):
+    _check_comment(data, comment, separator + quote)
+    if comment and not _is_mark(comment):
         raise NotPlain
     odd = [c for text in (null, *nulls) for c in (separator, quote, "\r", "\n") if c in text]
     if odd or null != null.strip():
@@ -136,7 +139,7 @@ def read_dialect(data: DataSource) -> CsvDialect:
         units,
         names,
         skip,
-        below if flags["header"] == "true" else 0,
+        below,
         comment.encode(),
     )
 
@@ -171,6 +174,27 @@ def _read_count(data: DataSource, name: str, text: str) -> int:
         f"{name} = {text!r} is no number of lines",
         why="it says how many lines are neither the header nor rows, at most 9999",
         fix=f'write {name} = "2"',
+        source=Source(str(data.path)),
+    )
+
+
+def _check_comment(data: DataSource, comment: str, marks: str) -> None:
+    """Raise DataError for what does not mark comments; `marks`: those around and between cells."""
+    if len(comment) > 1 or (comment and comment in marks):
+        raise DataError(
+            f"comment = {comment!r} is no mark of comments",
+            why="lines that begin with it are no rows: it is one character, and none that parts or "
+            "quotes cells",
+            fix='write comment = "#", or skip = "3" for lines before the header',
+            source=Source(str(data.path)),
+        )
+
+
+def _headless(data: DataSource) -> DataError:
+    return DataError(
+        "skipAfterHeader is of CSV with a header",
+        why='it says how many lines below the header are no rows, and header = "true" is missing',
+        fix='add header = "true", or write skip for lines at the beginning',
         source=Source(str(data.path)),
     )
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 
+from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import (
     ColumnType,
     DataSource,
@@ -59,12 +60,20 @@ def open_csv(data: DataSource, path: str) -> CsvFile:
     """A file whose header is read.
 
     Raises:
+        DataError: no header or row is where the options say.
         NotPlain: Spark has to read it.
         OSError: it cannot be read.
     """
     dialect = read_dialect(data)
     with open_packed(path) as source:
         line, end, _ = skip_lines(source.read(_HEADER), dialect).partition(b"\n")
+    if not line.strip(BLANKS) and dialect.skip:
+        raise DataError(
+            f"after {dialect.skip} lines comes an empty one, or none",
+            why=f'skip = "{dialect.skip}" says that the header or the first row comes there',
+            fix="write how many lines are before it, empty ones too, or leave skip out",
+            source=Source(path, dialect.skip + 1),
+        )
     if not line.strip(BLANKS) or (len(line) == _HEADER and not end):
         raise NotPlain
     if line.startswith(BYTE_ORDER_MARK):  # of a file in another encoding

@@ -86,8 +86,9 @@ def quote_examples(violations: Sequence[Violation], data: DataSource) -> tuple[V
     for file, group in groupby(places, key=lambda place: place[0]):
         numbers = [number for _, number in group]
         quoted = quote_rows(data, file, numbers)
-        for number, values in zip(numbers, () if quoted is None else quoted, strict=False):
-            written[file, number] = Example(file, number, values)
+        found = () if quoted is None else quoted
+        for number, (line, values) in zip(numbers, found, strict=False):
+            written[file, number] = Example(file, line, values)
     return tuple(
         replace(v, examples=tuple(written.get((e.file, e.number), e) for e in v.examples))
         for v in violations

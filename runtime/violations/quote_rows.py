@@ -18,9 +18,13 @@ from ontoweir.runtime.text.csv_dialect import CsvDialect, name_columns, read_dia
 from ontoweir.runtime.text.open_packed import open_packed
 
 Row: TypeAlias = dict[str, object]
+Quoted: TypeAlias = tuple[int, Row]
+"""Of a row the line where it begins, and its values; of what has no lines its number."""
+_Held: TypeAlias = tuple[int, int, Callable[[], Row]]
+"""Its number, its line, and its values when they are wanted."""
 
 
-def quote_rows(data: DataSource, file: str, numbers: Sequence[int]) -> Iterator[Row] | None:
+def quote_rows(data: DataSource, file: str, numbers: Sequence[int]) -> Iterator[Quoted] | None:
     """Some rows of a file, with their values by column: of text as it is written.
 
     Args:
@@ -47,18 +51,18 @@ def quote_rows(data: DataSource, file: str, numbers: Sequence[int]) -> Iterator[
             return None
 
 
-def _quote(rows: Iterator[tuple[int, Callable[[], Row]]], numbers: Sequence[int]) -> Iterator[Row]:
+def _quote(rows: Iterator[_Held], numbers: Sequence[int]) -> Iterator[Quoted]:
     wanted = iter(numbers)
     number = next(wanted, None)
-    for place, make in rows:
+    for place, line, make in rows:
         if number is None:
             return
         if place == number:
-            yield make()
+            yield line, make()
             number = next(wanted, None)
 
 
-def _read_csv(data: DataSource, file: str) -> Iterator[tuple[int, Callable[[], Row]]]:
+def _read_csv(data: DataSource, file: str) -> Iterator[_Held]:
     """
     Raises:
         NotPlain: options say more than is known here.
@@ -67,44 +71,52 @@ def _read_csv(data: DataSource, file: str) -> Iterator[tuple[int, Callable[[], R
     return _list_csv(file, dialect)
 
 
-def _list_csv(file: str, dialect: CsvDialect) -> Iterator[tuple[int, Callable[[], Row]]]:
+def _list_csv(file: str, dialect: CsvDialect) -> Iterator[_Held]:
     encoding = "utf-8-sig" if dialect.codec == "utf-8" else dialect.codec
     with open_packed(file) as opened:
         text = TextIOWrapper(opened, encoding=encoding, errors="replace", newline="")
+        read: list[int] = []
         reader = csv.reader(
-            _leave_lines(text, dialect),
+            _leave_lines(text, dialect, read),
             delimiter=dialect.separator.decode(),
             quotechar=dialect.quote.decode(),
             doublequote=dialect.doubled,
             escapechar=None if dialect.doubled else "\\",
         )
         names: Sequence[str] | None = None
-        rows = (row for row in reader if row)  # an empty line is no row
-        for number, row in enumerate(rows, 1 + dialect.skip):
+        number = dialect.skip
+        for row in reader:
+            line = read[0]
+            read.clear()
+            if not row:  # an empty line is no row
+                continue
+            number += 1
             if names is None:
                 names = name_columns(row, dialect)
                 if dialect.header:
                     continue
-            yield number + dialect.below, partial(_pair, names, row)
+            yield number + dialect.below, line, partial(_pair, names, row)
 
 
-def _leave_lines(text: Iterable[str], dialect: CsvDialect) -> Iterator[str]:
-    """The lines of a file without those that are neither its header nor rows."""
+def _leave_lines(text: Iterable[str], dialect: CsvDialect, read: list[int]) -> Iterator[str]:
+    """The lines of a file without those that are neither its header nor rows; `read` gets the
+    numbers of those that are read."""
     mark, below = dialect.comment.decode(), -1 if dialect.header else 0
-    for line in islice(text, dialect.skip, None):
+    for number, line in islice(enumerate(text, 1), dialect.skip, None):
         if below > 0:
             below -= 1
         elif not (mark and line.startswith(mark)):
+            read.append(number)
             yield line
             below = dialect.below if below < 0 else 0
 
 
-def _read_json(file: str) -> Iterator[tuple[int, Callable[[], Row]]]:
+def _read_json(file: str) -> Iterator[_Held]:
     with open_packed(file) as opened:
         text = TextIOWrapper(opened, encoding="utf-8-sig", errors="replace")
-        lines = (line for line in text if line.strip())
-        for number, line in enumerate(lines, 1):
-            yield number, partial(_parse, line)
+        lines = ((place, line) for place, line in enumerate(text, 1) if line.strip())
+        for number, (place, line) in enumerate(lines, 1):
+            yield number, place, partial(_parse, line)
 
 
 def _pair(names: Sequence[str], row: Sequence[str]) -> Row:
@@ -119,7 +131,7 @@ def _parse(line: str) -> Row:
     return held if isinstance(held, dict) else {"": line.strip()}
 
 
-def _read_parquet(file: str, numbers: Sequence[int]) -> Iterator[Row]:
+def _read_parquet(file: str, numbers: Sequence[int]) -> Iterator[Quoted]:
     first, wanted = 1, list(numbers)
     with pq.ParquetFile(file) as opened:
         for index in range(opened.num_row_groups):
@@ -127,7 +139,7 @@ def _read_parquet(file: str, numbers: Sequence[int]) -> Iterator[Row]:
             mine = [n - first for n in wanted if first <= n < stop]
             if mine:
                 rows = opened.read_row_group(index).take(pa.array(mine))
-                yield from _plain_rows(rows)
+                yield from zip((first + n for n in mine), _plain_rows(rows), strict=True)
             first = stop
 
 

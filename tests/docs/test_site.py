@@ -55,11 +55,13 @@ def test_the_api_is_documented(site: Path) -> None:
         assert name in text
 
 
-@pytest.mark.spark
 @pytest.mark.slow
-def test_the_notebook_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", [pytest.param("traffic.ipynb", marks=pytest.mark.spark), "own-data.ipynb"]
+)
+def test_the_notebooks_run(name: str) -> None:
     notebook = nbformat.read(  # type: ignore[no-untyped-call]
-        ROOT / "examples" / "traffic.ipynb", as_version=4
+        ROOT / "examples" / name, as_version=4
     )
     assert not any(cell.get("outputs") for cell in notebook.cells)
     client = NotebookClient(

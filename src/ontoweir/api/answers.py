@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from rdflib.query import Result
 
+    from ontoweir.api.plot_answers import Picture
+
 MULTIPLICITY = "multiplicity"
 _SHOWN = 20
 """Rows that a notebook shows."""
@@ -101,6 +103,20 @@ class Answers:
         else:
             table = pq.read_table(self.file)
         return table if raw else _solutions(table, self.terms)
+
+    def plot(self, value: str | None = None) -> "Picture":
+        """A number of the answers over time, a line for each of what they are about, as a picture:
+        SVG, which needs no other package.
+
+        Args:
+            value: the column of numbers (default: the first one).
+
+        Raises:
+            UsageError: no answer has a number and a time.
+        """
+        from ontoweir.api.plot_answers import plot_answers
+
+        return plot_answers(self.to_arrow(raw=True), self.union.name, value)
 
     def to_spark(self, *, raw: bool = False) -> "DataFrame":
         """The rows as a Spark DataFrame, on the session that the project was opened with.

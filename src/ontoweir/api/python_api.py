@@ -14,6 +14,7 @@ from ontoweir.api.check_tables import check_tables
 from ontoweir.api.compile_typed import compile_typed, read_typed
 from ontoweir.api.enter_query import enter_query
 from ontoweir.api.live_query import KEPT, LiveQuery
+from ontoweir.api.verdicts import Verdicts
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.edit.describe_repairs import DescribedRepair
 from ontoweir.errors import OntoweirError, OntoweirWarning, UsageError
@@ -121,7 +122,7 @@ class OpenProject:
         Raises:
             OntoweirError: the ontology or the catalog has an error.
         """
-        verdicts: dict[str, Verdict | OntoweirError] = {}
+        verdicts = Verdicts(self.explain)
         with self._names():
             assert self.workspace.mappings is not None
         for name in self.queries:

@@ -28,7 +28,7 @@ from ontoweir.dashboard.describe_api import describe_api
 from ontoweir.dashboard.describe_run import chart_state, chart_throughput, describe_run
 from ontoweir.dashboard.list_queries import list_queries
 from ontoweir.dashboard.read_runs import MAX_BATCHES, Run, read_runs
-from ontoweir.dashboard.rows.add_rows import add_rows
+from ontoweir.dashboard.rows.add_rows import add_rows, say_unknown
 from ontoweir.dashboard.rows.find_rows import find_rows
 from ontoweir.dashboard.show_metrics import find_broken, show_metrics
 from ontoweir.dashboard.show_numbers import FILTERS
@@ -112,7 +112,8 @@ def _guard(app: Flask, site: Site) -> None:
     def show_http(error: HTTPException) -> tuple[str | Response, int]:
         code = error.code or 500
         messages = {404: "there is no such page", 413: f"more than {_BODY:,} bytes; shorten it"}
-        return _fail(messages.get(code, error.name.lower()), code)
+        named = code == 404 and error.description != type(error).description
+        return _fail((named and error.description) or messages.get(code, error.name.lower()), code)
 
     @app.errorhandler(Exception)
     def show_bug(error: Exception) -> tuple[str | Response, int]:
@@ -236,7 +237,7 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
         drawn = bool(request.args.get("charts"))
         run = _runs(site, MAX_BATCHES if drawn else 1).get(name)
         if run is None and name not in checks.names():
-            abort(404)
+            abort(404, description=say_unknown(name))
         charts = _charts(run, name) if drawn else {}
         return jsonify(query=name, **describe_run(run), charts=charts)
 
@@ -326,7 +327,7 @@ def _find(checks: Checks, run: Run | None, name: str) -> tuple[Outcome, str | No
     if name in checks.names():
         return checks.query(name), text, language
     if run is None:
-        abort(404)
+        abort(404, description=say_unknown(name))
     return (
         Outcome(name, error="its text is not known: it is not a query of the project"),
         None,

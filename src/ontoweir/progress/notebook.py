@@ -51,6 +51,12 @@ def _cell(value: object) -> str:
     return "" if value is None else str(value)
 
 
+def fold_text(html: str, title: str, text: str) -> str:
+    """Some HTML, and below it a text that is shown when its title is clicked."""
+    inner = f'<pre style="white-space: pre-wrap">{escape(text)}</pre>'
+    return f"<div>{html}<details><summary>{escape(title)}</summary>{inner}</details></div>"
+
+
 class NotebookText(str):
     """Text that a notebook, or IPython, shows as it is, not as a Python string."""
 

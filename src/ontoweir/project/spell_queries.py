@@ -1,5 +1,6 @@
 """What `--query` is given, in the words of a command's other options."""
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,6 +41,16 @@ def spell_queries(given: Sequence[str]) -> list[str]:
             made += [text] if asked else given[place : place + used]
         place += used
     return made
+
+
+def name_typed(text: str) -> str:
+    """What a query that is typed is called: so that answers and states of different ones are kept
+    apart.
+
+    >>> name_typed("SELECT id FROM s")
+    'query-140a4f'
+    """
+    return f"query-{hashlib.sha256(text.strip().encode()).hexdigest()[:6]}"
 
 
 def _is_query(text: str) -> bool:

@@ -206,7 +206,8 @@ def _rank(name: str) -> int:
         return _HINTS.index(plain)
     if re.fullmatch("_c[0-9]+", plain):  # without a header
         return len(_HINTS) + 1
-    return len(_HINTS) if any(word in plain for word in _WORDS) else 99
+    said = any(word in plain for word in _WORDS) or re.search(r"(^|_)at$|[a-z]At$", name)
+    return len(_HINTS) if said else 99
 
 
 def _read_times(

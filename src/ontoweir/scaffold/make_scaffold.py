@@ -29,11 +29,12 @@ from ontoweir.scaffold.read_sample import Sample, name_table, read_sample
 from ontoweir.scaffold.remote.fetch_file import fetch_file
 from ontoweir.scaffold.remote.hear_topic import PASSWORD, Heard, Listening, hear_topic, is_topic
 from ontoweir.scaffold.remote.take_messages import is_kafka, take_messages
-from ontoweir.scaffold.split_folder import split_folder
+from ontoweir.scaffold.split_folder import list_others, split_folder
 from ontoweir.scaffold.terms.choose_terms import Accept, Chosen, accept_sure, choose_terms
 from ontoweir.scaffold.terms.vocabulary import Vocabulary
 from ontoweir.scaffold.texts.export_text import export_text
-from ontoweir.scaffold.write_catalog import name_live, write_catalog
+from ontoweir.scaffold.texts.find_preamble import LeftOut
+from ontoweir.scaffold.write_catalog import name_live, note_lines, write_catalog
 from ontoweir.scaffold.write_queries import write_queries
 from ontoweir.scaffold.write_terms import write_mapping, write_ontology
 
@@ -45,7 +46,9 @@ second."""
 @dataclass(frozen=True, slots=True)
 class Scaffold:
     """The files of a project, by their paths in it; its streams, relations and queries, by name;
-    `left_out`: columns that are not understood; `chosen`: the terms; `copied`: files of data."""
+    `left_out`: columns that are not understood; `chosen`: the terms; `copied`: files of data;
+    `no_rows`: by table, lines of files that are not read; `others`: files of folders that are no
+    files of data."""
 
     files: Mapping[str, str | bytes]
     streams: tuple[str, ...]
@@ -54,6 +57,8 @@ class Scaffold:
     left_out: tuple[str, ...]
     chosen: Chosen
     copied: tuple[str, ...] = ()
+    no_rows: tuple[tuple[str, LeftOut], ...] = ()
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,9 @@ def make_scaffold(given: Given) -> Scaffold:
         live = {inside[one.file]: one.options for one in taken}
         files["ontoweir.toml"] = name_live(str(files["ontoweir.toml"]), live)
         copied = {name: table.read_bytes() for table, name in inside.items()}
-    return replace(made, files={**files, **copied}, copied=tuple(copied))
+    others = [f for p in rest if Path(p).is_dir() for f in list_others(Path(p))]
+    left = tuple(str(file) for file in others)
+    return replace(made, files={**files, **copied}, copied=tuple(copied), others=left)
 
 
 def _mark_declared(catalog: str) -> str:
@@ -174,7 +181,10 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaff
     if not guessed.catalog.streams:
         raise _no_stream(given.data)
     evidence = measure_guessed(guessed.catalog, _spark)
-    return _write(evidence, guessed.reasons, left_out, given)
+    made = _write(evidence, guessed.reasons, left_out, given)
+    no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines)
+    catalog = note_lines(str(made.files["ontoweir.toml"]), dict(no_rows))
+    return replace(made, files={**made.files, "ontoweir.toml": catalog}, no_rows=no_rows)
 
 
 def _read_tables(tables: Sequence[Path], names: Mapping[str, Sequence[str]]) -> list[Sample]:

@@ -1,10 +1,18 @@
 """Measure what was guessed, and declare what the data keeps."""
 
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ontoweir.mappings.model.catalog import Catalog, Column, DecimalType, Stream, StringType
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DecimalType,
+    IntType,
+    Stream,
+    StringType,
+)
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.measuring.count_nulls import count_nulls
 from ontoweir.measuring.declared import (
@@ -29,6 +37,7 @@ from ontoweir.measuring.propose_declarations import (
     propose_nullable,
 )
 from ontoweir.scaffold.terms.describe_stream import find_own_id
+from ontoweir.scaffold.terms.name_terms import names_rows
 
 if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredStream
@@ -40,6 +49,8 @@ DECLARED = "declared, not seen"
 """The evidence of what has no data."""
 _ONCE = 0.9
 """Of the values of a column that numbers rows so many are there once, at least."""
+_DAY = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}\b|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}\b")
+"""Texts that begin so are days or times, and others will come."""
 _FEW = 20
 """So many texts are taken for all that there are."""
 
@@ -86,8 +97,7 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     undeclared: list[tuple[str, str]] = []
     for name, stream in streams.items():
         made = (p for p in propose_declarations(stream, found[name]) if not p.asked)
-        proposed = [p for p in made if _is_safe(p)]
-        proposed = [p for p in proposed if not _is_number(p.declared, stream)]
+        proposed = [p for p in made if _is_safe(p) and not _is_chance(p.declared, stream)]
         if stream.data.sort:
             proposed = [p for p in proposed if not isinstance(p.declared, SetLateness)]
         keys = [p for p in proposed if isinstance(p.declared, AddKey)]
@@ -219,12 +229,21 @@ def _order_key(declared: Declared, stream: Stream, own: AddKey | None) -> Declar
     return AddKey(declared.stream, (stream.timestamp, declared.columns[0]))
 
 
-def _is_number(declared: Declared, stream: Stream) -> bool:
-    """Whether a key is a number with a fraction: what is measured repeats, sooner or later."""
-    if not isinstance(declared, AddKey):
-        return False
-    columns = (stream.column(name) for name in declared.columns)
-    return any(c is not None and isinstance(c.type, DecimalType) for c in columns)
+def _is_chance(declared: Declared, stream: Stream) -> bool:
+    """Whether it is a key by a number with a fraction, as what is measured repeats, sooner or
+    later; or whole numbers that are among those of a relation which they are not called after, as
+    all counting begins alike."""
+    match declared:
+        case AddKey(columns=names):
+            columns = (stream.column(name) for name in names)
+            return any(c is not None and isinstance(c.type, DecimalType) for c in columns)
+        case AddReference(reference=made):
+            (name,), (to,) = made.columns, made.to
+            column = stream.column(name)
+            whole = column is not None and isinstance(column.type, IntType)
+            return whole and not names_rows(name, made.relation, to)
+        case _:
+            return False
 
 
 def _choose_unit(stream: Stream, step_us: int | None) -> tuple[Stream, str]:
@@ -245,7 +264,8 @@ def _is_safe(proposed: Proposed) -> bool:
     a range of numbers is left to whoever knows them."""
     match proposed.declared:
         case SetDomain(column=Column(type=StringType(), enum=values)):
-            return values is not None and len(values) <= _FEW
+            few = values is not None and len(values) <= _FEW
+            return few and not all(_DAY.match(str(value)) for value in values or ())
         case SetDomain() | SetNullable():  # these are marked
             return False
         case AddGap() | AddRows() | AddOrder() | AddLag():

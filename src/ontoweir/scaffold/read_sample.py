@@ -1,8 +1,9 @@
 """Read the beginning of a file of data, with the types that its values seem to have."""
 
 import glob
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,6 +24,7 @@ from ontoweir.runtime.text.convert_text import NotPlain
 from ontoweir.scaffold.find_envelope import Changes, find_envelope
 from ontoweir.scaffold.flatten_rows import flatten_rows, make_name
 from ontoweir.scaffold.sniff_csv import Sniffed, sniff_csv
+from ontoweir.scaffold.texts.find_preamble import LeftOut
 from ontoweir.scaffold.texts.read_cells import CsvForm, is_plain, read_cells
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ ROWS = 50_000
 """So many rows are looked at."""
 _FORMATS: Mapping[str, FileFormat] = {**FORMATS, ".tsv": "csv", ".tab": "csv", ".txt": "csv"}
 _PACKED = (".gz", ".bz2", ".zst")
+_TIMES = frozenset(("date", "dt", "ds", "day", "year", "month", "week", "hour", "minute"))
+"""What folders are called after that are parted by time."""
 ODD = frozenset('"\\{}\r\n\t')
 """Characters of names that R2RML's templates, or Turtle, have another use for."""
 _PACKED_FORMATS = {
@@ -47,8 +51,8 @@ class Sample:
     have a type of ours, `types`: which; `left_out`: the others, which are nested; `paths`: of JSON
     lines, by column, the names that lead to what is nested; `unnest`: to an array of objects;
     `changes`: of messages that say how a table changes; `outer`: the lines themselves, without the
-    array, where these have values of their own; `mqtt`: where messages come from, and `received`,
-    the column of when one came."""
+    array, where these have values of their own; `no_rows`: lines of CSV that are not read; `mqtt`:
+    where messages come from, and `received`, the column of when one came."""
 
     name: str
     path: Path
@@ -63,6 +67,7 @@ class Sample:
     outer: "Sample | None" = None
     mqtt: Options = ()
     received: str | None = None
+    no_rows: LeftOut = field(default_factory=LeftOut)
 
 
 def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
@@ -106,6 +111,8 @@ def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
         rows, paths, unnest = flatten_rows(lines)
         if unnest is not None:
             outer = _read_lines(lines, unnest, path)
+    for name, said in _list_parts(path, rows.column_names).items():
+        rows = rows.append_column(name, pa.repeat(pa.scalar(said, pa.string()), rows.num_rows))
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = _list_known(types)
     options = () if sniffed is None else sniffed.options
@@ -116,7 +123,7 @@ def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
     place = path.absolute()
     made = Sample(name, place, reader, options, rows, known, left_out, nested, unnest, changes)
-    return replace(made, outer=outer)
+    return replace(made, outer=outer, no_rows=LeftOut() if sniffed is None else sniffed.left_out)
 
 
 def _refuse_names(path: Path, form: str, names: Sequence[str]) -> None:
@@ -135,6 +142,26 @@ def _list_known(
 ) -> tuple[tuple[str, ColumnType], ...]:
     """Columns of a type that can be declared, and of a name that R2RML's templates can have."""
     return tuple((n, k) for n, k in types if k is not None and not ODD & {*n})
+
+
+def _list_parts(path: Path, names: Sequence[str]) -> dict[str, str]:
+    """What the names of all folders say that files are in, `plant=ulm`, of the first file: but for
+    times, which rows have, too, and which go on."""
+    from ontoweir.runtime.sources.list_pieces import folder_constants
+
+    if path.is_file():
+        return {}
+    files = list_files(path)
+    said = [folder_constants(str(file)) for file in files]
+    lower = {name.lower() for name in names}
+    return {
+        key: value
+        for key, value in said[0].items()
+        if value is not None
+        and all(key in one for one in said)
+        and key.lower() not in lower
+        and not (key.lower() in _TIMES or re.fullmatch("[0-9T:./_-]+", value))
+    }
 
 
 def _read_lines(lines: "pa.Table", unnest: str, path: Path) -> Sample | None:
@@ -196,7 +223,7 @@ def list_files(path: Path) -> Sequence[Path]:
     elif path.exists():
         inside = [path]
     else:
-        inside = sorted(map(Path, glob.glob(str(path))))
+        inside = sorted(map(Path, glob.glob(str(path), recursive=True)))
     return [p for p in inside if form_of(p) and not p.name.startswith((".", "_"))]
 
 

@@ -4,7 +4,7 @@ import codecs
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,13 @@ from ontoweir.runtime.text.csv_dialect import CsvDialect, name_columns, read_dia
 from ontoweir.runtime.text.open_packed import open_packed
 from ontoweir.scaffold.texts.find_cell_units import find_cell_units, leave_unit
 from ontoweir.scaffold.texts.find_numbers import find_numbers
-from ontoweir.scaffold.texts.find_preamble import Preamble, find_preamble
+from ontoweir.scaffold.texts.find_preamble import (
+    LeftOut,
+    Preamble,
+    cut_lines,
+    find_preamble,
+    list_left_out,
+)
 
 _HEAD = 1 << 20
 """So many bytes say how cells are written."""
@@ -25,6 +31,8 @@ _BLANK_ROWS, _BLANK_CELLS = 0.9, 3
 _ROWS = 50_000
 _NULLS = {"na", "n/a", "#n/a", "null", "none", "nan", "nil", "-", "?"}
 """Texts that stand for what is missing, in any case."""
+_NAMES = {"none", "NONE", "nil", "Nil", "NIL"}
+"""Those that a column of texts may have as values, too, as in `alarm: none`."""
 _NULLS_OF_NUMBERS = re.compile(
     r"[-–—?.*_/#]+|un(available|known|def(ined)?)|missing|\(null\)|[nk]\.? ?[av]\.?|#\S+[!?]?"
 )
@@ -47,11 +55,12 @@ _YEARS = (1900, 2100)
 @dataclass(frozen=True, slots=True)
 class Sniffed:
     """The options of a source that say how a file is written, the dialect that they make, and the
-    names of its columns."""
+    names of its columns, and the lines at its beginning that are not read."""
 
     options: tuple[tuple[str, str], ...]
     dialect: CsvDialect
     names: tuple[str, ...]
+    left_out: LeftOut
 
 
 def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
@@ -69,7 +78,8 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
     """
     seen = _scan(file)
     head = seen.head.decode(seen.codec, "replace")
-    preamble = find_preamble(head, _SEPARATORS, _is_value, _is_null)
+    preamble = find_preamble(head, _SEPARATORS, _is_value, _is_null, named=bool(names))
+    left_out = list_left_out(head, preamble, _is_value)
     head = _leave_preamble(head, preamble)
     escape = "\\" if seen.slashed else '"'
     separator = _find_separator(head, escape)
@@ -85,6 +95,8 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
     names = names or preamble.names
     header = bool(preamble.names) or not any(_is_value(cell) for cell in rows[0])
     body = rows[1:] if header else rows
+    if header and not names:
+        _refuse_narrow(file, rows[0], body)
     columns = [[row[n] for row in body if n < len(row)] for n in range(len(rows[0]))]
     nulls = _find_nulls(columns)
     named = nulls and header and nulls[0] in rows[0]  # which would be no name then
@@ -111,7 +123,7 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
     }
     options = tuple((name, text) for name, text in said.items() if text is not None)
     dialect = read_dialect(DataSource("csv", str(file), options))
-    return Sniffed(options, dialect, name_columns(rows[0], dialect))
+    return Sniffed(options, dialect, name_columns(rows[0], dialect), left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +138,25 @@ class _Seen:
     broken: bool
 
 
+def _refuse_narrow(file: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Raise DataError for a header that has fewer names than most rows have values."""
+    counts = Counter(len(row) for row in rows if any(map(str.strip, row[len(header) :])))
+    width, often = next(iter(counts.most_common(1)), (0, 0))
+    if often * 2 > len(rows):
+        shown = ",".join(f"{name.strip()}" for name in header)
+        raise DataError(
+            f"the header has {len(header)} names ({shown}), and rows have {width} cells",
+            why="which columns the names are of is not known",
+            fix="name all columns, from the first one on, with --names a,b,c; or correct it",
+            source=Source(str(file)),
+        )
+
+
 def _leave_preamble(head: str, preamble: Preamble) -> str:
     """The header and rows of the beginning of a file."""
-    lines = head.splitlines(keepends=True)[preamble.skip :]
+    lines = cut_lines(head)[preamble.skip :]
     lines = [x for x in lines if not (preamble.comment and x.startswith(preamble.comment))]
-    return "".join([*lines[:1], *lines[1 + preamble.below :]])
+    return "".join(f"{line}\n" for line in (*lines[:1], *lines[1 + preamble.below :]))
 
 
 def _scan(file: Path) -> _Seen:
@@ -182,9 +208,8 @@ def _find_quote(head: str, separator: str) -> str:
 
 
 def _read(head: str, separator: str, escape: str, quote: str = '"') -> Iterator[list[str]]:
-    lines = head.splitlines(keepends=True)
     reader = csv.reader(
-        lines,
+        (f"{line}\n" for line in cut_lines(re.sub("\r(?!\n)", "\n", head))),
         delimiter=separator,
         quotechar=quote,
         doublequote=escape == '"',
@@ -229,15 +254,31 @@ def _find_nulls(columns: Sequence[Sequence[str]]) -> list[str]:
     everywhere: Counter[str] = Counter()
     for cells in columns:
         cells = [cell.strip() for cell in cells]
-        counts = Counter(cell for cell in cells if cell.lower() in _NULLS)
-        everywhere.update(counts)
+        counts = Counter(cell for cell in cells if _is_known(cell))
         odd = Counter(cell for cell in cells if cell and not _is_value(cell))
-        sure = any(map(_is_value, cells)) or odd.keys() <= counts.keys()
+        named = any(cell in _NAMES for cell in odd)  # which texts may be called
+        sure = any(map(_is_value, cells)) or (odd.keys() <= counts.keys() and not named)
         if (sure and all(map(_is_null, odd))) or _are_rare(odd, cells):
             plain.update(odd)
-    found = plain or everywhere
-    texts = [text for text, _ in found.most_common() if "|" not in text]
-    return texts if plain else texts[:1]
+            continue
+        texts = odd.keys() - counts.keys()
+        found = {c: n for c, n in counts.items() if c not in _NAMES}
+        everywhere.update({c: n for c, n in found.items() if not _is_code(c, texts)})
+    said = [text for text, _ in (plain or everywhere).most_common() if "|" not in text]
+    return said if plain else said[:1]
+
+
+def _is_known(cell: str) -> bool:
+    """Whether a cell stands for what is missing, and is not a name that only looks so, as `nA` and
+    `Na` do."""
+    plain = cell in (cell.lower(), cell.upper()) or (len(cell) > 2 and cell.isalpha())
+    return plain and cell.lower() in _NULLS
+
+
+def _is_code(text: str, others: Collection[str]) -> bool:
+    """Whether a text is one of names that are written alike, as NA is of countries."""
+    alike = (len(o) == len(text) and o.isalpha() and o.isupper() == text.isupper() for o in others)
+    return text.isalpha() and sum(alike) * 2 > len(others)
 
 
 def _are_rare(odd: "Counter[str]", cells: Sequence[str]) -> bool:

@@ -45,6 +45,8 @@ class _Shape:
 def split_folder(folder: Path) -> Sequence[Path]:
     """The tables of a folder: itself, if all its files have one format and, most of them, the same
     columns; else its files, and folders; of several files that are alike a pattern of their names.
+    Of folders of partitions, `day=1` and `day=2`, in each of which several tables are, those that
+    are called alike are one.
 
     Args:
         folder: of files of data; or of a table that has a log.
@@ -59,13 +61,37 @@ def split_folder(folder: Path) -> Sequence[Path]:
     if not shapes or len(_group(shapes)) == 1:
         return [folder]
     tables: list[Path] = []
+    parts: dict[tuple[str, str], list[Path]] = {}
     for inner in sorted(p for p in folder.iterdir() if p.is_dir()):
-        if any(inner in file.parents for file in shapes):
-            tables += split_folder(inner)
+        if not any(inner in file.parents for file in shapes):
+            continue
+        key, mark, _ = inner.name.partition("=")
+        for table in split_folder(inner):
+            if mark:
+                parts.setdefault((key, _locate(table, inner)), []).append(table)
+            else:
+                tables.append(table)
+    for (key, place), found in parts.items():
+        whole = Path(f"{glob.escape(str(folder / key))}=*", place)
+        tables.append(found[0] if len(found) == 1 else whole)
     own = {file: shape for file, shape in shapes.items() if file.parent == folder}
     for group in _group(own):
         tables.append(group[0] if len(group) == 1 else _name(group, folder))
     return tables
+
+
+def list_others(folder: Path) -> list[Path]:
+    """The files of a folder that are no files of data by their names; of a table that has a log
+    none."""
+    if any((folder / log).is_dir() for log in ("_delta_log", "metadata")):
+        return []
+    return sorted(
+        file
+        for file in folder.rglob("*")
+        if file.is_file()
+        and not form_of(file)
+        and not any(part[0] in "._" for part in file.relative_to(folder).parts)
+    )
 
 
 def _group(shapes: dict[Path, _Shape]) -> list[list[Path]]:
@@ -77,6 +103,15 @@ def _group(shapes: dict[Path, _Shape]) -> list[list[Path]]:
         else:
             known.append(file)
     return [sorted(files) for _, files in groups]
+
+
+def _locate(table: Path, folder: Path) -> str:
+    """Where the files of a table are in the folder of a partition: a pattern."""
+    place = str(table.relative_to(folder))
+    if table == folder or not table.is_dir():
+        return place if glob.has_magic(place) else glob.escape(place)
+    first = list_files(table)[0]
+    return f"{glob.escape(place)}/**/*{''.join(first.suffixes)}"
 
 
 def _name(group: Sequence[Path], folder: Path) -> Path:

@@ -25,12 +25,15 @@ from ontoweir.measuring.declared import (
     SetRate,
 )
 from ontoweir.scaffold.measure_guessed import Evidence
+from ontoweir.scaffold.texts.find_preamble import LeftOut
 
 if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredStream
 
 _DEVICES, _OFTEN = 10_000, 10
 """Of so many numbers at most, each so often, it is said between which they lie."""
+_LINES, _WIDTH = 8, 100
+"""So many lines that are not read are shown, and so much of each."""
 
 
 def write_catalog(
@@ -210,6 +213,38 @@ def name_live(catalog: str, topics: Mapping[str, Sequence[tuple[str, str]]]) -> 
             made.append("# These are the first messages of a topic. Live, the source is the topic:")
             made.append(f"# {live}")
     return "\n".join(made)
+
+
+def note_lines(catalog: str, no_rows: Mapping[str, LeftOut]) -> str:
+    """The text of a catalog that says, above the source of a table, which lines are not read.
+
+    Args:
+        catalog: its text.
+        no_rows: by table, lines of its file that are neither the header nor rows.
+    """
+    made, table = [], ""
+    for line in catalog.split("\n"):
+        header = re.fullmatch(r"\[(?:streams|relations)\.(\w+)\]", line)
+        table = header[1] if header else table
+        found = no_rows.get(table)
+        if found is not None and line.startswith("source = "):
+            made += [f"# {said}" for said in describe_lines(found)]
+        made.append(line)
+    return "\n".join(made)
+
+
+def describe_lines(no_rows: LeftOut) -> Iterator[str]:
+    """In words, which lines of a file are not read."""
+    count = len(no_rows.lines)
+    values = f", {no_rows.values} of them with values" if no_rows.values else ""
+    lines = "one line" if count == 1 else f"{count} lines"
+    yield f"left out, as no rows of the table: {lines} of its file{values}:"
+    for line in no_rows.lines[:_LINES]:
+        yield f"    {' '.join(line.split())[:_WIDTH]}"
+    if count > _LINES:
+        yield f"    … and {count - _LINES} more"
+    if no_rows.values:
+        yield "If these are a table, save it as a file of its own."
 
 
 def _source(data: DataSource, table: str) -> Iterator[str]:

@@ -1,10 +1,12 @@
 """Write first queries over a stream: its rows, averages by bucket of time, what comes again."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.model.catalog import Catalog, FloatType, Stream
 from ontoweir.mappings.model.parse_duration import UNITS_US, show_duration
 from ontoweir.scaffold.terms.describe_stream import describe_stream
 from ontoweir.scaffold.terms.name_terms import local_name
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 _KNOWN = {"urn:ontoweir:": "ow", "http://www.w3.org/2001/XMLSchema#": "xsd"}
 _BUCKETS = (("PT1M", "minute"), ("PT1H", "hour"), ("P1D", "day"))
+_ALIKE = 3
+"""So many columns, at least, are said to be alike."""
 _MANY = 50
 """Averages are by the greatest bucket of which the data has so many, or else by the least."""
 
@@ -83,6 +87,7 @@ def write_queries(
                 f"FROM {_name(stream.name)}\n"
             ),
         )
+    yield from _ask_alike(stream, name, unit)
     if subject.entity is not None and _comes_again(measured, subject.entity):
         within = _again_us(stream, measured, subject.entity)
         width = f"PT{within // UNITS_US['second']}S"
@@ -96,6 +101,35 @@ def write_queries(
                 f'  FILTER(?t1 < ?t2 && ?t2 - ?t1 <= "{width}"^^xsd:dayTimeDuration)\n}}\n'
             ),
         )
+
+
+def _ask_alike(stream: Stream, name: str, unit: str) -> Iterator[tuple[str, str]]:
+    """The averages of columns that are alike, if there are such."""
+    alike = _list_alike(stream)
+    time, listed = _name(stream.timestamp), ", ".join(map(_name, alike))
+    if alike:
+        yield (
+            f"{name}-of-each-column",
+            (
+                f"-- Averages of columns that are alike, {unit} by {unit} (SQL, over the tables).\n"
+                f"SELECT which, date_trunc('{unit}', {time}) AS {unit}, AVG(value) AS average\n"
+                f"FROM {_name(stream.name)} UNPIVOT (value FOR which IN ({listed}))\n"
+                f"GROUP BY which, date_trunc('{unit}', {time})\n"
+            ),
+        )
+
+
+def _list_alike(stream: Stream) -> list[str]:
+    """The measured columns whose names differ in digits alone, as of one sensor each, if they are
+    several (else none)."""
+    known = {stream.timestamp.lower(), "which", "value"} | {u for _, u in _BUCKETS}
+    if known & {c.name.lower() for c in stream.columns}:
+        return []
+    numbers = [c.name for c in stream.columns if isinstance(c.type, FloatType)]
+    shapes = Counter(re.sub("[0-9]+", "0", name) for name in numbers)
+    shape, count = next(iter(shapes.most_common(1)), ("", 0))
+    alike = [n for n in numbers if re.sub("[0-9]+", "0", n) == shape]
+    return alike if count >= _ALIKE and "0" in shape else []
 
 
 def _comes_again(measured: "MeasuredStream", entity: str) -> bool:

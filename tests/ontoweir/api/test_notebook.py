@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from ontoweir import open_project
+from ontoweir.api.verdicts import Verdicts
 from ontoweir.checker.verdict.show_verdict import show_verdict_html
 from ontoweir.cli import main
+from ontoweir.errors import UsageError
 from ontoweir.progress.notebook import NotebookText, html_bar, html_table, in_notebook
 from tests.paths import TRAFFIC
 from tests.waiting import HANG_TIMEOUT
@@ -83,6 +85,36 @@ def test_what_is_returned_is_short() -> None:
         assert str(verdict.tier) in show_verdict_html(verdict)
         assert len(show_verdict_html(verdict)) < 10_000
     assert "OW203" in show_verdict_html(project.check(UNBOUNDED))
+
+
+def test_all_verdicts_are_shown_and_reasons_are_folded() -> None:
+    project = open_project(TRAFFIC)
+    verdicts = project.check()
+    assert isinstance(verdicts, Verdicts)
+    shown = verdicts._repr_html_()
+    for name in project.queries:
+        assert f"<b>{name}</b>" in shown
+    _, _, below = shown.partition(f"<b>{UNBOUNDED}</b>")
+    folded = below[below.index("<details>") : below.index("</details>")]
+    assert "<summary>because</summary>" in folded
+    assert "├─" in folded
+    assert "<details open" not in shown
+
+
+def test_answers_are_plotted(tmp_path: Path) -> None:
+    rows = [f"2026-03-01T{n:02}:00:00Z,{'ab'[n % 2]},{n}.5" for n in range(24)]
+    (tmp_path / "s.csv").write_text("ts,room,x\n" + "\n".join(rows) + "\n")
+    assert main(["init", str(tmp_path / "p"), "--from", str(tmp_path / "s.csv"), "-q"]) == 0
+    project = open_project(tmp_path / "p")
+    answers = project.replay("SELECT ts, room, x FROM s")
+    picture = answers.plot()
+    assert picture.startswith("<svg")
+    assert picture == answers.plot("x")
+    assert picture._repr_html_().startswith('<img alt="a chart" src="data:image/svg+xml;base64,')
+    assert len(repr(picture)) < 100
+    for other, value in ((answers, "room"), (project.replay("SELECT room FROM s"), None)):
+        with pytest.raises(UsageError, match="has no answer with a time and a number"):
+            other.plot(value)
 
 
 def test_text_stays_text() -> None:

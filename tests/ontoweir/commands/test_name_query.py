@@ -1,6 +1,7 @@
 """A query that stands by itself: its name, SQL, or a file, beside the project or in its place."""
 
 import io
+import re
 from argparse import _SubParsersAction
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from ontoweir.cli import main, make_parser
 from ontoweir.commands.common.arguments import FLAGS, OF_QUERIES, name_query
+from ontoweir.project.spell_queries import name_typed
 from tests.ontoweir.conftest import Run
 
 TOML = """[project]
@@ -170,7 +172,7 @@ def test_sparql_that_is_typed_or_in_any_file(
     (folder / "all.rq").write_text("SELECT ?r { GRAPH ?t { ?r a <http://e/S> } }")
     text = "# typed\nPREFIX : <http://e/> SELECT ?v WHERE { GRAPH ?t { ?r :a ?v } }"
     ran = run("check", folder, text)
-    assert ran.out.startswith("query  bag  stateless"), ran.err
+    assert re.match("query-[0-9a-f]{6}  bag  stateless", ran.out), ran.err
     assert run("rewrite", text, folder, "--show", "sql").code == 0
     assert run("replay", text, folder, "--output", tmp_path / "out.csv").code == 0
     shown = run("show", text, folder, "--format", "csv").out
@@ -183,4 +185,16 @@ def test_sparql_that_is_typed_or_in_any_file(
     assert "{v: " in run("rewrite", other, "--show", "spj").out
     assert run("show", folder / "all.rq", "--format", "csv").out.startswith("r,at")
     # nothing is left of the command before
-    assert "unknown query 'query'" in run("check", "query", folder).err
+    name = ran.out.split()[0]
+    assert f"unknown query '{name}'" in run("check", name, folder).err
+
+
+def test_queries_that_are_typed_run_apart(run: Run, folder: Path) -> None:
+    """Their answers and states are in folders of their own, and are found again."""
+    for text in ("SELECT a FROM s", "SELECT a + 1 AS b FROM s"):
+        for given in ([text], ["--query", text]):  # the second goes on where the first ended
+            ran = run("run", *given, "--project", folder, "--once")
+            assert (ran.code, f"in {folder / 'out' / name_typed(text)}" in ran.out) == (0, True)
+    assert len(list((folder / "out").iterdir())) == 2
+    other = run("run", "SELECT a + 2 AS c FROM s", folder, "--once", "--output", folder / "x")
+    assert f"in {folder / 'x'}" in other.out

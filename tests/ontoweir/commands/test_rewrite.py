@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ontoweir.project.spell_queries import name_typed
 from tests.ontoweir.conftest import Run
 
 QUERY = "roads-congested-then-slow-within-30-minutes"
@@ -62,7 +63,7 @@ def test_sql_is_rewritten_over_the_catalog(run: Run, example: Path, tmp_path: Pa
         "rewrite", example, "--sql", tmp_path / "busy.sql", "--show", "spj", "--format", "json"
     )
     one, other = json.loads(told.out), json.loads(filed.out)
-    assert (one["query"], other["query"]) == ("query", "busy")
+    assert (one["query"], other["query"]) == (name_typed(sql), "busy")
     assert one["disjuncts"] == other["disjuncts"]
     assert "vehicle_count > 100" in one["disjuncts"][0]
     words = run("rewrite", "--ontology", "x.ttl", "--sql", sql, "--show", "ucq")

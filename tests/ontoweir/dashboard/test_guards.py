@@ -106,6 +106,11 @@ def test_errors_of_the_api_are_json(client: FlaskClient) -> None:
         answer = client.get(path)
         assert answer.status_code == code
         assert answer.json is not None
+    for path in ("/api/query", "/api/answers", "/api/rejects.csv"):
+        told = client.get(f"{path}?name=<i>")
+        assert told.json == {"error": "there is no query '<i>'"}
+        assert client.get(path).json == {"error": "no query is named: add ?name=…"}
+    assert "<i>" not in client.get("/query?name=<i>").text
     assert client.get("/nowhere").text.startswith("<!DOCTYPE html>")
     assert client.get("/static/../make_app.py").status_code == 404
     assert client.get("/static/%2e%2e/make_app.py").status_code == 404

@@ -3,9 +3,13 @@
 import gzip
 import json
 import tomllib
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.csv as pcsv
+import pyarrow.parquet as pq
 import pytest
 
 from tests.ontoweir.conftest import Run
@@ -103,3 +107,50 @@ def test_a_row_is_called_by_its_id_not_by_another_time(run: Run, tmp_path: Path)
     mapping = (tmp_path / "p" / "mapping.r2rml.ttl").read_text()
     assert "trips/{id}" in mapping
     assert ":ofFrom" in mapping
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_partitions_of_tables(run: Run, tmp_path: Path, form: str) -> None:
+    """What the folders of a table are called says is a column, but for times."""
+    for day in (1, 2):
+        for plant in ("bonn", "ulm"):
+            _put(tmp_path / f"lake/a/date=2026-03-0{day}/plant={plant}/x.{form}", day, "value")
+        _put(tmp_path / f"lake/b/date=2026-03-0{day}/x.{form}", day, "level")
+    assert run("init", tmp_path / "p", "--from", tmp_path / "lake").code == 0
+    held = tomllib.loads((tmp_path / "p" / "ontoweir.toml").read_text())["streams"]
+    assert [*held["a"]["columns"]] == ["value", "plant"]
+    assert [*held["b"]["columns"]] == ["level"]
+    text = "SELECT plant, COUNT(*) AS n FROM a GROUP BY plant, CAST(ts AS DATE)"
+    shown = run("show", text, "--project", tmp_path / "p", "--format", "csv").out.splitlines()[1:]
+    assert sorted(row[:7] for row in shown) == ["bonn,20", "ulm,20,"]
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_tables_of_each_partition(run: Run, tmp_path: Path, form: str) -> None:
+    for day in (1, 2):
+        _put(tmp_path / f"lake/dt=2026-03-0{day}/a.{form}", day, "value")
+        _put(tmp_path / f"lake/dt=2026-03-0{day}/b/x.{form}", day, "level")
+    assert run("init", tmp_path / "p", "--from", tmp_path / "lake").code == 0
+    held = tomllib.loads((tmp_path / "p" / "ontoweir.toml").read_text())["streams"]
+    assert sorted(stream["source"]["path"] for stream in held.values()) == [
+        str(tmp_path / f"lake/dt=*/{place}") for place in (f"a.{form}", f"b/**/*.{form}")
+    ]
+    for name in held:
+        shown = run("show", f"SELECT * FROM {name}", "--project", tmp_path / "p")
+        assert "40 rows" in shown.out, shown.err
+
+
+def _put(file: Path, day: int, column: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    times = [datetime(2026, 3, day, n) for n in range(20)]
+    table = pa.table({"ts": times, column: [n / 3 for n in range(20)]})
+    (pq.write_table if file.suffix == ".parquet" else pcsv.write_csv)(table, file)
+
+
+def test_files_that_are_left_out_are_named(run: Run, tmp_path: Path, data: Path) -> None:
+    assert "left out" not in run("init", tmp_path / "p", "--from", data).out
+    for name in ("flights.csv.zip", "notes.docx", ".hidden", "_SUCCESS"):
+        (data / name).write_bytes(b"PK")
+    said = run("init", tmp_path / "q", "--from", data).out
+    shown = f"{data / 'flights.csv.zip'}, {data / 'notes.docx'}"
+    assert f"left out, as no files of data: {shown}\n" in said

@@ -1,6 +1,7 @@
 """`ontoweir init --from` of what data loggers and agencies write: lines before the header, units
 below it, comments, marks of what is missing, days and months either of which may come first."""
 
+import tomllib
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -122,3 +123,74 @@ def test_day_and_month_may_each_come_first(run: Run, tmp_path: Path, clock: str,
     stream = _init(run, tmp_path, "a.csv", ["time,x", *(f"{t},{n}" for n, t in enumerate(times))])
     assert stream["a"]["timestamp"]["format"] == form
     assert "they may as well be" in (tmp_path / "p" / "ontoweir.toml").read_text()
+
+
+TIMES = [f"2026-03-01T{n // 60:02}:{n % 60:02}:00Z" for n in range(30)]
+LATER = [f"{time},{n},{n / 10}" for n, time in enumerate(TIMES)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "options"),
+    [
+        (["time,n,x", "[UTC],[-],[m/s]", *LATER], {"skipAfterHeader": "1"}),
+        (
+            ["time,n,x", f"{TIMES[0]},,absent", *LATER[1:]],
+            {},
+        ),  # a word is no unit: it may be a value
+        (["Site\x0c4", "by\u2028hand", "time,n,x", *LATER], {"skip": "2"}),
+        (["time,n,x", *(f"{row}," for row in LATER)], {}),
+        (["time,n,x,note", *LATER], {}),
+    ],
+)
+def test_lines_that_are_evidently_no_rows(
+    run: Run, tmp_path: Path, rows: list[str], options: dict[str, str]
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("\n".join(rows) + "\n")
+    run("init", tmp_path / "p", "--from", file)
+    text = (tmp_path / "p" / "ontoweir.toml").read_text()
+    given = tomllib.loads(text)["streams"]["a"]["source"]["options"]
+    assert {n: v for n, v in given.items() if n.startswith("skip")} == options
+    shown = run("show", "SELECT * FROM a", "--project", tmp_path / "p").out
+    assert "30 rows" in shown
+
+
+def test_lines_that_are_not_read_are_said(run: Run, tmp_path: Path) -> None:
+    smaller = ["day,total", "2026-03-01,5", "2026-03-02,6", ""]
+    (tmp_path / "a.csv").write_text("\n".join([*smaller, "time,n,x", *LATER]) + "\n")
+    said = run("init", tmp_path / "p", "--from", tmp_path / "a.csv").out
+    assert (
+        "a: left out, as no rows of the table: 3 lines of its file, 2 of them with values" in said
+    )
+    assert "save it as a file of its own" in said
+    assert "\n#     2026-03-02,6\n# If" in (tmp_path / "p" / "ontoweir.toml").read_text()
+    (tmp_path / "b.csv").write_text("\n".join(["time,n,x", *LATER]) + "\n")
+    assert "left out" not in run("init", tmp_path / "q", "--from", tmp_path / "b.csv").out
+
+
+def test_a_header_with_too_few_names_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("\n".join(["by hand", "time,n", *LATER]) + "\n")
+    ran = run("init", tmp_path / "p", "--from", tmp_path / "a.csv")
+    assert (ran.code, "rows have 3 cells" in ran.err) == (2, True)
+    run("init", tmp_path / "p", "--from", tmp_path / "a.csv", "--names", "time,n,x")
+    assert "30 rows" in run("show", "SELECT x FROM a", "--project", tmp_path / "p").out
+
+
+@pytest.mark.parametrize(
+    ("kinds", "null"),
+    [
+        (["nA", "kA", "A"], None),
+        (["Na", "Cl", "K"], None),
+        (["DE", "NA", "FR"], None),
+        (["none", "high"], None),
+        (["Bonn", "NA", "Ulm"], "NA"),
+        (["Bonn", "None", "Ulm"], "None"),
+        (["Bonn", "?"], "?"),
+    ],
+)
+def test_texts_that_look_like_what_is_missing(
+    run: Run, tmp_path: Path, kinds: list[str], null: str | None
+) -> None:
+    rows = [f"{time},{kinds[n % len(kinds)]},{n}" for n, time in enumerate(TIMES)]
+    stream = _init(run, tmp_path, "a.csv", ["time,kind,x", *rows])["a"]
+    assert stream["source"]["options"].get("nullValue") == null

@@ -126,3 +126,11 @@ def test_numbers_of_rows_are_no_things(run: Run, tmp_path: Path) -> None:
     queries = "".join(q.read_text() for q in (tmp_path / "p" / "queries").iterdir())
     assert ":ofMmsi ?it" in queries
     assert ":ofNo" not in queries
+
+
+def test_a_column_for_each_sensor(run: Run, tmp_path: Path) -> None:
+    rows = [f"2026-03-01T{n:02}:00Z,{n}.5,{n}.25,{'' if n == 3 else n / 4},x" for n in range(24)]
+    _init(run, tmp_path, "wide.csv", ["time,T01,T02,T03,note", *rows])
+    shown = run("show", "wide-of-each-column", "--project", tmp_path / "p", "--format", "csv").out
+    means = {row.split(",")[0]: float(row.split(",")[2]) for row in shown.splitlines()[1:]}
+    assert means == {"T01": 12.0, "T02": 11.75, "T03": pytest.approx((69 - 0.75) / 23)}

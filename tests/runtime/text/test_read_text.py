@@ -296,6 +296,24 @@ def test_what_is_no_number_of_lines(tmp_path: Path, name: str, text: str) -> Non
         _read(tmp_path / "a.csv", (*HEADER, (name, text)))
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((*HEADER, ("comment", "##")), "comment = '##' is no mark of comments"),
+        ((*HEADER, ("comment", ",")), "comment = ',' is no mark of comments"),
+        ((("skipAfterHeader", "1"),), "skipAfterHeader is of CSV with a header"),
+        ((*HEADER, ("skip", "7")), "a.csv:8: after 7 lines comes an empty one, or none"),
+    ],
+)
+def test_lines_that_cannot_be_left_out(
+    tmp_path: Path, options: tuple[tuple[str, str], ...], said: str
+) -> None:
+    (tmp_path / "a.csv").write_text("a,n,x\np,1,2\n")
+    with pytest.raises(DataError, match=said) as raised:
+        _read(tmp_path / "a.csv", options)
+    assert "Spark" not in str(raised.value)
+
+
 def test_one_mark_for_two_things(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a,n,x\np,1,2\n")
     with pytest.raises(DataError, match="thousands and decimal are the same mark"):
@@ -328,7 +346,7 @@ def test_what_is_read_and_what_is_left(text: str, tmp_path: Path) -> None:
     "option",
     [
         *(("sep", "||"), ("sep", '"'), ("escape", "!"), ("quote", ""), ("mode", "FAILFAST")),
-        *(("encoding", "UTF-16"), ("comment", "##"), ("ignoreLeadingWhiteSpace", "true")),
+        *(("encoding", "UTF-16"), ("comment", "c"), ("ignoreLeadingWhiteSpace", "true")),
         *(("nullValue", ","), ("lineSep", "|"), ("inferSchema", "true"), ("header", "perhaps")),
     ],
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 from ontoweir.errors import Source, UsageError
 from ontoweir.files.find_output import STDOUT, StreamOutput, find_output, require_folder
 from ontoweir.project.language_of import language_of_text
-from ontoweir.project.spell_queries import spell_queries
+from ontoweir.project.spell_queries import name_typed, spell_queries
 
 if TYPE_CHECKING:
     from ontoweir.project.project import Project
@@ -195,7 +195,7 @@ def name_query(given: Sequence[str]) -> list[str]:
 
 def ask_sparql(text: str) -> str:
     """The name of a query that was typed, in the project for this command."""
-    return ask_file(Path(keep_text(text, "query.rq")))
+    return ask_file(Path(keep_text(text, f"{name_typed(text)}.rq")))
 
 
 def ask_file(file: Path) -> str:
@@ -217,7 +217,7 @@ def add_asked(project: "Project") -> "Project":
     if not more:
         return project
     for file in more:
-        if str(file.parent) in _KEPT:  # typed
+        if is_kept(file):
             from ontoweir.project.complete_prefixes import complete_prefixes
 
             documents = (*project.ontology, *project.mappings, *project.queries)
@@ -286,11 +286,9 @@ def settle_input(args: argparse.Namespace) -> None:
     """
     asked = getattr(args, "sql", None)
     if isinstance(asked, list):
-        texts = [one for one in asked if _is_sql(one)]
-        names = {t: "query" if len(texts) == 1 else f"query{n}" for n, t in enumerate(texts, 1)}
-        args.sql = [_settle_sql(one, names.get(one, "query")) for one in asked]
+        args.sql = [_settle_sql(one) for one in asked]
     elif asked is not None:
-        args.sql = _settle_sql(asked, "query")
+        args.sql = _settle_sql(asked)
 
 
 def _is_sql(asked: str) -> bool:
@@ -298,10 +296,10 @@ def _is_sql(asked: str) -> bool:
     return language_of_text(asked) == "sql"
 
 
-def _settle_sql(asked: str, name: str) -> str:
+def _settle_sql(asked: str) -> str:
     """The file of what `--sql` is given."""
     if asked != "-":
-        return keep_text(asked, f"{name}.sql") if _is_sql(asked) else asked
+        return keep_text(asked, f"{name_typed(asked)}.sql") if _is_sql(asked) else asked
     try:
         text = "" if sys.stdin is None else sys.stdin.read()
     except UnicodeDecodeError:
@@ -328,6 +326,11 @@ def keep_text(text: str, name: str) -> str:
     file = Path(folder, name)
     file.write_text(text, encoding="utf-8")
     return str(file)
+
+
+def is_kept(file: Path) -> bool:
+    """Whether it has a text that was typed."""
+    return str(file.parent) in {str(Path(folder).resolve()) for folder in _KEPT} | {*_KEPT}
 
 
 def hide_kept(text: str) -> str:

@@ -14,6 +14,8 @@ from ontoweir.commands.common.arguments import (
     add_project_arguments,
     add_registry_argument,
     find_root,
+    is_kept,
+    list_asked,
 )
 from ontoweir.commands.common.leave_pandas_out import leave_pandas_out
 from ontoweir.commands.common.open_workspace import UNNEEDED, open_workspace
@@ -63,12 +65,13 @@ def add_run(commands: Any) -> None:
     run.add_argument(
         "--output",
         metavar="FOLDER",
-        help="folder of answers (default: out/answers in the project's folder)",
+        help="folder of answers (default: out/answers in the project's folder; of a query that is "
+        "typed out/NAME/answers)",
     )
     run.add_argument(
         "--checkpoint",
         metavar="FOLDER",
-        help="folder of the run's state, to resume from (default: out/checkpoint there); "
+        help="folder of the run's state, to resume from (default: checkpoint beside them); "
         "registered queries have their own",
     )
     run.add_argument("--once", action="store_true", help="stop when all existing data is read")
@@ -108,6 +111,7 @@ def _run(args: argparse.Namespace) -> int:
             why="a registry is served as a whole",
             fix=f"leave out {option}, or register the query",
         )
+    _place_typed(args)
     served = args.serve or (not named and bool(list_entries(registry)))
     if args.ui is None:
         return _serve(args, registry) if served else _run_queries(args)
@@ -118,6 +122,19 @@ def _run(args: argparse.Namespace) -> int:
     place = RunPlace(Path(args.metrics or output), output, here=not served)
     with serve_ui(args, args.ui, "--ui", root, run=place):
         return _serve(args, registry) if served else _run_queries(args)
+
+
+def _place_typed(args: argparse.Namespace) -> None:
+    """Give a single query that is typed folders of its own, where none are named: it has no name
+    that another one cannot have."""
+    asked = list_asked() if args.query else [Path(text) for text in args.sql or ()]
+    if len(asked) != 1 or not is_kept(asked[0]) or len(args.query or ()) > 1:
+        return
+    if args.query and args.sql:
+        return
+    folder = find_root(args.project) / "out" / asked[0].stem
+    args.output = args.output or str(folder / "answers")
+    args.checkpoint = args.checkpoint or str(folder / "checkpoint")
 
 
 def _run_queries(args: argparse.Namespace) -> int:

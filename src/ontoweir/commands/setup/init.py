@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ontoweir.scaffold.make_scaffold import Scaffold
 
 
+_OTHERS = 6
+"""So many files that are left out are named."""
+
+
 def add_init(commands: Any) -> None:
     """Add `init` to the commands."""
     init = commands.add_parser(
@@ -127,6 +131,7 @@ def _init(args: argparse.Namespace) -> int:
             nested = "they are nested, or called oddly" if odd else "they are nested"
             why = "their types are not known" if declared else nested
             print(f"  left out, as {why}: {', '.join(made_of.left_out)}")
+        _print_lines(made_of)
         if made_of.copied:
             print(f"  copied, as of now: {', '.join(made_of.copied)}")
         for line in describe_terms(made_of):
@@ -136,6 +141,19 @@ def _init(args: argparse.Namespace) -> int:
         print(f"{folder}: a project of rooms and sensors; {folder / 'README.md'} says what to try")
         print(f"  next: ontoweir check {shlex.quote(str(folder))}")
     return 0
+
+
+def _print_lines(made_of: "Scaffold") -> None:
+    """The files that are not read, and the lines of those that are."""
+    from ontoweir.scaffold.write_catalog import describe_lines
+
+    if made_of.others:
+        count = len(made_of.others) - _OTHERS
+        more = f" and {count} more" if count > 0 else ""
+        print(f"  left out, as no files of data: {', '.join(made_of.others[:_OTHERS])}{more}")
+    for table, no_rows in made_of.no_rows:
+        for number, line in enumerate(describe_lines(no_rows)):
+            print(f"  {line}" if number else f"  {table}: {line}")
 
 
 def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":

@@ -111,6 +111,11 @@ def _add_events(app: Flask, site: Site, known: Callable[[str], bool], closing: E
         return answer
 
 
+def say_unknown(name: str) -> str:
+    """What is answered of a query that there is not."""
+    return f"there is no query {name!r}" if name else "no query is named: add ?name=…"
+
+
 def _later(text: str) -> Response:
     answer = jsonify(error=text)
     answer.status_code = 503
@@ -122,7 +127,7 @@ def _find(site: Site, known: Callable[[str], bool], kind: Kind) -> tuple[str, Pa
     """The query of a request, and the folder of its rows, if there is one."""
     name = request.args.get("name", "")
     if not known(name):
-        abort(404)
+        abort(404, description=say_unknown(name))
     return name, find_rows(site, name, kind)
 
 

@@ -81,6 +81,13 @@ _WORDS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Of the last word of a name: those that are hardly anything else."""
+_LONGEST = 16
+_COMPOSED = re.compile(
+    r"deg(rees?)?[ ._]?[cfkt]?"
+    r"|[a-zµ°]{1,6}[0-9]?(/[a-z0-9^]{1,6})+"
+    r"|[a-zµ°]{1,6}( [a-z]{1,4}\^?-?[0-9])+"
+)
+"""Units by their form: degrees, `m/s`, `W/m^2`, `kg m-3`."""
 
 
 def find_unit(name: str) -> tuple[str, str] | None:
@@ -107,3 +114,17 @@ def find_unit(name: str) -> tuple[str, str] | None:
     last = re.split(r"[_\W]+", name.lower())[-1]  # of power_kW
     unit = _WORDS.get(last) or _WORDS.get(words[-1])
     return None if unit is None else (UNIT + unit, last)
+
+
+def is_unit(text: str) -> bool:
+    """Whether a text that stands by itself is a unit.
+
+    >>> [is_unit(text) for text in ("Deg C", "kWh", "W/m^2", "µS cm-1", "-", "ill", "no")]
+    [True, True, True, True, True, False, False]
+    """
+    plain = text.strip().lower().replace("μ", "µ")
+    bare = plain.strip("[](){}<> ")
+    if bare in _SIGNS or bare in _WORDS or not bare.strip("-–—%°"):
+        return True
+    marked = bool(re.search("[°%‰µ²³]", bare))
+    return len(bare) <= _LONGEST and (marked or bool(_COMPOSED.fullmatch(bare)))

@@ -2,6 +2,9 @@
 
 import re
 
+_GENERAL = frozenset(("id", "uuid", "guid", "no", "nr", "number", "key", "code", "row", "index"))
+"""What a column may be called in any table."""
+
 
 def class_of(table: str) -> str:
     """The class of a table's rows: `room_sensors` has `RoomSensor`."""
@@ -29,6 +32,22 @@ def words_of(name: str) -> tuple[str, ...]:
     `avg` and `speed`."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return tuple(w.lower() for w in re.split(r"[_\W]+", spaced) if w)
+
+
+def names_rows(column: str, relation: str, key: str) -> bool:
+    """Whether a column is called as what names rows of a relation: after its key, or after the
+    relation.
+
+    >>> names_rows("customer_id", "customers", "id"), names_rows("report", "sensor", "REPORT")
+    (True, True)
+    >>> names_rows("id", "clicks", "id"), names_rows("customer_id", "clicks", "id")
+    (False, False)
+    """
+    mine, other = ("".join(words_of(name)) for name in (column, key))
+    if mine == other and mine not in _GENERAL:
+        return True
+    thing, rows = "".join(words_of(without_id(column))), class_of(relation).lower()
+    return mine not in _GENERAL and len(thing) > 1 and (rows in thing or thing in rows)
 
 
 def local_name(iri: str) -> str:

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ontoweir.scaffold.texts.count_below import FEWEST, count_below
+
 _MARKS = "#%!"
 """What comments begin with."""
 _LINES = 2_000
@@ -14,10 +16,6 @@ _DEEPEST = 200
 """So many lines before a header, at most, are taken for such."""
 _SURE = 0.9
 """So many of the rows have the same number of cells."""
-_FEWEST = 3
-"""Rows, at least, that say how many cells a row has."""
-_BELOW = 3
-"""So many lines below a header, at most, are taken for units and the like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +43,8 @@ def find_preamble(
     separators: Sequence[str],
     is_value: Callable[[str], bool],
     is_null: Callable[[str], bool],
+    *,
+    named: bool = False,
 ) -> Preamble:
     """What is before the rows of a file, and between them.
 
@@ -53,6 +53,7 @@ def find_preamble(
         separators: what may part cells.
         is_value: whether a cell is a number or a day.
         is_null: whether a cell stands for what is missing.
+        named: whether the columns' names are known, so that rows need no header.
 
     >>> value, null, rows = str.isdigit, "NA".__eq__, 6 * "1,2\\n"
     >>> find_preamble("# by SCADA\\nt,x\\n" + rows, ",;", value, null)
@@ -63,18 +64,19 @@ def find_preamble(
     Preamble(skip=1, below=0, comment='', names=('t', 'x'))
     """
     test = _Test(is_value, is_null)
-    lines = head.splitlines()[:_LINES]
+    lines = cut_lines(head)[:_LINES]
     marked = _count_marked(lines)
     if marked:
         return _find_marked(lines, marked, separators, test)
     found = [(title, s) for s in separators if (title := _find_title(lines, s)) is not None]
-    if not found or any(not skip for (skip, _), _ in found):
+    first = [one for one in found if not one[0][0]]  # by other separators there would be titles
+    if not found:
         return Preamble()
-    (skip, _), separator = max(found, key=lambda f: f[0][1])
+    (skip, _), separator = max(first or found, key=lambda f: f[0][1])
     rows = [_cut(line, separator) for line in lines[skip:] if line.strip()]
-    if any(map(test.is_value, rows[0])):
+    if any(map(test.is_value, rows[0])) and not named:
         return Preamble()  # rows have no header, so what is before them is none
-    return Preamble(skip=skip, below=_count_below(rows, test))
+    return Preamble(skip=skip, below=count_below(rows, test.is_value, test.is_null))
 
 
 def _count_marked(lines: Sequence[str]) -> int:
@@ -101,7 +103,7 @@ def _find_marked(
     first = _cut(rest[0], separator)
     if not any(map(test.is_value, first)):
         rows = [_cut(line, separator) for line in rest]
-        below = _count_below(rows, test)
+        below = count_below(rows, test.is_value, test.is_null)
         if any(len(row) == len(first) and row[0].startswith(mark) for row in rows):
             return Preamble(skip=marked, below=below)  # such lines are rows, too
         return Preamble(below=below, comment=mark)
@@ -125,7 +127,7 @@ def _find_title(lines: Sequence[str], separator: str) -> tuple[int, int] | None:
         return None
     first = widths.index(width)
     rest = [w for w in widths[first:] if w]
-    sure = len(rest) >= _FEWEST and rest.count(width) >= _SURE * len(rest)
+    sure = len(rest) >= FEWEST and rest.count(width) >= _SURE * len(rest)
     return (first, width) if sure and first <= _DEEPEST else None
 
 
@@ -135,30 +137,41 @@ def _most(widths: Sequence[int]) -> int:
     return counts.most_common(1)[0][0] if counts else 0
 
 
-def _count_below(rows: Sequence[Sequence[str]], test: "_Test") -> int:
-    """How many rows below the header have texts, which do not come again, in columns all of which
-    have values further below."""
-    body = rows[1 + _BELOW :]
-    if len(body) < _FEWEST:
-        return 0
-    valued = [
-        n
-        for n in range(len(rows[0]))
-        if sum(n < len(r) and test.is_value(r[n]) for r in body) >= _SURE * len(body)
-    ]
-    later = [{row[n].strip() for n in valued if n < len(row)} for row in body]
-    for below, row in enumerate(rows[1 : 1 + _BELOW]):
-        cells = [row[n].strip() for n in valued if n < len(row)]
-        said = [cell for cell in cells if cell and not test.is_null(cell)]
-        if not said or any(map(test.is_value, said)) or any(s in t for t in later for s in said):
-            return below
-    return _BELOW
+def cut_lines(head: str) -> list[str]:
+    """The lines of a text, as a run tells them apart: other characters may be within cells."""
+    lines = [line.removesuffix("\r") for line in head.split("\n")]
+    return lines if lines[-1] else lines[:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Lines that are neither a file's header nor rows: their texts, without empty ones; `values`:
+    so many of them, before the header, have several cells with numbers or days, as rows have."""
+
+    lines: tuple[str, ...] = ()
+    values: int = 0
+
+
+def list_left_out(head: str, preamble: Preamble, is_value: Callable[[str], bool]) -> LeftOut:
+    """What is left out at the beginning of a file; of comments those before the first row.
+
+    >>> list_left_out("Site 4\\n\\nt,x\\ns,bar\\n1,2\\n", Preamble(skip=2, below=1), str.isdigit)
+    LeftOut(lines=('Site 4', 's,bar'), values=0)
+    """
+    lines = cut_lines(head)[:_LINES]
+    mark, before, rest = preamble.comment, lines[: preamble.skip], lines[preamble.skip :]
+    first = next((n for n, x in enumerate(rest) if not (mark and x.startswith(mark))), len(rest))
+    below = rest[first + 1 : first + 1 + preamble.below]
+    cells = [max((_cut(line, s) for s in ",;\t"), key=len) for line in before]
+    valued = sum(len(row) > 1 and any(map(is_value, row)) for row in cells)
+    shown = (line for line in (*before, *rest[:first], *below) if line.strip())
+    return LeftOut(tuple(shown), valued)
 
 
 def _cut(line: str, separator: str) -> list[str]:
     if separator == " ":
         return line.split()
-    return next(csv.reader([line], delimiter=separator), [])
+    return next(csv.reader([line.replace("\r", " ")], delimiter=separator), [])
 
 
 def _clean(cell: str) -> str:

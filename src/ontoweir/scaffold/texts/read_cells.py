@@ -1,10 +1,12 @@
 """Read the first rows of CSV, with the types that their cells seem to have."""
 
+import csv
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from io import BufferedReader
+from dataclasses import dataclass, replace
+from io import BufferedReader, BytesIO, StringIO, TextIOWrapper
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from ontoweir.mappings.model.catalog import FloatType, TimestampType
 from ontoweir.runtime.text.convert_text import NotPlain
@@ -84,36 +86,79 @@ def _open_rows(file: Path, dialect: CsvDialect) -> "BufferedReader[RawIOBase]":
 def _read_csv(file: Path, form: CsvForm, types: "Mapping[str, pa.DataType]") -> "pa.Table":
     """The first rows; `types`: of columns whose values would seem to be of another."""
     import pyarrow as pa
-    import pyarrow.csv as pcsv
 
     dialect = form.dialect
-    nulls = {"", dialect.null, *dialect.nulls}
     with _open_rows(file, dialect) as opened:
         if not opened.peek(1):
             return pa.schema([(n, types.get(n, pa.null())) for n in form.names]).empty_table()
-        with pcsv.open_csv(
-            opened,
-            read_options=pcsv.ReadOptions(column_names=list(form.names), encoding=dialect.codec),
-            parse_options=pcsv.ParseOptions(
-                delimiter=dialect.separator.decode(),
-                quote_char=dialect.quote.decode(),
-                escape_char=False if dialect.doubled else "\\",
-                newlines_in_values=dialect.multiline,
-                invalid_row_handler=lambda row: "skip",  # a run takes what is there of such rows
-            ),
-            convert_options=pcsv.ConvertOptions(
-                null_values=list(nulls),
-                strings_can_be_null=True,
-                decimal_point="," if dialect.comma else ".",
-                column_types=dict(types),
-            ),
-        ) as reader:
-            first = next(iter(reader), None)
-            if first is None:
-                return reader.schema.empty_table()
-            rows = pa.Table.from_batches([first]).slice(0, form.rows)
+        rows = None if dialect.comment else _parse(opened, form, types)
+    if rows is None:
+        with _open_rows(file, dialect) as opened:
+            level = replace(dialect, codec="utf-8", doubled=True, multiline=True)
+            rows = _parse(_level(opened, form), replace(form, dialect=level), types)
+    assert rows is not None  # all are level
     marked = dialect.thousands or dialect.units or dialect.nulls
     return _read_grouped(rows, dialect, types) if marked else rows
+
+
+def _level(opened: BinaryIO, form: CsvForm) -> BytesIO:
+    """The first rows, of which each has as many cells as there are names, as a run has it."""
+    dialect, count = form.dialect, len(form.names)
+    mark, quote = dialect.separator.decode(), dialect.quote.decode()
+    text = TextIOWrapper(opened, encoding=dialect.codec, errors="replace", newline="")
+    comment = dialect.comment.decode()
+    reader = csv.reader(
+        (line for line in text if not (comment and line.startswith(comment))),
+        delimiter=mark,
+        quotechar=quote,
+        doublequote=dialect.doubled,
+        escapechar=None if dialect.doubled else "\\",
+    )
+    written = StringIO(newline="")
+    writer = csv.writer(written, delimiter=mark, quotechar=quote, lineterminator="\n")
+    rows = islice((row for row in reader if row), form.rows)
+    writer.writerows((row + [""] * count)[:count] for row in rows)
+    text.detach()
+    return BytesIO(written.getvalue().encode())
+
+
+def _parse(
+    source: BinaryIO, form: CsvForm, types: "Mapping[str, pa.DataType]"
+) -> "pa.Table | None":
+    """The first rows, of the types that their cells seem to have (None: some have another number
+    of cells)."""
+    import pyarrow as pa
+    import pyarrow.csv as pcsv
+
+    dialect, odd = form.dialect, []
+
+    def leave(row: "pcsv.InvalidRow") -> str:
+        odd.append(row.number)
+        return "skip"
+
+    with pcsv.open_csv(
+        source,
+        read_options=pcsv.ReadOptions(column_names=list(form.names), encoding=dialect.codec),
+        parse_options=pcsv.ParseOptions(
+            delimiter=dialect.separator.decode(),
+            quote_char=dialect.quote.decode(),
+            escape_char=False if dialect.doubled else "\\",
+            newlines_in_values=dialect.multiline,
+            invalid_row_handler=leave,
+        ),
+        convert_options=pcsv.ConvertOptions(
+            null_values=list({"", dialect.null, *dialect.nulls}),
+            strings_can_be_null=True,
+            decimal_point="," if dialect.comma else ".",
+            column_types=dict(types),
+        ),
+    ) as reader:
+        first = next(iter(reader), None)
+        if odd:
+            return None
+        if first is None:
+            return reader.schema.empty_table()
+        return pa.Table.from_batches([first]).slice(0, form.rows)
 
 
 def _read_grouped(rows: "pa.Table", dialect: CsvDialect, known: Collection[str]) -> "pa.Table":

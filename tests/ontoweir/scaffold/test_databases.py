@@ -1,0 +1,36 @@
+"""`init --from` of a database: numbers that count things in several tables refer to none of them
+by chance, and times are found that are called as databases call them."""
+
+import sqlite3
+import tomllib
+from contextlib import closing
+from pathlib import Path
+
+from tests.ontoweir.conftest import Run
+
+TABLES = """
+CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE orders (order_id INTEGER PRIMARY KEY, customer_id INTEGER, placed_at TEXT, total REAL);
+CREATE TABLE parts (id INTEGER PRIMARY KEY, weight REAL);
+CREATE TABLE clicks (id INTEGER PRIMARY KEY, customer_id INTEGER, at INTEGER, url TEXT);
+"""
+
+
+def test_references_are_called_after_what_they_name(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "shop.db"
+    with closing(sqlite3.connect(file)) as made:
+        made.executescript(TABLES)
+        made.executemany("INSERT INTO customers VALUES (?, ?)", [(n, f"c{n}") for n in range(9)])
+        made.executemany("INSERT INTO parts VALUES (?, ?)", [(n, n / 7) for n in range(300)])
+        orders = [(n, n % 9, f"2026-03-01 00:{n // 2:02}:00", n / 3) for n in range(100)]
+        made.executemany("INSERT INTO orders VALUES (?, ?, ?, ?)", orders)
+        clicks = [(n, n % 9, 1772323200 + 11 * n, f"/{n % 5}") for n in range(200)]
+        made.executemany("INSERT INTO clicks VALUES (?, ?, ?, ?)", clicks)
+        made.commit()
+    assert run("init", tmp_path / "p", "--from", file).code == 0
+    held = tomllib.loads((tmp_path / "p" / "ontoweir.toml").read_text())
+    assert held["streams"].keys() == {"orders", "clicks"}
+    assert held["streams"]["clicks"]["timestamp"]["format"] == "epoch_s"
+    for stream in held["streams"].values():
+        assert [r["relation"] for r in stream["references"]] == ["customers"]
+    assert run("check", tmp_path / "p", "--data").code == 0
