@@ -187,8 +187,8 @@ class _Merger:
         def flatten(one: "exp.Select", merged: bool) -> "list[exp.Select]":
             return self.select(one.copy(), replace(around, is_set=merged, inside=True))
 
-        opening = Opening(flatten, read, lambda: self.catalog, around.is_set, around.inside)
-        return open_absence(select, opening)
+        kind = (around.is_set, around.inside, frozenset(around.named))
+        return open_absence(select, Opening(flatten, read, lambda: self.catalog, *kind))
 
     def _list_columns(self, select: "exp.Select", around: _Around) -> dict[str, Shown]:
         """The columns of the items of FROM."""

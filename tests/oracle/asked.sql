@@ -188,3 +188,9 @@ SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(amount * 0.00000001, ts) AS 
 SELECT sensor, -level AS level FROM reading ORDER BY level + 0, sensor, ts LIMIT 3
 -- refused: the name of a number and of a column
 SELECT sensor, ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY level DESC, ts) AS level FROM reading QUALIFY level <= 1
+SELECT r.sensor, a.grade FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts < r.ts WHERE a.ts IS NULL
+SELECT r.sensor, r.ts, r.level FROM reading r LEFT JOIN alarm a ON a.grade > 1 AND a.ts = r.ts WHERE a.ts IS NULL AND r.level > 3
+-- refused: `a`.`grade` IS NULL of a LEFT JOIN by other columns
+SELECT r.sensor FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts < r.ts WHERE a.grade IS NULL
+-- refused: `a`.`ts` IS NULL of a LEFT JOIN by other columns
+WITH alarm AS (SELECT sensor, CASE WHEN level > 3 THEN amount END AS ts FROM reading) SELECT r.sensor FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor WHERE a.ts IS NULL
