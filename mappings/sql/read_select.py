@@ -354,6 +354,14 @@ def read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
     constant = read_literal(inner)
     if constant is None or inner.find(exp.Cast):
         aggregate = isinstance(inner, exp.AggFunc)
+        if isinstance(inner, exp.Null):
+            raise SqlRefusal(
+                "NULL in SELECT",
+                why="a column has a type, and this one no value that says which",
+                fix="write its type, as in CAST(NULL AS BIGINT), over a declared table; or leave "
+                "the column out",
+                line=line_of(tree),
+            )
         raise SqlRefusal(
             f"{inner.sql('spark')} in SELECT",
             why="only columns and constants are projected"

@@ -33,7 +33,7 @@ def spell_constants(tree: "exp.Query", catalog: Catalog) -> None:
 def _spell(part: "exp.Select", catalog: Catalog) -> None:
     from sqlglot import exp
 
-    column = _find_column(part, catalog)
+    column = find_column(part, catalog)
     if column is None or part.args.get("distinct") or part.args.get("group"):
         return
     for item in list(part.expressions):
@@ -79,7 +79,7 @@ def spell(value: "exp.Expr", column: "exp.Expr") -> "exp.Expr":
     return case
 
 
-def _find_column(part: "exp.Select", catalog: Catalog) -> "exp.Expr | None":
+def find_column(part: "exp.Select", catalog: Catalog) -> "exp.Expr | None":
     """A column of the first table of FROM, which is declared (None: it is none)."""
     from sqlglot import exp
 

@@ -7,6 +7,7 @@ from ontoweir.rewriter.differences.compare_windows import compare_windows
 from ontoweir.rewriter.differences.join_replaced import join_replaced
 from ontoweir.rewriter.differences.subtract_windows import subtract_windows
 from ontoweir.rewriter.expressions.spell_constants import spell_constants
+from ontoweir.rewriter.expressions.spell_nulls import spell_nulls
 from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
@@ -46,6 +47,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
     - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are;
+    - NULL that is selected is computed of a column, and has a type;
     - functions over windows are called as they are written;
     - EXCEPT, NOT EXISTS and EXISTS of rows in windows are groups of the rows of both that hold;
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
@@ -82,6 +84,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     from sqlglot import exp
 
     narrow_stars(tree, catalog)
+    spell_nulls(tree, catalog)
     name_items(tree)
     tree = name_presence(open_rows(tree, catalog), catalog)
     tree = count_registered(pad_registers(tree, catalog), catalog)

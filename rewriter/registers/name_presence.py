@@ -58,13 +58,15 @@ def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 def _name_anti(select: "exp.Select", catalog: Catalog) -> "exp.Select":
     """A SELECT with an ANTI JOIN in the place of its one LEFT JOIN, where it is of rows without a
     partner alone, and shows nothing of these."""
-    if sum(1 for j in select.args.get("joins") or () if j.args.get("side")) != 1:
+    outer_joins = [j for j in select.args.get("joins") or () if j.args.get("side")]
+    if len(outer_joins) != 1 or select.args.get("where") is None:
         return select
-    if select.args.get("where") is None:
+    if not _is_left(outer_joins[0]):
         return select
     scope, made = list_tables(select, catalog), select.copy()
-    if not is_known(select, scope):
-        return select
+    names = [table.name for table in scope.tables.values()]
+    if not is_known(select, scope) or len(set(names)) < len(names):
+        return select  # of one table: the latest, and the first, are read as such
     name_tables(made, scope)
     outer = split_outer(made, scope)
     if outer is None or outer.inner is not None or outer.without is None:
@@ -79,6 +81,12 @@ def _name_anti(select: "exp.Select", catalog: Catalog) -> "exp.Select":
             return select
     without.set("expressions", [item.copy() for item in select.expressions])
     return without
+
+
+def _is_left(join: "exp.Expr") -> bool:
+    """Whether it is a plain LEFT JOIN … ON."""
+    beyond = any(join.args.get(k) for k in ("kind", "method", "using"))
+    return str(join.args.get("side") or "").upper() == "LEFT" and not beyond
 
 
 def is_register(select: "exp.Select", catalog: Catalog) -> bool:

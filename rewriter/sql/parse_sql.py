@@ -9,11 +9,7 @@ from ontoweir.mappings.model.catalog import Catalog, Column, Relation
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
-from ontoweir.mappings.sql.read_select import (
-    SelectShape,
-    SelectUnion,
-    read_select_tree,
-)
+from ontoweir.mappings.sql.read_select import SelectShape, SelectUnion, read_select_tree
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
@@ -23,6 +19,7 @@ from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.delays.hold_rows import hold_rows
+from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.read_earlier import read_earlier
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
@@ -96,7 +93,8 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
         written, catalog, reader.statics = read_statics(parse_names(text, catalog), catalog)
-        written = settle_phrasings(window_subqueries(read_as_of(written), catalog), catalog)
+        written = beside_subqueries(read_as_of(written), catalog)
+        written = settle_phrasings(window_subqueries(written, catalog), catalog)
 
         def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:
             return reader.read((one,), catalog, name, nullable=free, changing=True)

@@ -194,3 +194,28 @@ SELECT r.sensor, r.ts, r.level FROM reading r LEFT JOIN alarm a ON a.grade > 1 A
 SELECT r.sensor FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts < r.ts WHERE a.grade IS NULL
 -- refused: `a`.`ts` IS NULL of a LEFT JOIN by other columns
 WITH alarm AS (SELECT sensor, CASE WHEN level > 3 THEN amount END AS ts FROM reading) SELECT r.sensor FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor WHERE a.ts IS NULL
+SELECT r.sensor, r.level FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '1' HOUR AND r.ts)
+SELECT r.sensor, r.level, (SELECT COUNT(*) FROM alarm a WHERE a.ts BETWEEN r.ts - INTERVAL '1' HOUR AND r.ts) AS n, (SELECT MAX(a.grade) FROM alarm a WHERE a.grade < 3 AND a.ts > r.ts - INTERVAL '30' MINUTE AND a.ts < r.ts) FROM reading r
+SELECT *, (SELECT COUNT(*) FROM alarm a WHERE a.ts <= r.ts AND a.sensor = r.sensor) AS n FROM reading r
+SELECT r.sensor, date_trunc('hour', r.ts) AS h, SUM((SELECT COUNT(*) FROM alarm a WHERE a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '1' HOUR AND r.ts)) AS n FROM reading r WHERE r.EARLY GROUP BY r.sensor, h
+SELECT r.sensor, a.grade, (SELECT COUNT(*) FROM reading x WHERE x.sensor = a.sensor AND x.ts <= a.ts AND x.ts > a.ts - INTERVAL '1' HOUR) AS n FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts >= r.ts AND a.ts <= r.ts + INTERVAL '30' MINUTE
+SELECT r.sensor, r.level FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '1' HOUR AND r.ts) AND NOT EXISTS (SELECT 1 FROM alarm b WHERE b.ts = r.ts)
+-- refused: a subquery as a value
+SELECT r.sensor FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts > r.ts)
+-- refused: a subquery as a value
+WITH alarm AS (SELECT ts, sensor, level AS grade FROM reading) SELECT r.sensor FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts <= r.ts)
+-- refused: add WHERE note IS NOT NULL
+SELECT r.note, (SELECT COUNT(*) FROM alarm a WHERE a.ts <= r.ts AND a.sensor = r.note) AS n FROM reading r
+SELECT sensor, ts, x, COUNT(x) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) AS n FROM (SELECT ts, sensor, level AS x FROM reading UNION ALL SELECT ts, sensor, grade FROM alarm) u
+SELECT sensor, ts, k, COUNT(x) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) AS n FROM (SELECT ts, sensor, note AS x, 'r' AS k FROM reading UNION ALL SELECT ts, sensor, NULL, 'a' FROM alarm) u WHERE k = 'r'
+SELECT sensor, ts, COUNT(*) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) AS n FROM reading r WHERE r.amount > 7 OR EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.ts = r.ts)
+-- refused: where u may have several rows of one timestamp
+SELECT sensor, ts, LAG(x) OVER (PARTITION BY sensor ORDER BY ts) AS n FROM (SELECT ts, sensor, level AS x FROM reading UNION ALL SELECT ts, sensor, grade FROM alarm) u
+SELECT sensor, level AS x, note FROM reading UNION ALL SELECT sensor, NULL, CAST(NULL AS STRING) FROM alarm
+SELECT sensor, NULL AS x FROM alarm UNION ALL SELECT sensor, amount FROM reading
+SELECT sensor, COUNT(x) AS n, MAX(x) AS m, date_trunc('day', ts) AS d FROM (SELECT ts, sensor, value AS x FROM reading UNION ALL SELECT ts, sensor, NULL FROM alarm) u WHERE EARLY GROUP BY sensor, d
+SELECT sensor, CAST(NULL AS DATE) AS x FROM alarm
+-- refused: write its type, as in CAST(NULL AS BIGINT)
+SELECT sensor, NULL AS x FROM alarm
+-- refused: write its type, as in CAST(NULL AS BIGINT)
+SELECT sensor, NULL AS x FROM alarm UNION ALL SELECT sensor, level + 1 FROM reading
