@@ -116,8 +116,14 @@ def _open(
 
 
 def _fits(one: _Asked) -> bool:
-    """Whether each column of the row is equal to one of theirs, of its type."""
-    if len(one.key) < len(dict.fromkeys(one.rows.key)):
+    """Whether each column of the row is equal to one of theirs, of its type; and it is no time that
+    chooses the latest row (join_latest)."""
+    from sqlglot import exp
+
+    times = one.sides.theirs.timestamp in _list_read(one)
+    if len(one.key) < len(dict.fromkeys(one.rows.key)) or (
+        times and isinstance(one.inner.parent, exp.EQ)
+    ):
         return False
     for own, theirs in one.key.items():
         mine, other = one.sides.row.column(own), one.sides.theirs.column(theirs)
