@@ -93,7 +93,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     for select in list(tree.find_all(exp.Select)):
         nest_having(select, catalog)
-    if isinstance(tree, exp.Select) and tree.find(exp.ArgMax, exp.ArgMin) is not None:
+    chosen = (exp.ArgMax, exp.ArgMin, exp.First, exp.Last)
+    if isinstance(tree, exp.Select) and tree.find(*chosen) is not None:
         tree = read_one_window(tree)
     spell_constants(tree, catalog)
     name_parts(tree)

@@ -58,6 +58,7 @@ from ontoweir.rewriter.versions.meet_tables import meet_tables
 from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.views.make_sets import SetMaker
 from ontoweir.rewriter.windows.level_windows import level_windows
+from ontoweir.rewriter.windows.name_lags import name_lags
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
 from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
 from ontoweir.rewriter.windows.read_window_tables import read_window_tables
@@ -213,7 +214,7 @@ class _Reader:
         file = self.file
         parts: list[_Part] = []
         for tree in trees:
-            tree, catalog, met = self._meet(tree, catalog)
+            tree, catalog, met = self._meet(name_lags(tree, catalog), catalog)
             if keyed is None and not met:
                 tree, catalog = stack_rows(tree, catalog, self.read_matches)
             part = _read_part(tree, catalog, file, keyed=keyed, nullable=nullable)

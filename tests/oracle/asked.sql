@@ -219,3 +219,5 @@ SELECT sensor, CAST(NULL AS DATE) AS x FROM alarm
 SELECT sensor, NULL AS x FROM alarm
 -- refused: write its type, as in CAST(NULL AS BIGINT)
 SELECT sensor, NULL AS x FROM alarm UNION ALL SELECT sensor, level + 1 FROM reading
+-- refused: write TIMESTAMPDIFF(MINUTE, a, b), which counts whole units
+SELECT r.sensor, a.grade FROM reading r JOIN alarm a ON a.sensor = r.sensor AND DATEDIFF(MINUTE, r.ts, a.ts) < 40 AND a.ts >= r.ts

@@ -208,6 +208,78 @@ def test_random_exists_inside_of_or(folder: Path, project: OpenProject, seed: in
         assert told(project, text) == ask_duckdb(folder, text), text
 
 
+LAGS = (
+    (
+        "SELECT r.sensor, r.ts, a.grade FROM reading r JOIN alarm a ON a.sensor = r.sensor AND {} "
+        "WHERE {}"
+    ),
+    (
+        "SELECT r.sensor, r.ts FROM reading r WHERE r.EARLY AND NOT EXISTS (SELECT 1 FROM alarm a "
+        "WHERE a.sensor = r.sensor AND {} AND NOT ({}))"
+    ),
+)
+UNITS = {"MINUTE": 60, "HOUR": 3600, "SECOND": 1}
+
+
+def draw_lag(random: Random) -> tuple[str, str]:
+    """How long an alarm is after a reading, compared with a number: ours, and DuckDB's."""
+    unit = random.choice([*UNITS])
+    number = random.choice([0, 1, -1, 20, 30, 35, -30, 0.5, 1800, -1200]) * (60 // UNITS[unit] or 1)
+    number = int(number) if number == int(number) else number
+    match random.randint(0, 3):
+        case 0:
+            ours = f"TIMESTAMPDIFF({unit}, r.ts, a.ts)"
+            duck = f"datesub('{unit}', r.ts, a.ts)"
+        case 1:
+            ours = duck = f"EXTRACT(EPOCH FROM a.ts - r.ts) / {UNITS[unit]}"
+        case 2:
+            ours = "UNIX_TIMESTAMP(a.ts) - UNIX_TIMESTAMP(r.ts)"
+            duck = "EPOCH(a.ts) - EPOCH(r.ts)"
+        case _:
+            ours = duck = "EPOCH(a.ts) - EPOCH(r.ts)"
+    if random.random() < 0.3:
+        number, op = abs(number), random.choice(["<", "<="])
+        return f"ABS({ours}) {op} {number}", f"ABS({duck}) {op} {number}"
+    if random.random() < 0.2:
+        return (
+            f"{ours} BETWEEN {number} AND {number + 2}",
+            f"{duck} BETWEEN {number} AND {number + 2}",
+        )
+    op = random.choice(["<", "<=", ">", ">=", "="])
+    if random.random() < 0.2:
+        return f"{number} {op} {ours}", f"{number} {op} {duck}"
+    return f"{ours} {op} {number}", f"{duck} {op} {number}"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_measures_of_how_much_later(folder: Path, project: OpenProject, seed: int) -> None:
+    """They bound how far rows are apart, as comparisons of their times do."""
+    random = Random(seed)
+    near = "a.ts BETWEEN r.ts - INTERVAL '2' HOUR AND r.ts + INTERVAL '2' HOUR"
+    for _ in range(4):
+        ours, duck = draw_lag(random)
+        shape = random.choice(LAGS).replace("EARLY", EARLY)
+        assert told(project, shape.format(near, ours)) == ask_duckdb(
+            folder, shape.format(near, duck)
+        ), ours
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        "TIMESTAMPDIFF(MINUTE, r.ts, a.ts) < 40",
+        "EXTRACT(EPOCH FROM a.ts - r.ts) / 60 <= 40",
+        "UNIX_TIMESTAMP(a.ts) - UNIX_TIMESTAMP(r.ts) < 2400",
+        "ABS(EPOCH(a.ts) - EPOCH(r.ts)) < 2400",
+    ],
+)
+def test_measures_of_how_much_later_bound(project: OpenProject, bound: str) -> None:
+    text = "SELECT r.sensor, r.value, a.grade FROM reading r JOIN alarm a ON a.sensor = r.sensor"
+    text += " AND a.ts >= r.ts"
+    assert project.check(f"{text} AND {bound}").bound is not None
+    assert project.check(f"{text} AND {bound.replace('<', '>')}").bound is None
+
+
 NUMBERS = ("level", "amount", "level * 2", "level + amount", "level - 4", "value", "value * 3")
 PAIRS = ("COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT")
 
