@@ -28,6 +28,7 @@ from ontoweir.mappings.sql.read_scope import (
     find_table,
 )
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -363,7 +364,7 @@ def read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
                 line=line_of(tree),
             )
         raise SqlRefusal(
-            f"{inner.sql('spark')} in SELECT",
+            f"{show_sql(inner)} in SELECT",
             why="only columns and constants are projected"
             + ("; aggregates are read in one SELECT without UNION" if aggregate else ""),
             fix="select the columns it is computed from; or make it a column of the data (of a "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def _check_null(inner: "exp.Select", condition: "exp.Expr", alias: str, scope: S
         if any(s.unnest().sql().lower() == column.sql().lower() for s in sides):
             return
     raise SqlRefusal(
-        f"{condition.sql('spark')} of a LEFT JOIN by other columns",
+        f"{show_sql(condition)} of a LEFT JOIN by other columns",
         why="a partner may have NULL there too, so it does not say that there is none",
         fix=f"write LEFT ANTI JOIN, NOT EXISTS, or IS NULL of a column of {alias} that ON compares"
         + (f", or of {alias}.{table.timestamp}" if isinstance(table, Stream) else ""),
@@ -195,7 +196,7 @@ def _check_null(inner: "exp.Select", condition: "exp.Expr", alias: str, scope: S
 
 def _refuse(tree: "exp.Expr", alias: str) -> SqlRefusal:
     return SqlRefusal(
-        f"the condition {tree.sql('spark')} on columns of {alias}, which a LEFT JOIN makes NULL",
+        f"the condition {show_sql(tree)} on columns of {alias}, which a LEFT JOIN makes NULL",
         why="of what may be NULL, comparisons and IS [NOT] NULL are read",
         fix="write a UNION ALL of the rows with a partner and, with LEFT ANTI JOIN, of the others",
         line=line_of(tree),

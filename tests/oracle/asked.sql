@@ -190,9 +190,9 @@ SELECT sensor, -level AS level FROM reading ORDER BY level + 0, sensor, ts LIMIT
 SELECT sensor, ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY level DESC, ts) AS level FROM reading QUALIFY level <= 1
 SELECT r.sensor, a.grade FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts < r.ts WHERE a.ts IS NULL
 SELECT r.sensor, r.ts, r.level FROM reading r LEFT JOIN alarm a ON a.grade > 1 AND a.ts = r.ts WHERE a.ts IS NULL AND r.level > 3
--- refused: `a`.`grade` IS NULL of a LEFT JOIN by other columns
+-- refused: a.grade IS NULL of a LEFT JOIN by other columns
 SELECT r.sensor FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts < r.ts WHERE a.grade IS NULL
--- refused: `a`.`ts` IS NULL of a LEFT JOIN by other columns
+-- refused: a.ts IS NULL of a LEFT JOIN by other columns
 WITH alarm AS (SELECT sensor, CASE WHEN level > 3 THEN amount END AS ts FROM reading) SELECT r.sensor FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor WHERE a.ts IS NULL
 SELECT r.sensor, r.level FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '1' HOUR AND r.ts)
 SELECT r.sensor, r.level, (SELECT COUNT(*) FROM alarm a WHERE a.ts BETWEEN r.ts - INTERVAL '1' HOUR AND r.ts) AS n, (SELECT MAX(a.grade) FROM alarm a WHERE a.grade < 3 AND a.ts > r.ts - INTERVAL '30' MINUTE AND a.ts < r.ts) FROM reading r
@@ -221,3 +221,7 @@ SELECT sensor, NULL AS x FROM alarm
 SELECT sensor, NULL AS x FROM alarm UNION ALL SELECT sensor, level + 1 FROM reading
 -- refused: write TIMESTAMPDIFF(MINUTE, a, b), which counts whole units
 SELECT r.sensor, a.grade FROM reading r JOIN alarm a ON a.sensor = r.sensor AND DATEDIFF(MINUTE, r.ts, a.ts) < 40 AND a.ts >= r.ts
+-- refused: write date_trunc('day', ts, 'Europe/Berlin')
+SELECT date_trunc('day', ts AT TIME ZONE 'Europe/Berlin') AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1
+-- refused: EXCLUDE GROUP of MEDIAN, of DISTINCT and of joins
+SELECT sensor, ts, COUNT(DISTINCT level) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW EXCLUDE GROUP) AS n FROM reading
