@@ -351,7 +351,7 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
             raise QueryError(
                 "what is one column in a part of UNION ALL, or beside an EXISTS, is two in another",
                 why="the columns that are grouped and aggregated must be as many in all parts",
-                fix="show each column once in every part; for each EXISTS, write a query",
+                fix="show each column once in every part",
                 source=Source(file, part.union.selects[0].line or 1),
             )
     first, *_ = parts = [_level(part, parts) for part in parts]

@@ -225,3 +225,6 @@ SELECT r.sensor, a.grade FROM reading r JOIN alarm a ON a.sensor = r.sensor AND 
 SELECT date_trunc('day', ts AT TIME ZONE 'Europe/Berlin') AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1
 -- refused: EXCLUDE GROUP of MEDIAN, of DISTINCT and of joins
 SELECT sensor, ts, COUNT(DISTINCT level) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW EXCLUDE GROUP) AS n FROM reading
+SELECT d, SUM(x) AS sx, SUM(y) AS sy, SUM(z) AS sz FROM (SELECT date_trunc('day', ts) AS d, 1 AS x, 1 AS y, 1 AS z FROM reading WHERE EARLY UNION ALL SELECT date_trunc('day', ts), 0, 1, 2 FROM alarm WHERE EARLY) u GROUP BY d
+-- refused: EXISTS of a subquery in SELECT
+SELECT r.sensor, COUNT_IF(EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade = 0)) AS n0, COUNT_IF(EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade = 1)) AS n1, COUNT_IF(EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade = 2)) AS n2, COUNT_IF(EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade = 3)) AS n3 FROM reading r GROUP BY r.sensor

@@ -208,6 +208,32 @@ def test_random_exists_inside_of_or(folder: Path, project: OpenProject, seed: in
         assert told(project, text) == ask_duckdb(folder, text), text
 
 
+def test_the_first_and_the_last_value_of_a_table_of_windows(
+    folder: Path, project: OpenProject
+) -> None:
+    width = "INTERVAL '2' HOUR"
+    table = f"TABLE(TUMBLE(TABLE reading, DESCRIPTOR(ts), {width}))"
+    ours = "SELECT window_start, sensor, FIRST(level, ts) AS f, LAST(note, ts) AS l, COUNT(*) AS n "
+    ours += f"FROM {table} WHERE {EARLY} GROUP BY window_start, window_end, sensor"
+    duck = f"SELECT time_bucket({width}, ts) AS b, sensor, FIRST(level ORDER BY ts) AS f, "
+    duck += f"LAST(note ORDER BY ts) AS l, COUNT(*) AS n FROM reading WHERE {EARLY} GROUP BY 1, 2"
+    assert told(project, ours) == ask_duckdb(folder, duck)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_counts_of_several_exists(folder: Path, project: OpenProject, seed: int) -> None:
+    """Of a group, how many rows there are with each of them beside."""
+    random = Random(seed)
+    asked = random.sample(HERE[:3], k=random.choice([2, 2, 3]))
+    forms = ("COUNT_IF({})", "COUNT_IF(NOT {})", "SUM(CASE WHEN {} THEN r.level ELSE 0 END)")
+    calls = [random.choice(forms).format(one) for one in asked]
+    calls.append(random.choice(["COUNT(*)", "SUM(r.amount)", "MAX(r.level)"]))
+    shown = ", ".join(f"{call} AS c{n}" for n, call in enumerate(calls))
+    bucket = random.choice(["date_trunc('hour', r.ts)", "date_trunc('day', r.ts)"])
+    text = f"SELECT r.sensor, {bucket} AS b, {shown} FROM reading r WHERE r.{EARLY} GROUP BY 1, b"
+    assert told(project, text) == ask_duckdb(folder, text), text
+
+
 LAGS = (
     (
         "SELECT r.sensor, r.ts, a.grade FROM reading r JOIN alarm a ON a.sensor = r.sensor AND {} "
