@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.mappings.sql.read_scope import Scope, column_names
-from ontoweir.rewriter.differences.name_columns import is_known, name_tables
+from ontoweir.rewriter.differences.count_rows import has_now, rows_leave
+from ontoweir.rewriter.differences.name_columns import is_known, name_tables, qualify
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.split_outer import reads, split_outer, turn_outer
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A SELECT of rows of static relations with EXISTS and NOT EXISTS of rows of streams in the
     place of SEMI and ANTI JOIN, of IN and NOT IN, and of a LEFT JOIN whose partners are NULL; of
-    rows of streams, with an ANTI JOIN in the place of such a LEFT JOIN; another query as it is. A
-    LEFT JOIN that tells rows with and without partners stays.
+    rows of streams, with an ANTI JOIN in the place of such a LEFT JOIN, and in windows with EXISTS
+    in the place of IN; another query as it is. A LEFT JOIN that tells rows with and without
+    partners stays.
 
     NOT IN has SQL's rule: a row of which the value, or a value that it is compared with, is NULL is
     no answer while there is any of these.
@@ -34,7 +36,7 @@ def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         turned = turn_outer(tree)
         tree = turned if is_register(turned, catalog) else tree
     if not is_register(tree, catalog):
-        return _name_anti(tree, catalog)
+        return _name_anti(_name_in(tree, catalog), catalog)
     tree = tree.copy()
     _name_stars(tree, catalog)
     scope = list_tables(tree, catalog)
@@ -53,6 +55,31 @@ def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         return tree if outer.inner is None else outer.inner
     _move_joins(outer.without)
     return outer.without
+
+
+def _name_in(select: "exp.Select", catalog: Catalog) -> "exp.Select":
+    """A SELECT of rows in windows, with EXISTS in the place of IN of rows in windows."""
+    from sqlglot import exp
+
+    where = select.args.get("where")
+    if where is None or not rows_leave(select):
+        return select
+    scope, made = list_tables(select, catalog), list[exp.Expr]()
+    for conjunct in split_conjuncts(where.this):
+        one = conjunct.copy()
+        query = one.args.get("query") if isinstance(one, exp.In) else None
+        value = qualify(one.this, scope) if query is not None and has_now(one) else None
+        tables = (
+            [] if query is None else [t.alias_or_name.lower() for t in query.find_all(exp.Table)]
+        )
+        if value is None or not {a.lower() for a in scope.tables}.isdisjoint(tables):
+            made.append(conjunct.copy())
+            continue
+        one.set("this", value)
+        made += _read_in(one, catalog)
+    told = select.copy()
+    told.set("where", exp.Where(this=exp.and_(*made, copy=False)))
+    return told
 
 
 def _name_anti(select: "exp.Select", catalog: Catalog) -> "exp.Select":
