@@ -356,4 +356,5 @@ def _name(positive: "exp.Select", parts: Sequence[Part]) -> str:
     word = "with" if parts[0].kind is PartKind.PRESENT else "without"
     first = list_items(positive)[0].alias_or_name
     beside = list_items(parts[0].rows[0])
-    return f"{first}_{word}_{beside[0].alias_or_name if beside else 'rows'}"
+    words = (first, word, beside[0].alias_or_name if beside else "rows")
+    return (" " if any(" " in w for w in words) else "_").join(words)
