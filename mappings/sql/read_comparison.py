@@ -27,6 +27,7 @@ from ontoweir.mappings.model.parse_duration import parse_duration
 from ontoweir.mappings.model.round_steps import round_steps
 from ontoweir.mappings.sql.read_literal import line_of, plain_number, read_literal, refuse_condition
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, SqlUnitsDiffer
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -100,7 +101,7 @@ def _add(tree: "exp.Expr", scope: Scope, total: _Sum, sign: int) -> None:
         elif value is not None and total.constant is None and sign > 0:
             total.constant = value
         elif value is not None and total.constant is None:
-            raise refuse_condition(tree, f"subtracting {tree.sql('spark')}")
+            raise refuse_condition(tree, f"subtracting {show_sql(tree)}")
         else:
             raise refuse_condition(tree, tree.sql("spark"))
 
@@ -199,7 +200,7 @@ def _compare_columns(
             raise SqlUnitsDiffer(step, other, line_of(tree))
         if number:
             shown = f"INTERVAL '{plain_number(number)}' SECOND"
-            what = f"{tree.sql('spark')} (a time plus a number; of seconds, write {shown})"
+            what = f"{show_sql(tree)} (a time plus a number; of seconds, write {shown})"
             raise refuse_condition(tree, what)
         rounded = round_steps(op, us, step)
         if isinstance(rounded, bool):
@@ -247,7 +248,7 @@ def _compare_constant(
 
 def _no_timestamp(tree: "exp.Expr") -> SqlRefusal:
     return SqlRefusal(
-        f"{tree.sql('spark')} compares a stream's timestamp with something else",
+        f"{show_sql(tree)} compares a stream's timestamp with something else",
         why="a timestamp compares with timestamps, intervals added, and TIMESTAMP constants",
         fix="write e.g. a.ts <= b.ts + INTERVAL '5' MINUTE or a.ts >= TIMESTAMP '2014-08-01 00:00'",
         line=line_of(tree),
@@ -256,7 +257,7 @@ def _no_timestamp(tree: "exp.Expr") -> SqlRefusal:
 
 def _wrong_types(tree: "exp.Expr", left: str, right: str) -> SqlRefusal:
     return SqlRefusal(
-        f"{tree.sql('spark')} compares {left} with {right}",
+        f"{show_sql(tree)} compares {left} with {right}",
         why="both sides must have comparable types",
         fix="write a constant of the column's type, or declare the column's type correctly",
         line=line_of(tree),

@@ -24,6 +24,7 @@ from ontoweir.mappings.sql.read_comparison import (
 )
 from ontoweir.mappings.sql.read_literal import line_of, refuse_condition
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -95,7 +96,7 @@ def read_condition(
     if isinstance(tree, exp.Is) and isinstance(tree.expression, exp.Boolean):
         if negated:
             raise refuse_condition(
-                tree, f"NOT {tree.sql('spark')}", "it also holds of NULL; write = TRUE"
+                tree, f"NOT {show_sql(tree)}", "it also holds of NULL; write = TRUE"
             )
         return _truth(tree.this, scope, true=bool(tree.expression.this))
     if isinstance(tree, exp.Between):
@@ -137,7 +138,7 @@ def _truth(tree: "exp.Expr", scope: Scope, *, true: bool) -> Alternatives:
     if scope.step_of(column) is not None or not isinstance(kind, BooleanType):
         raise refuse_condition(
             tree,
-            f"{tree.sql('spark')}, which is {name_column_type(kind)},",
+            f"{show_sql(tree)}, which is {name_column_type(kind)},",
             "compare it with something, or declare the column as boolean",
         )
     return ((SourceCompare(column, "=", SourceConstant(true)),),)

@@ -9,6 +9,7 @@ from ontoweir.mappings.model.assertion import SourceColumn
 from ontoweir.mappings.model.catalog import IntType, Scalar, StringType
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -36,7 +37,7 @@ def read_expression(tree: exp.Expr, scope: Scope) -> SourceText | None:
     if not is_text(tree):
         if read_literal(tree) is not None and _read_exactly(tree) is None:
             raise SqlRefusal(
-                f"the constant {tree.sql('spark')} in SELECT",
+                f"the constant {show_sql(tree)} in SELECT",
                 why="only strings, whole numbers and booleans are the same in SQL and in RDF",
                 fix="write rr:constant with a datatype in the term map",
                 line=line_of(tree),
@@ -97,7 +98,7 @@ def _read_parts(tree: exp.Expr, scope: Scope) -> list[str | SourceColumn]:
         plain = isinstance(scope.type_of(column), (IntType, StringType))
         if not plain or scope.step_of(column) is not None:
             raise SqlRefusal(
-                f"the text of {tree.sql('spark')} in SELECT",
+                f"the text of {show_sql(tree)} in SELECT",
                 why="only columns of type string and int have the same text in SQL and in RDF",
                 fix="declare the column as string, or use it alone in a term map",
                 line=line_of(tree),
@@ -107,7 +108,7 @@ def _read_parts(tree: exp.Expr, scope: Scope) -> list[str | SourceColumn]:
     if constant is not None and not isinstance(constant, bool):
         return [str(constant)]
     raise SqlRefusal(
-        f"{tree.sql('spark')} in a concatenation in SELECT",
+        f"{show_sql(tree)} in a concatenation in SELECT",
         why="texts are made from columns and constants",
         fix="select the columns it is computed from",
         line=line_of(tree),

@@ -28,6 +28,7 @@ from ontoweir.mappings.sql.read_scope import (
     find_table,
 )
 from ontoweir.mappings.sql.refuse_clauses import refuse_clauses, refuse_sql
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -354,8 +355,16 @@ def read_projection(tree: "exp.Expr", scope: Scope) -> tuple[Projection, ...]:
     constant = read_literal(inner)
     if constant is None or inner.find(exp.Cast):
         aggregate = isinstance(inner, exp.AggFunc)
+        if isinstance(inner, exp.Null):
+            raise SqlRefusal(
+                "NULL in SELECT",
+                why="a column has a type, and this one no value that says which",
+                fix="write its type, as in CAST(NULL AS BIGINT), over a declared table; or leave "
+                "the column out",
+                line=line_of(tree),
+            )
         raise SqlRefusal(
-            f"{inner.sql('spark')} in SELECT",
+            f"{show_sql(inner)} in SELECT",
             why="only columns and constants are projected"
             + ("; aggregates are read in one SELECT without UNION" if aggregate else ""),
             fix="select the columns it is computed from; or make it a column of the data (of a "

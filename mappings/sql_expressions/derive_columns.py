@@ -15,6 +15,7 @@ from ontoweir.mappings.sql.read_expression import is_text
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SeveralRows, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_projection
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.mappings.sql_expressions.read_row_expression import (
     read_row_expression,
     refuse_expression,
@@ -292,7 +293,7 @@ class ColumnDeriver:
         names = " and ".join(sorted(self._aliases(tree)))
         if _is_sum(tree) and self._reads_floats(tree):
             return SeveralRows(
-                f"{tree.sql('spark')} adds or subtracts doubles of several rows, of {names}",
+                f"{show_sql(tree)} adds or subtracts doubles of several rows, of {names}",
                 why="such a sum is rounded: with a part of it moved to the other side, other "
                 "numbers would be compared",
                 fix="compare the doubles of one row with those of the other, as in a.x > b.y + 5; "
@@ -300,7 +301,7 @@ class ColumnDeriver:
                 line=line_of(tree),
             )
         return SeveralRows(
-            f"{tree.sql('spark')} computes with columns of several rows, of {names}",
+            f"{show_sql(tree)} computes with columns of several rows, of {names}",
             why="an expression is of one row: a value of two rows would need all pairs of them",
             fix="compare an expression of one row with an expression of the other, as in "
             "a.x * 2 > b.y + 5 or a.x - b.y > 5; in SELECT select the columns, and compute with "

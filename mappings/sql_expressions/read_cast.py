@@ -18,6 +18,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.column_types import name_column_type, parse_constant
 from ontoweir.mappings.model.expression import Call, Expression, Function, Value
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -141,6 +142,6 @@ def _cast_type(tree: exp.Cast, refuse: Callable[..., Exception]) -> tuple[Column
         )
     raise refuse(
         tree,
-        why=f"{to.sql('spark')} is no type of the catalog",
+        why=f"{show_sql(to)} is no type of the catalog",
         fix="write BIGINT, INT, DOUBLE, DECIMAL(p, s), STRING, BOOLEAN, DATE or TIMESTAMP",
     )

@@ -31,6 +31,7 @@ from ontoweir.mappings.model.expression import (
 )
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.mappings.sql_expressions.read_cast import read_cast
 from ontoweir.mappings.sql_expressions.read_date_function import read_date_function, read_spans
 from ontoweir.mappings.sql_expressions.read_text_function import read_text_function
@@ -85,7 +86,7 @@ def read_row_expression(tree: exp.Expr, scope: Scope) -> Expression:
         if "of timestamp" in str(clash):
             fix = "write TIMESTAMPDIFF(SECOND, from, to) for how much later a time is than another"
         raise SqlRefusal(
-            f"{tree.sql('spark')} mixes types: {clash}",
+            f"{show_sql(tree)} mixes types: {clash}",
             why="numbers go with numbers, texts with texts, times with times",
             fix=fix,
             line=line_of(tree),
@@ -95,7 +96,7 @@ def read_row_expression(tree: exp.Expr, scope: Scope) -> Expression:
 def refuse_expression(tree: exp.Expr, why: str = "", fix: str = "") -> SqlRefusal:
     """The refusal of an expression by its name."""
     return SqlRefusal(
-        f"the expression {tree.sql('spark')} is outside the SQL read here",
+        f"the expression {show_sql(tree)} is outside the SQL read here",
         why=why or "docs/sql.md lists the operators and functions of one row that are read",
         fix=fix or "compute it before, as a column of the data, or in the results",
         line=line_of(tree),

@@ -298,7 +298,9 @@ def _declare(
 def _limit(found: SpjUnion, single: Stream | None, catalog: Catalog) -> int | None:
     """How many answers are final at one time, so long after the last of their rows (None: any
     number); `single`: the stream of the one row that each is of."""
-    return limit_matches(found, catalog) if single is None else single.max_per_timestamp
+    counts = [limit_matches(found, catalog)]
+    counts += [] if single is None else [single.max_per_timestamp]
+    return min((n for n in counts if n is not None), default=None)
 
 
 def _is_beside(query: SpjQuery, name: str, time: str, catalog: Catalog) -> bool:

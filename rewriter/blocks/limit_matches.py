@@ -4,7 +4,8 @@ from math import prod
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.bound_differences import bound_differences
-from ontoweir.rewriter.model.spj import Attribute, SpjQuery, SpjUnion
+from ontoweir.rewriter.algebra.equality_classes import valued_attributes
+from ontoweir.rewriter.model.spj import Attribute, IsNull, SpjQuery, SpjUnion
 from ontoweir.rewriter.views.find_key import determine_rows
 
 
@@ -18,9 +19,33 @@ def limit_matches(union: SpjUnion, catalog: Catalog) -> int | None:
         union: a query whose streams have one unit.
         catalog: with its views, blocks, buckets and derived columns (`extend_catalog`).
     """
-    found = [_limit(query, catalog) for query in union.disjuncts]
-    known = [n for n in found if n is not None]
-    return sum(known) if len(known) == len(found) else None
+    found = [(query, _limit(query, catalog)) for query in union.disjuncts]
+    groups: list[list[tuple[SpjQuery, int]]] = []
+    for query, limit in found:
+        if limit is None:
+            return None
+        apart = (g for g in groups if all(_exclude(query, other) for other, _ in g))
+        group = next(apart, None)
+        if group is None:
+            groups.append(group := [])
+        group.append((query, limit))
+    return sum(max(limit for _, limit in group) for group in groups)
+
+
+def _exclude(query: SpjQuery, other: SpjQuery) -> bool:
+    """Whether no rows are a match of both: one says that a column is NULL, and the other not."""
+    if query.occurrences != other.occurrences:
+        return False
+    null, other_null = _nulls(query), _nulls(other)
+    return not null.isdisjoint(_valued(other)) or not other_null.isdisjoint(_valued(query))
+
+
+def _nulls(query: SpjQuery) -> set[Attribute]:
+    return {c.attribute for c in query.conditions if isinstance(c, IsNull)}
+
+
+def _valued(query: SpjQuery) -> set[Attribute]:
+    return {a for c in query.conditions for a in valued_attributes(c)}
 
 
 def _limit(query: SpjQuery, catalog: Catalog) -> int | None:

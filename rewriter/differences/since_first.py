@@ -54,7 +54,7 @@ def first_moment(streams: Sequence[Stream]) -> "exp.Select":
     """The first timestamp of any row of some streams, as one row."""
     from sqlglot import exp
 
-    one, before = "first row", "row before"
+    one, before = "first timestamp", "earlier one"
     inner = exp.Select(
         expressions=[exp.Literal.number(1)], from_=exp.From(this=_times(streams, before))
     )

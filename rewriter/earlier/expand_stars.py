@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def expand_stars(select: "exp.Select", catalog: Catalog, beside: str) -> None:
         several = len(select.args.get("joins") or ()) + 1
         if not known or None in known or (plain and len(known) != several):
             raise SqlRefusal(
-                f"{item.sql('spark')} beside {beside}",
+                f"{show_sql(item)} beside {beside}",
                 why="which columns it shows is known of declared tables alone",
                 fix="select columns by name",
                 line=line_of(item),

@@ -7,6 +7,7 @@ from ontoweir.mappings.catalog.read_versions import AS_OF
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.earlier.declare_latest import LatestOf, declare_latest
 from ontoweir.rewriter.earlier.expand_stars import expand_stars
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
@@ -57,7 +58,7 @@ def _read(select: "exp.Select", join: "exp.Expr", catalog: Catalog) -> Catalog:
     stream = scope.tables.get(alias)
     side = str(join.args.get("side") or "").upper()
     if not isinstance(join.this, exp.Table) or not isinstance(stream, Stream) or stream.versions:
-        raise _refuse(join, f"ASOF JOIN with {join.this.sql('spark')}, which is no stream", "")
+        raise _refuse(join, f"ASOF JOIN with {show_sql(join.this)}, which is no stream", "")
     if side not in ("", "LEFT"):
         raise _refuse(join, f"ASOF {side} JOIN", "write ASOF LEFT JOIN, or ASOF JOIN")
     if join.args.get("using"):
@@ -100,7 +101,7 @@ def _open_subquery(join: "exp.Expr", catalog: Catalog) -> "exp.Expr | None":
     if held or computed or not isinstance(table, exp.Table) or not alias:
         raise _refuse(
             join,
-            f"ASOF JOIN with {subquery.sql('spark')}",
+            f"ASOF JOIN with {show_sql(subquery)}",
             "write a subquery of columns of one stream and a condition on them, or the stream",
         )
     join.set(
@@ -150,7 +151,7 @@ def _read_time(
         kind, left, right = flipped[kind], right, left
     fix = f"write a.ts >= {alias}.{stream.timestamp}, with the timestamp of a stream before it"
     if kind not in (exp.GTE, exp.GT):
-        raise _refuse(tree, f"ASOF JOIN by {tree.sql('spark')}", fix)
+        raise _refuse(tree, f"ASOF JOIN by {show_sql(tree)}", fix)
     later, own = _resolve(left, scope), _resolve(right, scope)
     if later is not None and later == (alias, stream.timestamp):
         raise _refuse(tree, "ASOF JOIN with the row that comes next", fix)
@@ -161,7 +162,7 @@ def _read_time(
         or not isinstance(base, Stream)
         or later[1] != base.timestamp
     ):
-        raise _refuse(tree, f"ASOF JOIN by {tree.sql('spark')}", fix)
+        raise _refuse(tree, f"ASOF JOIN by {show_sql(tree)}", fix)
     return exp.column(later[1], later[0], quoted=True), kind is exp.GT
 
 
@@ -175,7 +176,7 @@ def _read_key(tree: "exp.Expr", alias: str, stream: Stream, scope: Scope) -> str
             return own[1]
     raise _refuse(
         tree,
-        f"ASOF JOIN by {tree.sql('spark')}",
+        f"ASOF JOIN by {show_sql(tree)}",
         f"write a.column = {alias}.column, and other conditions in WHERE",
     )
 

@@ -20,6 +20,7 @@ from ontoweir.mappings.model.expression import Expression, Field
 from ontoweir.mappings.model.preceding import Counted, CountedFunction, OrderBy, Preceding
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 from ontoweir.rewriter.earlier.declare_preceding import declare_preceding, name_column
 from ontoweir.rewriter.earlier.expand_stars import expand_stars
@@ -77,13 +78,13 @@ def read_counted(select: "exp.Select", catalog: Catalog, *, merged: bool = False
             ranks = "ORDER BY the time, or PARTITION BY it; the latest row of each key is QUALIFY "
             ranks += "ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1 of a stream"
             fix = ranks if is_number(unread[0]) else "write one of these"
-            raise _refuse(unread[0], unread[0].sql("spark"), fix)
+            raise _refuse(unread[0], show_sql(unread[0]), fix)
         if not found:
             return catalog
         if len(found) < len(windows):
             other = next(w for w in windows if not any(w is f for f in found))
             fix = "write a query for each"
-            what = f"{other.sql('spark')} beside {found[0].sql('spark')}"
+            what = f"{show_sql(other)} beside {show_sql(found[0])}"
             raise _refuse(other, what, fix)
         catalog = _read_one(select, catalog, found)
 
@@ -92,7 +93,7 @@ def _read_one(select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]") -
     """Read the windows by one key."""
     from sqlglot import exp
 
-    expand_stars(select, catalog, found[0].sql("spark"))
+    expand_stars(select, catalog, show_sql(found[0]))
     rows = _read_rows(select, catalog, found[0])
     found = [*found, *_open_names(select, rows.stream)]
     for window in found:
@@ -162,16 +163,16 @@ def _read_rows(select: "exp.Select", catalog: Catalog, place: "exp.Expr") -> _Ro
     if more or not plain:
         what = "several tables, groups or DISTINCT" if more else "no stream"
         fix = "write it in a subquery over the stream alone, and join or group that"
-        raise _refuse(place, f"{place.sql('spark')} over {what}", fix)
+        raise _refuse(place, f"{show_sql(place)} over {what}", fix)
     where = select.args.get("where")
     if where is not None and where.find(exp.Select) is not None:
         fix = "write it in a subquery over the stream alone, and the condition around it"
-        raise _refuse(place, f"{place.sql('spark')} beside a subquery in WHERE", fix)
+        raise _refuse(place, f"{show_sql(place)} beside a subquery in WHERE", fix)
     ((alias, stream),) = tables
     assert isinstance(stream, Stream)
     if where is not None and any(map(is_now, where.walk())):
         fix = "write it in a subquery, and the condition with NOW() around it"
-        raise _refuse(place, f"{place.sql('spark')} beside NOW() in WHERE", fix)
+        raise _refuse(place, f"{show_sql(place)} beside NOW() in WHERE", fix)
     constants: dict[str, None] = {}
     for conjunct in [] if where is None else split_conjuncts(where.this):
         one = conjunct.unnest()
@@ -219,7 +220,7 @@ class _Columns:
         tree = call.this
         counts = isinstance(call, (exp.RowNumber, exp.Rank, exp.DenseRank))
         if isinstance(call, exp.Count) and (isinstance(tree, exp.Distinct) or call.expressions):
-            raise _refuse(window, window.sql("spark"), "count one column, or *")
+            raise _refuse(window, show_sql(window), "count one column, or *")
         if not counts and not isinstance(tree, exp.Star):
             argument = self._read_argument(tree)
         function = "known" if frame.known else _name_function(frame)
@@ -228,7 +229,7 @@ class _Columns:
         made = Counted("", function, argument, *ends, kind, frame.span_us)
         if made.runs and function in ("var_pop", "var_samp"):
             fix = "ask for ROWS BETWEEN 100 PRECEDING AND CURRENT ROW, or RANGE BETWEEN INTERVAL "
-            what = f"{window.sql('spark')}, of all rows from the first,"
+            what = f"{show_sql(window)}, of all rows from the first,"
             raise _refuse(window, what, f"{fix}'1' DAY PRECEDING AND CURRENT ROW")
         column = self._add(replace(made, peers=frame.peers, until_us=frame.until_us))
         default = call.args.get("default")
@@ -276,14 +277,14 @@ class _Columns:
         if function == "count":
             return IntType()
         if argument is None:
-            raise _refuse(window, window.sql("spark"), "aggregate a column")
+            raise _refuse(window, show_sql(window), "aggregate a column")
         kind = argument.type
         ordered = isinstance(kind, IntType | DecimalType | FloatType)
         if function in ("min", "max"):
             ordered = ordered or isinstance(kind, DateType | TimestampType)
         varies = function in ("var_pop", "var_samp")
         if (varies or function in ("min", "max", "sum", "avg")) and not ordered:
-            raise _refuse(window, f"{window.sql('spark')}, of {_say(kind)}", "aggregate a number")
+            raise _refuse(window, f"{show_sql(window)}, of {_say(kind)}", "aggregate a number")
         if function == "avg" or varies:
             return FloatType()
         if function == "sum" and isinstance(kind, DecimalType):

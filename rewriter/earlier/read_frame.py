@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import is_number, list_own
 from ontoweir.rewriter.windows.read_sql_grid import read_interval
@@ -146,20 +147,20 @@ def read_frame(
             moment = True
             continue
         if not isinstance(tree, exp.Column):
-            raise refuse(f"{tree.sql('spark')} in a window", "name a column")
+            raise refuse(f"{show_sql(tree)} in a window", "name a column")
         columns.append(scope.resolve(tree.table or None, tree.name, line_of(tree)).column)
     if moment:
         return _read_moment(window, tuple(dict.fromkeys(columns)), refuse)
     if not ordered or ordered[0].args.get("desc"):
-        raise refuse(f"the order of {window.sql('spark')}", f"ORDER BY {stream.timestamp}")
+        raise refuse(f"the order of {show_sql(window)}", f"ORDER BY {stream.timestamp}")
     if not _is_time(ordered[0].this, stream, scope):
-        raise refuse(f"ORDER BY {ordered[0].this.sql('spark')}", f"ORDER BY {stream.timestamp}")
+        raise refuse(f"ORDER BY {show_sql(ordered[0].this)}", f"ORDER BY {stream.timestamp}")
     key = tuple(dict.fromkeys(columns))
     made = _read_rows(window, key, refuse)
     if not (ties := tuple(ordered[1:])):
         return made
     if made.span_us is not None or made.until_us:
-        raise refuse(f"{window.sql('spark')}, of a time,", f"ORDER BY {stream.timestamp} alone")
+        raise refuse(f"{show_sql(window)}, of a time,", f"ORDER BY {stream.timestamp} alone")
     return replace(made, ties=ties, peers=False)
 
 
@@ -174,35 +175,35 @@ def _read_rows(
     call = _call_of(window)
     known = _ignores_nulls(window)
     if known and not isinstance(call, (exp.Lag, exp.LastValue, exp.Last)):
-        raise refuse(window.sql("spark"), "leave IGNORE NULLS out, or write LAST_VALUE")
+        raise refuse(show_sql(window), "leave IGNORE NULLS out, or write LAST_VALUE")
     if known and call.args.get("default") is not None:
-        raise refuse(window.sql("spark"), "write COALESCE(LAG(x) IGNORE NULLS OVER (…), default)")
+        raise refuse(show_sql(window), "write COALESCE(LAG(x) IGNORE NULLS OVER (…), default)")
     if isinstance(call, (exp.Lag, exp.Lead)):
         offset = call.args.get("offset")
         rows = 1 if offset is None else read_literal(offset)
         if not isinstance(rows, int) or isinstance(rows, bool) or rows < 0:
-            raise refuse(f"{window.sql('spark')} by no number of rows", "write LAG(x, 2)")
+            raise refuse(f"{show_sql(window)} by no number of rows", "write LAG(x, 2)")
         if window.args.get("spec") is not None:
-            raise refuse(window.sql("spark"), "leave ROWS or RANGE out")
+            raise refuse(show_sql(window), "leave ROWS or RANGE out")
         back = -rows if isinstance(call, exp.Lead) else rows
         if known and rows != 1:
-            raise refuse(window.sql("spark"), "write LAG(x IGNORE NULLS), of one row before")
+            raise refuse(show_sql(window), "write LAG(x IGNORE NULLS), of one row before")
         return Frame(call, key, None if known else back, back, known)
     if isinstance(call, (exp.RowNumber, exp.Rank, exp.DenseRank)):
         return Frame(call, key, None, 0)
     spec = window.args.get("spec")
     groups = spec is not None and str(spec.args["kind"]).upper() == "GROUPS"
     if groups:
-        raise refuse(window.sql("spark"), "write ROWS BETWEEN n PRECEDING AND CURRENT ROW")
+        raise refuse(show_sql(window), "write ROWS BETWEEN n PRECEDING AND CURRENT ROW")
     until = 0 if spec is None else _read_until(spec, window, refuse)
     if until and (known or not isinstance(call, (*_sums(), exp.Min, exp.Max, exp.Count))):
-        raise refuse(f"{window.sql('spark')} without its row", "ask for COUNT, SUM, AVG, MIN, MAX")
+        raise refuse(f"{show_sql(window)} without its row", "ask for COUNT, SUM, AVG, MIN, MAX")
     if spec is None or str(spec.args["kind"]).upper() == "RANGE":
         start = None if spec is None else spec.args.get("start")
         span = read_interval(start) if isinstance(start, exp.Interval) else None
         plain = start is None or span is not None or str(start).upper() == "UNBOUNDED"
         if not plain and str(start).upper() != "CURRENT ROW":
-            raise refuse(window.sql("spark"), "RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND …")
+            raise refuse(show_sql(window), "RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND …")
         span = 0 if not plain else span
         if isinstance(call, (exp.LastValue, exp.Last)) and not known:
             return Frame(call, key, 0, 0)
@@ -210,7 +211,7 @@ def _read_rows(
     first = None if spec is None else _read_end(spec, "start", refuse)
     last = 0 if spec is None else _read_end(spec, "end", refuse)
     if last is None or (first is not None and first < last):
-        raise refuse(f"{window.sql('spark')}, of no row or all", "end the frame with CURRENT ROW")
+        raise refuse(f"{show_sql(window)}, of no row or all", "end the frame with CURRENT ROW")
     if isinstance(call, (exp.LastValue, exp.Last)) and not known:
         return Frame(call, key, last, last)
     return Frame(call, key, first, last, known)
@@ -229,7 +230,7 @@ def _read_until(
     if exclude == "GROUP" and str(spec.args["kind"]).upper() == "RANGE":
         return until or 1  # times are whole microseconds
     raise refuse(
-        f"{window.sql('spark')}, EXCLUDE {exclude},",
+        f"{show_sql(window)}, EXCLUDE {exclude},",
         "write RANGE BETWEEN … AND CURRENT ROW EXCLUDE GROUP, or ROWS … AND 1 PRECEDING",
     )
 
@@ -244,7 +245,7 @@ def _read_moment(
 
     call, order = _call_of(window), window.args.get("order")
     if _ignores_nulls(window):
-        raise refuse(window.sql("spark"), "leave IGNORE NULLS out")
+        raise refuse(show_sql(window), "leave IGNORE NULLS out")
     ordered = () if order is None else tuple(order.expressions)
     if window.args.get("spec") is None:
         if is_number(window) and ordered:
@@ -253,7 +254,7 @@ def _read_moment(
         if isinstance(call, kinds) and not ordered:
             return Frame(call, key, None, 0, span_us=0, peers=True)
     raise refuse(
-        f"{window.sql('spark')} of the rows of one time",
+        f"{show_sql(window)} of the rows of one time",
         "write COUNT, SUM, AVG, MIN or MAX without ORDER BY, or RANK() with it",
     )
 

@@ -8,6 +8,7 @@ from ontoweir.mappings.model.assertion import SourceColumn
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.earlier.read_frame import has_moment, is_of_rows
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
@@ -55,7 +56,7 @@ def read_moving(select: "exp.Select", catalog: Catalog) -> None:
     (frame,) = frames
     others = [w for w in list_own(select, exp.Window) if not any(w is f for f in found)]
     if others := [w for w in others if w.arg_key != "windows"]:
-        raise _refuse(others[0], f"{others[0].sql('spark')} beside it", "write a query for each")
+        raise _refuse(others[0], f"{show_sql(others[0])} beside it", "write a query for each")
     for column in list_own(select, exp.Column):
         if not column.args.get("table") and not isinstance(column.this, exp.Star):
             alias = next(iter(scope.tables))
@@ -122,13 +123,16 @@ def _read_frame(select: "exp.Select", window: "exp.Expr", scope: Scope) -> _Fram
     stamps = [
         SourceColumn(a, t.timestamp) for a, t in scope.tables.items() if isinstance(t, Stream)
     ]
-    if len(ordered) != 1 or ordered[0].args.get("desc") or spec.args.get("exclude"):
+    if exclude := spec.args.get("exclude"):
+        what = f"EXCLUDE {exclude} of MEDIAN, of DISTINCT and of joins"
+        raise _refuse(window, what, "leave it out, or ask for COUNT, SUM, AVG, MIN or MAX of rows")
+    if len(ordered) != 1 or ordered[0].args.get("desc"):
         by = f"ORDER BY {stamps[0].column}"
-        raise _refuse(window, f"the order of {window.sql('spark')}", by)
+        raise _refuse(window, f"the order of {show_sql(window)}", by)
     columns = []
     for tree in [*(base.args.get("partition_by") or ()), ordered[0].this]:
         if not isinstance(tree, exp.Column):
-            raise _refuse(window, f"{tree.sql('spark')} in a window", "name a column")
+            raise _refuse(window, f"{show_sql(tree)} in a window", "name a column")
         columns.append(scope.resolve(tree.table or None, tree.name, line_of(tree)))
     if columns[-1] not in stamps:
         raise _refuse(window, f"ORDER BY {columns[-1].column}", f"ORDER BY {stamps[0].column}")
@@ -155,7 +159,7 @@ def _read_end(spec: "exp.Expr", end: str, window: "exp.Expr", fix: str) -> str:
     if str(at).upper() == "UNBOUNDED":
         raise _refuse(window, "a moving aggregate of all rows until each", fix)
     if not isinstance(at, exp.Interval):
-        raise _refuse(window, f"{at.sql('spark')} {side} of a time", fix)
+        raise _refuse(window, f"{show_sql(at)} {side} of a time", fix)
     return f"{'-' if side == 'PRECEDING' else '+'} {at.sql('spark')}"
 
 

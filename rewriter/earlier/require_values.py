@@ -31,7 +31,8 @@ def require_values(
             continue
         if column is not None and column.nullable:
             raise _refuse(place, f"{name}, which may be NULL, in PARTITION BY", name, why)
-        there = exp.Not(this=exp.Is(this=exp.column(name), expression=exp.Null()))
+        of = exp.column(name, select.args["from_"].this.alias_or_name, quoted=True)
+        there = exp.Not(this=exp.Is(this=of, expression=exp.Null()))
         select.where(there, copy=False)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.earlier.read_frame import WHY, Frame
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def find_key(stream: Stream, place: "exp.Expr") -> list[str]:
     keys = [[c for c in key if c != stream.timestamp] for key in stream.keys]
     if not keys and stream.max_per_timestamp != 1:
         raise SqlRefusal(
-            f"{place.sql('spark')}, where {stream.name} may have equal rows is outside what is "
+            f"{show_sql(place)}, where {stream.name} may have equal rows is outside what is "
             "read of windows of rows",
             why=WHY,
             fix=f"declare keys of [streams.{stream.name}], or write RANK()",
@@ -60,7 +61,7 @@ def require_order(
         return
     listed = ", ".join(f'"{n}"' for n in (*key, stream.timestamp))
     raise SqlRefusal(
-        f"{place.sql('spark')}, where {stream.name} may have several rows of one timestamp",
+        f"{show_sql(place)}, where {stream.name} may have several rows of one timestamp",
         why="which of them is before the other, nobody could say",
         fix=f"declare keys = [[{listed}]] in [streams.{stream.name}], or partition by more "
         "columns, or order by more",

@@ -31,7 +31,7 @@ def window_subqueries(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     named = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     for select in list(tree.find_all(exp.Select)):
-        for table in _list_tables(select):
+        for table in list_tables(select):
             name = find_name(table.name, catalog.streams)
             if table.name.lower() in named:
                 continue
@@ -40,7 +40,7 @@ def window_subqueries(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     return tree
 
 
-def _list_tables(select: "exp.Select") -> "list[exp.Table]":
+def list_tables(select: "exp.Select") -> "list[exp.Table]":
     """The tables of FROM and its inner joins: their rows are there as they are, not as NULL."""
     from sqlglot import exp
 
@@ -63,26 +63,34 @@ def _window(select: "exp.Select", table: "exp.Table", stream: Stream, catalog: C
         return
     expand_stars(select, catalog, found[0][0].sql("spark"))
     shown: list[exp.Expr] = [exp.column(n, quoted=True) for n in column_names(stream)]
+    taken = list(column_names(stream))
     for inner, window in found:
-        name = f"value {len(shown)}"
-        shown.append(exp.alias_(window, name, quoted=True))
-        inner.replace(exp.column(name, alias, quoted=True))
+        taken.append(name_value(inner, taken))
+        shown.append(exp.alias_(window, taken[-1], quoted=True))
+        put_value(inner, taken[-1], alias)
     for column in list_own(select, exp.Column):
         mine = find_name(column.name, column_names(stream)) is not None
         if mine and not column.args.get("table") and not select.args.get("joins"):
             column.set("table", exp.to_identifier(alias, quoted=True))
     rows = exp.select(*shown).from_(exp.to_table(stream.name, quoted=True))
-    for key in _list_said(select, alias, [w for _, w in found]):
+    keys = [{k.name for k in w.args["partition_by"]} for _, w in found]
+    for key in list_said(select, alias, sorted(set.intersection(*keys))):
         there = exp.Not(this=exp.Is(this=exp.column(key, quoted=True), expression=exp.Null()))
         rows.where(there, copy=False)
     table.replace(exp.alias_(exp.Subquery(this=rows), alias, table=True, quoted=True))
 
 
-def _list_said(select: "exp.Select", alias: str, windows: "Sequence[exp.Expr]") -> "list[str]":
-    """The keys of all windows that the query says are not NULL: rows without one count nowhere."""
+def list_said(select: "exp.Select", alias: str, columns: Sequence[str]) -> "list[str]":
+    """Those of some columns of a table that the query says are not NULL: rows without one count
+    nowhere.
+
+    Args:
+        select: the query.
+        alias: of the table.
+        columns: which.
+    """
     from sqlglot import exp
 
-    keys = [{k.name for k in w.args["partition_by"]} for w in windows]
     said: list[str] = []
     where = select.args.get("where")
     for conjunct in [] if where is None else split_conjuncts(where.this):
@@ -91,15 +99,27 @@ def _list_said(select: "exp.Select", alias: str, windows: "Sequence[exp.Expr]") 
             column = inner.this
             if isinstance(column, exp.Column) and column.table.lower() == alias.lower():
                 said.append(column.name.lower())
-    return [k for k in sorted(set.intersection(*keys)) if k.lower() in said]
+    return [k for k in columns if k.lower() in said]
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The rows that are asked about, and the row that they are beside: their aliases, and their
+    streams."""
+
+    mine: str
+    alias: str
+    theirs: Stream
+    row: Stream
 
 
 @dataclass(slots=True)
-class _Rows:
-    """Which rows a value is of: of the same `key`, that hold `held`, from so long before the row
-    (`span_us`, None: from the first) to so long before it (`until_us`, None: it is not said)."""
+class Rows:
+    """Which rows a value is of: of the same `key`, columns of theirs and of the row, that hold
+    `held`, from so long before the row (`span_us`, None: from the first) to so long before it
+    (`until_us`, None: it is not said)."""
 
-    key: list[str] = field(default_factory=list)
+    key: list[tuple[str, str]] = field(default_factory=list)
     held: "list[exp.Expr]" = field(default_factory=list)
     span_us: int | None = None
     until_us: int | None = None
@@ -107,6 +127,46 @@ class _Rows:
 
 def _read(inner: "exp.Subquery", alias: str, stream: Stream, catalog: Catalog) -> "exp.Expr | None":
     """The window that a subquery is (None: it is something else)."""
+    found = read_beside(inner, alias, stream, catalog)
+    if found is None or found[0].theirs.name != stream.name:
+        return None
+    _, call, rows = found
+    same = all(theirs == own for theirs, own in rows.key)
+    return write_window(call, rows, [own for _, own in rows.key], stream) if same else None
+
+
+def name_value(inner: "exp.Subquery", taken: Sequence[str]) -> str:
+    """What the value of a subquery is called: what it selects, and as often as needed, `'`."""
+    item = inner.this.expressions[0]
+    name = item.alias or item.sql("spark")
+    while name.lower() in map(str.lower, taken):
+        name += "'"
+    return str(name)
+
+
+def put_value(inner: "exp.Subquery", name: str, alias: str) -> None:
+    """A column in the place of a subquery; an item of SELECT is called as what it selects."""
+    from sqlglot import exp
+
+    made: exp.Expr = exp.column(name, alias, quoted=True)
+    if isinstance(inner.parent, exp.Select) and inner.arg_key == "expressions":
+        shown = inner.alias or name.rstrip("'")
+        made = exp.alias_(made, shown, quoted=True)
+    inner.replace(made)
+
+
+def read_beside(
+    inner: "exp.Subquery", alias: str, stream: Stream, catalog: Catalog
+) -> "tuple[Sides, exp.Expr, Rows] | None":
+    """What a subquery asks of the rows of a stream before a row: of which, and the aggregate, whose
+    columns have bare names (None: it is something else).
+
+    Args:
+        inner: the subquery.
+        alias: of the table around it that the row is of.
+        stream: that table.
+        catalog: the tables.
+    """
     from sqlglot import exp
 
     query = inner.this
@@ -120,24 +180,23 @@ def _read(inner: "exp.Subquery", alias: str, stream: Stream, catalog: Catalog) -
     call = query.expressions[0].unalias()
     if not isinstance(call, (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count)):
         return None
-    if find_name(table.name, catalog.streams) != stream.name or table.alias_or_name == alias:
+    name = find_name(table.name, catalog.streams)
+    if name is None or table.alias_or_name.lower() == alias.lower() or table.args.get("when"):
         return None
-    rows = _find_rows(query, table.alias_or_name, alias, stream)
-    call = _own(call, table.alias_or_name, stream)
+    sides = Sides(table.alias_or_name, alias, catalog.streams[name], stream)
+    rows, call = _find_rows(query, sides), _own(call, sides)
     if rows is None or call is None or isinstance(call.this, exp.Distinct):
         return None
-    return _write(call, rows, stream)
+    return sides, call, rows
 
 
-def _find_rows(query: "exp.Select", mine: str, alias: str, stream: Stream) -> _Rows | None:
+def _find_rows(query: "exp.Select", sides: Sides) -> Rows | None:
     """Which rows a subquery is of (None: others than those before a row)."""
-    rows = _Rows()
+    rows = Rows()
     for conjunct in split_conjuncts(query.args["where"].this):
-        if (held := _own(conjunct, mine, stream)) is not None:
+        if (held := _own(conjunct, sides)) is not None:
             rows.held.append(held)
-        elif not _read_key(conjunct, mine, alias, stream, rows) and not _read_time(
-            conjunct, mine, alias, stream, rows
-        ):
+        elif not _read_key(conjunct, sides, rows) and not _read_time(conjunct, sides, rows):
             return None
     until, span = rows.until_us, rows.span_us
     if until is None or until < 0 or (span is None and until > 1):
@@ -145,36 +204,41 @@ def _find_rows(query: "exp.Select", mine: str, alias: str, stream: Stream) -> _R
     return None if span is not None and span < until else rows
 
 
-def _side(tree: "exp.Expr", mine: str, alias: str, stream: Stream) -> tuple[str, bool] | None:
-    """A column of the stream, and whether it is of the rows asked about (None: it is neither
-    theirs nor the row's)."""
+def _side(tree: "exp.Expr", sides: Sides) -> tuple[str, bool] | None:
+    """A column, and whether it is of the rows asked about (None: it is neither theirs nor the
+    row's)."""
     from sqlglot import exp
 
     tree = tree.unnest()
     if not isinstance(tree, exp.Column):
         return None
-    name = find_name(tree.name, column_names(stream))
-    if name is None or (tree.table and tree.table.lower() not in (mine.lower(), alias.lower())):
-        return None
-    return name, not tree.table or tree.table.lower() == mine.lower()
+    own = find_name(tree.name, column_names(sides.theirs))
+    if own is not None and tree.table.lower() in ("", sides.mine.lower()):
+        return own, True
+    around = find_name(tree.name, column_names(sides.row))
+    if around is not None and tree.table.lower() in ("", sides.alias.lower()):
+        return around, False
+    return None
 
 
-def _read_key(conjunct: "exp.Expr", mine: str, alias: str, stream: Stream, rows: _Rows) -> bool:
-    """Whether a condition says that a column is the same in both."""
+def _read_key(conjunct: "exp.Expr", sides: Sides, rows: Rows) -> bool:
+    """Whether a condition says that a column of theirs is one of the row's."""
     from sqlglot import exp
 
     if not isinstance(conjunct, exp.EQ):
         return False
-    sides = [_side(t, mine, alias, stream) for t in (conjunct.this, conjunct.expression)]
-    if sides[0] is None or sides[1] is None or sides[0][0] != sides[1][0]:
+    found = [_side(t, sides) for t in (conjunct.this, conjunct.expression)]
+    left, right = found
+    if left is None or right is None or left[1] == right[1]:
         return False
-    if sides[0][1] == sides[1][1] or sides[0][0] == stream.timestamp:
+    theirs, own = (left[0], right[0]) if left[1] else (right[0], left[0])
+    if theirs == sides.theirs.timestamp or own == sides.row.timestamp:
         return False
-    rows.key.append(sides[0][0])
+    rows.key.append((theirs, own))
     return True
 
 
-def _read_time(conjunct: "exp.Expr", mine: str, alias: str, stream: Stream, rows: _Rows) -> bool:
+def _read_time(conjunct: "exp.Expr", sides: Sides, rows: Rows) -> bool:
     """Whether a condition says how long before the row others are; `rows` is told."""
     from sqlglot import exp
 
@@ -184,12 +248,12 @@ def _read_time(conjunct: "exp.Expr", mine: str, alias: str, stream: Stream, rows
             exp.GTE(this=conjunct.this, expression=low),
             exp.LTE(this=conjunct.this, expression=high),
         )
-        return all(_read_time(end, mine, alias, stream, rows) for end in ends)
+        return all(_read_time(end, sides, rows) for end in ends)
     turned = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE}
     kind = type(conjunct)
     if kind not in turned:
         return False
-    left, right = (_moved(t, mine, alias, stream) for t in (conjunct.this, conjunct.expression))
+    left, right = (_moved(t, sides) for t in (conjunct.this, conjunct.expression))
     if left is None or right is None or left[1] == right[1]:
         return False
     if not left[1]:
@@ -204,7 +268,7 @@ def _read_time(conjunct: "exp.Expr", mine: str, alias: str, stream: Stream, rows
     return True
 
 
-def _moved(tree: "exp.Expr", mine: str, alias: str, stream: Stream) -> tuple[int, bool] | None:
+def _moved(tree: "exp.Expr", sides: Sides) -> tuple[int, bool] | None:
     """How much is added to a timestamp (µs), and whether it is that of the rows asked about."""
     from sqlglot import exp
 
@@ -214,12 +278,15 @@ def _moved(tree: "exp.Expr", mine: str, alias: str, stream: Stream) -> tuple[int
         if length is None:
             return None
         tree, more = tree.this.unnest(), length if isinstance(tree, exp.Add) else -length
-    side = _side(tree, mine, alias, stream)
-    return (more, side[1]) if side is not None and side[0] == stream.timestamp else None
+    side = _side(tree, sides)
+    if side is None:
+        return None
+    of = sides.theirs if side[1] else sides.row
+    return (more, side[1]) if side[0] == of.timestamp else None
 
 
-def _own(tree: "exp.Expr", mine: str, stream: Stream) -> "exp.Expr | None":
-    """What is asked of the stream's rows alone, with bare names (None: of others, too)."""
+def _own(tree: "exp.Expr", sides: Sides) -> "exp.Expr | None":
+    """What is asked of their rows alone, with bare names (None: of others, too)."""
     from sqlglot import exp
 
     if tree.find(exp.Query) is not None:
@@ -228,14 +295,22 @@ def _own(tree: "exp.Expr", mine: str, stream: Stream) -> "exp.Expr | None":
     for column in made.find_all(exp.Column):
         if isinstance(column.this, exp.Star):
             continue
-        known = find_name(column.name, column_names(stream)) is not None
-        if not known or (column.table and column.table.lower() != mine.lower()):
+        known = find_name(column.name, column_names(sides.theirs)) is not None
+        if not known or (column.table and column.table.lower() != sides.mine.lower()):
             return None
         column.set("table", None)
     return made
 
 
-def _write(call: "exp.Expr", rows: _Rows, stream: Stream) -> "exp.Expr":
+def write_window(call: "exp.Expr", rows: Rows, key: Sequence[str], stream: Stream) -> "exp.Expr":
+    """The window that an aggregate of the rows before a row is.
+
+    Args:
+        call: the aggregate.
+        rows: which rows.
+        key: the columns that they have in common.
+        stream: what both are.
+    """
     from sqlglot import exp
 
     if rows.held:
@@ -248,7 +323,7 @@ def _write(call: "exp.Expr", rows: _Rows, stream: Stream) -> "exp.Expr":
     order = exp.Ordered(this=exp.column(stream.timestamp, quoted=True), nulls_first=True)
     return exp.Window(
         this=call,
-        partition_by=[exp.column(k, quoted=True) for k in dict.fromkeys(rows.key)],
+        partition_by=[exp.column(k, quoted=True) for k in dict.fromkeys(key)],
         order=exp.Order(expressions=[order]),
         spec=spec,
         over="OVER",

@@ -33,18 +33,20 @@ def spell_constants(tree: "exp.Query", catalog: Catalog) -> None:
 def _spell(part: "exp.Select", catalog: Catalog) -> None:
     from sqlglot import exp
 
-    column = _find_column(part, catalog)
+    column = find_column(part, catalog)
     if column is None or part.args.get("distinct") or part.args.get("group"):
         return
+    known: list[exp.Expr] = []
     for item in list(part.expressions):
         value = item.unalias().unnest()
         number = value.this if isinstance(value, exp.Neg) else value
         if not isinstance(number, exp.Literal) or number.is_string:
             continue
-        made = exp.alias_(
-            spell(value, column), item.alias_or_name or item.sql("spark"), quoted=True
-        )
-        item.replace(made)
+        made = spell(value, column)
+        for _ in range(known.count(value)):  # it may be another one in other parts
+            made.append("ifs", made.args["ifs"][0].copy())
+        known.append(value)
+        item.replace(exp.alias_(made, item.alias_or_name or item.sql("spark"), quoted=True))
 
 
 def _list_again(part: "exp.Select") -> tuple[tuple[int, int], ...]:
@@ -79,7 +81,7 @@ def spell(value: "exp.Expr", column: "exp.Expr") -> "exp.Expr":
     return case
 
 
-def _find_column(part: "exp.Select", catalog: Catalog) -> "exp.Expr | None":
+def find_column(part: "exp.Select", catalog: Catalog) -> "exp.Expr | None":
     """A column of the first table of FROM, which is declared (None: it is none)."""
     from sqlglot import exp
 

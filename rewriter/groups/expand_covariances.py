@@ -7,6 +7,7 @@ from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def expand_covariances(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         for kind in kinds_of:
             if not isinstance(kind, IntType | DecimalType | FloatType):
                 raise SqlRefusal(
-                    f"{call.sql('spark')} of {name_column_type(kind)}",
+                    f"{show_sql(call)} of {name_column_type(kind)}",
                     why="it is computed of numbers",
                     fix="write columns of numbers in it",
                     line=line_of(call),

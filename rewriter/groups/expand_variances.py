@@ -7,6 +7,7 @@ from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 from ontoweir.rewriter.groups.read_sql_aggregate import WHY
 
@@ -46,7 +47,7 @@ def expand_variances(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         made = read_row_expression(call.this.copy(), scope)
         if not isinstance(made.type, IntType | DecimalType | FloatType):
             raise SqlRefusal(
-                f"{call.sql('spark')} of {name_column_type(made.type)}",
+                f"{show_sql(call)} of {name_column_type(made.type)}",
                 why=WHY,
                 fix="take the variance of a number",
                 line=line_of(call),

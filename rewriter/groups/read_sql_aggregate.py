@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.groups.name_list import listing_of, name_list
 from ontoweir.rewriter.groups.read_fraction import read_fraction
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Listing
@@ -143,7 +144,7 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
     }
     function = kinds.get(type(call))
     if function is None:
-        raise _beyond(call, f"{call.sql('spark')} in SELECT", "aggregate columns themselves")
+        raise _beyond(call, f"{show_sql(call)} in SELECT", "aggregate columns themselves")
     argument = call.this
     if isinstance(argument, exp.Distinct):
         argument = argument.expressions[0] if len(argument.expressions) == 1 else argument

@@ -55,12 +55,13 @@ Flatten: TypeAlias = "Callable[[exp.Select, bool], list[exp.Select]]"
 @dataclass(frozen=True, slots=True)
 class Opening:
     """What a SELECT is opened with: its columns all have their tables (qualify_names). `inside`:
-    its rows are not yet answers, and may have NULL; `nullable`: the aliases of what LEFT JOINs
-    join, whose columns may be NULL in answers."""
+    its rows are not yet answers, and may have NULL; `named`: what WITH names, in lower case;
+    `nullable`: the aliases of what LEFT JOINs join, whose columns may be NULL in answers."""
 
     flatten: Flatten
     read: ReadAbsence
     catalog: Callable[[], Catalog]
     is_set: bool
     inside: bool
+    named: frozenset[str] = frozenset()
     nullable: frozenset[str] = frozenset()

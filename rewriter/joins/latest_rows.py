@@ -7,6 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
 from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -78,7 +79,7 @@ def require_apart(
         return
     listed = ", ".join(f'"{n}"' for n in [*sorted(mine - {stream.timestamp}), stream.timestamp])
     raise SqlRefusal(
-        f"{place.sql('spark')} may choose among several rows of one timestamp",
+        f"{show_sql(place)} may choose among several rows of one timestamp",
         why="which of them is the first, nobody could say",
         fix=f"declare keys = [[{listed}]] in [streams.{stream.name}]; or write RANK(), which keeps "
         "all of them",

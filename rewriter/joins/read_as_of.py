@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ontoweir.mappings.catalog.read_versions import AS_OF
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -28,7 +29,7 @@ def read_as_of(tree: Tree) -> Tree:
         time = version.args.get("expression")
         if str(version.args.get("kind")).upper() != "AS OF" or not isinstance(time, exp.Column):
             raise SqlRefusal(
-                f"{table.name} {version.sql('spark')}",
+                f"{table.name} {show_sql(version)}",
                 why="a relation that changes is read as of the time of a row",
                 fix="write FOR SYSTEM_TIME AS OF s.ts, with the timestamp of a stream in FROM",
                 line=line_of(table),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import (
     WHY,
@@ -60,7 +61,7 @@ def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
         if inside and (not late or window.args.get("partition_by")):
             continue  # it is read when subqueries are merged
         raise SqlRefusal(
-            f"{window.sql('spark')}",
+            f"{show_sql(window)}",
             why="ROW_NUMBER() and RANK() in another order than that of time are read where they "
             f"are 1, in the outermost SELECT or a subquery that is all of its FROM: {WHY}",
             fix="write QUALIFY ROW_NUMBER() OVER (PARTITION BY key ORDER BY ts DESC) = 1",
@@ -85,7 +86,7 @@ def _read_ranked(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
     if len(ordered) != 1 or resolve(scope, ordered[0].this) != (base[0], base[1].timestamp):
         raise refuse(
             window,
-            f"the order of {window.sql('spark')}",
+            f"the order of {show_sql(window)}",
             f"order by {base[1].timestamp} alone; {OF_VALUES}",
         )
     late = bool(ordered[0].args.get("desc"))
@@ -113,7 +114,7 @@ def _find_ranked(tree: "exp.Select", catalog: Catalog) -> "tuple[exp.Select, exp
         if window is None:
             raise refuse(
                 qualify,
-                f"QUALIFY {qualify.this.sql('spark')}",
+                f"QUALIFY {show_sql(qualify.this)}",
                 f"write QUALIFY ROW_NUMBER() OVER … = 1; {OF_VALUES}",
             )
         flat.set("expressions", [e for e in flat.expressions if not _is_window(e)])
@@ -204,7 +205,7 @@ def _counts_rows(condition: "exp.Expr", named: "dict[str, exp.Window]") -> bool:
 
 def _refuse_first(condition: "exp.Expr") -> SqlRefusal:
     return SqlRefusal(
-        f"the first rows of each key, of all times, {condition.sql('spark')}, besides a join, "
+        f"the first rows of each key, of all times, {show_sql(condition)}, besides a join, "
         "another condition, or groups",
         why="a row that comes later may be among them, and one that was told is among them no more",
         fix="number the rows of one stream, by columns, and ask for nothing but their number: "
@@ -295,9 +296,9 @@ def _read_greatest(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
         part = f"PARTITION BY {by} " if by else ""
         raise refuse(
             odd,
-            f"{odd.sql('spark')}, which is not the timestamp and may be alike in several rows,",
-            f"write SELECT {odd.this.sql('spark')} … QUALIFY RANK() OVER ({part}ORDER BY "
-            f"{odd.expression.sql('spark')} DESC) = 1 in the place of GROUP BY, which tells all of "
+            f"{show_sql(odd)}, which is not the timestamp and may be alike in several rows,",
+            f"write SELECT {show_sql(odd.this)} … QUALIFY RANK() OVER ({part}ORDER BY "
+            f"{show_sql(odd.expression)} DESC) = 1 in the place of GROUP BY, which tells all of "
             "them",
         )
     made: list[exp.Expr] = []
@@ -318,7 +319,7 @@ def _read_greatest(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
         else:
             raise refuse(
                 item,
-                f"{inner.sql('spark')} beside ARG_MAX",
+                f"{show_sql(inner)} beside ARG_MAX",
                 f"write ARG_MAX(x, {time[1]}), MAX({time[1]}) and the key; other aggregates beside "
                 "it where a key of the stream is of the groups and the time, as keys = "
                 f'[["key", "{time[1]}"]]; {OF_VALUES}',

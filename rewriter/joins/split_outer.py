@@ -4,8 +4,10 @@ NULL."""
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 
 if TYPE_CHECKING:
@@ -23,8 +25,12 @@ class Outer:
     alias: str
 
 
-def split_outer(select: "exp.Select") -> Outer | None:
+def split_outer(select: "exp.Select", scope: Scope) -> Outer | None:
     """The first LEFT JOIN of a SELECT whose columns all have their tables. None: it has none.
+
+    Args:
+        select: the SELECT.
+        scope: those of its tables that are declared.
 
     Raises:
         SqlRefusal: another outer join, or a condition on what may be NULL.
@@ -56,7 +62,7 @@ def split_outer(select: "exp.Select") -> Outer | None:
             changed = made.args["joins"][place]
             changed.set("side", kinds[0])
             changed.set("kind", kinds[1])
-        return _settle(inner, without, alias)
+        return _settle(inner, without, alias, scope)
     return None
 
 
@@ -106,7 +112,7 @@ def _swap(select: "exp.Select", kinds: tuple[str, str | None]) -> "exp.Select":
     return made
 
 
-def _settle(inner: "exp.Select", without: "exp.Select", alias: str) -> Outer:
+def _settle(inner: "exp.Select", without: "exp.Select", alias: str, scope: Scope) -> Outer:
     """The conditions of both where they are about the columns of what is joined."""
     from sqlglot import exp
 
@@ -118,7 +124,7 @@ def _settle(inner: "exp.Select", without: "exp.Select", alias: str) -> Outer:
         if not reads(conjunct, alias):
             rest.append(conjunct)
         elif _is_null(conjunct):
-            _check_null(inner, conjunct, alias)
+            _check_null(inner, conjunct, alias, scope)
             joined = False
         elif isinstance(conjunct, null_rejecting) or _is_not_null(conjunct):
             if conjunct.find(exp.Coalesce, exp.If, exp.Case, exp.Or, exp.Select):
@@ -160,11 +166,15 @@ def _is_not_null(tree: "exp.Expr") -> bool:
     return isinstance(tree, exp.Not) and _is_null(tree.this.unnest())
 
 
-def _check_null(inner: "exp.Select", condition: "exp.Expr", alias: str) -> None:
-    """Raise SqlRefusal unless the rows are joined by the column: it is not NULL in them."""
+def _check_null(inner: "exp.Select", condition: "exp.Expr", alias: str, scope: Scope) -> None:
+    """Raise SqlRefusal unless the column is not NULL in any row that is joined: it is a stream's
+    timestamp, or they are joined by it."""
     from sqlglot import exp
 
     column = condition.this.unnest()
+    table = next((t for a, t in scope.tables.items() if a.lower() == alias.lower()), None)
+    if isinstance(table, Stream) and column.name.lower() == table.timestamp.lower():
+        return
     on = next(
         j.args.get("on")
         for j in inner.args["joins"]
@@ -176,16 +186,17 @@ def _check_null(inner: "exp.Select", condition: "exp.Expr", alias: str) -> None:
         if any(s.unnest().sql().lower() == column.sql().lower() for s in sides):
             return
     raise SqlRefusal(
-        f"{condition.sql('spark')} of a LEFT JOIN by other columns",
+        f"{show_sql(condition)} of a LEFT JOIN by other columns",
         why="a partner may have NULL there too, so it does not say that there is none",
-        fix=f"write LEFT ANTI JOIN, NOT EXISTS, or IS NULL of a column of {alias} that ON compares",
+        fix=f"write LEFT ANTI JOIN, NOT EXISTS, or IS NULL of a column of {alias} that ON compares"
+        + (f", or of {alias}.{table.timestamp}" if isinstance(table, Stream) else ""),
         line=line_of(condition),
     )
 
 
 def _refuse(tree: "exp.Expr", alias: str) -> SqlRefusal:
     return SqlRefusal(
-        f"the condition {tree.sql('spark')} on columns of {alias}, which a LEFT JOIN makes NULL",
+        f"the condition {show_sql(tree)} on columns of {alias}, which a LEFT JOIN makes NULL",
         why="of what may be NULL, comparisons and IS [NOT] NULL are read",
         fix="write a UNION ALL of the rows with a partner and, with LEFT ANTI JOIN, of the others",
         line=line_of(tree),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 
@@ -59,7 +60,7 @@ def _read_quantified(
     made, other = inner.copy(), inner.expressions[0].unalias()
     if every and not (_is_time(value, select, catalog) and _is_time(other, inner, catalog)):
         raise SqlRefusal(
-            f"{condition.sql('spark')}, of what is no timestamp of a stream",
+            f"{show_sql(condition)}, of what is no timestamp of a stream",
             why="where one of the values is NULL, it is not true",
             fix="write NOT EXISTS (SELECT 1 FROM … WHERE …), with what must not hold",
             line=line_of(inner),
@@ -67,7 +68,7 @@ def _read_quantified(
     outer = _name_columns(value, select, inner, catalog)
     if outer is None:
         raise SqlRefusal(
-            f"{condition.sql('spark')}, whose tables have one name, or none",
+            f"{show_sql(condition)}, whose tables have one name, or none",
             why="it is read as EXISTS, with the comparison inside of the subquery",
             fix="give the tables different aliases, and write them before the columns",
             line=line_of(inner),

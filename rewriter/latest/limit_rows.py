@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.latest.join_around import list_statics
 
@@ -80,7 +81,7 @@ def _refuse_other(by: "exp.Expr", named: "dict[str, exp.Expr]", columns: Sequenc
             continue
         if not isinstance(shown, exp.Column) or shown.name.lower() != column.name.lower():
             raise SqlRefusal(
-                f"ORDER BY {by.sql('spark')}, where {column.name} is a column and the name of "
+                f"ORDER BY {show_sql(by)}, where {column.name} is a column and the name of "
                 "another value",
                 why="Spark takes what SELECT calls so, DuckDB and PostgreSQL the column",
                 fix="call the value otherwise, with AS",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import expand_rows, refuse, resolve
@@ -72,7 +73,7 @@ def read_first(
     columns = [resolve(scope, k) for k in keys]
     for item in order:
         if item.find(exp.AggFunc, exp.Window) is not None or item.args.get("with_fill"):
-            raise refuse_first(item, f"the order of {window.sql('spark')}", "order by columns")
+            raise refuse_first(item, f"the order of {show_sql(window)}", "order by columns")
     if window.args.get("spec"):
         raise refuse_first(window, "a frame of a number", "leave it out")
     require_once(found.number, [e.alias_or_name for e in rows.expressions], window)
@@ -298,7 +299,7 @@ def _refuse_equal(
     key += [stream.timestamp]
     listed = ", ".join(f'"{n}"' for n in key)
     return SqlRefusal(
-        f"{window.sql('spark')} may choose among equal rows",
+        f"{show_sql(window)} may choose among equal rows",
         why="which of them is the first, nobody could say",
         fix=f"{order}declare keys = [[{listed}]] in [streams.{stream.name}], or another key of "
         "what rows are numbered by, without columns that may be NULL; or write RANK(), which keeps "

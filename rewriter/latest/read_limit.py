@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.own_nodes import is_number
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def read_limits(conjuncts: "Sequence[exp.Expr]", named: "dict[str, exp.Window]")
     window, least, limit = ranges[0][0], max(1, *(low for _, low, _ in ranges)), min(most)
     if least > limit:
         raise SqlRefusal(
-            f"no row has such a number, {window.sql('spark')}",
+            f"no row has such a number, {show_sql(window)}",
             why="numbers begin with 1, and the greatest must not be less than the least",
             fix="write n <= 3, or n BETWEEN 2 AND 3",
             line=line_of(window),

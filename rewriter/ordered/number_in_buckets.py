@@ -7,6 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import list_own, list_windows
@@ -115,7 +116,7 @@ def _refuse(window: "exp.Expr", stream: Stream) -> SqlRefusal:
     shown = f"select {', '.join(told)} too" if told else "select its columns too"
     declared = "" if stream.keys else f"declare keys in [streams.{stream.name}], and "
     return SqlRefusal(
-        f"{window.sql('spark')}, and no key of {stream.name} is shown",
+        f"{show_sql(window)}, and no key of {stream.name} is shown",
         why="the rows of a bucket are kept as groups of one row each, which a key tells apart",
         fix=f"{declared}{shown}",
         line=line_of(window),

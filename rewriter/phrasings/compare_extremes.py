@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 
@@ -48,7 +49,7 @@ def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
     for inner in select.find_all(exp.Subquery):
         if inner.find_ancestor(exp.Select) is select and _is_value(inner):
             raise SqlRefusal(
-                f"a subquery as a value, {inner.sql('spark')}, is outside the SQL read here",
+                f"a subquery as a value, {show_sql(inner)}, is outside the SQL read here",
                 why="a value that is computed of many rows changes with them",
                 fix="of static relations: declare a relation with this SQL as its view, "
                 '[relations.NAME] source = { view = "SELECT …" }, and join it; the latest row of a '

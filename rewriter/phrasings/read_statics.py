@@ -15,6 +15,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables, open_names
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _refuse_changing(select: "exp.Select") -> None:
     for call in select.find_all(*changing, exp.Anonymous):
         if isinstance(call, changing) or call.name.upper() in ("NOW", "CURDATE"):
             raise SqlRefusal(
-                f"{call.sql('spark')} in a subquery over static relations",
+                f"{show_sql(call)} in a subquery over static relations",
                 why="it is computed once, before a run, and a replay is as a run whenever it is",
                 fix="write a constant, or compare with the time of the stream's rows outside",
                 line=line_of(select),
@@ -247,7 +248,7 @@ class _Reader:
                 name = self._add(node, key=True)
                 if name not in self.keys:
                     raise SqlRefusal(
-                        f"{node.sql('spark')} neither grouped nor aggregated",
+                        f"{show_sql(node)} neither grouped nor aggregated",
                         why="the subquery is of groups of rows of static relations",
                         fix="add it to GROUP BY there",
                         line=line_of(node),
@@ -310,7 +311,7 @@ class _Reader:
         if isinstance(item, exp.Column):
             return item
         raise SqlRefusal(
-            f"GROUP BY {item.sql('spark')} in a subquery over static relations",
+            f"GROUP BY {show_sql(item)} in a subquery over static relations",
             why="its groups are of columns",
             fix="declare a relation with this SQL as its view",
             line=line_of(item),
@@ -378,7 +379,7 @@ class _Reader:
 
     def _refuse(self, made: "exp.Expr", why: str) -> SqlRefusal:
         return SqlRefusal(
-            f"{made.sql('spark')} in a subquery over static relations",
+            f"{show_sql(made)} in a subquery over static relations",
             why=f"{why} there",
             fix="declare a relation with this SQL as its view, [relations.NAME] source = { view = "
             '"SELECT …" }, and join it; of doubles, CAST to DECIMAL in it',

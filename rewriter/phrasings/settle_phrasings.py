@@ -7,6 +7,7 @@ from ontoweir.rewriter.differences.compare_windows import compare_windows
 from ontoweir.rewriter.differences.join_replaced import join_replaced
 from ontoweir.rewriter.differences.subtract_windows import subtract_windows
 from ontoweir.rewriter.expressions.spell_constants import spell_constants
+from ontoweir.rewriter.expressions.spell_nulls import spell_nulls
 from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
@@ -48,6 +49,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
     - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are;
+    - NULL that is selected is computed of a column, and has a type;
     - functions over windows are called as they are written;
     - EXCEPT, NOT EXISTS and EXISTS of rows in windows are groups of the rows of both that hold;
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
@@ -85,6 +87,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     tree = lead_latest(tree, catalog)
     narrow_stars(tree, catalog)
+    spell_nulls(tree, catalog)
     name_items(tree)
     tree = name_presence(open_rows(tree, catalog), catalog)
     tree = count_registered(pad_registers(tree, catalog), catalog)
@@ -93,7 +96,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     for select in list(tree.find_all(exp.Select)):
         nest_having(select, catalog)
-    if isinstance(tree, exp.Select) and tree.find(exp.ArgMax, exp.ArgMin) is not None:
+    chosen = (exp.ArgMax, exp.ArgMin, exp.First, exp.Last)
+    if isinstance(tree, exp.Select) and tree.find(*chosen) is not None:
         tree = read_one_window(tree)
     spell_constants(tree, catalog)
     name_parts(tree)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -99,7 +100,7 @@ def _name_apart(select: "exp.Select", suffix: str) -> "exp.Select":
         elif len(names) == 1:
             of = next(iter(names.values()))
         else:
-            raise _refuse(column, f"{column.sql('spark')} of several tables", "write its table")
+            raise _refuse(column, f"{show_sql(column)} of several tables", "write its table")
         if of is not None:
             column.set("table", exp.to_identifier(of, quoted=True))
     return made

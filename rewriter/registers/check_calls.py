@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.registers.group_sides import ROWS
 from ontoweir.rewriter.registers.is_strict import adds_nothing, is_strict, never_true
 
@@ -70,7 +71,7 @@ def check_call(call: "exp.Expr", hidden: Set[tuple[str, str]]) -> None:
         if isinstance(inner, exp.CountIf) and never_true(argument, hidden):
             return
     raise SqlRefusal(
-        f"{call.sql('spark')} of rows without a partner",
+        f"{show_sql(call)} of rows without a partner",
         why="an aggregate over a LEFT JOIN of a static relation with a stream, or beside a HAVING "
         "with NOW(), is of columns of the stream, which are NULL in a row without a partner: "
         "COALESCE, IS NULL and CASE … ELSE make it count too, and so do columns of the relation in "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.differences.count_rows import has_now, rows_leave
 from ontoweir.rewriter.differences.name_columns import is_known, name_tables
 from ontoweir.rewriter.differences.since_first import never_leaves
@@ -134,7 +135,7 @@ def _count_here(select: "exp.Select", time: "exp.Column") -> "exp.Select":
 
 def _refuse(node: "exp.Expr") -> SqlRefusal:
     return SqlRefusal(
-        f"{node.sql('spark')} in HAVING",
+        f"{show_sql(node)} in HAVING",
         why="of groups, NOW() is compared with the latest timestamp of their rows",
         fix="write MAX(ts) < NOW() - INTERVAL '10' MINUTE, or with <=, > or >=, joined to the "
         "other conditions by AND and OR",

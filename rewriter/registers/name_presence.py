@@ -1,13 +1,15 @@
-"""SEMI and ANTI JOIN, IN, NOT IN and LEFT JOIN … IS NULL of static relations, as EXISTS."""
+"""SEMI and ANTI JOIN, IN, NOT IN and LEFT JOIN … IS NULL of static relations, as EXISTS; and that
+LEFT JOIN of streams as an ANTI JOIN."""
 
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.mappings.sql.read_scope import Scope, column_names
-from ontoweir.rewriter.differences.name_columns import is_known, name_tables
+from ontoweir.rewriter.differences.count_rows import has_now, rows_leave
+from ontoweir.rewriter.differences.name_columns import is_known, name_tables, qualify
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.joins.split_outer import split_outer, turn_outer
+from ontoweir.rewriter.joins.split_outer import reads, split_outer, turn_outer
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -15,8 +17,10 @@ if TYPE_CHECKING:
 
 def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A SELECT of rows of static relations with EXISTS and NOT EXISTS of rows of streams in the
-    place of SEMI and ANTI JOIN, of IN and NOT IN, and of a LEFT JOIN whose partners are NULL;
-    another query as it is. A LEFT JOIN that tells rows with and without partners stays.
+    place of SEMI and ANTI JOIN, of IN and NOT IN, and of a LEFT JOIN whose partners are NULL; of
+    rows of streams, with an ANTI JOIN in the place of such a LEFT JOIN, and in windows with EXISTS
+    in the place of IN; another query as it is. A LEFT JOIN that tells rows with and without
+    partners stays.
 
     NOT IN has SQL's rule: a row of which the value, or a value that it is compared with, is NULL is
     no answer while there is any of these.
@@ -32,10 +36,11 @@ def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         turned = turn_outer(tree)
         tree = turned if is_register(turned, catalog) else tree
     if not is_register(tree, catalog):
-        return tree
+        return _name_anti(_name_in(tree, catalog), catalog)
     tree = tree.copy()
     _name_stars(tree, catalog)
-    name_tables(tree, list_tables(tree, catalog))
+    scope = list_tables(tree, catalog)
+    name_tables(tree, scope)
     _move_joins(tree)
     where = tree.args.get("where")
     if where is not None:
@@ -43,13 +48,72 @@ def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         tree.set("where", exp.Where(this=exp.and_(*conjuncts, copy=False)))
     if sum(1 for j in tree.args.get("joins") or () if j.args.get("side")) != 1:
         return tree
-    outer = split_outer(tree)
+    outer = split_outer(tree, scope)
     if outer is None or (outer.inner is not None and outer.without is not None):
         return tree
     if outer.without is None:
         return tree if outer.inner is None else outer.inner
     _move_joins(outer.without)
     return outer.without
+
+
+def _name_in(select: "exp.Select", catalog: Catalog) -> "exp.Select":
+    """A SELECT of rows in windows, with EXISTS in the place of IN of rows in windows."""
+    from sqlglot import exp
+
+    where = select.args.get("where")
+    if where is None or not rows_leave(select):
+        return select
+    scope, made = list_tables(select, catalog), list[exp.Expr]()
+    for conjunct in split_conjuncts(where.this):
+        one = conjunct.copy()
+        query = one.args.get("query") if isinstance(one, exp.In) else None
+        value = qualify(one.this, scope) if query is not None and has_now(one) else None
+        tables = (
+            [] if query is None else [t.alias_or_name.lower() for t in query.find_all(exp.Table)]
+        )
+        if value is None or not {a.lower() for a in scope.tables}.isdisjoint(tables):
+            made.append(conjunct.copy())
+            continue
+        one.set("this", value)
+        made += _read_in(one, catalog)
+    told = select.copy()
+    told.set("where", exp.Where(this=exp.and_(*made, copy=False)))
+    return told
+
+
+def _name_anti(select: "exp.Select", catalog: Catalog) -> "exp.Select":
+    """A SELECT with an ANTI JOIN in the place of its one LEFT JOIN, where it is of rows without a
+    partner alone, and shows nothing of these."""
+    outer_joins = [j for j in select.args.get("joins") or () if j.args.get("side")]
+    if len(outer_joins) != 1 or select.args.get("where") is None:
+        return select
+    if not _is_left(outer_joins[0]):
+        return select
+    scope, made = list_tables(select, catalog), select.copy()
+    names = [table.name for table in scope.tables.values()]
+    if not is_known(select, scope) or len(set(names)) < len(names):
+        return select  # of one table: the latest, and the first, are read as such
+    name_tables(made, scope)
+    outer = split_outer(made, scope)
+    if outer is None or outer.inner is not None or outer.without is None:
+        return select
+    without = outer.without
+    if any(item.is_star for item in select.expressions):
+        return select
+    beyond = [k for k, v in without.args.items() if v and k not in ("from_", "joins", "where")]
+    for key in beyond:
+        of = without.args[key]
+        if any(reads(t, outer.alias) for t in (of if isinstance(of, list) else [of])):
+            return select
+    without.set("expressions", [item.copy() for item in select.expressions])
+    return without
+
+
+def _is_left(join: "exp.Expr") -> bool:
+    """Whether it is a plain LEFT JOIN … ON."""
+    beyond = any(join.args.get(k) for k in ("kind", "method", "using"))
+    return str(join.args.get("side") or "").upper() == "LEFT" and not beyond
 
 
 def is_register(select: "exp.Select", catalog: Catalog) -> bool:

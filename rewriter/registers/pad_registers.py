@@ -47,7 +47,7 @@ def pad_registers(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     made: exp.Select = tree.copy()  # type: ignore[assignment]
     scope = list_tables(made, catalog)
     name_tables(made, scope)
-    outer = split_outer(made)
+    outer = split_outer(made, scope)
     if outer is None or outer.inner is None or outer.without is None:
         return tree
     stream = scope.tables[next(a for a in scope.tables if a.lower() == outer.alias.lower())]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import is_column, mean_group
 from ontoweir.rewriter.joins.own_nodes import list_own
@@ -31,7 +32,7 @@ def name_spark_windows(select: "exp.Select", catalog: Catalog) -> None:
         return
     if any(call != calls[0] for call in calls):
         raise SqlRefusal(
-            f"{calls[0].sql('spark')} beside other windows",
+            f"{show_sql(calls[0])} beside other windows",
             why="groups are of one window of time, whose start and end are window.start and "
             "window.end",
             fix="write the same window throughout, or a query for each",
@@ -105,7 +106,7 @@ def _part(call: "exp.Expr", part: str) -> "exp.Expr":
     slides_on = len(lengths) > 1 and (widths_us[1] or 0) > (widths_us[0] or 0)
     if len(given) not in (2, 3, 4) or None in widths_us or slides_on:
         raise SqlRefusal(
-            f"{call.sql('spark')} of other arguments",
+            f"{show_sql(call)} of other arguments",
             why="a window is of a stream's timestamp and of durations of weeks, days or less, and "
             "slides by no more than its size",
             fix="write window(ts, '10 minutes'), window(ts, size, slide), or window(ts, size, "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import is_column, mean_group
 from ontoweir.rewriter.joins.own_nodes import list_own
@@ -197,9 +198,9 @@ def _open_table(select: "exp.Select") -> _Asked | None:
         is_time = isinstance(time, exp.Anonymous) and time.name.upper() == "DESCRIPTOR"
         columns = [*(time.expressions if is_time and time is not None else ()), *keys]
         if plain or gap is None or not is_time or not isinstance(data, exp.Column):
-            raise _refuse(call, f"{call.sql('spark')} in FROM")
+            raise _refuse(call, f"{show_sql(call)} in FROM")
         if not all(isinstance(column, exp.Column) for column in columns):
-            raise _refuse(call, f"{call.sql('spark')} in FROM")
+            raise _refuse(call, f"{show_sql(call)} in FROM")
         table.set("this", data.this.copy())
         if data.args.get("table") is not None:
             table.set("db", data.args["table"].copy())
@@ -260,7 +261,7 @@ def _read(call: "exp.Expr") -> "tuple[exp.Expr, exp.Expr]":
     while isinstance(time, (exp.Add, exp.Sub)) and isinstance(time.expression, exp.Interval):
         time = time.this.unnest()
     if gap is None or not isinstance(time, exp.Column):
-        raise _refuse(call, f"{call.sql('spark')} of other arguments")
+        raise _refuse(call, f"{show_sql(call)} of other arguments")
     _length(gap, call)
     return given[0], gap
 
@@ -268,7 +269,7 @@ def _read(call: "exp.Expr") -> "tuple[exp.Expr, exp.Expr]":
 def _length(gap: "exp.Expr", call: "exp.Expr") -> int:
     length = read_interval(gap)
     if length is None or length <= 0:
-        raise _refuse(call, f"the gap {gap.sql('spark')}")
+        raise _refuse(call, f"the gap {show_sql(gap)}")
     return length
 
 

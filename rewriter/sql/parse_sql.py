@@ -20,6 +20,7 @@ from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.delays.hold_rows import hold_rows
+from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.read_earlier import read_earlier
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
@@ -59,6 +60,7 @@ from ontoweir.rewriter.versions.meet_tables import meet_tables
 from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.views.make_sets import SetMaker
 from ontoweir.rewriter.windows.level_windows import level_windows
+from ontoweir.rewriter.windows.name_lags import name_lags
 from ontoweir.rewriter.windows.read_sql_times import read_sql_times
 from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
 from ontoweir.rewriter.windows.read_window_tables import read_window_tables
@@ -71,12 +73,11 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     """The union of SPJ queries that `text` is.
 
     SELECT [DISTINCT] columns and constants FROM tables, joins WHERE comparisons, UNION [ALL]; or
-    one SELECT with GROUP BY and aggregates of columns. In FROM there may be subqueries, what WITH
-    names, and views of the catalog: they are merged.
-    OR, NOT and IN become disjuncts, which exclude each other unless duplicates are removed.
-    A selected column is taken as not NULL, unless it is declared `nullable`, or computed. Where a
-    grouped column may be NULL, the rows where it is are disjuncts of their own, as NULL is a group
-    too; an aggregated column may be NULL in the matches.
+    one SELECT with GROUP BY and aggregates. In FROM there may be subqueries, what WITH names, and
+    views of the catalog: they are merged. OR, NOT and IN become disjuncts, which exclude each other
+    unless duplicates are removed. A selected column is taken as not NULL, unless it is declared
+    `nullable`, or computed. Where a grouped column may be NULL, the rows where it is are disjuncts
+    of their own; an aggregated one may be NULL in the matches.
 
     Args:
         text: Spark SQL.
@@ -95,7 +96,8 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     try:
         whole = read_unpivots(parse_names(text, catalog), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
-        written = settle_phrasings(window_subqueries(read_as_of(written), catalog), catalog)
+        written = beside_subqueries(read_as_of(written), catalog)
+        written = settle_phrasings(window_subqueries(written, catalog), catalog)
 
         def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:
             return reader.read((one,), catalog, name, nullable=free, changing=True)
@@ -214,7 +216,7 @@ class _Reader:
         file = self.file
         parts: list[_Part] = []
         for tree in trees:
-            tree, catalog, met = self._meet(tree, catalog)
+            tree, catalog, met = self._meet(name_lags(tree, catalog), catalog)
             if keyed is None and not met:
                 tree, catalog = stack_rows(tree, catalog, self.read_matches)
             part = _read_part(tree, catalog, file, keyed=keyed, nullable=nullable)
@@ -351,7 +353,7 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
             raise QueryError(
                 "what is one column in a part of UNION ALL, or beside an EXISTS, is two in another",
                 why="the columns that are grouped and aggregated must be as many in all parts",
-                fix="show each column once in every part; for each EXISTS, write a query",
+                fix="show each column once in every part",
                 source=Source(file, part.union.selects[0].line or 1),
             )
     first, *_ = parts = [_level(part, parts) for part in parts]

@@ -11,6 +11,7 @@ from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.differences.count_rows import MULTIPLICITY
 from ontoweir.rewriter.groups.find_closed_groups import list_closing
@@ -114,7 +115,7 @@ class _Reader:
             elif inner.find(exp.AggFunc) or name in self.again or _is_constant(inner):
                 computed[name] = inner
             elif not isinstance(inner, exp.Column):
-                what = f"{inner.sql('spark')} in SELECT"
+                what = f"{show_sql(inner)} in SELECT"
                 raise _beyond(inner, what, "aggregate columns themselves")
         for name, inner in computed.items():
             self.trees.computed[name] = self._over_row(inner)
@@ -137,7 +138,7 @@ class _Reader:
         found = read_sql_time(given.time, self.scope)
         if found is None:
             raise SqlRefusal(
-                f"sessions by {given.time.sql('spark')}, which is not when rows are there",
+                f"sessions by {show_sql(given.time)}, which is not when rows are there",
                 why="a session is over a gap after its last row, and rows must come in order of "
                 "the time that it is by",
                 fix="make sessions of the time of rows; of matches of several rows, of the time of "

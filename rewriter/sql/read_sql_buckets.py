@@ -14,6 +14,7 @@ from ontoweir.mappings.model.time_bucket import (
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.buckets.make_column import ENDS, is_growing, make_column
 from ontoweir.rewriter.windows.group_rising import group_rising
 from ontoweir.rewriter.windows.join_buckets import join_buckets, list_equal
@@ -151,7 +152,18 @@ def _read_sliding(
 
 def _stream_of(time: "exp.Expr", node: "exp.Expr", scope: Scope) -> tuple[str, Stream, int]:
     """The alias and the stream of a timestamp, and how long before it the time is, in µs."""
+    from sqlglot import exp
+
     found = read_sql_time(time, scope)
+    if found is None and isinstance(time.unnest(), exp.AtTimeZone):
+        zone = time.unnest().args["zone"]
+        raise SqlRefusal(
+            f"{show_sql(time)} in {show_sql(node)}",
+            why="some SQLs read the time as one of that zone, others show it in the zone",
+            fix=f"write date_trunc('day', ts, {show_sql(zone)}): the days of that zone, shown as "
+            "the instants at which they begin",
+            line=line_of(node),
+        )
     if found is None:
-        raise refuse_grid(node, f"{time.sql('spark')} is not a stream's timestamp")
+        raise refuse_grid(node, f"{show_sql(time)} is not a stream's timestamp")
     return found

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain
@@ -111,7 +112,7 @@ class _Put:
         of = self.named.get(node.name.lower())
         if of is None or node.table.lower() not in ("", self.own):
             raise SqlRefusal(
-                f"the column {node.sql('spark')} is none of the subquery",
+                f"the column {show_sql(node)} is none of the subquery",
                 why="what is told of the latest rows are columns that it selects",
                 fix="select it there",
                 line=line_of(node),

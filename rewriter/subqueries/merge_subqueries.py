@@ -27,6 +27,7 @@ from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, Opening, StreamColumns
 from ontoweir.rewriter.joins.find_absence import absence_of, has_absence
 from ontoweir.rewriter.joins.is_set import aggregates, is_set
+from ontoweir.rewriter.joins.own_nodes import list_windows
 from ontoweir.rewriter.joins.read_as_of import read_as_of
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
@@ -44,7 +45,7 @@ from ontoweir.rewriter.subqueries.open_absence import open_absence
 from ontoweir.rewriter.subqueries.qualify_names import Shown, qualify_names
 from ontoweir.rewriter.subqueries.refuse_mixed_union import refuse_mixed_union
 from ontoweir.rewriter.subqueries.resolve_names import Columns, FromItem, resolve_names
-from ontoweir.rewriter.subqueries.select_answers import Answers, select_answers
+from ontoweir.rewriter.subqueries.select_answers import Answers, select_answers, unite_rows
 from ontoweir.rewriter.subqueries.unite_groups import unite_groups
 from ontoweir.rewriter.windows.read_window_tables import list_window_columns, read_window_tables
 
@@ -66,9 +67,8 @@ class _Around:
 
 ReadAnswers: TypeAlias = "Callable[[Sequence[exp.Query], Catalog, str], Answers]"
 """Reads a query, without subqueries, whose answers another query reads, an aggregate query, or one
-whose duplicates are removed; of the parts of
-merge_subqueries, a catalog, and what the stream may be called. It raises SqlRefusal or QueryError
-where the query is wrong, or its answers are not final."""
+whose duplicates are removed; of the parts of merge_subqueries, a catalog, and what the stream may
+be called. It raises SqlRefusal or QueryError where it is wrong, or its answers are not final."""
 
 ReadAbsence: TypeAlias = "Callable[[AbsenceTrees, Catalog, str], tuple[StreamColumns, Catalog]]"
 """Makes a stream of the rows beside which others are there, or are not (open_absence)."""
@@ -172,24 +172,22 @@ class _Merger:
         """A SELECT that says that rows are there, or are not."""
         select = select.copy()
 
-        def list_columns(one: "exp.Select") -> dict[str, Shown]:
-            return self._list_columns(one, around)
-
-        def read(trees: AbsenceTrees, name: str) -> StreamColumns:
-            all_trees = [*trees.found, *(t for part in trees.parts for t in part.trees)]
-            kinds = (str((len(part.trees), part.present)) for part in trees.parts)
-            key = (*(t.sql("spark") for t in all_trees), *kinds, name, str(trees.held))
-            if key not in self.absent:
-                self.absent[key], self.catalog = self.read_absence(trees, self.catalog, name)
-            return self.absent[key]
-
-        qualify_names(select, list_columns)
+        qualify_names(select, lambda one: self._list_columns(one, around))
 
         def flatten(one: "exp.Select", merged: bool) -> "list[exp.Select]":
             return self.select(one.copy(), replace(around, is_set=merged, inside=True))
 
-        opening = Opening(flatten, read, lambda: self.catalog, around.is_set, around.inside)
-        return open_absence(select, opening)
+        kind = (around.is_set, around.inside, frozenset(around.named))
+        return open_absence(select, Opening(flatten, self._read, lambda: self.catalog, *kind))
+
+    def _read(self, trees: AbsenceTrees, name: str) -> StreamColumns:
+        """The stream of rows beside which others are there, or are not."""
+        all_trees = [*trees.found, *(t for part in trees.parts for t in part.trees)]
+        kinds = (str((len(part.trees), part.present)) for part in trees.parts)
+        key = (*(t.sql("spark") for t in all_trees), *kinds, name, str(trees.held))
+        if key not in self.absent:
+            self.absent[key], self.catalog = self.read_absence(trees, self.catalog, name)
+        return self.absent[key]
 
     def _list_columns(self, select: "exp.Select", around: _Around) -> dict[str, Shown]:
         """The columns of the items of FROM."""
@@ -226,6 +224,9 @@ class _Merger:
                 table = find_table(_name(item), self.catalog, line_of(item))
                 own = [(c, None) for c in column_names(table)]
                 items[alias] = (*own, *windows.get(alias, ()))
+        for alias, parts in inner.items() if list_windows(select) else ():
+            if len(parts) > 1:
+                inner[alias] = unite_rows(parts, alias, lambda: self.catalog, self._read)
         return flat, inner, items
 
     def _open_subqueries(self, select: "exp.Select", around: _Around) -> dict[str, list[Inner]]:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.expressions.may_be_null import is_nullable
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name, find_table
+from ontoweir.mappings.sql.read_scope import (
+    Scope,
+    SqlRefusal,
+    column_names,
+    find_name,
+    find_table,
+)
 from ontoweir.rewriter.joins.absence_trees import TIME, AbsenceTrees, Opening
 from ontoweir.rewriter.joins.find_absence import (
     Part,
@@ -18,6 +24,7 @@ from ontoweir.rewriter.joins.find_absence import (
     split_conjuncts,
 )
 from ontoweir.rewriter.joins.is_set import aggregates
+from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.split_outer import reads, split_full, split_outer, turn_outer
 from ontoweir.rewriter.subqueries.column_names import (
     ColumnNames,
@@ -51,7 +58,7 @@ def open_absence(select: "exp.Select", work: Opening) -> "list[exp.Select]":
         work = replace(work, nullable=work.nullable | {first, second})
         return [*open_absence(left, work), *_open(right, work, (first,))]
     select = turn_outer(select)
-    outer = split_outer(select)
+    outer = split_outer(select, _declared(select, work))
     if outer is None:
         return _open(select, work, ())
     inner, without = outer.inner, outer.without
@@ -69,13 +76,21 @@ def open_absence(select: "exp.Select", work: Opening) -> "list[exp.Select]":
     return made
 
 
+def _declared(select: "exp.Select", work: Opening) -> Scope:
+    """The declared tables of FROM: not what WITH calls like one."""
+    scope = list_tables(select, work.catalog())
+    items = {i.alias_or_name: i.name.lower() for i in list_items(select)}
+    tables = {a: t for a, t in scope.tables.items() if items[a] not in work.named}
+    return Scope(scope.catalog, tables)
+
+
 def _continue(select: "exp.Select", work: Opening) -> "list[exp.Select]":
     return open_absence(select, work) if absence_of(select) else work.flatten(select, work.is_set)
 
 
 def _open(select: "exp.Select", work: Opening, missing: tuple[str, ...]) -> "list[exp.Select]":
     """A SELECT where the columns of some aliases are NULL (which its ANTI JOINs have)."""
-    outer = split_outer(select)
+    outer = split_outer(select, _declared(select, work))
     if outer is not None:
         inner, without = outer.inner, outer.without
         if without is not None:
@@ -205,7 +220,7 @@ def _name_results(select: "exp.Select", work: Opening) -> None:
     that it is NULL where there is no partner."""
     from sqlglot import exp
 
-    known = work.catalog().streams
+    known = _declared(select, work).tables
     for item in list(select.expressions):
         if item.alias or isinstance(item, (exp.Column, exp.Star)):
             continue
@@ -215,8 +230,8 @@ def _name_results(select: "exp.Select", work: Opening) -> None:
         item.replace(exp.alias_(item.copy(), plain.sql("spark"), quoted=True))
     for join in select.args.get("joins") or ():
         alias, on = join.this.alias_or_name, join.args.get("on")
-        stream = known.get(join.this.name) if isinstance(join.this, exp.Table) else None
-        if stream is None or on is None or str(join.side).upper() != "LEFT":
+        stream = known.get(alias)
+        if not isinstance(stream, Stream) or on is None or str(join.side).upper() != "LEFT":
             continue
         equal = [
             c for e in split_conjuncts(on) if isinstance(e, exp.EQ) for c in e.unnest_operands()
@@ -341,4 +356,5 @@ def _name(positive: "exp.Select", parts: Sequence[Part]) -> str:
     word = "with" if parts[0].kind is PartKind.PRESENT else "without"
     first = list_items(positive)[0].alias_or_name
     beside = list_items(parts[0].rows[0])
-    return f"{first}_{word}_{beside[0].alias_or_name if beside else 'rows'}"
+    words = (first, word, beside[0].alias_or_name if beside else "rows")
+    return (" " if any(" " in w for w in words) else "_").join(words)

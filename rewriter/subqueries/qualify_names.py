@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -81,7 +82,7 @@ def _expand(item: "exp.Expr", items: Items, using: set[str]) -> "list[exp.Expr]"
     star = inner.this if isinstance(inner, exp.Column) else inner
     if any(star.args.values()) or (using and not isinstance(inner, exp.Column)):
         raise SqlRefusal(
-            f"{item.sql('spark')} beside EXISTS, IN or an outer join",
+            f"{show_sql(item)} beside EXISTS, IN or an outer join",
             why="it is read as the columns of all tables",
             fix="write the columns",
             line=line_of(item),

@@ -8,6 +8,7 @@ from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
 from ontoweir.mappings.sql.refuse_clauses import refuse_sql
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -94,7 +95,7 @@ def _group(item: "exp.Expr", names: "_Names", given: "Mapping[str, exp.Expr]") -
     made = names.replace(item, given.get)
     if written and isinstance(made.unnest(), (exp.Literal, exp.Boolean, exp.Null)):
         raise SqlRefusal(
-            f"GROUP BY {item.sql('spark')}, which is the constant {made.sql('spark')}",
+            f"GROUP BY {show_sql(item)}, which is the constant {show_sql(made)}",
             why="a constant tells no groups apart",
             fix="leave it out of GROUP BY and SELECT, or write one query for each constant",
             line=line_of(item),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -76,7 +77,7 @@ def _expand(item: "exp.Expr", star: "exp.Star", known: _Columns | None) -> "list
     for name in (*left_out, *computed):
         if find_name(name, every) is None:
             raise SqlRefusal(
-                f"{item.sql('spark')}, where there is no column {name!r}",
+                f"{show_sql(item)}, where there is no column {name!r}",
                 why=f"the columns are {', '.join(every)}",
                 fix="leave out one of these",
                 line=line,

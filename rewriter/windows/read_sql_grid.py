@@ -10,6 +10,7 @@ from ontoweir.mappings.model.parse_duration import UNITS_US, parse_duration
 from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.windows.window import Grid
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def read_offset(given: "exp.Expr | None", node: "exp.Expr") -> int:
         raise refuse_grid(node, "an offset that is no INTERVAL")
     duration = read_interval(given)
     if duration is None:
-        raise refuse_grid(node, f"the offset {given.sql('spark')}")
+        raise refuse_grid(node, f"the offset {show_sql(given)}")
     return duration
 
 
@@ -132,7 +133,7 @@ def _moment(given: "exp.Expr", node: "exp.Expr") -> int:
     try:
         return epoch_us(parse_instant(_text(inner, node)))
     except ValueError:
-        raise refuse_grid(node, f"the origin {given.sql('spark')}") from None
+        raise refuse_grid(node, f"the origin {show_sql(given)}") from None
 
 
 def _text(given: "exp.Expr", node: "exp.Expr") -> str:
@@ -154,7 +155,7 @@ def _check_zone(name: str, node: "exp.Expr") -> str:
 def refuse_grid(node: "exp.Expr", what: str) -> SqlRefusal:
     """What a call on a grid of time does wrong."""
     return SqlRefusal(
-        f"{what} in {node.sql('spark')}",
+        f"{what} in {show_sql(node)}",
         why="a bucket of time is a unit or a width, and a stream's timestamp",
         fix="write e.g. date_trunc('hour', ts), date_trunc('day', ts, 'Europe/Berlin'), "
         "FLOOR(ts TO MINUTE), TUMBLE(ts, INTERVAL '5' MINUTE), time_bucket('5 minutes', ts), "

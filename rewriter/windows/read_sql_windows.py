@@ -16,6 +16,7 @@ from ontoweir.mappings.model.time_bucket import TimeBucket
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.windows.read_sql_grid import is_grid, read_sql_grid
 from ontoweir.rewriter.windows.window import BEGINS, ENDS, Grid, Shown, meet_us
@@ -238,17 +239,17 @@ class _Linear:
             amount = inner.this.name if inner.this is not None else ""
             duration = parse_duration(f"{amount} {unit.name if unit is not None else ''}")
             if duration is None:
-                raise _refuse(inner, f"the duration {inner.sql('spark')}")
+                raise _refuse(inner, f"the duration {show_sql(inner)}")
             self.us += sign * duration
         elif isinstance(inner, exp.Column):
             found = self.scope.resolve(inner.table or None, inner.name, line_of(inner))
             if self.scope.step_of(found) is None:
                 raise _refuse(
-                    inner, f"NOW() compared with {inner.sql('spark')}, no timestamp of a stream,"
+                    inner, f"NOW() compared with {show_sql(inner)}, no timestamp of a stream,"
                 )
             self.times[found.alias] = self.times.get(found.alias, 0) + sign
         else:
-            raise _refuse(inner, f"NOW() beside {inner.sql('spark')}")
+            raise _refuse(inner, f"NOW() beside {show_sql(inner)}")
 
 
 def _add_conditions(select: "exp.Select", windows: _Windows) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -126,7 +127,7 @@ def _read(table: "exp.Expr", call: "exp.Expr") -> "tuple[str, str, list[exp.Expr
         times = [time]  # TUMBLE(s, ts, INTERVAL '1' HOUR), as RisingWave has it
     if not fits or not isinstance(data, exp.Column) or len(times) != 1:
         raise SqlRefusal(
-            f"{call.sql('spark')} in FROM",
+            f"{show_sql(call)} in FROM",
             why="a table of windows is of a stream, its timestamp, and one or two INTERVALs",
             fix="write e.g. TABLE(TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' MINUTE)), or "
             "HOP(TABLE s, DESCRIPTOR(ts), slide, size), CUMULATE(TABLE s, DESCRIPTOR(ts), step, "

@@ -188,3 +188,43 @@ SELECT date_trunc('hour', ts) AS h, sensor, ARG_MAX(amount * 0.00000001, ts) AS 
 SELECT sensor, -level AS level FROM reading ORDER BY level + 0, sensor, ts LIMIT 3
 -- refused: the name of a number and of a column
 SELECT sensor, ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY level DESC, ts) AS level FROM reading QUALIFY level <= 1
+SELECT r.sensor, a.grade FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts < r.ts WHERE a.ts IS NULL
+SELECT r.sensor, r.ts, r.level FROM reading r LEFT JOIN alarm a ON a.grade > 1 AND a.ts = r.ts WHERE a.ts IS NULL AND r.level > 3
+-- refused: a.grade IS NULL of a LEFT JOIN by other columns
+SELECT r.sensor FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts < r.ts WHERE a.grade IS NULL
+-- refused: a.ts IS NULL of a LEFT JOIN by other columns
+WITH alarm AS (SELECT sensor, CASE WHEN level > 3 THEN amount END AS ts FROM reading) SELECT r.sensor FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor WHERE a.ts IS NULL
+SELECT r.sensor, r.level FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '1' HOUR AND r.ts)
+SELECT r.sensor, r.level, (SELECT COUNT(*) FROM alarm a WHERE a.ts BETWEEN r.ts - INTERVAL '1' HOUR AND r.ts) AS n, (SELECT MAX(a.grade) FROM alarm a WHERE a.grade < 3 AND a.ts > r.ts - INTERVAL '30' MINUTE AND a.ts < r.ts) FROM reading r
+SELECT *, (SELECT COUNT(*) FROM alarm a WHERE a.ts <= r.ts AND a.sensor = r.sensor) AS n FROM reading r
+SELECT r.sensor, date_trunc('hour', r.ts) AS h, SUM((SELECT COUNT(*) FROM alarm a WHERE a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '1' HOUR AND r.ts)) AS n FROM reading r WHERE r.EARLY GROUP BY r.sensor, h
+SELECT r.sensor, a.grade, (SELECT COUNT(*) FROM reading x WHERE x.sensor = a.sensor AND x.ts <= a.ts AND x.ts > a.ts - INTERVAL '1' HOUR) AS n FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts >= r.ts AND a.ts <= r.ts + INTERVAL '30' MINUTE
+SELECT r.sensor, r.level FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '1' HOUR AND r.ts) AND NOT EXISTS (SELECT 1 FROM alarm b WHERE b.ts = r.ts)
+-- refused: a subquery as a value
+SELECT r.sensor FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts > r.ts)
+-- refused: a subquery as a value
+WITH alarm AS (SELECT ts, sensor, level AS grade FROM reading) SELECT r.sensor FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts <= r.ts)
+-- refused: add WHERE note IS NOT NULL
+SELECT r.note, (SELECT COUNT(*) FROM alarm a WHERE a.ts <= r.ts AND a.sensor = r.note) AS n FROM reading r
+SELECT sensor, ts, x, COUNT(x) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) AS n FROM (SELECT ts, sensor, level AS x FROM reading UNION ALL SELECT ts, sensor, grade FROM alarm) u
+SELECT sensor, ts, k, COUNT(x) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) AS n FROM (SELECT ts, sensor, note AS x, 'r' AS k FROM reading UNION ALL SELECT ts, sensor, NULL, 'a' FROM alarm) u WHERE k = 'r'
+SELECT sensor, ts, COUNT(*) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) AS n FROM reading r WHERE r.amount > 7 OR EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.ts = r.ts)
+-- refused: where u may have several rows of one timestamp
+SELECT sensor, ts, LAG(x) OVER (PARTITION BY sensor ORDER BY ts) AS n FROM (SELECT ts, sensor, level AS x FROM reading UNION ALL SELECT ts, sensor, grade FROM alarm) u
+SELECT sensor, level AS x, note FROM reading UNION ALL SELECT sensor, NULL, CAST(NULL AS STRING) FROM alarm
+SELECT sensor, NULL AS x FROM alarm UNION ALL SELECT sensor, amount FROM reading
+SELECT sensor, COUNT(x) AS n, MAX(x) AS m, date_trunc('day', ts) AS d FROM (SELECT ts, sensor, value AS x FROM reading UNION ALL SELECT ts, sensor, NULL FROM alarm) u WHERE EARLY GROUP BY sensor, d
+SELECT sensor, CAST(NULL AS DATE) AS x FROM alarm
+-- refused: write its type, as in CAST(NULL AS BIGINT)
+SELECT sensor, NULL AS x FROM alarm
+-- refused: write its type, as in CAST(NULL AS BIGINT)
+SELECT sensor, NULL AS x FROM alarm UNION ALL SELECT sensor, level + 1 FROM reading
+-- refused: write TIMESTAMPDIFF(MINUTE, a, b), which counts whole units
+SELECT r.sensor, a.grade FROM reading r JOIN alarm a ON a.sensor = r.sensor AND DATEDIFF(MINUTE, r.ts, a.ts) < 40 AND a.ts >= r.ts
+-- refused: write date_trunc('day', ts, 'Europe/Berlin')
+SELECT date_trunc('day', ts AT TIME ZONE 'Europe/Berlin') AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1
+-- refused: EXCLUDE GROUP of MEDIAN, of DISTINCT and of joins
+SELECT sensor, ts, COUNT(DISTINCT level) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW EXCLUDE GROUP) AS n FROM reading
+SELECT d, SUM(x) AS sx, SUM(y) AS sy, SUM(z) AS sz FROM (SELECT date_trunc('day', ts) AS d, 1 AS x, 1 AS y, 1 AS z FROM reading WHERE EARLY UNION ALL SELECT date_trunc('day', ts), 0, 1, 2 FROM alarm WHERE EARLY) u GROUP BY d
+-- refused: EXISTS of a subquery in SELECT
+SELECT r.sensor, COUNT_IF(EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade = 0)) AS n0, COUNT_IF(EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade = 1)) AS n1, COUNT_IF(EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade = 2)) AS n2, COUNT_IF(EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade = 3)) AS n3 FROM reading r GROUP BY r.sensor

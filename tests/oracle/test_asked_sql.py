@@ -208,6 +208,104 @@ def test_random_exists_inside_of_or(folder: Path, project: OpenProject, seed: in
         assert told(project, text) == ask_duckdb(folder, text), text
 
 
+def test_the_first_and_the_last_value_of_a_table_of_windows(
+    folder: Path, project: OpenProject
+) -> None:
+    width = "INTERVAL '2' HOUR"
+    table = f"TABLE(TUMBLE(TABLE reading, DESCRIPTOR(ts), {width}))"
+    ours = "SELECT window_start, sensor, FIRST(level, ts) AS f, LAST(note, ts) AS l, COUNT(*) AS n "
+    ours += f"FROM {table} WHERE {EARLY} GROUP BY window_start, window_end, sensor"
+    duck = f"SELECT time_bucket({width}, ts) AS b, sensor, FIRST(level ORDER BY ts) AS f, "
+    duck += f"LAST(note ORDER BY ts) AS l, COUNT(*) AS n FROM reading WHERE {EARLY} GROUP BY 1, 2"
+    assert told(project, ours) == ask_duckdb(folder, duck)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_counts_of_several_exists(folder: Path, project: OpenProject, seed: int) -> None:
+    """Of a group, how many rows there are with each of them beside."""
+    random = Random(seed)
+    asked = random.sample(HERE[:3], k=random.choice([2, 2, 3]))
+    forms = ("COUNT_IF({})", "COUNT_IF(NOT {})", "SUM(CASE WHEN {} THEN r.level ELSE 0 END)")
+    calls = [random.choice(forms).format(one) for one in asked]
+    calls.append(random.choice(["COUNT(*)", "SUM(r.amount)", "MAX(r.level)"]))
+    shown = ", ".join(f"{call} AS c{n}" for n, call in enumerate(calls))
+    bucket = random.choice(["date_trunc('hour', r.ts)", "date_trunc('day', r.ts)"])
+    text = f"SELECT r.sensor, {bucket} AS b, {shown} FROM reading r WHERE r.{EARLY} GROUP BY 1, b"
+    assert told(project, text) == ask_duckdb(folder, text), text
+
+
+LAGS = (
+    (
+        "SELECT r.sensor, r.ts, a.grade FROM reading r JOIN alarm a ON a.sensor = r.sensor AND {} "
+        "WHERE {}"
+    ),
+    (
+        "SELECT r.sensor, r.ts FROM reading r WHERE r.EARLY AND NOT EXISTS (SELECT 1 FROM alarm a "
+        "WHERE a.sensor = r.sensor AND {} AND NOT ({}))"
+    ),
+)
+UNITS = {"MINUTE": 60, "HOUR": 3600, "SECOND": 1}
+
+
+def draw_lag(random: Random) -> tuple[str, str]:
+    """How long an alarm is after a reading, compared with a number: ours, and DuckDB's."""
+    unit = random.choice([*UNITS])
+    number = random.choice([0, 1, -1, 20, 30, 35, -30, 0.5, 1800, -1200]) * (60 // UNITS[unit] or 1)
+    number = int(number) if number == int(number) else number
+    match random.randint(0, 3):
+        case 0:
+            ours = f"TIMESTAMPDIFF({unit}, r.ts, a.ts)"
+            duck = f"datesub('{unit}', r.ts, a.ts)"
+        case 1:
+            ours = duck = f"EXTRACT(EPOCH FROM a.ts - r.ts) / {UNITS[unit]}"
+        case 2:
+            ours = "UNIX_TIMESTAMP(a.ts) - UNIX_TIMESTAMP(r.ts)"
+            duck = "EPOCH(a.ts) - EPOCH(r.ts)"
+        case _:
+            ours = duck = "EPOCH(a.ts) - EPOCH(r.ts)"
+    if random.random() < 0.3:
+        number, op = abs(number), random.choice(["<", "<="])
+        return f"ABS({ours}) {op} {number}", f"ABS({duck}) {op} {number}"
+    if random.random() < 0.2:
+        return (
+            f"{ours} BETWEEN {number} AND {number + 2}",
+            f"{duck} BETWEEN {number} AND {number + 2}",
+        )
+    op = random.choice(["<", "<=", ">", ">=", "="])
+    if random.random() < 0.2:
+        return f"{number} {op} {ours}", f"{number} {op} {duck}"
+    return f"{ours} {op} {number}", f"{duck} {op} {number}"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_random_measures_of_how_much_later(folder: Path, project: OpenProject, seed: int) -> None:
+    """They bound how far rows are apart, as comparisons of their times do."""
+    random = Random(seed)
+    near = "a.ts BETWEEN r.ts - INTERVAL '2' HOUR AND r.ts + INTERVAL '2' HOUR"
+    for _ in range(4):
+        ours, duck = draw_lag(random)
+        shape = random.choice(LAGS).replace("EARLY", EARLY)
+        assert told(project, shape.format(near, ours)) == ask_duckdb(
+            folder, shape.format(near, duck)
+        ), ours
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        "TIMESTAMPDIFF(MINUTE, r.ts, a.ts) < 40",
+        "EXTRACT(EPOCH FROM a.ts - r.ts) / 60 <= 40",
+        "UNIX_TIMESTAMP(a.ts) - UNIX_TIMESTAMP(r.ts) < 2400",
+        "ABS(EPOCH(a.ts) - EPOCH(r.ts)) < 2400",
+    ],
+)
+def test_measures_of_how_much_later_bound(project: OpenProject, bound: str) -> None:
+    text = "SELECT r.sensor, r.value, a.grade FROM reading r JOIN alarm a ON a.sensor = r.sensor"
+    text += " AND a.ts >= r.ts"
+    assert project.check(f"{text} AND {bound}").bound is not None
+    assert project.check(f"{text} AND {bound.replace('<', '>')}").bound is None
+
+
 NUMBERS = ("level", "amount", "level * 2", "level + amount", "level - 4", "value", "value * 3")
 PAIRS = ("COVAR_POP", "COVAR_SAMP", "CORR", "REGR_SLOPE", "REGR_INTERCEPT")
 

@@ -144,9 +144,6 @@ SELECT sensor, HOUR(ts), COUNT(*) FROM reading GROUP BY sensor
 # HOUR(ts) neither grouped nor aggregated
 SELECT a.level FROM reading a JOIN reading r ON a.sensor = r.sensor AND r.ts = a.ts + 3600
 # INTERVAL '3600' SECOND
-SELECT sensor, COUNT_IF(EXISTS (SELECT 1 FROM reading o WHERE o.ts = r.ts AND o.level > 3)), \
-COUNT_IF(EXISTS (SELECT 1 FROM reading o WHERE o.ts = r.ts)) FROM reading r GROUP BY sensor
-# for each EXISTS, write a query
 """
 
 

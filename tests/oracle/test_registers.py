@@ -90,9 +90,8 @@ def _phrased(random: Random) -> tuple[str, int]:
             rows = f"SELECT y.{key} FROM {stream} AS y WHERE y.g IS NOT NULL{window}"
             body = f"r AS x WHERE x.{key} {word} ({rows}){mine}"
         case _:
-            tie = random.choice([t for t in _TIES if t.startswith("y.h = x.h")])
-            on = f"{tie}{window}"
-            body = f"r AS x LEFT JOIN {stream} AS y ON {on} WHERE y.h IS NULL{mine}"
+            column = "h" if tie.startswith("y.h = x.h") and random.random() < 0.5 else "ts"
+            body = f"r AS x LEFT JOIN {stream} AS y ON {tie}{window} WHERE y.{column} IS NULL{mine}"
     if random.random() < 0.3:  # by name
         rows = f"(SELECT h, a, g, ts FROM {stream} WHERE a IS NOT NULL)"
         if random.random() < 0.5:

@@ -61,8 +61,10 @@ def make_query(random: Random) -> tuple[Stacked, list[str]]:
     if random.random() < 0.2:
         tables += " JOIN r ON r.h = x.h"
     if random.random() < 0.2:
-        ours = f"SELECT {word}{listed} FROM {tables} ANTI JOIN {other} AS y ON "
-        ours += " AND ".join(conditions) + (f" WHERE {mine}" if mine else "")
+        kind, none = random.choice([("ANTI", []), ("LEFT", ["y.ts IS NULL"])])
+        ours = f"SELECT {word}{listed} FROM {tables} {kind} JOIN {other} AS y ON "
+        where = [*none, *([mine] if mine else [])]
+        ours += " AND ".join(conditions) + (f" WHERE {' AND '.join(where)}" if where else "")
     else:
         beside = " JOIN r AS z ON z.h = y.h" if random.random() < 0.2 else ""
         inner = f"SELECT 1 FROM {other} AS y{beside} WHERE {' AND '.join(conditions)}"

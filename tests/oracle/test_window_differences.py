@@ -70,6 +70,12 @@ def _beside(random: Random) -> tuple[str, list[str]]:
     listed = ", ".join(f"x.{c} AS {c}" for c in columns)
     once = random.choice(["", "", "", "DISTINCT "])
     mine = random.choice(["", "", " AND x.a > -2"])
+    if random.random() < 0.15:
+        key = random.choice("ha")
+        found = f"SELECT y.{random.choice(['h', key])} FROM {rows} WHERE {_window(random, 'y')}"
+        window = _window(random, "x")
+        text = f"SELECT {once}{listed} FROM {table} AS x WHERE {window}{mine}"
+        return f"{text} AND x.{key} IN ({found})", columns
     return (
         f"SELECT {once}{listed} FROM {table} AS x WHERE {_window(random, 'x')}{mine} AND {word} "
         f"(SELECT 1 FROM {rows} WHERE {tie} AND {_window(random, 'y')})"

@@ -1,0 +1,147 @@
+"""NULL that is selected, as an expression of a row that has a type."""
+
+from typing import TYPE_CHECKING, assert_never
+
+from ontoweir.mappings.model.catalog import (
+    BooleanType,
+    Catalog,
+    ColumnType,
+    DateType,
+    DecimalType,
+    FloatType,
+    IntType,
+    Stream,
+    StringType,
+    TimestampType,
+)
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
+from ontoweir.rewriter.expressions.spell_constants import find_column
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def spell_nulls(tree: "exp.Query", catalog: Catalog) -> None:
+    """Let each NULL that a SELECT shows be computed of a column, in place: CAST(NULL AS type), and,
+    in a part of a UNION, NULL of the type that another part shows at its place.
+
+    Raises:
+        SqlRefusal: no other part says of which type it is.
+    """
+    from sqlglot import exp
+
+    for select in list(tree.find_all(exp.Select)):
+        for place, item in enumerate(select.expressions):
+            value = item.unalias().unnest()
+            cast = isinstance(value, exp.Cast) and isinstance(value.this, exp.Null)
+            if not cast and not isinstance(value, exp.Null):
+                continue
+            like = _sample_of(value.to) if cast else _find_like(select, place, catalog)
+            column = find_column(select, catalog)
+            if column is None or (like is None and _united(select) is None):
+                continue  # it is refused where it is read
+            if like is None:
+                raise SqlRefusal(
+                    "NULL in a part of UNION, of which no other part shows a column there",
+                    why="all values of a column are of one type",
+                    fix="write its type, as in CAST(NULL AS BIGINT)",
+                    line=line_of(item) or line_of(select),
+                )
+            never = exp.NEQ(this=column.copy(), expression=column.copy())
+            made = exp.Case(ifs=[exp.If(this=never, true=like)])
+            item.replace(exp.alias_(made, item.alias or "NULL", quoted=True))
+
+
+def _united(select: "exp.Select") -> "exp.Expr | None":
+    """The outermost UNION that a SELECT is a part of (None: it is none)."""
+    from sqlglot import exp
+
+    found, around = None, select.parent
+    while isinstance(around, (exp.Union, exp.Subquery, exp.Paren)):
+        found = around if isinstance(around, exp.Union) else found
+        around = around.parent
+    return found
+
+
+def _find_like(select: "exp.Select", place: int, catalog: Catalog) -> "exp.Expr | None":
+    """A constant of the type that another part shows at a place."""
+    from sqlglot import exp
+
+    united = _united(select)
+    for part in [] if united is None else united.find_all(exp.Select):
+        if _united(part) is not united or place >= len(part.expressions):
+            continue
+        value = part.expressions[place].unalias().unnest()
+        if isinstance(value, (exp.Literal, exp.Boolean)):
+            return value.copy()
+        if isinstance(value, (exp.Cast, exp.TryCast)) and (made := _sample_of(value.to)):
+            return made
+        kind = _type_of(value, part, catalog) if isinstance(value, exp.Column) else None
+        if kind is not None:
+            return _sample(kind)
+    return None
+
+
+def _type_of(column: "exp.Column", part: "exp.Select", catalog: Catalog) -> ColumnType | None:
+    """The type of a column of a declared table of FROM."""
+    from sqlglot import exp
+
+    named = {c.alias.lower() for c in part.root().find_all(exp.CTE)}
+    places = [part.args.get("from_"), *(part.args.get("joins") or ())]
+    tables = {}
+    for item in [p.this for p in places if p is not None]:
+        known = [*catalog.streams, *catalog.relations]
+        name = find_name(item.name, known) if isinstance(item, exp.Table) else None
+        if name is not None and name.lower() not in named:
+            tables[item.alias_or_name] = catalog.table(name)
+    try:
+        found = Scope(catalog, tables).resolve(column.table or None, column.name)
+    except SqlRefusal:
+        return None
+    table = tables[found.alias]
+    if isinstance(table, Stream) and found.column == table.timestamp:
+        return TimestampType()
+    known_column = table.column(found.column)
+    return None if known_column is None else known_column.type
+
+
+def _sample_of(kind: "exp.DataType") -> "exp.Expr | None":
+    """A constant of a type of SQL."""
+    from sqlglot import exp
+
+    text = exp.DataType.Type
+    if kind.this in exp.DataType.TEXT_TYPES:
+        return exp.Literal.string("")
+    if kind.this is text.BOOLEAN:
+        return exp.true()
+    if kind.this is text.DATE:
+        return _sample(DateType())
+    if kind.this in exp.DataType.TEMPORAL_TYPES:
+        return _sample(TimestampType())
+    if kind.this in exp.DataType.NUMERIC_TYPES:
+        return exp.Cast(this=exp.Literal.number(0), to=kind.copy())
+    return None
+
+
+def _sample(kind: ColumnType) -> "exp.Expr":
+    """A constant of a type."""
+    from sqlglot import exp
+
+    match kind:
+        case IntType():
+            return exp.Literal.number(0)
+        case FloatType():
+            return exp.cast(exp.Literal.number(0), "double")
+        case DecimalType(precision=precision, scale=scale):
+            return exp.cast(exp.Literal.number(0), f"decimal({precision}, {scale})")
+        case StringType():
+            return exp.Literal.string("")
+        case BooleanType():
+            return exp.true()
+        case DateType():
+            return exp.cast(exp.Literal.string("1970-01-01"), "date")
+        case TimestampType():
+            return exp.cast(exp.Literal.string("1970-01-01 00:00:00"), "timestamp")
+        case _:
+            assert_never(kind)
