@@ -270,9 +270,8 @@ class _Reader:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """SQL without subqueries, as it is read; `catalog`: with its buckets and derived columns;
-    `buckets` and `derived`: these, by their tables; `meetings`: rows that meet versions;
-    `ends`, `begins`, `hidden`: as a SpjUnion has them."""
+    """SQL without subqueries, as it is read; `catalog`: with `buckets` and `derived` columns, by
+    their tables; `meetings`: rows that meet versions; the rest, as a SpjUnion has it."""
 
     catalog: Catalog
     union: SelectUnion

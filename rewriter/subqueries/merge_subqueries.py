@@ -280,10 +280,8 @@ class _Merger:
             raise refuse_cycle((*around.views, view.name))
         inside = _Around({}, around.is_set, (*around.views, view.name))
         try:
-            written = settle_phrasings(
-                read_as_of(read_unpivots(parse_names(view.text, self.catalog), self.catalog)),
-                self.catalog,
-            )
+            whole = read_unpivots(parse_names(view.text, self.catalog), self.catalog)
+            written = settle_phrasings(read_as_of(whole), self.catalog)
             written, self.catalog = read_earlier(written, self.catalog)
             parts = self._block(name_aggregates(written), inside, view.name)
         except (SqlUnitsDiffer, UnitsDiffer):

@@ -1,7 +1,8 @@
 """Guess which tables are streams, what their time is, and what tells rows apart."""
 
 import re
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -46,6 +47,8 @@ whatever they are called."""
 _KEYS = 3
 """So many keys of a relation are declared."""
 _IS_ID = re.compile(r"(^|[^a-z])(id|uuid|guid|key|code|no|nr|number|isin)$|[a-z](Id|ID|Key|No|Nr)$")
+_PARTS, _MOST = 3, 0.8
+"""Texts that have so many numbers, and are most of a column, may be times."""
 _ORDERLY = 0.6
 """Of the rows of a stream so many do not come before the row before them."""
 
@@ -104,6 +107,25 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
         )
         reasons.append((sample.name, why))
     return Guessed(Catalog(streams, relations), tuple(reasons))
+
+
+def find_odd_times(samples: Sequence[Sample]) -> str | None:
+    """In words, a value that keeps a column of texts from being the time, as all but few of the
+    others are written like times (None: there is no such column)."""
+    for sample in samples:
+        for name, kind in sample.types:
+            if not isinstance(kind, StringType):
+                continue
+            texts = [str(v or "") for v in sample.rows.column(name).to_pylist()]
+            shapes = [re.sub("[^\\W\\d]+", "a", re.sub("[0-9]+", "0", t)) for t in texts]
+            shape, count = next(iter(Counter(shapes).most_common(1)), ("", 0))
+            if shape.count("0") >= _PARTS and _MOST <= count / len(texts) < 1:
+                odd = next(t for t, s in zip(texts, shapes, strict=True) if s != shape)
+                return (
+                    f"{sample.name}.{name} would be one, but for values such as {odd!r}, where "
+                    f"others are as {texts[shapes.index(shape)]!r}"
+                )
+    return None
 
 
 def _part(sample: Sample) -> list[Sample]:

@@ -18,7 +18,7 @@ from ontoweir.scaffold.copies.export_database import SUFFIXES, export_database
 from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
 from ontoweir.scaffold.flatten_rows import write_plain
-from ontoweir.scaffold.guess_tables import guess_tables
+from ontoweir.scaffold.guess_tables import find_odd_times, guess_tables
 from ontoweir.scaffold.measure_guessed import (
     DECLARED,
     Evidence,
@@ -179,7 +179,7 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaff
     guessed = guess_tables(samples)
     left_out = tuple(f"{s.name}.{column}" for s in samples for column in s.left_out)
     if not guessed.catalog.streams:
-        raise _no_stream(given.data)
+        raise _no_stream(given.data, find_odd_times(samples))
     evidence = measure_guessed(guessed.catalog, _spark)
     made = _write(evidence, guessed.reasons, left_out, given)
     no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines)
@@ -206,11 +206,13 @@ def _read_tables(tables: Sequence[Path], names: Mapping[str, Sequence[str]]) -> 
     return [read_sample(path, one) for path, one in zip(tables, named, strict=True)]
 
 
-def _no_stream(data: Sequence[str]) -> UsageError:
+def _no_stream(data: Sequence[str], odd: str | None = None) -> UsageError:
     return UsageError(
         f"no table of {', '.join(data)} has a time that goes on",
-        why="a stream has a column of times that, row by row, seldom go back",
-        fix="name a file with one: times, texts of ISO 8601, or numbers since 1970 in a column "
+        why=odd or "a stream has a column of times that, row by row, seldom go back",
+        fix="correct it, or leave these rows out"
+        if odd
+        else "name a file with one: times, texts of ISO 8601, or numbers since 1970 in a column "
         "called ts, time or date",
     )
 

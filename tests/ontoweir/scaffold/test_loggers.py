@@ -194,3 +194,15 @@ def test_texts_that_look_like_what_is_missing(
     rows = [f"{time},{kinds[n % len(kinds)]},{n}" for n, time in enumerate(TIMES)]
     stream = _init(run, tmp_path, "a.csv", ["time,kind,x", *rows])["a"]
     assert stream["source"]["options"].get("nullValue") == null
+
+
+def test_a_value_that_is_no_time_is_named(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("\n".join(["time,x", *(f"{t},1" for t in TIMES), "Total,30"]) + "\n")
+    said = run("init", tmp_path / "p", "--from", file)
+    assert said.code == 2
+    assert (
+        "a.time would be one, but for values such as 'Total', where others are as '2026" in said.err
+    )
+    file.write_text("name,x\nBonn,1\nUlm,2\n")
+    assert "would be one" not in run("init", tmp_path / "p", "--from", file).err
