@@ -13,7 +13,9 @@ import pytest
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.runtime.chunks import row_groups
 from ontoweir.runtime.replay import open_history as module
-from tests.runtime.harness import make_catalog
+from ontoweir.runtime.verified.verification import begin_verification
+from tests.runtime.harness import make_catalog, make_sql_job, read_rows
+from tests.runtime.in_process import replay_here
 from tests.runtime.verified.test_verified import (
     JOIN,
     SITES,
@@ -125,6 +127,25 @@ def test_of_few_rows_only_these_are_put_in_order(
     for size in (37, 1000):
         same(replays.run(catalog, sql, rows_per_chunk=size), first)
     assert bool(taken) == (sql != MANY)
+
+
+@pytest.mark.parametrize("sql", [ONE, JOIN])
+@pytest.mark.parametrize("seed", range(2))
+def test_ranges_know_the_order_too(
+    seed: int, sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looked: list[str]
+) -> None:
+    """Tasks of Spark, each of a part of history."""
+    catalog = shuffle(tmp_path, seed, wild=sql == JOIN)
+    replays = Replays(tmp_path, monkeypatch)
+    first = replays.run(catalog, sql)
+    looked.clear()
+    known = begin_verification(replays.cache, catalog, ["S", "R"], again=False)
+    options: dict[str, Any] = {"verification": known, "rows_per_range": 60, "ranges": 4}
+    job, out = make_sql_job(sql, catalog), tmp_path / "ranges.parquet"
+    _, summary = replay_here(monkeypatch, job, out, engine="spark", rows_per_chunk=37, **options)
+    assert (summary.ranges > 2, looked) == (True, [])
+    assert read_rows(out) == first[0]
+    assert dict(summary.rejected) == dict(first[1].rejected)
 
 
 def test_a_part_of_history_has_an_order_of_its_own(
