@@ -290,6 +290,17 @@ def test_random_measures_of_how_much_later(folder: Path, project: OpenProject, s
         ), ours
 
 
+@pytest.mark.parametrize("op", ["<", "<=", ">", ">=", "="])
+def test_whole_units_are_cut_off_towards_0(folder: Path, project: OpenProject, op: str) -> None:
+    """Rows are 10 minutes apart: of those at each limit, and beside 0."""
+    near = "a.ts BETWEEN r.ts - INTERVAL '2' HOUR AND r.ts + INTERVAL '2' HOUR"
+    text = "SELECT r.sensor, r.ts, a.ts AS x FROM reading r JOIN alarm a ON a.sensor = r.sensor "
+    for unit, limit in (("MINUTE", 9), ("MINUTE", -9), ("MINUTE", 10), ("HOUR", 0), ("HOUR", -1)):
+        ours = f"{text} AND {near} AND TIMESTAMPDIFF({unit}, r.ts, a.ts) {op} {limit}"
+        duck = f"{text} AND {near} AND datesub('{unit}', r.ts, a.ts) {op} {limit}"
+        assert told(project, ours) == ask_duckdb(folder, duck), ours
+
+
 @pytest.mark.parametrize(
     "bound",
     [
