@@ -18,7 +18,8 @@ def is_always_null(table: Stream | Relation, name: str) -> bool:
     return column is not None and column.enum == ()
 
 
-def _shows_null(table: Stream | Relation, name: str) -> bool:
+def shows_null(table: Stream | Relation, name: str) -> bool:
+    """Whether a column is NULL in every row, or is computed of such columns and may be NULL."""
     column = table.column(name)
     if column is None or column.expression is None:
         return is_always_null(table, name)
@@ -45,6 +46,6 @@ def list_nullable(tree: "exp.Query", catalog: Catalog) -> frozenset[int]:
             if not isinstance(column, exp.Column) or not column.table:
                 continue
             table = scope.tables.get(column.table)
-            if table is not None and _shows_null(table, column.name):
+            if table is not None and shows_null(table, column.name):
                 places.add(place)
     return frozenset(places)
