@@ -169,12 +169,14 @@ def _is_window(item: "exp.Expr") -> bool:
 
 
 def named_windows(select: "exp.Select") -> "dict[str, exp.Window]":
+    """The numbers of rows that a SELECT shows, by names that nothing else in it has."""
     from sqlglot import exp
 
+    names = [e.alias_or_name.lower() for e in select.expressions]
     return {
-        e.alias.lower(): w
-        for e in select.expressions
-        if isinstance(w := e.unalias(), exp.Window) and is_number(w)
+        name: w
+        for name, e in zip(names, select.expressions, strict=True)
+        if isinstance(w := e.unalias(), exp.Window) and is_number(w) and names.count(name) == 1
     }
 
 

@@ -140,7 +140,7 @@ def _flatten(item: "exp.Expr", around: "exp.Select") -> None:
         return
     read = [c for condition in rest for c in condition.find_all(exp.Column)]
     hidden = _hide(shown, read, rows, windows)
-    if hidden is None:
+    if hidden is None or (hidden and any(e.is_star for e in around.expressions)):
         return
     shown += [exp.alias_(of, name, quoted=True) for name, of in hidden.values()]
     made = rows.copy()

@@ -82,6 +82,10 @@ def _find_group(tokens: Sequence[SparqlToken], bind: int, end: int, name: str) -
         return None
     if any(tokens[n].kind == "var" and tokens[n].text[1:] == name for n in inside):
         return None
+    times = {tokens[n].text[1:] for n in range(bind, end) if tokens[n].kind == "var"} - {name}
+    before = {tokens[n].text[1:] for n in range(opens, bind) if tokens[n].kind == "var"}
+    if not times <= before:  # where BIND stands its time is not bound yet
+        return None
     depth = 0
     for n in range(closes + 3, len(tokens)):
         token = tokens[n]

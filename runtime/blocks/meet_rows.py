@@ -80,7 +80,9 @@ def meet_rows(
     versions, times, deleted, later = _list_versions(meeting, updates, held, streams)
     keys = [column for _, column in meeting.key]
     asked = _list_keys(meeting, rows, held.schema)
-    codes, _ = code_rows(pa.concat_tables([versions.select(keys), asked]), keys)
+    codes = np.zeros(versions.num_rows + len(rows.times), dtype=np.int64)
+    if keys:  # without any, all versions are of one
+        codes, _ = code_rows(pa.concat_tables([versions.select(keys), asked]), keys)
     known, wanted = codes[: versions.num_rows], codes[versions.num_rows :]
     moments = np.unique(times)
     places = len(moments) + 1

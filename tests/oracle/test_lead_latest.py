@@ -132,8 +132,10 @@ def test_it_holds_what_duckdb_answers(text: str, folder: Path, project: OpenProj
         f"SELECT m.line, x.state FROM m LEFT JOIN ({CHOSEN}) x ON m.k = x.k",
         f"SELECT m.line, x.v FROM ({CHOSEN}) x JOIN m ON m.k = x.k JOIN ({CHOSEN}) y ON y.k = m.k",
         f"SELECT * FROM m JOIN ({CHOSEN}) x ON m.k = x.k",
+        f"SELECT * FROM (SELECT k FROM ({NUMBERED}) y WHERE rn = 1 AND v > 3) x",
+        f"SELECT k, v FROM (SELECT k, v, {N} AS v FROM s) x WHERE v = 1",
     ],
 )
-def test_other_joins_are_refused(text: str, project: OpenProject) -> None:
-    with pytest.raises(OntoweirError, match=r"is outside what is read|beside"):
+def test_other_forms_are_refused(text: str, project: OpenProject) -> None:
+    with pytest.raises(OntoweirError, match=r"outside what is read|beside|are read where"):
         project.check(text)

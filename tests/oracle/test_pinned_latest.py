@@ -41,6 +41,16 @@ ASKED = [
     f"{HR} v ON v.bed = a.bed AND a.ts >= v.ts",
     f"{PINNED} v ON v.bed = a.bed AND v.kind = 'hr' AND a.ts >= v.ts",
 ]
+ONE = PINNED.replace("vital", "(SELECT * FROM vital WHERE kind = 'hr' AND bed = 'b')")
+KEYLESS = [
+    f"{ONE} v ON a.ts >= v.ts",
+    f"{ONE.replace('ASOF', 'ASOF LEFT')} v ON a.ts > v.ts",
+    (
+        "SELECT a.bed, a.ts, (SELECT v.value FROM vital v WHERE v.bed = 'a' AND v.kind = 'hr' AND "
+        f"v.ts <= a.ts {LAST}"
+    ),
+    f"{ONE.replace('v.value', '3 AS x')} v ON a.ts >= v.ts",
+]
 
 
 @pytest.fixture(name="folder", scope="module")
@@ -70,10 +80,18 @@ def open_it(folder: Path) -> OpenProject:
     return ontoweir.open_project(folder)
 
 
-@pytest.mark.parametrize("text", ASKED)
-def test_it_is_as_duckdb_answers(text: str, folder: Path, project: OpenProject) -> None:
+@pytest.mark.parametrize(
+    ("text", "tier", "rows"),
+    [
+        *((text, "conditionally-bounded", 3) for text in ASKED),
+        *((text, "tree-bounded", 1) for text in KEYLESS),
+    ],
+)
+def test_it_is_as_duckdb_answers(
+    text: str, tier: str, rows: int, folder: Path, project: OpenProject
+) -> None:
     verdict = project.check(text)
-    assert (verdict.tier, verdict.bound and verdict.bound.rows) == ("conditionally-bounded", 3)
+    assert (verdict.tier, verdict.bound and verdict.bound.rows) == (tier, rows)
     found: Counter[tuple[Any, ...]] = Counter()
     for row in project.replay(text).to_arrow().to_pylist():
         found[row["bed"], row["ts"].replace(tzinfo=None), row[list(row)[2]]] += row.get(

@@ -47,6 +47,7 @@ COUNTED = "SELECT ?h (COUNT(*) AS ?n) { GRAPH ?t { ?s a :C }"
         f"{COUNTED} BIND(:tumble(?t, 1) AS ?h) }} GROUP BY ?h",
         "SELECT ?n { " + COUNTED + f" BIND({HOUR} AS ?h) }} }} GROUP BY ?h",
         f"SELECT ?h {{ BIND({HOUR} AS ?h",
+        f"SELECT ?h (COUNT(*) AS ?n) {{ BIND({HOUR} AS ?h) GRAPH ?t {{ ?s a :C }} }} GROUP BY ?h",
     ],
 )
 def test_other_texts_are_as_they_were(text: str) -> None:
