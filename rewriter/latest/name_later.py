@@ -20,7 +20,7 @@ def name_later(select: "exp.Select") -> None:
 
 
 def _read_partners(select: "exp.Select") -> None:
-    """SELECT … FROM s LEFT JOIN s AS o ON … WHERE o.key IS NULL."""
+    """SELECT … FROM s LEFT JOIN s AS o ON … WHERE o.key IS NULL, of a column that ON compares."""
     from sqlglot import exp
 
     joins, start = select.args.get("joins") or [], select.args.get("from_")
@@ -38,15 +38,15 @@ def _read_partners(select: "exp.Select") -> None:
         not c.table for c in select.find_all(exp.Column) if c.find_ancestor(exp.Select) is select
     ):
         return
-    equal = {
+    compared = {
         side.name.lower()
         for c in split_conjuncts(on)
-        if isinstance(c, exp.EQ)
+        if isinstance(c, (exp.EQ, exp.LT, exp.LTE, exp.GT, exp.GTE))
         for side in (c.this, c.expression)
         if isinstance(side, exp.Column) and side.table.lower() == other.lower()
     }
     conjuncts = list(split_conjuncts(where.this))
-    missing = [c for c in conjuncts if _is_missing(c, other, equal)]
+    missing = [c for c in conjuncts if _is_missing(c, other, compared)]
     rest = [c for c in conjuncts if c not in missing]
     shown = [
         *select.expressions,
@@ -63,9 +63,9 @@ def _read_partners(select: "exp.Select") -> None:
     select.set("where", exp.Where(this=exp.and_(*rest, absent)))
 
 
-def _is_missing(condition: "exp.Expr", alias: str, equal: set[str]) -> bool:
-    """Whether it says that a column of a table is NULL that equals another one, so that there is no
-    row of the table."""
+def _is_missing(condition: "exp.Expr", alias: str, compared: set[str]) -> bool:
+    """Whether it says that a column of a table is NULL, one that is compared with others, so that
+    there is no row of the table."""
     from sqlglot import exp
 
     condition = condition.unnest()
@@ -75,7 +75,7 @@ def _is_missing(condition: "exp.Expr", alias: str, equal: set[str]) -> bool:
     return (
         isinstance(column, exp.Column)
         and column.table.lower() == alias.lower()
-        and column.name.lower() in equal
+        and column.name.lower() in compared
     )
 
 

@@ -191,7 +191,7 @@ def test_types_of_several_rows_equal_duckdb(seed: int) -> None:
         "x.a + y.a IS NOT NULL",
         "(x.a > 3 OR y.a > 3)",
         "NOT (x.a > 3 AND y.b > 1)",
-        "(x.f > y.f OR EXTRACT(EPOCH FROM y.ts - x.ts) > 3)",
+        "(x.f > y.f OR EXTRACT(EPOCH FROM y.ts - x.ts) + x.h > 3)",
     ],
 )
 def test_conditions_of_several_rows_are_read(condition: str) -> None:
