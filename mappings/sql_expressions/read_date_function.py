@@ -20,7 +20,7 @@ from ontoweir.mappings.model.parse_duration import parse_duration
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_UNITS_US = {
+UNITS_US = {
     "MICROSECOND": 1,
     "MILLISECOND": 1_000,
     "SECOND": 1_000_000,
@@ -154,7 +154,7 @@ def _read_addition(
     tree: exp.Expr, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
 ) -> Expression:
     """TIMESTAMPADD(unit, a constant, time)."""
-    unit, count = _UNITS_US.get(tree.args["unit"].name.upper()), read(tree.expression)
+    unit, count = UNITS_US.get(tree.args["unit"].name.upper()), read(tree.expression)
     if unit is None or not isinstance(count, Value) or not isinstance(count.value, int):
         raise refuse(tree, why="a constant number of weeks, days, hours or less is added")
     time = build.cast(read(tree.this), TimestampType())
@@ -181,10 +181,10 @@ def _read_difference(
         later, earlier = (build.cast(side, TimestampType()) for side in sides)
     else:
         later, earlier = read(tree.this), read(tree.expression)
-    if name.rstrip("S") not in _UNITS_US:
+    if name.rstrip("S") not in UNITS_US:
         raise refuse(tree, why=f"{name} is not always equally long", fix="write it in days")
     micros = build.difference_us(later, earlier)
-    return build.whole_units(micros, _UNITS_US[name.rstrip("S")], down=False)
+    return build.whole_units(micros, UNITS_US[name.rstrip("S")], down=False)
 
 
 def _read_truncation(

@@ -9,20 +9,12 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.mappings.sql_expressions.read_date_function import UNITS_US
 from ontoweir.rewriter.windows.read_sql_time import read_sql_time
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_UNITS_US = {
-    "MICROSECOND": 1,
-    "MILLISECOND": 1_000,
-    "SECOND": 1_000_000,
-    "MINUTE": 60_000_000,
-    "HOUR": 3_600_000_000,
-    "DAY": 86_400_000_000,
-    "WEEK": 604_800_000_000,
-}
 _MOST_US = 10**15
 """Beyond that, about 30 years, a double in which seconds are divided may not tell times apart."""
 _Op = Literal["<", "<=", ">", ">="]
@@ -180,7 +172,7 @@ def _read_lag(tree: "exp.Expr", scope: Scope) -> _Lag | None:
             return None
         return _Lag(lag.later, lag.earlier, lag.unit_us * number, False)
     if isinstance(tree, exp.TimestampDiff):
-        unit = _UNITS_US.get(_unit_name(tree))
+        unit = UNITS_US.get(_unit_name(tree))
         sides, whole = (tree.this, tree.expression), True
     elif isinstance(tree, exp.Extract) and tree.this.name.upper() == "EPOCH":
         inner = tree.expression.unnest()
