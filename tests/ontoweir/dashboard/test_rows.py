@@ -48,7 +48,9 @@ def add(site: Site) -> Add:
             "at": pa.array(times, pa.timestamp("us", "UTC")),
         }
         file = folder / f"part-{number:012d}.parquet"
-        pq.write_table(pa.table(columns), file)
+        beside = folder / f".{file.name}.writing"
+        pq.write_table(pa.table(columns), beside)
+        beside.rename(file)  # who follows the folder sees a whole file or none, as a run has it
         return file
 
     return write
