@@ -1,8 +1,7 @@
 """The trees of a text in Spark SQL, and in the words of Flink that sqlglot does not know."""
 
 import re
-from collections.abc import Callable, Sequence, Set
-from functools import partial
+from collections.abc import Sequence, Set
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,8 @@ _TABLES = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 """Functions of Flink that make tables of windows."""
 _CALLED = ("WINDOW", "SESSION")
 """Words of SQL that are functions, too, where they are called."""
+_WHOLE = "ONTOWEIR_DATE_TRUNC"
+"""The name of date_trunc while it is parsed: sqlglot keeps all arguments of what it does not know."""
 _AFTER_NAMES = ("", ",", ")", ";", "HAVING", "ORDER", "QUALIFY", "LIMIT", "UNION", "FROM")
 """What follows a name in GROUP BY, or in SELECT."""
 _FORMATTED = (
@@ -43,24 +44,38 @@ def parse_statements(text: str) -> "list[exp.Expr | None]":
     from sqlglot import Dialect, exp
 
     dialect = Dialect.get_or_raise("spark")
-    plain: Any = type(dialect.parser())
-    whole = {"DATE_TRUNC": lambda args: exp.Anonymous(this="DATE_TRUNC", expressions=args)}
-    ends = {name: partial(_read_end, plain.FUNCTIONS[name]) for name in ("FIRST", "LAST")}
-    functions = {"FUNCTIONS": {**plain.FUNCTIONS, **whole, **ends}}
-    parser = type(plain)("WholeParser", (plain,), functions)
-    tokens = _read_calls(_read_tables(dialect.tokenize(text)))
+    tokens = _order_ends(_read_calls(_read_tables(dialect.tokenize(text))))
     _refuse_week_years(tokens)
-    return _name_views(list(parser(dialect=dialect).parse(tokens, text)))
+    parsed = list(dialect.parser().parse(tokens, text))
+    for tree in parsed:
+        for call in () if tree is None else tree.find_all(exp.Anonymous):
+            if call.this == _WHOLE:
+                call.set("this", "DATE_TRUNC")
+    return _name_views(parsed)
 
 
-def _read_end(plain: "Callable[[list[exp.Expr]], exp.Expr]", args: "list[exp.Expr]") -> "exp.Expr":
-    """FIRST or LAST; a second argument, which is not Spark's TRUE or FALSE, is what orders."""
-    from sqlglot import exp
+def _order_ends(tokens: "Sequence[Token]") -> "list[Token]":
+    """The tokens, where the second of two arguments of FIRST or LAST, which is not Spark's TRUE or
+    FALSE, is what orders. (Tokens are changed rather than the parser's functions: a sqlglot that is
+    compiled, `sqlglot[c]`, cannot be inherited from.)"""
+    from sqlglot import TokenType
 
-    if len(args) != 2 or isinstance(args[1], exp.Boolean):
-        return plain(args)
-    ordered = [exp.Ordered(this=args[1], desc=False, nulls_first=True)]
-    return plain([exp.Order(this=args[0], expressions=ordered)])
+    kept = list(tokens)
+    calls: list[list[int]] = []  # of each parenthesis: its place, and those of the commas in it
+    for place, token in enumerate(tokens):
+        if token.token_type is TokenType.L_PAREN:
+            calls.append([place])
+        elif token.token_type is TokenType.COMMA and calls:
+            calls[-1].append(place)
+        elif token.token_type is TokenType.R_PAREN and calls:
+            opens, *commas = calls.pop()
+            named = opens > 0 and tokens[opens - 1].text.upper() in ("FIRST", "LAST")
+            if named and len(commas) == 1:
+                last = [t.text.upper() for t in tokens[commas[0] + 1 : place]]
+                orders = any(t.token_type is TokenType.ORDER_BY for t in tokens[opens:place])
+                if last not in (["TRUE"], ["FALSE"]) and not orders:
+                    kept[commas[0]] = _change(tokens[commas[0]], TokenType.ORDER_BY, "ORDER BY")
+    return kept
 
 
 def _name_views(parsed: "list[exp.Expr | None]") -> "list[exp.Expr | None]":
@@ -142,7 +157,9 @@ def _read_calls(tokens: "Sequence[Token]") -> "list[Token]":
 
     following = [*(token.text for token in tokens), ""][1:]
     return [
-        _change(token, TokenType.VAR, token.text)
+        _change(token, TokenType.VAR, _WHOLE)
+        if token.text.upper() == "DATE_TRUNC" and after == "("
+        else _change(token, TokenType.VAR, token.text)
         if token.token_type is not TokenType.VAR
         and (
             (token.text.upper() in _CALLED and after == "(")

@@ -1,7 +1,6 @@
 """SQL in messages, in words that people write."""
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -11,31 +10,36 @@ def show_sql(tree: "exp.Expr") -> str:
     """A piece of SQL as Spark's, but for what Spark has other words for: EXCLUDE, AT TIME ZONE, and
     plain names, which have no quotes.
 
+    What is written otherwise is put into a copy of the tree as text, from the leaves up: a sqlglot
+    that is compiled (`sqlglot[c]`) has no generator that could be inherited from.
+
     Args:
         tree: the piece.
     """
-    text: str = _make_generator()(dialect="spark").generate(tree)
-    return text
-
-
-@cache
-def _make_generator() -> Any:
     from sqlglot import exp
-    from sqlglot.dialects.spark import Spark
 
-    class Shown(Spark.Generator):  # type: ignore[misc, valid-type]
-        SUPPORTS_WINDOW_EXCLUDE = True
-        TRANSFORMS: ClassVar[Any] = {
-            k: v for k, v in Spark.Generator.TRANSFORMS.items() if k != exp.AtTimeZone
-        }
+    whole = exp.Paren(this=tree.copy())  # so that the piece itself can be put in, too
+    for node in reversed(list(whole.this.dfs())):
+        text = _write(node)
+        if text is not None:
+            node.replace(exp.Var(this=text))
+    return whole.this.sql("spark")
 
-        def identifier_sql(self, expression: "exp.Identifier") -> str:
-            name = str(expression.name)
-            plain = name.isascii() and name.isidentifier()
-            return name if plain else str(super().identifier_sql(expression))
 
-        def ordered_sql(self, expression: "exp.Ordered") -> str:
-            by = self.sql(expression, "this")
-            return f"{by} DESC" if expression.args.get("desc") else by
+def _write(node: "exp.Expr") -> str | None:
+    """The text of a node whose parts have been written; None: as Spark writes it (a name is quoted
+    or not in place)."""
+    from sqlglot import exp
 
-    return Shown
+    match node:
+        case exp.Identifier():
+            node.set("quoted", not (node.name.isascii() and node.name.isidentifier()))
+        case exp.Ordered():
+            return f"{node.this.sql('spark')}{' DESC' if node.args.get('desc') else ''}"
+        case exp.AtTimeZone():
+            return f"{node.this.sql('spark')} AT TIME ZONE {node.args['zone'].sql('spark')}"
+        case exp.WindowSpec() if node.args.get("exclude") is not None:
+            excluded = node.text("exclude")
+            node.set("exclude", None)
+            return f"{node.sql('spark')} EXCLUDE {excluded}"
+    return None
