@@ -50,6 +50,16 @@ COMPACT = "compact"
 """A kind: two files of answers become one."""
 
 
+DEEPEST = {
+    "in-kernel": 240,
+    FULL: 60,
+    "at-the-disk": 250,
+    RENEWED: 600,
+    "after-output-commit": 1,
+}
+"""How often a stage is reached, at most, before the kill: of answers most runs commit one or two."""
+
+
 class _Rows:
     """What a micro-batch's DataFrame is asked for."""
 
@@ -202,7 +212,7 @@ def main() -> None:
     while done < kills:
         mine = folder / str(cases)
         work = pick(seed + 1000 * cases)
-        deepest = {"in-kernel": 240, FULL: 60, "at-the-disk": 250, RENEWED: 600}.get(stage, 2)
+        deepest = DEEPEST.get(stage, 2)
         ended = False
         while done < kills and not ended:
             died = cycle(mine / "killed", stage, random.randint(1, deepest), work)
