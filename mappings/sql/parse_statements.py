@@ -16,7 +16,7 @@ _TABLES = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 _CALLED = ("WINDOW", "SESSION")
 """Words of SQL that are functions, too, where they are called."""
 _WHOLE = "ONTOWEIR_DATE_TRUNC"
-"""The name of date_trunc while it is parsed: sqlglot keeps all arguments of what it does not know."""
+"""The name of date_trunc while it is parsed: it keeps its arguments."""
 _AFTER_NAMES = ("", ",", ")", ";", "HAVING", "ORDER", "QUALIFY", "LIMIT", "UNION", "FROM")
 """What follows a name in GROUP BY, or in SELECT."""
 _FORMATTED = (

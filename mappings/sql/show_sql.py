@@ -23,7 +23,8 @@ def show_sql(tree: "exp.Expr") -> str:
         text = _write(node)
         if text is not None:
             node.replace(exp.Var(this=text))
-    return whole.this.sql("spark")
+    text: str = whole.this.sql("spark")
+    return text
 
 
 def _write(node: "exp.Expr") -> str | None:

@@ -57,7 +57,7 @@ DEEPEST = {
     RENEWED: 600,
     "after-output-commit": 1,
 }
-"""How often a stage is reached, at most, before the kill: of answers most runs commit one or two."""
+"""How often a stage is reached, at most, before the kill: many runs commit answers once."""
 
 
 class _Rows:

@@ -48,6 +48,14 @@ def flatten_rows(
     return table.rename_columns(list(names)), paths, unnest
 
 
+def count_empty(rows: "pa.Table", unnest: str) -> int:
+    """Rows that have no element in an array, which is at a path."""
+    import pyarrow.compute as pc
+
+    counts = pc.list_value_length(_spread(rows).column(unnest))
+    return int(pc.sum(pc.equal(pc.fill_null(counts, 0), 0)).as_py() or 0)
+
+
 def make_name(text: str) -> str:
     """A text as a name that is plain in TOML, SQL and IRIs."""
     name = re.sub(r"\W+", "_", write_plain(text), flags=re.ASCII).strip("_").lower()

@@ -36,7 +36,7 @@ from ontoweir.measuring.propose_declarations import (
     propose_declarations,
     propose_nullable,
 )
-from ontoweir.scaffold.terms.describe_stream import find_own_id
+from ontoweir.scaffold.terms.describe_stream import find_own_id, names_thing
 from ontoweir.scaffold.terms.name_terms import names_rows
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ DECLARED = "declared, not seen"
 """The evidence of what has no data."""
 _ONCE = 0.9
 """Of the values of a column that numbers rows so many are there once, at least."""
+_EXPECTED = 3
+"""Where of numbers drawn by lot so many pairs would be the same, it says something that none is."""
 _DAY = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}\b|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}\b")
 """Texts that begin so are days or times, and others will come."""
 _FEW = 20
@@ -98,6 +100,7 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     for name, stream in streams.items():
         made = (p for p in propose_declarations(stream, found[name]) if not p.asked)
         proposed = [p for p in made if _is_safe(p) and not _is_chance(p.declared, stream)]
+        proposed = [p for p in proposed if not _may_repeat(p.declared, stream, found[name])]
         if stream.data.sort:
             proposed = [p for p in proposed if not isinstance(p.declared, SetLateness)]
         keys = [p for p in proposed if isinstance(p.declared, AddKey)]
@@ -244,6 +247,22 @@ def _is_chance(declared: Declared, stream: Stream) -> bool:
             return whole and not names_rows(name, made.relation, to)
         case _:
             return False
+
+
+def _may_repeat(declared: Declared, stream: Stream, measured: "MeasuredStream") -> bool:
+    """Whether it is a key by whole numbers of which so few share a timestamp that they would hardly
+    be the same, were they drawn by lot: fewer than `_EXPECTED` times. Later rows would be rejected
+    that have the same. (Not of numbers that are called as what tells things apart.)"""
+    if not isinstance(declared, AddKey):
+        return False
+    others = [n for n in declared.columns if n != stream.timestamp]
+    kinds = {c.name: c.type for c in stream.columns}
+    numbers = [n for n in others if isinstance(kinds[n], IntType) and not names_thing(n)]
+    if len(others) != 1 or not numbers:
+        return False
+    distinct = measured.columns[others[0]].distinct or measured.rows
+    pairs = measured.rows * (measured.rate - 1) / 2  # at most
+    return pairs < _EXPECTED * distinct
 
 
 def _choose_unit(stream: Stream, step_us: int | None) -> tuple[Stream, str]:

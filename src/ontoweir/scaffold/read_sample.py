@@ -22,7 +22,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.runtime.text.convert_text import NotPlain
 from ontoweir.scaffold.find_envelope import Changes, find_envelope
-from ontoweir.scaffold.flatten_rows import flatten_rows, make_name
+from ontoweir.scaffold.flatten_rows import count_empty, flatten_rows, make_name
 from ontoweir.scaffold.sniff_csv import Sniffed, sniff_csv
 from ontoweir.scaffold.texts.find_preamble import LeftOut
 from ontoweir.scaffold.texts.read_cells import CsvForm, is_plain, read_cells
@@ -165,12 +165,14 @@ def _list_parts(path: Path, names: Sequence[str]) -> dict[str, str]:
 
 
 def _read_lines(lines: "pa.Table", unnest: str, path: Path) -> Sample | None:
-    """Lines without their array (None: they have no measured values of their own, with fractions).
-    Where the array's elements are rows, such a value would count once for each of them."""
+    """Lines without their array (None: each has elements in it, and they have no measured values of
+    their own, with fractions). Where the array's elements are rows, such a value would count once
+    for each of them, and a line without elements would have no row."""
     rows, paths, _ = flatten_rows(lines, leave=unnest)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = _list_known(types)
-    if not any(isinstance(kind, FloatType) for _, kind in known):
+    measured = any(isinstance(kind, FloatType) for _, kind in known)
+    if not measured and not count_empty(lines, unnest):
         return None
     left_out = tuple(name for name, kind in types if (name, kind) not in known)
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))

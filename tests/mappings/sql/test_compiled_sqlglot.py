@@ -4,6 +4,7 @@ generators cannot be inherited from, and nothing here does."""
 from typing import Any
 
 import pytest
+from sqlglot import exp
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parsers.spark import SparkParser
 
@@ -13,13 +14,14 @@ from ontoweir.mappings.sql.show_sql import show_sql
 TEXT = """SELECT date_trunc('hour', ts), FIRST(a, ts), LAST(a, TRUE), FIRST(a ORDER BY ts, b),
 COUNT(*) OVER (PARTITION BY `k l` ORDER BY ts ROWS 3 PRECEDING EXCLUDE GROUP) AS `n`,
 ts AT TIME ZONE 'Europe/Paris' FROM TUMBLE(TABLE s, DESCRIPTOR(ts), INTERVAL '1' HOUR)"""
+FRAME = "ROWS BETWEEN 3 PRECEDING AND CURRENT ROW"
 
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """What Python says where a compiled class is inherited from."""
 
-    def refuse(cls: type, **_: Any) -> None:
+    def refuse(cls: type, /, **_: Any) -> None:
         raise TypeError("interpreted classes cannot inherit from compiled")
 
     for kind in (SparkParser, SparkGenerator):
@@ -29,15 +31,14 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("compiled")
 def test_texts_are_read_and_shown() -> None:
     (tree,) = parse_statements(TEXT)
-    assert tree is not None
+    assert isinstance(tree, exp.Select)
     before = tree.sql()
     assert [show_sql(e) for e in tree.selects] == [
         "DATE_TRUNC('hour', ts)",
         "FIRST(a ORDER BY ts)",
         "LAST(a) IGNORE NULLS",
         "FIRST(a ORDER BY ts, b)",
-        "COUNT(*) OVER (PARTITION BY `k l` ORDER BY ts ROWS BETWEEN 3 PRECEDING AND CURRENT ROW "
-        "EXCLUDE GROUP) AS n",
+        f"COUNT(*) OVER (PARTITION BY `k l` ORDER BY ts {FRAME} EXCLUDE GROUP) AS n",
         "ts AT TIME ZONE 'Europe/Paris'",
     ]
     assert tree.sql() == before

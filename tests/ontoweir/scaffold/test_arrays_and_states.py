@@ -64,6 +64,39 @@ def test_an_array_beside_names_alone_is_the_table(run: Run, tmp_path: Path) -> N
     assert {name: s["source"]["unnest"] for name, s in streams.items()} == {"up": "heard"}
 
 
+def test_lines_without_elements_are_rows_too(run: Run, tmp_path: Path) -> None:
+    """Elsewhere they would have none: the lines are a table of their own."""
+    lines = _uplinks(0, own=False)
+    lines[3]["heard"], lines[5]["heard"] = [], None
+    (tmp_path / "up.jsonl").write_text("".join(json.dumps(n) + "\n" for n in lines))
+    assert run("init", tmp_path / "p", "--from", tmp_path / "up.jsonl").code == 0
+    query = "SELECT device, COUNT(*) AS n FROM up GROUP BY device"
+    got = _last(run, tmp_path / "p", query, "device")
+    for device, row in got.items():
+        assert row["n"] == sum(line["device"] == device for line in lines)
+
+
+def test_numbers_of_things_are_not_their_values(run: Run, tmp_path: Path) -> None:
+    """Not the number of the vessel, and tons, which no two rows of a time share by chance, are no
+    key: later rows would be rejected."""
+    random = Random(1)
+    lines = [
+        {
+            "at": f"{_FIRST + timedelta(minutes=n // 2):%Y-%m-%dT%H:%M:%SZ}",
+            "port": random.choice(["north", "south"]),
+            "vessel_mmsi": random.choice([219000001, 219000002, 219000003]),
+            "tons": 2 * random.randint(0, 4000) + n % 2,
+        }
+        for n in range(400)
+    ]
+    (tmp_path / "calls.jsonl").write_text("".join(json.dumps(n) + "\n" for n in lines))
+    assert run("init", tmp_path / "p", "--from", tmp_path / "calls.jsonl").code == 0
+    stream = tomllib.loads((tmp_path / "p" / "ontoweir.toml").read_text())["streams"]["calls"]
+    assert "keys" not in stream
+    above = (tmp_path / "p" / "queries" / "calls-above.rq").read_text()
+    assert ":tons ?value" in above
+
+
 def test_the_latest_state(run: Run, tmp_path: Path) -> None:
     rows = [("door", "on"), ("lamp", "off"), ("door", "unavailable"), ("lamp", "21.5")] * 5
     lines = [

@@ -65,7 +65,7 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
     kinds = {c.name: c.type for c in stream.columns}
     measured = [n for n in numbers if not isinstance(kinds[n], IntType)]
     keys = {n for key in stream.keys for n in key}
-    plain = [n for n in numbers if n not in keys and not n.lower().endswith("id")]
+    plain = [n for n in numbers if n not in keys and not names_thing(n)]
     told = [n for n, k in kinds.items() if isinstance(k, StringType | BooleanType)]
     state = next((n for n in told if n not in {entity, *keys}), None)
     if entity is not None and relation is None:
@@ -97,6 +97,16 @@ def _find_rows(entity: str, stream: Stream, catalog: Catalog) -> str | None:
         ),
         None,
     )
+
+
+def names_thing(column: str) -> bool:
+    """Whether whole numbers of a column are called as what tells things apart, not as what is
+    measured of them.
+
+    >>> names_thing("vessel_mmsi"), names_thing("deviceId"), names_thing("tons")
+    (True, True, False)
+    """
+    return _is_number(column) or column.lower().endswith("id")
 
 
 def _is_number(column: str) -> bool:
