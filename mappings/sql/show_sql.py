@@ -20,9 +20,9 @@ def show_sql(tree: "exp.Expr") -> str:
 
     whole = exp.Paren(this=tree.copy())  # so that the piece itself can be put in, too
     for node in reversed(list(whole.this.dfs())):
-        text = _write(node)
-        if text is not None:
-            node.replace(exp.Var(this=text))
+        written = _write(node)
+        if written is not None:
+            node.replace(exp.Var(this=written))
     text: str = whole.this.sql("spark")
     return text
 
