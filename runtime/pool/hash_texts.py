@@ -34,6 +34,14 @@ def hash_texts(
     return hashes
 
 
+def group_hashes(hashes: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first row of each hash, ascending, and of every row the number of its hash among them."""
+    groups = pa.array(hashes).dictionary_encode().indices.to_numpy().astype(np.int64)
+    firsts = np.empty(int(groups.max(initial=-1)) + 1, dtype=np.int64)
+    firsts[groups[::-1]] = np.arange(len(groups) - 1, -1, -1)
+    return firsts, groups
+
+
 def _hash_block(texts: "pa.LargeStringArray", seed: int, *, whole: bool) -> NDArray[np.uint64]:
     rows = len(texts)
     _, places, content = texts.buffers()

@@ -13,7 +13,7 @@ from ontoweir.runtime.pool.dictionary_codes import DictionaryCodes, spread
 from ontoweir.runtime.pool.grow import Growing
 from ontoweir.runtime.pool.hash_slots import EMPTY, HashSlots
 from ontoweir.runtime.pool.hash_slots import Codes as Codes
-from ontoweir.runtime.pool.hash_texts import hash_texts
+from ontoweir.runtime.pool.hash_texts import group_hashes, hash_texts
 from ontoweir.runtime.pool.take_pieces import take_pieces
 
 TEXT = pa.large_string()
@@ -167,8 +167,15 @@ class TextTable:
         return spread(self._probe(coded.dictionary), coded.indices)
 
     def _probe(self, texts: "pa.LargeStringArray") -> Codes:
-        """The codes of texts, by their hashes; those of the table are hashed when they are looked
-        up so for the first time."""
+        """The codes of texts, by their hashes."""
+        rows = None if not texts.null_count else _list_valid(texts)
+        return self._find_hashed(texts, hash_texts(texts), rows)
+
+    def _find_hashed(
+        self, texts: "pa.LargeStringArray", hashes: NDArray[np.uint64], rows: Codes | None
+    ) -> Codes:
+        """The codes of texts with some hashes (`rows`: of these alone); those of the table are
+        hashed when they are looked up so for the first time."""
 
         def same(rows: Codes | None, codes: Codes) -> NDArray[np.bool_]:
             mine = texts if rows is None else texts.take(pa.array(rows))
@@ -176,12 +183,11 @@ class TextTable:
 
         if len(self._slots) < len(self):
             self._slots.append(hash_texts(self._since(len(self._slots))))
-        rows: Codes | None = None
-        if texts.null_count:
-            rows = np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False))
-        return self._slots.find(hash_texts(texts), same, rows)
+        return self._slots.find(hashes, same, rows)
 
     def _add(self, texts: "pa.LargeStringArray") -> Codes:
+        if len(texts) > _SMALL and not _repeats(texts):
+            return self._add_hashed(texts)
         codes = self._find(texts)
         missing = codes == EMPTY
         if texts.null_count:
@@ -193,6 +199,30 @@ class TextTable:
         coded = missed.dictionary_encode()
         codes[rows] = len(self) + coded.indices.to_numpy().astype(np.int64)
         self._append(coded.dictionary)
+        return codes
+
+    def _add_hashed(self, texts: "pa.LargeStringArray") -> Codes:
+        """As _add, of texts most of which seem to be there once: those with one hash are compared
+        with the first of them, in place of being put into another table by Arrow."""
+        hashes = hash_texts(texts)
+        valid = None if not texts.null_count else _list_valid(texts)
+        codes = self._find_hashed(texts, hashes, valid)
+        missing = codes == EMPTY
+        rows = np.flatnonzero(missing) if valid is None else valid[missing[valid]]
+        firsts, groups = group_hashes(hashes[rows])
+        again = np.ones(len(rows), dtype=np.bool_)
+        again[firsts] = False
+        others = np.flatnonzero(again)
+        first = rows[firsts]
+        like = texts.take(pa.array(first[groups[others]]))
+        if not _equal(texts.take(pa.array(rows[others])), like).all():
+            coded = texts.take(pa.array(rows)).dictionary_encode()  # some texts have one hash
+            codes[rows] = len(self) + coded.indices.to_numpy().astype(np.int64)
+            self._append(coded.dictionary)
+            return codes
+        codes[rows] = len(self) + groups
+        self._append(texts.take(pa.array(first)))
+        self._slots.append(hashes[first])
         return codes
 
     def _add_distinct(self, texts: "pa.LargeStringArray") -> Codes:
@@ -258,6 +288,11 @@ def _join(parts: "list[pa.LargeStringArray]") -> "pa.LargeStringArray":
 def _equal(left: "pa.Array", right: "pa.Array") -> NDArray[np.bool_]:
     same: NDArray[np.bool_] = pc.equal(left, right).to_numpy(zero_copy_only=False)
     return same
+
+
+def _list_valid(texts: "pa.LargeStringArray") -> Codes:
+    """The rows whose texts are not NULL."""
+    return np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False))
 
 
 def _repeats(column: "pa.Array") -> bool:
