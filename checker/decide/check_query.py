@@ -32,6 +32,7 @@ from ontoweir.checker.verdict.verdict import (
 )
 from ontoweir.checker.witness.confirm.confirm_shown import can_show
 from ontoweir.checker.witness.refute_beside import refute_beside
+from ontoweir.checker.witness.refute_preceding import refute_preceding
 from ontoweir.checker.witness.refute_standing import refute_standing
 from ontoweir.checker.witness.show_rows import show_rows
 from ontoweir.checker.witness.witness import Witness
@@ -124,6 +125,8 @@ def _check_blocks(
         if witness is not None:
             return replace(whole, tier=Tier.UNBOUNDED, witness=witness, conditions=())
     witness = refute_beside(union, base, known, size=size) if timed else None
+    if witness is None and timed:
+        witness = refute_preceding(union, base, known, size=size)
     if witness is not None:
         return replace(whole, tier=Tier.UNBOUNDED, witness=witness, conditions=())
     return whole

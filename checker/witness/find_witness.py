@@ -18,6 +18,7 @@ from ontoweir.checker.witness.layout.construct_witness import Statics, construct
 from ontoweir.checker.witness.layout.copies import Spread
 from ontoweir.checker.witness.layout.derive_rows import without_derived
 from ontoweir.checker.witness.layout.plan_layouts import Layout, plan_layouts
+from ontoweir.checker.witness.outgrows_lags import outgrows_lags
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -86,7 +87,7 @@ def _find(
             union, catalog, constructed[0], by_median=layout.ranked
         ):
             continue
-        if _has_room(form, union, catalog, layout, size, spread, constructed[1]):
+        if _has_room(form, union, catalog, layout, spread, *constructed):
             return _without_derived(constructed[0], catalog)
     return None
 
@@ -102,12 +103,13 @@ def _has_room(
     union: SpjUnion,
     catalog: Catalog,
     layout: Layout,
-    size: int,
     spread: Spread,
+    smaller: Witness,
     statics: Statics,
 ) -> bool:
-    """Whether three times as many copies fit, with static values that are great, and least."""
-    choices = [statics]
+    """Whether three times as many copies fit, with static values that are great, and least; and
+    more than that, as what lags say to be near is no farther apart."""
+    size, choices = smaller.size, [statics]
     if statics:
         least = construct_witness(form, catalog, layout, size, spread, least=True)
         if least is None:
@@ -116,6 +118,8 @@ def _has_room(
     for chosen in choices:
         larger = construct_witness(form, catalog, layout, 3 * size, spread, chosen)
         if larger is None or not is_legal(larger[0], catalog):
+            return False
+        if outgrows_lags(smaller, larger[0], catalog):
             return False
         if statics and not confirm_witness(union, catalog, larger[0], by_median=layout.ranked):
             return False

@@ -12,6 +12,10 @@ from typing import Any, TypeAlias
 
 from ontoweir.checker.witness.confirm.confirm_aggregates import confirm_aggregates, confirm_medians
 from ontoweir.checker.witness.confirm.confirm_beside import confirm_beside, tells_all
+from ontoweir.checker.witness.confirm.confirm_preceding import (
+    confirm_preceding,
+    find_preceding,
+)
 from ontoweir.checker.witness.confirm.confirm_standing import (
     can_confirm_standing,
     confirm_standing,
@@ -62,6 +66,8 @@ def confirm_witness(
     try:
         if union.standing is not None:
             return can_confirm_standing(union) and confirm_standing(union, catalog, witness)
+        if union.blocks and find_preceding(union) is not None:
+            return confirm_preceding(union, catalog, witness)
         if union.blocks:
             if confirm_beside(union, catalog, witness):
                 return True

@@ -248,7 +248,7 @@ def compute_derived(table: Stream | Relation, content: dict[str, Any]) -> dict[s
     for column in table.columns:
         if column.expression is None:
             continue
-        value = _compute(column.expression, content)
+        value = compute_value(column.expression, content)
         wanted = content.get(column.name, value)
         if wanted != value:
             raise NoRowError
@@ -264,7 +264,12 @@ def without_derived(
     return tuple((name, value) for name, value in values if name not in derived)
 
 
-def _compute(expression: Expression, content: Mapping[str, Any]) -> Any:
+def compute_value(expression: Expression, content: Mapping[str, Any]) -> Any:
+    """What an expression is of a row.
+
+    Raises:
+        NoRowError: it is not known.
+    """
     from ontoweir.mappings.expressions.evaluate import evaluate  # brings Arrow, only used here
     from ontoweir.mappings.expressions.value_types import to_array, to_scalars
 

@@ -8,6 +8,7 @@ from typing import Any, assert_never
 
 from ontoweir.checker.model.normal_form import Kind, NormalForm, ValueClass
 from ontoweir.checker.model.solve_differences import Var
+from ontoweir.checker.witness.layout.choose_told import choose_told
 from ontoweir.checker.witness.layout.derive_rows import (
     compute_derived,
     derive_values,
@@ -35,6 +36,7 @@ def make_rows(
     Raises: NoRowError (it is not known what makes the values of a derived column).
     """
     numbers = dict[tuple[int, Any], int]()
+    told: dict[str, dict[str, Any]] = {}
     absent = {c.attribute for c in form.query.conditions if isinstance(c, IsNull)}
     scales = {c.index: find_scale(form, c, catalog) for c in form.classes}
     derives, stretch = _list_deriving(form, catalog), stretch_steps(form, catalog)
@@ -65,6 +67,9 @@ def make_rows(
                 made = _write_text(*texts[index], number + shift)
             distinct.append((column.name, made))
         if whole and table in derives:
+            if alias not in told:
+                told[alias] = choose_told(declared, known, dict(distinct))
+            distinct = [(name, told[alias].get(name, value)) for name, value in distinct]
             if not isinstance(declared, Stream) or step is None:
                 return derive_values(declared, alias, dict(distinct), form, numbers)
             content = dict(distinct) | {declared.timestamp: _write_time(step * declared.step_us)}
