@@ -1,11 +1,14 @@
 """Witnesses against groups of which HAVING, or expressions, make what is shown."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import product
 
 from ontoweir.checker.witness.confirm.confirm_shown import can_show, confirm_shown
 from ontoweir.checker.witness.evaluate_naively import TooLongError, counting_steps
+from ontoweir.checker.witness.layout.choose_told import choose_told
+from ontoweir.checker.witness.layout.derive_rows import compute_derived, without_derived
+from ontoweir.checker.witness.layout.watch_clock import NoRowError
 from ontoweir.checker.witness.query_to_refute import query_to_refute
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog, FloatType, IntType, Stream
@@ -23,7 +26,7 @@ def show_rows(union: SpjUnion, catalog: Catalog, witness: Witness) -> Witness | 
     Its suffixes come several times, one time after the other, and what is aggregated has values
     beside the constants of the query, the same for all copies. None: none is confirmed.
     """
-    if not can_show(union) or union.derived or union.buckets or union.views:
+    if not can_show(union) or union.buckets or union.views:
         return None
     numbers = sorted({n for e in _expressions(union) for n in _list_numbers(e)})
     near = {d for n in numbers for d in (n - 1, n, n + 1)}
@@ -33,16 +36,60 @@ def show_rows(union: SpjUnion, catalog: Catalog, witness: Witness) -> Witness | 
     arguments = _list_arguments(union, catalog)
     pairs: list[tuple[int, int] | None] = [None]
     pairs += product(values, values) if arguments else ()
+    told = [witness]
+    if union.derived:
+        told = [w for m in (False, True) if (w := _derive(witness, union, catalog, m)) is not None]
     try:
         with counting_steps():
-            for times in repeats:
+            for times, one in product(repeats, told):
                 for pair in pairs:
-                    made = _change(_repeat(witness, catalog, times), arguments, pair)
+                    made = _change(_repeat(one, catalog, times), arguments, pair)
                     if confirm_shown(answers, catalog, made):
-                        return made
+                        return _map_rows(made, lambda row, _: _strip(row, catalog))
     except TooLongError:
         return None
     return None
+
+
+def _derive(witness: Witness, union: SpjUnion, catalog: Catalog, muted: bool) -> Witness | None:
+    """The witness with what is computed of its rows; `muted`: which says something of those before
+    the suffixes, and nothing of the suffixes', where no condition mentions it (None: it is not
+    known what it is)."""
+    assert union.aggregation is not None
+    known: dict[str, set[str]] = {}
+    for query in union.disjuncts:
+        tables = {o.alias: o.table for o in query.occurrences}
+        shown = [o for n, o in query.outputs if n in union.aggregation.group]
+        for a in (
+            *(a for c in query.conditions for a in condition_attributes(c)),
+            *(a for o in shown for a in output_attributes(o)),
+        ):
+            known.setdefault(tables[a.alias], set()).add(a.column)
+
+    def compute(row: WitnessRow, late: bool) -> WitnessRow:
+        table, content = catalog.table(row.table), dict(row.values)
+        if muted and late and row.step is not None:
+            content |= choose_told(table, known.get(row.table, ()), content, muted=True)
+        return replace(row, values=tuple(compute_derived(table, content).items()))
+
+    try:
+        return _map_rows(witness, compute)
+    except NoRowError:
+        return None
+
+
+def _map_rows(witness: Witness, change: Callable[[WitnessRow, bool], WitnessRow]) -> Witness:
+    """The witness with other rows; True is said of those of the suffixes."""
+    return replace(
+        witness,
+        fixed=tuple(change(row, False) for row in witness.fixed),
+        optional=tuple(change(row, False) for row in witness.optional),
+        suffixes=tuple(tuple(change(row, True) for row in s) for s in witness.suffixes),
+    )
+
+
+def _strip(row: WitnessRow, catalog: Catalog) -> WitnessRow:
+    return replace(row, values=without_derived(row.values, catalog.table(row.table)))
 
 
 def _expressions(union: SpjUnion) -> list[Expression]:
@@ -84,6 +131,7 @@ def _list_arguments(union: SpjUnion, catalog: Catalog) -> set[tuple[str, str]]:
         if isinstance(stream := catalog.table(table), Stream)
         and (declared := stream.column(column)) is not None
         and isinstance(declared.type, IntType | FloatType)
+        and declared.expression is None
     }
 
 

@@ -17,6 +17,11 @@ from tests.oracle.database import open_database
 from tests.oracle.test_witness_beside import FREE, decide
 
 _NUMBERS = ("COUNT(*)", "COUNT({0})", "MAX({0})", "MIN({0})", "SUM({0})", "COUNT(DISTINCT {0})")
+_CONDITIONAL = (
+    "COUNT(*) FILTER (WHERE {0} > 5)",
+    "SUM(CASE WHEN {0} < 3 THEN 1 ELSE 0 END)",
+    "COUNT(CASE WHEN {0} > 5 AND x.h < 9 THEN 1 END)",
+)
 _SHOWN = ("{0}", "{0} + 1", "{0} * 0", "ROUND({0} / 3, 1)", "{0} > 2", "-{0}")
 
 
@@ -24,7 +29,8 @@ def make_query(random: Random) -> str:
     """Groups of a stream, or of a join, of which rows are shown as HAVING and expressions say."""
     group = random.choice([["x.a"], ["x.a"], ["x.g"], ["x.g", "x.h"], ["x.b"]])
     of = random.choice(["x.h", "x.h", "x.a"])
-    made = [random.choice(_NUMBERS).format(of) for _ in range(2)]
+    numbers = _NUMBERS if random.random() < 0.6 else _CONDITIONAL
+    made = [random.choice(numbers).format(of) for _ in range(2)]
     shown = [random.choice(_SHOWN).format(m) for m in made[: random.choice([0, 1, 2])]]
     tables = "s AS x"
     if random.random() < 0.3:
@@ -119,6 +125,23 @@ def test_what_having_hides(having: str, tier: Tier) -> None:
     if verdict.witness is not None and len(verdict.witness.suffixes[0]) < 10:  # else it takes long
         text = f"SELECT a, COUNT(*) AS n FROM s GROUP BY a HAVING {having}"
         check_witness(text, verdict.witness, 1)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "COUNT(*) FILTER (WHERE h > 3)",
+        "COUNT(*) FILTER (WHERE h > 3) * 1.0 / COUNT(*)",
+        "ROUND(100.0 * SUM(CASE WHEN h < 3 THEN 1 ELSE 0 END) / COUNT(*), 1)",
+        "COUNT(*) FILTER (WHERE h > 3 AND b < 2) > 3",
+        "AVG(CASE WHEN g = 'open' THEN 1.0 ELSE 0.0 END)",
+    ],
+)
+def test_what_counts_some_of_the_rows(shown: str) -> None:
+    text = f"SELECT a, {shown} AS n FROM s GROUP BY a"
+    verdict = decide(text)
+    assert verdict.witness is not None
+    check_witness(text, verdict.witness, 1)
 
 
 @pytest.mark.parametrize(

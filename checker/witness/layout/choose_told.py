@@ -28,7 +28,11 @@ _AROUND = (1, -1, 0)
 
 
 def choose_told(
-    table: Stream | Relation, known: Collection[str], filled: Mapping[str, Any]
+    table: Stream | Relation,
+    known: Collection[str],
+    filled: Mapping[str, Any],
+    *,
+    muted: bool = False,
 ) -> dict[str, Any]:
     """Other values for some of a row's columns that no condition mentions, so that columns that
     are computed of them are neither NULL, nor false, nor 0: an aggregate of `CASE WHEN speed > 10
@@ -38,6 +42,7 @@ def choose_told(
         table: of the row.
         known: its columns that conditions and answers mention, whose values are laid out.
         filled: the values of all, but for those that are computed.
+        muted: the other way round, so that they say nothing.
     """
     derived = [c for c in table.columns if c.expression is not None]
     fixed = {n for c in derived if c.name in known for n in fields_of(_expression(c))}
@@ -45,14 +50,16 @@ def choose_told(
     fixed |= {n for r in getattr(table, "references", ()) for n in r.columns} | {*known}
     chosen: dict[str, Any] = {}
     for column in derived:
-        parts = () if column.name in known else _list_parts(_expression(column))
-        for part in parts:
+        if column.name in known:
+            continue
+        whole = _expression(column)
+        for part in (whole,) if muted else _list_parts(whole):
             fields = fields_of(part)
             free = [n for n in fields if n not in {*fixed, *chosen} and _is_plain(table, n)]
             if not fields.keys() <= filled.keys():
                 continue
-            if _tells(part, {**filled, **chosen}):
-                if isinstance(part.type, BooleanType):  # so that it is true of other rows, too
+            if _tells(part, {**filled, **chosen}) is not muted:
+                if muted or isinstance(part.type, BooleanType):  # so that it is of other rows, too
                     chosen |= {n: filled[n] for n in free}
                 continue
             for name in free:
@@ -61,7 +68,7 @@ def choose_told(
                 values = (
                     value
                     for value in _list_values(source, part)
-                    if _tells(part, {**filled, **chosen, name: value})
+                    if _tells(part, {**filled, **chosen, name: value}) is not muted
                 )
                 if (found := next(values, None)) is not None:
                     chosen[name] = found
