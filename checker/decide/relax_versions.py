@@ -10,6 +10,8 @@ from ontoweir.rewriter.model.spj import (
     Compare,
     Condition,
     Constant,
+    LiteralOutput,
+    NotNull,
     Occurrence,
     Op,
     SpjQuery,
@@ -20,12 +22,13 @@ from ontoweir.rewriter.model.spj import (
 def relax_versions(union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog] | None:
     """The query where rows meet all versions of their key that are not later, and a catalog in
     which a key has one version at most. None: it reads answers of queries, or computes with what
-    rows have met; or rows may meet none, or not all rows are versions, or those of a time replace
-    all others.
+    rows have met; or rows may meet none, and no column of a version is shown; or not all rows are
+    versions, or those of a time replace all others.
 
     Wherever the catalog's declarations hold, those of the given one do, and both queries have the
-    same answers: the only version of a key is the latest. So a witness against this query, over
-    this catalog, is one against the given query.
+    same answers: the only version of a key is the latest. Where rows may meet none, these are the
+    answers with a value in a column of the version. So a witness against this query, over this
+    catalog, is one against the given query.
     """
     met = {b.stream.name: b for b in union.blocks if isinstance(b.meeting, Meeting)}
     if not met or len(met) < len(union.blocks) or union.views:
@@ -33,9 +36,14 @@ def relax_versions(union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog
     if any(name in met for name, _ in (*union.buckets, *union.derived)):
         return None
     versions_of = [b.meeting.versions for b in met.values() if isinstance(b.meeting, Meeting)]
-    if any(v.optional or v.whole or v.only is not None for v in versions_of):
+    if any(v.whole or v.only is not None for v in versions_of):
         return None
-    disjuncts = tuple(_relax(q, met, catalog) for q in union.disjuncts)
+    if any(v.optional for v in versions_of) and union.aggregation is not None:
+        return None
+    shown = [_show_versions(q, met) for q in union.disjuncts]
+    disjuncts = tuple(_relax(q, met, catalog) for q in shown if q is not None)
+    if len(disjuncts) < len(shown):
+        return None
     streams = dict(catalog.streams)
     for block in met.values():
         assert isinstance(block.meeting, Meeting)
@@ -45,6 +53,37 @@ def relax_versions(union: SpjUnion, catalog: Catalog) -> tuple[SpjUnion, Catalog
             keys = (*stream.keys, versions.key)
             streams[versions.stream] = replace(stream, keys=keys, lags=())
     return replace(union, disjuncts=disjuncts, blocks=()), replace(catalog, streams=streams)
+
+
+def _show_versions(query: SpjQuery, met: dict[str, Block]) -> SpjQuery | None:
+    """The answers with a value in a column of each version that rows may do without (None: no such
+    column is shown)."""
+    more: list[NotNull] = []
+    for occurrence in query.occurrences:
+        block = met.get(occurrence.table)
+        if block is None:
+            continue
+        assert isinstance(block.meeting, Meeting)
+        if not block.meeting.versions.optional:
+            continue
+        columns = {name for _, name in block.meeting.columns}
+        found = (
+            o.value
+            for _, o in query.outputs
+            if isinstance(o, LiteralOutput)
+            and o.value.alias == occurrence.alias
+            and o.value.column in columns
+        )
+        if (value := next(found, None)) is None:
+            return None
+        more.append(NotNull(value))
+    outputs = tuple(
+        (n, replace(o, optional=False))
+        if isinstance(o, LiteralOutput) and o.value in {m.attribute for m in more}
+        else (n, o)
+        for n, o in query.outputs
+    )
+    return replace(query, conditions=(*query.conditions, *more), outputs=outputs)
 
 
 def _relax(query: SpjQuery, met: dict[str, Block], catalog: Catalog) -> SpjQuery:
