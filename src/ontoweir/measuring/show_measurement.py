@@ -139,7 +139,7 @@ def tell_ratios(measurement: Measurement) -> Iterator[str]:
 def _columns(measured: "MeasuredStream", catalog: Catalog, name: str) -> Table:
     table = Table(box=SIMPLE_HEAD)
     for title in ("column", "type", "NULL", "values", "which", "comes again"):
-        table.add_column(title, overflow="fold", no_wrap=title != "which")
+        table.add_column(title, overflow="fold", no_wrap=title not in ("column", "which"))
     for place in (2, 3, 5):
         table.columns[place].justify = "right"
     for column in catalog.streams[name].columns:
