@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from decimal import Decimal
 from itertools import product
+from math import isfinite
 
 from ontoweir.checker.witness.confirm.confirm_shown import can_show, confirm_shown
 from ontoweir.checker.witness.evaluate_naively import TooLongError, counting_steps
@@ -29,7 +31,7 @@ def show_rows(union: SpjUnion, catalog: Catalog, witness: Witness) -> Witness | 
     if not can_show(union) or union.buckets or union.views:
         return None
     numbers = sorted({n for e in _expressions(union) for n in _list_numbers(e)})
-    near = {d for n in numbers for d in (n - 1, n, n + 1)}
+    near = {d for n in numbers for d in (n - 1, n, n + 1, n + 2)}
     repeats = sorted({1, 2} | {n for n in near if 0 < n <= _MOST})
     values = sorted({0, 10} | near)
     answers = query_to_refute(union, union, catalog, timed=True)
@@ -101,8 +103,8 @@ def _expressions(union: SpjUnion) -> list[Expression]:
 def _list_numbers(expression: Expression) -> Iterator[int]:
     match expression:
         case Value(value=value):
-            if isinstance(value, int) and not isinstance(value, bool):
-                yield value
+            if isinstance(value, int | float | Decimal) and isfinite(value):
+                yield int(value)
         case Call(arguments=arguments):
             for one in arguments:
                 yield from _list_numbers(one)

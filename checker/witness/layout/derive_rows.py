@@ -71,12 +71,12 @@ def find_scale(form: NormalForm, group: ValueClass, catalog: Catalog) -> Scale |
     return lambda number: line.image(Fraction(number, group.grain)) * form.unit
 
 
-def is_told_apart(form: NormalForm, group: ValueClass) -> bool:
+def is_told_apart(form: NormalForm, group: ValueClass, *, folded: bool = False) -> bool:
     """Whether of the values of a class, which may be any number, it is only asked which are
-    equal."""
+    equal; `folded`: or what their sum, minimum or maximum is."""
     if any(shift for _, shift in group.attributes) or group.domain.finite:
         return False
-    if any(f.value == group.index for f in form.folds or ()):
+    if not folded and any(f.value == group.index for f in form.folds or ()):
         return False
     if any(group.index in (q.x, q.y) for q in form.inequalities):
         return False
@@ -133,6 +133,11 @@ def derive_values(
         kept = _kept(column.expression) if line is None else None
         if line is None and kept is None:
             group = form.classes[form.class_of[Attribute(alias, column.name)]]
+            like = _find_like(table, column, group, mentioned | chosen, form)
+            if like is not None:
+                content[like] = content.pop(column.name)
+                chosen.add(like)
+                continue
             made = _make_free(table, column, group, mentioned, form)
             place = numbers.setdefault((group.index, content.pop(column.name)), len(numbers))
             content.update({name: of(place) for name, of in made.items()})
@@ -151,6 +156,33 @@ def derive_values(
             content[source.name] = _as_number(number, whole=isinstance(source.type, IntType))
             chosen.add(source.name)
     return tuple(compute_derived(table, content).items())
+
+
+def _find_like(
+    table: Stream | Relation,
+    column: Column,
+    group: ValueClass,
+    taken: set[str],
+    form: NormalForm,
+) -> str | None:
+    """A column that has the values that a derived one was to have, which then has others, in the
+    same order where it grows with it: of values that are only aggregated (None: none is known)."""
+    folded = any(f.value == group.index for f in form.folds or ())
+    if not folded or len(group.attributes) > 1 or not is_told_apart(form, group, folded=True):
+        return None
+    assert column.expression is not None
+    if not isinstance(column.type, FloatType):
+        return None
+    for name in fields_of(column.expression):
+        source = table.column(name)
+        if source is None or name in taken or _is_referenced(table, name):
+            continue
+        if source.expression is not None or not isinstance(source.type, FloatType):
+            continue
+        tends = find_tendency(column.expression, Source(name, Tendency.UP))
+        if tends in (Tendency.UP, Tendency.DOWN):  # else it may have few values
+            return name
+    return None
 
 
 def _make_free(
