@@ -1,0 +1,23 @@
+"""A bound on the rows that have begun, of which later ones are told how many there are."""
+
+from ontoweir.checker.model.normal_form import Statistics
+from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.aggregation import Between
+from ontoweir.rewriter.model.spj import output_attributes
+
+
+def bound_begun(between: Between, catalog: Catalog, statistics: Statistics) -> KeptVersions:
+    """Equal rows that have begun are one count, until what ends them takes it to zero (change.md
+    section 5): there are no more than different values of all that they show (None: any number).
+
+    Args:
+        between: which rows meet which.
+        catalog: the tables.
+        statistics: what is known of the static data.
+    """
+    (query,) = between.begins.disjuncts
+    attributes = [a for _, output in query.outputs for a in output_attributes(output)]
+    wide = extend_catalog(catalog, between.begins)
+    return bound_by_domains(query, list(dict.fromkeys(attributes)), wide, statistics)
