@@ -54,7 +54,4 @@ def _list_read(block: Block, union: SpjUnion) -> Collection[str]:
         read |= {column.name for column in stream.columns}
     for table, expression in union.derived:
         read |= set(fields_of(expression)) if table == name else set()
-    for table, column in union.buckets:
-        if table == name and column.source is not None:
-            read.add(column.source)
     return {n for n in read if n != stream.timestamp and stream.column(n) is not None}

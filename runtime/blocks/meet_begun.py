@@ -23,7 +23,7 @@ def begun_schema(answers: pa.Schema) -> pa.Schema:
 def meet_begun(
     between: Between, held: pa.Table, found: Sequence[pa.Table]
 ) -> tuple[pa.Table, pa.Table]:
-    """The rows of a chunk, each with the different rows before it of its key that nothing has ended,
+    """The rows of a chunk, each with the different rows before it of its key that have not ended,
     as often as there are such; and those that have not been ended after the chunk, counted.
 
     A chunk is of whole timestamps. Of each row that begins it follows from when to when later rows
@@ -131,9 +131,7 @@ def _meet(
     return table.append_column(MULTIPLICITY, pa.array(number))
 
 
-def _count_until(
-    groups: Array, moments: Array, counts: Array, asked: Array, times: Array
-) -> Array:
+def _count_until(groups: Array, moments: Array, counts: Array, asked: Array, times: Array) -> Array:
     """How many of a group there are at a time or before, for each group and time asked for."""
     order = np.lexsort((moments, groups))
     every = np.unique(np.concatenate([moments, times]))
