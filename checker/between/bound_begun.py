@@ -6,10 +6,12 @@ from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Between
-from ontoweir.rewriter.model.spj import output_attributes
+from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 
 
-def bound_begun(between: Between, catalog: Catalog, statistics: Statistics) -> KeptVersions:
+def bound_begun(
+    between: Between[SpjUnion], catalog: Catalog, statistics: Statistics
+) -> KeptVersions:
     """Equal rows that have begun are one count, until what ends them takes it to zero (change.md
     section 5): there are no more than different values of all that they show (None: any number).
 

@@ -40,7 +40,7 @@ _Shown: TypeAlias = tuple[tuple[str, bool, Output], ...]
 
 def split_between(
     block: Block, read: Collection[str], catalog: Catalog, *, near: bool, once: bool
-) -> Between | None:
+) -> Between[SpjUnion] | None:
     """The rows of one stream that meet those of another one before them, unless rows of others came
     between: all of a key, whatever they compare by time alone (None: the answers are not of this
     kind).
@@ -244,14 +244,14 @@ def _make(
     sides: tuple[Sequence[_Rows], Sequence[_Rows]],
     *,
     once: bool,
-) -> Between:
+) -> Between[SpjUnion]:
     found, name = block.union, block.stream.name
     key = [f"key {n}" for n in range(len(pair.key))]
     begun: dict[str, Output] = {
         n: LiteralOutput(a) for n, (a, _) in zip(key, pair.key, strict=True)
     }
     met: dict[str, Output] = {n: LiteralOutput(b) for n, (_, b) in zip(key, pair.key, strict=True)}
-    ends: list[Ending] = []
+    ends: list[Ending[SpjUnion]] = []
     for number, (hits, ended) in enumerate(endings):
         pairs: list[tuple[str, str]] = []
         own: dict[str, Output] = {}

@@ -342,7 +342,7 @@ class Block:
     time: tuple[str, int] | None = None
     absence: Absence | None = None
     meeting: Meeting | Preceding | None = None
-    between: Between | None = None
+    between: "Between[SpjUnion] | None" = None
 
     @property
     def queries(self) -> "tuple[SpjUnion, ...]":

@@ -9,7 +9,7 @@ import pyarrow as pa
 from ontoweir.mappings.model.catalog import Meeting, Stream
 from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.aggregation import Between
-from ontoweir.rewriter.model.spj import Absence
+from ontoweir.rewriter.model.spj import Absence, SpjUnion
 from ontoweir.runtime.blocks.keep_waiting import keep_few_waiting, waiting_schema
 from ontoweir.runtime.blocks.meet_begun import begun_schema, meet_begun
 from ontoweir.runtime.blocks.meet_rows import MetStreams, held_schema, meet_few_rows
@@ -42,7 +42,7 @@ class PreparedBlock:
     absence: Absence | None
     meeting: Meeting | Preceding | None = None
     met: MetStreams | PrecedingStreams | None = None
-    between: Between | None = None
+    between: Between[SpjUnion] | None = None
 
 
 @dataclass(frozen=True, slots=True)

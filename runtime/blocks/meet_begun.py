@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.rewriter.model.aggregation import Between, Ending
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
@@ -21,7 +22,7 @@ def begun_schema(answers: pa.Schema) -> pa.Schema:
 
 
 def meet_begun(
-    between: Between, held: pa.Table, found: Sequence[pa.Table]
+    between: Between[SpjUnion], held: pa.Table, found: Sequence[pa.Table]
 ) -> tuple[pa.Table, pa.Table]:
     """The rows of a chunk, each with the different rows before it of its key that have not ended,
     as often as there are such; and those that have not been ended after the chunk, counted.
@@ -52,7 +53,7 @@ def meet_begun(
     return met, _count_rows(rows, groups, size, counts * alive)
 
 
-def _first_end(rows: pa.Table, times: Array, ending: Ending, hits: pa.Table) -> Array:
+def _first_end(rows: pa.Table, times: Array, ending: Ending[SpjUnion], hits: pa.Table) -> Array:
     """When the first row comes that ends each (µs, or _NEVER)."""
     ended = np.full(rows.num_rows, _NEVER)
     if not hits.num_rows or not rows.num_rows:
@@ -88,7 +89,7 @@ def _code_both(
 
 
 def _meet(
-    between: Between,
+    between: Between[SpjUnion],
     rows: pa.Table,
     meets: pa.Table,
     grouped: tuple[Array, int],

@@ -19,7 +19,7 @@ from ontoweir.rewriter.model.add_views import (
     used_views,
 )
 from ontoweir.rewriter.model.aggregation import Between
-from ontoweir.rewriter.model.spj import Absence
+from ontoweir.rewriter.model.spj import Absence, SpjUnion
 from ontoweir.rewriter.windows.choose_emit import CHANGING
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
 from ontoweir.runtime.engine.execution import BlockContext, ExecutionContext
@@ -88,7 +88,7 @@ class BlockConfig:
     queries: tuple[QueryConfig, ...]
     absence: Absence | None
     meeting: Meeting | Preceding | None = None
-    between: Between | None = None
+    between: Between[SpjUnion] | None = None
 
 
 @dataclass(frozen=True, slots=True)

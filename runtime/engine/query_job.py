@@ -68,4 +68,4 @@ class BlockJob:
     queries: tuple[QueryJob, ...]
     absence: Absence | None = None
     meeting: Meeting | Preceding | None = None
-    between: Between | None = None
+    between: Between[SpjUnion] | None = None
