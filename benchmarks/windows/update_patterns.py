@@ -1,5 +1,5 @@
 """Sliding windows by negative tuples, directly, and aware of update patterns: the comparison of
-Golab and Özsu (SIGMOD 2005, section 6), for its queries without negation, over the size of windows.
+Golab and Özsu (SIGMOD 2005, section 6), for its queries 1 to 4, over the size of windows.
 
     python benchmarks/windows/update_patterns.py [--windows 1000,5000,20000] [--rows 20000] [--draw]
 
@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from draw_windows import Point, draw_windows
+from negation_ways import WAYS as NEGATIONS
 from window_ways import (
     Answer,
     DistinctByNegatives,
@@ -69,7 +70,8 @@ _COLUMNS = '{ src = "int", dst = "int", protocol = "string" }'
 @dataclass(frozen=True, slots=True)
 class Query:
     """A query of the paper: its SQL (`{w}`: a window in seconds), the protocol that it selects, and
-    how each way answers it; `pairs`: its key is source and destination."""
+    how each way answers it; `pairs`: its key is source and destination; `negated`: answers are
+    changes of how often a key is one."""
 
     name: str
     sql: str
@@ -77,6 +79,7 @@ class Query:
     protocol: str | None = None
     links: int = 2
     pairs: bool = False
+    negated: bool = False
 
 
 def _window(alias: str) -> str:
@@ -108,6 +111,13 @@ QUERIES = (
         _DISTINCT,
         links=1,
         pairs=True,
+    ),
+    Query(
+        "3: negation",
+        f"SELECT a.src AS k FROM one a WHERE {_window('a')} EXCEPT ALL "
+        f"SELECT b.src FROM two b WHERE {_window('b')}",
+        NEGATIONS,
+        negated=True,
     ),
     Query(
         "4: join of distinct",
@@ -168,12 +178,14 @@ def _measure(folder: Path, query: Query, size: int, links: Sequence[pa.Table]) -
     """All ways of a query, whose answers are compared."""
     rows = _list_rows(query, links)
     last = links[0].num_rows - 1
-    distinct = query.protocol is None
+    settle = partial(_settle, last=last, distinct=query.protocol is None)
+    if query.negated:
+        settle = partial(_count_changes, last=last)
     points: list[Point] = []
     wanted: Counter[Answer] | None = None
     for name, way in query.ways.items():
         taken, outcome = _time(partial(way, rows, size))
-        answers = _settle(outcome.answers, last, distinct=distinct)
+        answers = settle(outcome.answers)
         wanted = answers if wanted is None else wanted
         points.append(_tell(query, name, size, taken / len(rows), outcome.most, answers == wanted))
     assert wanted is not None
@@ -181,8 +193,9 @@ def _measure(folder: Path, query: Query, size: int, links: Sequence[pa.Table]) -
     output = folder / "answers.parquet"
     request = ReplayRequest(output, "parquet", engine="driver")
     taken, summary = _time(partial(replay_history, job, request))
-    replay_history(_make_job(folder, query, size, Emit.INTERVALS), request)
-    same = _settle(_read(output), last, distinct=distinct) == wanted
+    if not query.negated:
+        replay_history(_make_job(folder, query, size, Emit.INTERVALS), request)
+    same = settle(_read(output)) == wanted
     most = summary.state_rows_max
     points.append(_tell(query, "ours", size, taken / len(rows), most, same))
     return points
@@ -232,6 +245,14 @@ def _settle(answers: Sequence[Answer], last: int, *, distinct: bool) -> Counter[
     return Counter(a for a in made if a[2] <= last)
 
 
+def _count_changes(answers: Sequence[Answer], last: int) -> Counter[Answer]:
+    """How many more, or fewer, of each key there are from each time on."""
+    sums: Counter[tuple[int, int]] = Counter()
+    for key, at, more in answers:
+        sums[key, at] += more
+    return Counter((k, at, more) for (k, at), more in sums.items() if more and at <= last)
+
+
 def _make_job(folder: Path, query: Query, size: int, emit: Emit) -> QueryJob:
     catalog = load_project(folder, environ={}).catalog
     union = parse_sql(query.sql.format(w=size), catalog, name="q", file="q.sql")
@@ -247,9 +268,14 @@ def _make_job(folder: Path, query: Query, size: int, emit: Emit) -> QueryJob:
 
 
 def _read(file: Path) -> list[Answer]:
-    """The answers of a replay with --emit intervals."""
+    """The answers of a replay with --emit intervals; or its changes."""
     made: list[Answer] = []
     for row in pq.read_table(file).to_pylist():
+        if "op" in row:
+            at = int(row["at"].replace(tzinfo=UTC).timestamp())
+            sign = 1 if row["op"] == "+" else -1
+            made.append((row["k"], at, sign * row.get("multiplicity", 1)))
+            continue
         begin, end = (int(row[name].replace(tzinfo=UTC).timestamp()) for name in ("at", "until"))
         made += [(row["k"], begin, end)] * row.get("multiplicity", 1)
     return made

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from ontoweir.checker.between.count_between import count_between
 from ontoweir.checker.decide.bound_latest import bound_latest
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
 from ontoweir.checker.decide.join_blocks import join_blocks
@@ -101,6 +102,7 @@ def _check_blocks(
     size: int,
 ) -> Verdict:
     """The verdict, without the rows that wait for earlier ones."""
+    written, union = union, count_between(union, catalog, known)
     inner = [
         _check_blocks(query, catalog, known, timed, False, size)
         for block in union.blocks
@@ -118,15 +120,15 @@ def _check_blocks(
     whole = join_blocks(verdict, inner, base, known)
     if not disprove or whole.tier is not Tier.UNDECIDED:
         return whole
-    refuted = [(part, catalog) for part in list_disjoint(union)]
-    refuted += [one for one in (relax_versions(union, base),) if one is not None]
+    refuted = [(part, catalog) for part in list_disjoint(written)]
+    refuted += [one for one in (relax_versions(written, base),) if one is not None]
     for part, tables in refuted:
         witness = _decide(part, tables, known, timed, True, size).witness
         if witness is not None:
             return replace(whole, tier=Tier.UNBOUNDED, witness=witness, conditions=())
-    witness = refute_beside(union, base, known, size=size) if timed else None
+    witness = refute_beside(written, base, known, size=size) if timed else None
     if witness is None and timed:
-        witness = refute_preceding(union, base, known, size=size)
+        witness = refute_preceding(written, base, known, size=size)
     if witness is not None:
         return replace(whole, tier=Tier.UNBOUNDED, witness=witness, conditions=())
     return whole

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import assert_never
 
+from ontoweir.checker.between.bound_begun import bound_begun
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
@@ -86,7 +87,9 @@ def join_blocks(
 
 
 def _bound_met(block: Block, catalog: Catalog, known: Statistics) -> KeptVersions | None:
-    """What is kept of versions, or of rows before others (None: the block is of answers)."""
+    """What is kept of versions, or of rows that others meet (None: the block is of answers)."""
+    if block.between is not None:
+        return bound_begun(block.between, catalog, known)
     match block.meeting:
         case Meeting():
             return bound_versions(block.meeting, catalog, known)
@@ -145,11 +148,11 @@ def _total(
 ) -> Bound | None:
     bounds = [verdict.bound]
     for block, others in blocks:
-        if block.meeting is not None:
+        bounds += [other.bound for other in others]
+        if block.meeting is not None or block.between is not None:
             held = kept[block.stream.name].bound
             bounds += [] if held is not None and held.rows == 0 else [held]
             continue
-        bounds += [other.bound for other in others]
         first = others[0]
         if block.absence is not None:
             wide = extend_catalog(catalog, block.union)

@@ -1,5 +1,6 @@
 """Rows of which later ones of their key take the place, as SQL reads them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql.show_sql import show_sql
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -70,13 +72,28 @@ def expand_rows(
 
 
 def require_apart(
-    base: tuple[str, Stream], columns: "list[tuple[str, str] | None]", place: "exp.Expr"
+    base: tuple[str, Stream],
+    columns: "list[tuple[str, str] | None]",
+    rows: "exp.Select",
+    scope: Scope,
+    place: "exp.Expr",
 ) -> None:
-    """Raise SqlRefusal where two rows of a key may have one timestamp."""
+    """Raise SqlRefusal where two of some rows of a key may have one timestamp: no key that is
+    declared tells them apart, or one of its columns may be NULL in them."""
     alias, stream = base
     mine = {c[1] for c in columns if c is not None and c[0] == alias} | {stream.timestamp}
-    if any(set(key) <= mine for key in stream.keys):
+    apart = [key for key in stream.keys if set(key) <= mine]
+    free = [lacks_values(stream, alias, key, rows, scope) for key in apart]
+    if apart and not all(free):
         return
+    if free:
+        raise SqlRefusal(
+            f"{show_sql(place)} may choose among several rows of one timestamp, where "
+            f"{free[0][0]} is NULL",
+            why="NULL is one key, and no key of the stream tells rows apart in which it is",
+            fix=f"add WHERE {free[0][0]} IS NOT NULL; or write RANK(), which keeps all of them",
+            line=line_of(place),
+        )
     listed = ", ".join(f'"{n}"' for n in [*sorted(mine - {stream.timestamp}), stream.timestamp])
     raise SqlRefusal(
         f"{show_sql(place)} may choose among several rows of one timestamp",
@@ -85,6 +102,27 @@ def require_apart(
         "all of them",
         line=line_of(place),
     )
+
+
+def lacks_values(
+    stream: Stream, alias: str, names: "Iterable[str]", rows: "exp.Select", scope: Scope
+) -> list[str]:
+    """The columns of a stream, of some, that may be NULL in rows: they are declared so, and no
+    condition of WHERE wants a value."""
+    from sqlglot import exp
+
+    where, valued = rows.args.get("where"), set[tuple[str, str] | None]()
+    for condition in split_conjuncts(where.this) if where is not None else ():
+        inner = condition.unnest()
+        if isinstance(inner, exp.Not) and isinstance(inner.this.unnest(), exp.Is):
+            inner = inner.this.unnest()
+            valued |= {resolve(scope, inner.this)} if inner.expression == exp.Null() else set()
+        elif isinstance(inner, (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)):
+            valued |= {resolve(scope, side) for side in (inner.this, inner.expression)}
+        elif isinstance(inner, (exp.In, exp.Between)):
+            valued.add(resolve(scope, inner.this))
+    columns = [c for n in names if (c := stream.column(n)) is not None]
+    return [c.name for c in columns if c.nullable and (alias, c.name) not in valued]
 
 
 def is_plain(item: "exp.Subquery") -> bool:

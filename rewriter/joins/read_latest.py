@@ -11,6 +11,7 @@ from ontoweir.rewriter.joins.latest_rows import (
     WHY,
     LatestRows,
     is_plain,
+    lacks_values,
     read_rows,
     refuse,
     replaced,
@@ -92,7 +93,7 @@ def _read_ranked(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
     late = bool(ordered[0].args.get("desc"))
     columns = [resolve(scope, k) for k in keys]
     if isinstance(window.this, exp.RowNumber):
-        require_apart(base, columns, window)
+        require_apart(base, columns, rows, scope, window)
     if late and all(columns):
         return replaced(rows, [c for c in columns if c is not None], scope, window)
     return LatestRows(_without_other(rows, keys, base, window, late=late), None)
@@ -337,7 +338,16 @@ def _read_greatest(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
             "the latest row",
         )
     columns = [resolve(scope, k) for k in keys]
-    require_apart(base, columns, first)
+    require_apart(base, columns, rows, scope, first)
+    for alias, name in there:
+        if alias == base[0] and lacks_values(base[1], alias, [name], rows, scope):
+            raise SqlRefusal(
+                f"{show_sql(first)} of {name}, which may be NULL",
+                why="a key of which no row has a value has NULL, which ARG_MAX does not look for",
+                fix=f"add WHERE {name} IS NOT NULL; or write QUALIFY ROW_NUMBER() OVER (PARTITION "
+                "BY key ORDER BY ts DESC) = 1, which shows the latest row, whatever it holds",
+                line=line_of(first),
+            )
     rows.set("expressions", made)
     for value in there.values():
         rows.where(exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null())), copy=False)

@@ -4,12 +4,14 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import ClosingRule
 from ontoweir.mappings.model.expression import Expression, fields_of
 from ontoweir.mappings.model.sliding_buckets import SlidingBuckets
+
+_Query = TypeVar("_Query")
 
 
 class AggregateFunction(StrEnum):
@@ -288,3 +290,34 @@ class Standing:
     distinct: bool = False
     groups: Aggregation | None = None
     first: FirstRows | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending(Generic[_Query]):
+    """Rows that end those of their key that have begun: `key`, a variable of the begun rows and one
+    of `union`, which are equal. `own`: rows with its own timestamp are ended, too; `at_once`: those
+    that come at its own timestamp do not meet them any more."""
+
+    union: _Query
+    key: tuple[tuple[str, str], ...]
+    own: bool
+    at_once: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Between(Generic[_Query]):
+    """Rows (`meets`) beside each row of `begins` before them with an equal `key`, unless one of
+    `ends` came between. `own`: those of their own timestamp are before them, too; `once`: how many
+    of equal ones there are does not matter."""
+
+    meets: _Query
+    begins: _Query
+    ends: tuple[Ending[_Query], ...]
+    key: tuple[str, ...]
+    own: bool
+    once: bool
+
+    @property
+    def queries(self) -> tuple[_Query, ...]:
+        """All whose rows it is made of."""
+        return (self.meets, self.begins, *(ending.union for ending in self.ends))

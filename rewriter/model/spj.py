@@ -11,7 +11,7 @@ from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Column, ColumnType, Meeting, Relation, Scalar, Stream
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.preceding import Preceding
-from ontoweir.rewriter.model.aggregation import Aggregation, ClosedValues, Standing
+from ontoweir.rewriter.model.aggregation import Aggregation, Between, ClosedValues, Standing
 
 
 class Op(StrEnum):
@@ -252,17 +252,13 @@ class ViewBranch:
     @property
     def query(self) -> SpjQuery:
         """The branch's rows as an SPJ query; columns that are constants are left out."""
-        outputs: tuple[tuple[str, Output], ...] = tuple(
-            (
-                f"c{n}",
-                LiteralOutput(column)
-                if isinstance(column, Attribute)
-                else TemplateLiteralOutput(column.parts),
-            )
-            for n, column in enumerate(self.columns)
-            if not isinstance(column, Constant)
-        )
-        return SpjQuery(self.occurrences, self.conditions, outputs, self.provenance)
+        outputs: list[tuple[str, Output]] = []
+        for n, column in enumerate(self.columns):
+            if isinstance(column, Attribute):
+                outputs.append((f"c{n}", LiteralOutput(column)))
+            elif isinstance(column, TextColumn):
+                outputs.append((f"c{n}", TemplateLiteralOutput(column.parts)))
+        return SpjQuery(self.occurrences, self.conditions, tuple(outputs), self.provenance)
 
 
 def column_attributes(column: ViewColumn) -> tuple[Attribute, ...]:
@@ -338,18 +334,21 @@ class Absence:
 @dataclass(frozen=True, slots=True)
 class Block:
     """A query whose answers are final, as a stream. `time`: a column, and how many µs after it each
-    is final (None: it follows from none); `absence`: which answers count (None: all); `meeting`:
-    its rows meet a version, or those before them, and `union` joins them."""
+    is final (None: it follows from none); `absence`: which answers count (None: all; `between`: and
+    how they are counted); `meeting`: its rows meet a version, or others, and `union` joins them."""
 
     stream: Stream
     union: "SpjUnion"
     time: tuple[str, int] | None = None
     absence: Absence | None = None
     meeting: Meeting | Preceding | None = None
+    between: "Between[SpjUnion] | None" = None
 
     @property
     def queries(self) -> "tuple[SpjUnion, ...]":
         """All whose answers its rows are made of: the query, and what decides which count."""
+        if self.between is not None:
+            return self.between.queries
         hits = (p.hits for p in (self.absence.parts if self.absence else ()))
         return () if self.meeting is not None else (self.union, *hits)
 

@@ -7,6 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog, ColumnType, DecimalType, In
 from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
+from ontoweir.rewriter.joins.latest_rows import lacks_values, resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.ordered.write_value import write_value
@@ -47,7 +48,7 @@ def number_values(select: "exp.Select", catalog: Catalog) -> None:
     meant = [mean_group(item, select, scope) for item in group.expressions]
     keys = {m.name.lower() for m in meant if isinstance(m, exp.Column)}
     (stream,) = streams
-    if len(keys) == len(group.expressions) and _is_latest(select, stream):
+    if len(keys) == len(group.expressions) and _is_latest(select, stream, scope):
         return
     known = {*keys, stream.timestamp.lower()}
     if not any({c.lower() for c in key} <= known for key in stream.keys):
@@ -62,7 +63,7 @@ def number_values(select: "exp.Select", catalog: Catalog) -> None:
                 call.replace(made)
 
 
-def _is_latest(select: "exp.Select", stream: Stream) -> bool:
+def _is_latest(select: "exp.Select", stream: Stream, scope: Scope) -> bool:
     """Whether only the latest row of each key is asked for, which needs no numbers: values of one
     column, as each passes over rows without its value."""
     from sqlglot import exp
@@ -70,7 +71,9 @@ def _is_latest(select: "exp.Select", stream: Stream) -> bool:
     calls = [c for e in select.expressions for c in e.find_all(exp.ArgMax, exp.ArgMin)]
     if len({c.this for c in calls}) > 1:
         return False
-
+    read = [at for c in calls if (at := resolve(scope, c.this)) is not None]
+    if any(lacks_values(stream, alias, [name], select, scope) for alias, name in read):
+        return False  # a key without values is a group all the same
     kinds = {type(c) for e in select.expressions for c in e.find_all(exp.AggFunc)}
     times = [c for e in select.expressions for c in e.find_all(exp.Max, exp.Min)]
     timed = all(find_name(c.this.name, [stream.timestamp]) is not None for c in times)

@@ -8,6 +8,7 @@ from ontoweir.rewriter.differences.join_replaced import join_replaced
 from ontoweir.rewriter.differences.subtract_windows import subtract_windows
 from ontoweir.rewriter.expressions.spell_constants import spell_constants
 from ontoweir.rewriter.expressions.spell_nulls import spell_nulls
+from ontoweir.rewriter.greatest.name_greatest import name_greatest
 from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
 from ontoweir.rewriter.latest.compare_all import compare_all
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
+    - what is asked of the greatest time of each key is in the words that are read (name_greatest);
     - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are;
     - NULL that is selected is computed of a column, and has a type;
     - functions over windows are called as they are written;
@@ -85,7 +87,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
-    tree = lead_latest(tree, catalog)
+    tree = lead_latest(name_greatest(tree, catalog), catalog)
     narrow_stars(tree, catalog)
     spell_nulls(tree, catalog)
     name_items(tree)

@@ -8,8 +8,10 @@ import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import Meeting, Stream
 from ontoweir.mappings.model.preceding import Preceding
-from ontoweir.rewriter.model.spj import Absence
+from ontoweir.rewriter.model.aggregation import Between
+from ontoweir.rewriter.model.spj import Absence, SpjUnion
 from ontoweir.runtime.blocks.keep_waiting import keep_few_waiting, waiting_schema
+from ontoweir.runtime.blocks.meet_begun import begun_schema, meet_begun
 from ontoweir.runtime.blocks.meet_rows import MetStreams, held_schema, meet_few_rows
 from ontoweir.runtime.chunks.read_chunk import Chunk
 from ontoweir.runtime.columnar.check_domain import arrow_type
@@ -40,6 +42,7 @@ class PreparedBlock:
     absence: Absence | None
     meeting: Meeting | Preceding | None = None
     met: MetStreams | PrecedingStreams | None = None
+    between: Between[SpjUnion] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,7 @@ def prepare_blocks(work: ExecutionContext) -> tuple[PreparedBlock, ...]:
             block.absence,
             block.meeting,
             None if block.meeting is None else _streams_of(block.meeting, block.stream, work),
+            block.between,
         )
         for block in work.blocks
     )
@@ -130,6 +134,9 @@ def _finish(
     now_us: int | None,
 ) -> tuple[pa.Table, pa.Table | KeptTable]:
     """The answers that are rows of the stream now, in order of time, and those that wait."""
+    if block.between is not None:
+        met, begun = meet_begun(block.between, whole_table(waiting), answers)
+        return _repeat(met).sort_by(AT), begun
     if block.absence is None:
         rows, rest = _cut(block.stream, pa.concat_tables([whole_table(waiting), *answers]), now_us)
         return _repeat(rows), rest
@@ -157,7 +164,9 @@ def _begin(block: PreparedBlock) -> BlockState:
         texts = tuple(no_texts() for _ in query.plans)
         states.append(ExecutionState({}, kernels, texts, GroupState()))
     columns = _schema(block.queries[0])
-    if block.absence is not None:
+    if block.between is not None:
+        columns = begun_schema(_schema(block.queries[1]))
+    elif block.absence is not None:
         columns = waiting_schema(block.absence, columns)
     return BlockState(tuple(states), columns.empty_table())
 

@@ -18,7 +18,8 @@ from ontoweir.rewriter.model.add_views import (
     tables_of,
     used_views,
 )
-from ontoweir.rewriter.model.spj import Absence
+from ontoweir.rewriter.model.aggregation import Between
+from ontoweir.rewriter.model.spj import Absence, SpjUnion
 from ontoweir.rewriter.windows.choose_emit import CHANGING
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
 from ontoweir.runtime.engine.execution import BlockContext, ExecutionContext
@@ -87,6 +88,7 @@ class BlockConfig:
     queries: tuple[QueryConfig, ...]
     absence: Absence | None
     meeting: Meeting | Preceding | None = None
+    between: Between[SpjUnion] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,7 @@ class RunConfig:
                     ),
                     block.absence,
                     block.meeting,
+                    block.between,
                 )
                 for block in query.blocks
             ),
@@ -200,6 +203,7 @@ def configure_query(job: QueryJob) -> QueryConfig:
             tuple(map(configure_query, block.queries)),
             block.absence,
             block.meeting,
+            block.between,
         )
         for block in job.blocks
     )

@@ -8,7 +8,8 @@ import pyarrow as pa
 from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.mappings.model.catalog import Catalog, Meeting, Stream
 from ontoweir.mappings.model.preceding import Preceding
-from ontoweir.rewriter.model.spj import Absence, View
+from ontoweir.rewriter.model.aggregation import Between
+from ontoweir.rewriter.model.spj import Absence, SpjUnion, View
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.query_job import WatchedKey
 from ontoweir.runtime.groups.value_closing import ValueClosing
@@ -91,6 +92,7 @@ class BlockContext:
     queries: tuple[ExecutionContext, ...]
     absence: Absence | None
     meeting: Meeting | Preceding | None = None
+    between: Between[SpjUnion] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.checker.split.split_aggregates import AggregatePart
 from ontoweir.mappings.model.catalog import Catalog, Meeting, Stream
 from ontoweir.mappings.model.preceding import Preceding
+from ontoweir.rewriter.model.aggregation import Between
 from ontoweir.rewriter.model.spj import Absence, SpjUnion
 from ontoweir.rewriter.windows.choose_emit import Emit
 from ontoweir.runtime.spill.spill_plan import SpillPlan
@@ -67,3 +68,4 @@ class BlockJob:
     queries: tuple[QueryJob, ...]
     absence: Absence | None = None
     meeting: Meeting | Preceding | None = None
+    between: Between[SpjUnion] | None = None

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 TIERS = {
     "average-flow-of-each-line-by-the-minute": "window-bounded",
     "average-flow-of-each-line": "stateless",
+    "closed-valves-with-the-surge-that-followed": "window-bounded",
     "faults-that-were-followed-by-doubt": "conditionally-bounded",
     "how-often-each-sensor-is-in-doubt": "conditionally-bounded",
     "how-often-pressure-beat-an-earlier-one": "unbounded",
+    "latest-level-of-each-sensor": "conditionally-bounded",
     "levels-above-their-limit": "stateless",
     "lines-with-a-surge-after-a-closing-valve": "tree-bounded",
     "lowest-and-highest-level-of-each-tank": "stateless",

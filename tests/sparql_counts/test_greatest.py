@@ -47,6 +47,27 @@ def test_most_are_answered(tmp_path: Path) -> None:
     assert told["with answers"] >= 2, told
 
 
+def make_aggregated(random: Random) -> tuple[str, str, tuple[str, ...]]:
+    """A join with the greatest value, or the least, of each key."""
+    key, inner = random.choice([("?x", "?x :n ?k"), ("?m", "?y :m ?m ; :n ?k")])
+    outer = "?x :m ?m ; :n ?n" if key == "?m" or random.random() < 0.5 else "?x :n ?n"
+    call = f"({random.choice(['MAX', 'MIN'])}(?k) AS ?n)"
+    select = f"{{ SELECT {key} {call} {{ GRAPH ?u {{ {inner} }} }} GROUP BY {key} }}"
+    names = ["x", "n", "m"] if ":m" in outer else ["x", "n"]
+    shown = random.sample(names, k=random.randint(1, len(names)))
+    parts = [select, f"GRAPH ?t {{ {outer} }}"]
+    random.shuffle(parts)
+    text = f"{PREFIXES}SELECT {' '.join(f'?{n}' for n in shown)}\nWHERE {{\n  {' '.join(parts)} }}"
+    return text, text, tuple(shown)
+
+
+@budget(0.05)
+@given(seed=SEEDS)
+def test_joins_with_the_greatest_are_rdflibs(seed: int) -> None:
+    with TemporaryDirectory() as folder:
+        event(run_seed(seed, Path(folder, "case"), make_aggregated))
+
+
 @budget(0.1)
 @given(seed=SEEDS)
 def test_the_greatest_are_rdflibs(seed: int) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ontoweir.errors import OntoweirError
-from ontoweir.runtime.engine.execution import BlockContext, ExecutionContext
+from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.live.arrivals.open_batch import STEP_BYTES, STEP_ROWS
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveState, RunningQuery
 from ontoweir.runtime.live.output.sinks.sinks import Sink
@@ -209,8 +209,7 @@ def watch_as(query: RunningQuery, watch: str) -> RunningQuery:
 
 def _watch_as(work: ExecutionContext, watch: str) -> ExecutionContext:
     blocks = tuple(
-        BlockContext(b.stream, tuple(_watch_as(q, watch) for q in b.queries), b.absence)
-        for b in work.blocks
+        replace(b, queries=tuple(_watch_as(q, watch) for q in b.queries)) for b in work.blocks
     )
     return replace(work, watch=watch, blocks=blocks)
 

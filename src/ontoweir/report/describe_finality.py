@@ -1,7 +1,7 @@
 """When it is final that something is beside an answer, or is not."""
 
 from ontoweir.mappings.model.parse_duration import show_duration
-from ontoweir.rewriter.model.spj import Block
+from ontoweir.rewriter.model.spj import Block, output_attributes
 
 
 def describe_finality(block: Block) -> str | None:
@@ -9,6 +9,14 @@ def describe_finality(block: Block) -> str | None:
     if block.absence is None:
         return None
     name = block.stream.name
+    if block.between is not None:
+        query = block.between.begins.disjuncts[0]
+        shown = dict.fromkeys(str(a) for _, o in query.outputs for a in output_attributes(o))
+        by = f" by {', '.join(shown)}" if shown else ""
+        return (
+            f"answers of {name} are final when they are complete; the rows before are counted{by}, "
+            "until what comes between takes the counts of its key to zero"
+        )
     waits = [d for part in block.absence.parts for d in part.deadlines]
     if all(any(us <= 0 for _, us in d.after) for d in waits):
         return f"answers of {name} are final when they are complete"

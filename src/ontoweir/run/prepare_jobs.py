@@ -289,7 +289,11 @@ def plan_job(verdict: Verdict, catalog: Catalog) -> "QueryJob":
     jobs = iter([plan_job(other, catalog) for other in verdict.blocks])
     blocks = tuple(
         BlockJob(
-            block.stream, tuple(next(jobs) for _ in block.queries), block.absence, block.meeting
+            block.stream,
+            tuple(next(jobs) for _ in block.queries),
+            block.absence,
+            block.meeting,
+            block.between,
         )
         for block in verdict.union.blocks
         if block.meeting is None or verdict.tier is not Tier.UNSATISFIABLE

@@ -113,6 +113,10 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
         if block.absence is not None:
             known = [(part.deadlines, part.present) for part in block.absence.parts]
             parts.append(repr((block.absence.keys, known)))
+        if block.between is not None:
+            of = block.between
+            ends = [(e.key, e.own, e.at_once) for e in of.ends]
+            parts.append(repr(("between", of.key, of.own, of.once, ends)))
     return parts
 
 

@@ -22,6 +22,7 @@ from ontoweir.rewriter.absence.find_latest import find_latest
 from ontoweir.rewriter.absence.split_text import SplitText, split_text
 from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
 from ontoweir.rewriter.clauses.name_absence import name_absence
+from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -48,7 +49,8 @@ def compile_text(
         quiet = silent or catalog is not None
         return workspace.compile_branches(branches, catalog=catalog, quiet=quiet)
 
-    text = name_absence(group_binds(open_ask(open_construct(text, file))))
+    text = turn_greatest(group_binds(open_ask(open_construct(text, file))))
+    text = name_absence(text)
     split = split_text(text, file)
     if split is None:
         branches = parse_query(text, name=name, file=file)
