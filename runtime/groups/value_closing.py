@@ -83,8 +83,10 @@ class Followed(NamedTuple):
 
     def final_at(self, places: Array, turns: Array) -> Array:
         """When the groups of values are final in some turns (µs; NEVER: they are not)."""
-        index = np.searchsorted(self.places, places) + turns
-        inside = index < np.searchsorted(self.places, places, side="right")
+        # many groups are of one value
+        begins = np.searchsorted(self.places, np.arange(int(places.max(initial=-1)) + 2))
+        index = begins[places] + turns
+        inside = index < begins[places + 1]
         final = np.full(len(places), NEVER, dtype=np.int64)
         final[inside] = self.times[index[inside]]
         return final
