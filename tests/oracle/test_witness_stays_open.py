@@ -88,6 +88,8 @@ def test_twin_what_is_bounded_has_none(sql: str, rule: str, tmp_path: Path) -> N
         (f"SELECT b.url {PAIRS} AND UPPER(a.url) = b.url AND a.ts < b.ts", GAP),
         (f"SELECT b.url {PAIRS} AND a.cost + 1 = b.cost AND a.kind + 1 = 2 AND a.ts < b.ts", GAP),
         ("SELECT k, COUNT(DISTINCT UPPER(url)) AS n FROM page WHERE k > '' GROUP BY k", GAP),
+        (f"SELECT a.k, COUNT(DISTINCT b.url) AS n {PAIRS} AND a.ts < b.ts GROUP BY a.k", GAP),
+        (f"SELECT a.k, COUNT(DISTINCT b.cost + 1) AS n {PAIRS} AND a.ts < b.ts GROUP BY a.k", ENDS),
     ],
 )
 def test_what_is_computed_of_a_value_that_stays_open(sql: str, rule: str, tmp_path: Path) -> None:
