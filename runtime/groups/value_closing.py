@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ontoweir.runtime.columnar.frame import LONG_AGO, Array, starts_of_runs
+from ontoweir.runtime.columnar.frame import LONG_AGO, Array
+from ontoweir.runtime.columnar.steps import count_steps
 from ontoweir.runtime.results.group_state import GroupColumn, GroupState, add_groups
 from ontoweir.runtime.results.measures import Measure, MeasureKind
 
@@ -187,25 +188,6 @@ def _order(held: int, place: Array, at: Array, time: Array) -> Array:
     return np.argsort(place.astype(np.uint16) if short else place, kind="stable")
 
 
-def _count_steps(at: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """The steps in which rows came, in order; that of each row, by number; and how many rows there
-    were up to the end of each step.
-
-    Args:
-        at: the rows' times, in order in all but few cases.
-        weights: how many each of them is.
-    """
-    if (at[1:] >= at[:-1]).all():
-        fresh = starts_of_runs(at)
-        first = np.flatnonzero(fresh)
-        ends = np.append(first[1:], len(at))[: len(first)] - 1
-        return at[first], np.cumsum(fresh) - 1, np.cumsum(weights)[ends]
-    steps, step = np.unique(at, return_inverse=True)
-    total = np.zeros(len(steps), dtype=np.int64)
-    np.add.at(total, step, weights)
-    return steps, step, np.cumsum(total)
-
-
 def _by_gap(closing: ValueClosing, before: GroupState, places: Array, at: Array, now: int) -> _Ends:
     """A run of rows of a value, each at most a while after the one before, ends that long after its
     last one."""
@@ -238,7 +220,7 @@ def _by_rows(
     then matches are waited for."""
     assert closing.rows is not None
     at, weights = watched
-    steps, step, total = _count_steps(at, weights)
+    steps, step, total = count_steps(at, weights)
     held = before.measures.get(SINCE)
     since = np.zeros(0, dtype=np.int64) if held is None else held.values
     place = np.concatenate([np.arange(before.count), places])
@@ -313,7 +295,7 @@ def _by_order(
     comes after that breaks the rule, and is final at once; others while matches are waited for say
     nothing new."""
     at, weights = watched
-    steps, _, total = _count_steps(at, weights)
+    steps, _, total = count_steps(at, weights)
     first = np.full(len(values), NEVER, dtype=np.int64)
     first[: before.count] = -NEVER
     np.minimum.at(first, places, at)
