@@ -244,8 +244,9 @@ def write_project(
     (folder / f"asked.{language}").write_text(asked, encoding="utf-8")
 
 
-def replay(folder: Path) -> dict[str, Any]:
-    """Replay in this process, after the query has been decided: what it took."""
+def replay(folder: Path, *, each: bool = False) -> dict[str, Any]:
+    """Replay in this process, after the query has been decided: what it took; `each`: without a
+    rule, groups have a row at every change."""
     asked = ["--query", "asked"]
     if (folder / "asked.sql").exists():
         asked = ["--sql", str(folder / "asked.sql")]
@@ -255,7 +256,7 @@ def replay(folder: Path) -> dict[str, Any]:
     output = str(folder / "answers.parquet")
     options = ["--output", output, "--engine", "driver", "--summary", "json", "--quiet"]
     if tier not in ("bounded", "conditionally-bounded"):
-        options += ["--allow-unbounded", "--final"]
+        options += ["--allow-unbounded"] if each else ["--allow-unbounded", "--final"]
     before = resource.getrusage(resource.RUSAGE_SELF)
     summary = _run(["replay", *command, *options])
     after = resource.getrusage(resource.RUSAGE_SELF)
@@ -271,9 +272,9 @@ def _run(command: Sequence[str]) -> Any:
     return json.loads(said.getvalue())
 
 
-def measure(folder: Path, repeat: int) -> dict[str, Any]:
+def measure(folder: Path, repeat: int, *, each: bool = False) -> dict[str, Any]:
     """As replay, in processes of their own; the least CPU seconds of several."""
-    command = [sys.executable, __file__, "--replay", str(folder)]
+    command = [sys.executable, __file__, "--replay", str(folder), *(["--each"] if each else [])]
     told = [
         json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
         for _ in range(repeat)
@@ -310,6 +311,7 @@ def compare(folder: Path, name: str, language: str, sizes: dict[str, int], repea
         told[ruled] = measure(place, repeat)
         final = question.final.format(**sizes) if ruled else ""
         told[ruled]["right"] = answers_equal(place, question.whole + final)
+    each = "GROUP BY" in question.sql
     return {
         "query": name,
         "paper": question.paper,
@@ -317,6 +319,7 @@ def compare(folder: Path, name: str, language: str, sizes: dict[str, int], repea
         "tiers": [told[True]["tier"], told[False]["tier"]],
         "rows": [told[True]["rows"], told[False]["rows"]],
         "cpu": [told[True]["cpu"], told[False]["cpu"]],
+        "each": measure(folder / "plain", repeat, each=True)["cpu"] if each else None,
         "right": told[True]["right"] and told[False]["right"],
     }
 
@@ -329,9 +332,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", choices=sorted(QUESTIONS), help="of the questions, this one")
     parser.add_argument("--json", type=Path, help="write what was measured there")
     parser.add_argument("--replay", type=Path, help="only replay the query of this folder")
+    parser.add_argument("--each", action="store_true", help="so that each change has a row")
     options = parser.parse_args(arguments)
     if options.replay is not None:
-        print(json.dumps(replay(options.replay)))
+        print(json.dumps(replay(options.replay, each=options.each)))
         return 0
     measured = []
     with tempfile.TemporaryDirectory() as place:
@@ -344,10 +348,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 one = compare(Path(place), name, language, sizes, options.repeat)
                 measured.append(one)
                 (rows, all_rows), (cpu, plain) = one["rows"], one["cpu"]
+                each = ""
+                if one["each"] is not None:
+                    each = f"; of each change {one['each']:.2f} s = {cpu / one['each']:.2f}"
                 print(
                     f"{name} ({one['paper']}), {language}: {' / '.join(one['tiers'])}; state "
                     f"{rows:,} / {all_rows:,} rows = {rows / max(all_rows, 1):.2f}; CPU {cpu:.2f} "
-                    f"/ {plain:.2f} s = {cpu / plain:.2f}"
+                    f"/ {plain:.2f} s = {cpu / plain:.2f}{each}"
                     f"{'' if one['right'] else '; NOT THE ANSWERS OF DUCKDB'}",
                     flush=True,
                 )

@@ -17,11 +17,13 @@ FindRows = Callable[[pa.Table], "Array | None"]
 class LateColumns:
     """Columns of a stream that are looked at only in rows that can be wanted.
 
-    `names`: those that may be read late; `find`: which rows can be wanted.
+    `names`: those that may be read late; `find`: which rows can be wanted; `hold`: whether no row
+    is rejected because of what its columns hold (None: that is known of all rows).
     """
 
     names: frozenset[str]
     find: FindRows
+    hold: Callable[[pa.Table], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,12 @@ class ReadRows:
         table = self.table.slice(first, count)
         late = self.late
         return ReadRows(table, None if late is None else late.slice(first, table.num_rows))
+
+
+def put_late(table: pa.Table, early: str) -> ReadRows:
+    """Rows all of which can be wanted, as if all columns but one had been read late."""
+    late = LateRows(np.arange(table.num_rows), table.drop_columns([early]))
+    return ReadRows(table.select([early]), late)
 
 
 def concat_late(parts: Sequence[LateRows | None], rows: Sequence[int]) -> LateRows | None:

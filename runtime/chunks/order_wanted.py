@@ -55,17 +55,19 @@ def order_wanted(
     group: int,
     stream: Stream,
     rest: WantedRest | None,
-    load: Callable[[Piece], tuple[pa.Table, Array]],
-) -> tuple[ReadRows, WantedRest]:
+    load: Callable[[Piece], tuple[pa.Table, Array] | None],
+) -> tuple[ReadRows, WantedRest] | None:
     """The rows of a piece, of whose columns only the timestamp is read of all, and the rest for the
-    one after it. What read_ordered gives is the same but for rows that nobody can want.
+    one after it. What read_ordered gives is the same but for rows that nobody can want. None: a
+    row group that was not read for another piece has rows that may be rejected.
 
     Args:
         disorder: how the piece is made.
         group: its number.
-        stream: whose rows they are; all have a timestamp, and none is rejected.
+        stream: whose rows they are.
         rest: that of the piece before it, if that was just read.
-        load: reads a row group; also, by number, its rows that can be wanted.
+        load: reads a row group; also, by number, its rows that can be wanted (None: some of its
+            rows may be rejected).
     """
     low, high = disorder.cuts[group], disorder.cuts[group + 1]
     first, parts = disorder.since[group], []
@@ -74,9 +76,14 @@ def order_wanted(
         first = rest.group
     for number in range(first, group + 1):
         piece = disorder.groups[number]
-        table, index = load(piece)
+        loaded = load(piece)
+        if loaded is None:
+            return None
+        table, index = loaded
         times, timed = decode_piece(table, stream, piece)
-        kept = timed & (times >= low)
+        if not timed.all():
+            return None
+        kept = times >= low
         if disorder.late[number]:
             late, _ = find_late(times, timed, disorder.reach[number], disorder.lateness_us)
             kept &= ~late

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoweir.runtime.chunks.late_rows import LateColumns, ReadRows
+from ontoweir.runtime.chunks.late_rows import LateColumns, ReadRows, put_late
 from ontoweir.runtime.chunks.late_texts import LateTexts, open_pages
 from ontoweir.runtime.chunks.order_wanted import FEW, WantedRest, order_wanted
 from ontoweir.runtime.chunks.reopened_file import open_again
@@ -69,6 +69,8 @@ class RowGroups:
         self._rests: dict[str, Rest] = {}
         self._wanted: dict[str, WantedRest] = {}
         self._few: dict[str, bool] = {}
+        self._all: set[str] = set()
+        """Streams whose columns were read late up to a row group with rows that may be rejected."""
         self._probed: dict[str, tuple[Piece, pa.Table]] = {}
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-group")
         self._in_turn = ThreadPoolExecutor(1, thread_name_prefix="ontoweir-group")
@@ -121,16 +123,18 @@ class RowGroups:
         name = history.stream.name
         if name in self._late and not self._wants_few(history, piece):
             del self._late[name]  # of a stream all rows are read so, or none
-        if name in self._late:
-            read, wanted = order_wanted(
+        if name in self._late and name not in self._all:
+            found = order_wanted(
                 history.disorder,
                 piece.group,
                 history.stream,
                 self._wanted.pop(name, None),
                 partial(self._load_wanted, history),
             )
-            self._wanted[name] = wanted
-            return read
+            if found is not None:
+                read, self._wanted[name] = found
+                return read
+            self._all.add(name)
         table, rest = read_ordered(
             history.disorder,
             piece.group,
@@ -139,7 +143,7 @@ class RowGroups:
             partial(self._load_probed, history),
         )
         self._rests[name] = rest
-        return ReadRows(table)
+        return put_late(table, history.stream.timestamp) if name in self._all else ReadRows(table)
 
     def _wants_few(self, history: History, piece: Piece) -> bool:
         """Whether few of a stream's rows can be wanted, as the first row group says."""
@@ -147,15 +151,18 @@ class RowGroups:
         if name not in self._few:
             assert history.disorder is not None
             group = history.disorder.groups[piece.group]
-            table, index = self._load_wanted(history, group)
-            self._few[name] = len(index) * FEW <= group.rows
+            table = self._load_probed(history, group)
             self._probed[name] = group, table
+            found = self._late[name].find(table)
+            self._few[name] = found is not None and len(found) * FEW <= group.rows
         return self._few[name]
 
-    def _load_wanted(self, history: History, piece: Piece) -> tuple[pa.Table, Array]:
-        """A row group, and which of its rows can be wanted."""
-        table = self._load_probed(history, piece)
-        found = self._late[history.stream.name].find(table)
+    def _load_wanted(self, history: History, piece: Piece) -> tuple[pa.Table, Array] | None:
+        """A row group, and which of its rows can be wanted (None: some may be rejected)."""
+        table, late = self._load_probed(history, piece), self._late[history.stream.name]
+        if late.hold is not None and not late.hold(table):
+            return None
+        found = late.find(table)
         return table, np.arange(table.num_rows) if found is None else found
 
     def _load_probed(self, history: History, piece: Piece) -> pa.Table:
@@ -166,7 +173,13 @@ class RowGroups:
         return self._load_group(history, piece)
 
     def _load_group(self, history: History, piece: Piece) -> pa.Table:
-        wanted = _list_wanted(history)
+        times = None if history.disorder is None else history.disorder.times.take(piece)
+        if times is None:
+            return self._read_columns(history, piece, _list_wanted(history))
+        others = self._read_columns(history, piece, history.columns)
+        return others.append_column(history.stream.timestamp, times)
+
+    def _read_columns(self, history: History, piece: Piece, wanted: Sequence[str]) -> pa.Table:
         if piece.file.endswith(MAPPED):
             return _map_rows(piece, wanted)
         try:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.frame import Array, starts_of_runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +47,22 @@ class Steps:
             return self.times // self.step_us
         length = np.diff(self.first, append=len(self.times))
         return np.repeat(self.times[self.first] // self.step_us, length)
+
+
+def count_steps(at: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """The steps in which rows came, in order; that of each row, by number; and how many rows there
+    were up to the end of each step.
+
+    Args:
+        at: the rows' times, in order in all but few cases.
+        weights: how many each of them is.
+    """
+    if (at[1:] >= at[:-1]).all():
+        fresh = starts_of_runs(at)
+        first = np.flatnonzero(fresh)
+        ends = np.append(first[1:], len(at))[: len(first)] - 1
+        return at[first], np.cumsum(fresh) - 1, np.cumsum(weights)[ends]
+    steps, step = np.unique(at, return_inverse=True)
+    total = np.zeros(len(steps), dtype=np.int64)
+    np.add.at(total, step, weights)
+    return steps, step, np.cumsum(total)

@@ -185,11 +185,11 @@ def advance_groups(
             continue
         rows = sum(batch.rows.num_rows for batch in filled)
         times = [batch.rows.column(AT).cast(pa.int64()).to_numpy() for batch in filled]
-        at, numbers = np.concatenate(times), join_numbers(part, filled)
+        at, numbers = _join(times), join_numbers(part, filled)
         numbers |= code_lists(part, [batch.rows for batch in filled], state.texts)
         numbers |= _known_digits(part, state, set(numbers), rows)
         if work.closing is not None:  # when matches came is not asked; values are counted at last
-            at = np.zeros_like(at)
+            at = np.broadcast_to(np.int64(0), at.shape)
             numbers |= {n: np.zeros_like(c) for n, c in numbers.items() if n[0] == _DISTINCT}
         deltas.append(Deltas(places[start : start + rows], at, numbers))
         start += rows
@@ -326,7 +326,7 @@ def join_numbers(part: AggregatePart, batches: Sequence[MatchBatch]) -> dict[Mea
     """The numbers of a part's matches, one batch after the other; matches are counted too."""
     names = dict.fromkeys(name for b in batches for name in b.numbers)
     numbers = {
-        name: np.concatenate(
+        name: _join(
             [b.numbers.get(name, np.zeros(b.rows.num_rows, dtype=np.int64)) for b in batches]
         )
         for name in names
@@ -336,10 +336,13 @@ def join_numbers(part: AggregatePart, batches: Sequence[MatchBatch]) -> dict[Mea
     if first.function is AggregateFunction.COUNT_DISTINCT:
         numbers[(MeasureKind.DISTINCT, first.argument)] = np.ones(rows, dtype=np.int64)
     elif first.function.duplicate_sensitive and not first.function.holistic:
-        numbers[weight_of(part)] = np.concatenate(
-            [b.rows.column(MULTIPLICITY).to_numpy() for b in batches]
-        )
+        numbers[weight_of(part)] = _join([b.rows.column(MULTIPLICITY).to_numpy() for b in batches])
     return numbers
+
+
+def _join(parts: Sequence[Array]) -> Array:
+    """One after the other; one alone is not copied."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _nothing(part: AggregatePart, scales: Mapping[str, ArgumentScale]) -> dict[Measure, Array]:

@@ -46,10 +46,13 @@ def advance_values(
     if apart:
         inner, mine = _in_turns(inner), _number_matches(closing, mine, followed, state)
         state = _change_keys(state, _begin_turn)
-    known, state = state.count, add_matches(inner, mine, state)
     answers = work.answers.empty_table()
-    if closing.at_once and state.count > known:
-        answers = finish_groups(work, _found(inner, mine, state, known))
+    if closing.at_once:
+        found, state = _add_found(inner, mine, state)
+        if found is not None:
+            answers = finish_groups(work, found)
+    else:
+        state = add_matches(inner, mine, state)
     if state.keys is not None and state.count:
         places = _find(followed, state.keys.select(list(closing.variables)), state.count)
         turns = state.keys.column(TURN).to_numpy() if apart else np.zeros_like(places)
@@ -129,18 +132,26 @@ def _number_matches(
     return numbered
 
 
-def _found(work: AggregateWork, tables: PartRows, state: GroupState, known: int) -> GroupState:
-    """The groups, those that are new with the time of their first match."""
-    changed = np.full(state.count, LONG_AGO, dtype=np.int64)
-    changed[known:] = NEVER
-    for batches in tables:
-        for batch in batches:
-            keys = code_columns(batch.rows.select(list(work.aggregation.group)), state.texts)
-            places = add_groups(state, keys, batch.rows.num_rows)[1]
+def _add_found(
+    work: AggregateWork, tables: PartRows, state: GroupState
+) -> tuple[GroupState | None, GroupState]:
+    """The groups with those that are new, of which nothing is computed; and such with the time of
+    their first match (None: none is new)."""
+    known, times = state.count, []
+    for batch in (b for batches in tables for b in batches if b.rows.num_rows):
+        keys = code_columns(batch.rows.select(list(work.aggregation.group)), state.texts)
+        state, places = add_groups(state, keys, batch.rows.num_rows)
+        fresh = places >= known
+        if fresh.any():
             at = batch.rows.column(AT).cast(pa.int64()).to_numpy()
-            fresh = places >= known
-            np.minimum.at(changed, places[fresh], at[fresh])
-    return replace(state, changed=changed)
+            times.append((places[fresh], at[fresh]))
+    if state.count == known:
+        return None, state
+    changed = np.full(state.count, NEVER, dtype=np.int64)
+    changed[:known] = LONG_AGO
+    for places, at in times:
+        np.minimum.at(changed, places, at)
+    return replace(state, changed=changed), state
 
 
 def _find(followed: Followed, keys: pa.Table, rows: int) -> Array:

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array
+from ontoweir.runtime.columnar.steps import count_steps
 from ontoweir.runtime.results.group_state import GroupColumn, GroupState, add_groups
 from ontoweir.runtime.results.measures import Measure, MeasureKind
 
@@ -83,8 +84,10 @@ class Followed(NamedTuple):
 
     def final_at(self, places: Array, turns: Array) -> Array:
         """When the groups of values are final in some turns (µs; NEVER: they are not)."""
-        index = np.searchsorted(self.places, places) + turns
-        inside = index < np.searchsorted(self.places, places, side="right")
+        # many groups are of one value
+        begins = np.searchsorted(self.places, np.arange(int(places.max(initial=-1)) + 2))
+        index = begins[places] + turns
+        inside = index < begins[places + 1]
         final = np.full(len(places), NEVER, dtype=np.int64)
         final[inside] = self.times[index[inside]]
         return final
@@ -217,10 +220,7 @@ def _by_rows(
     then matches are waited for."""
     assert closing.rows is not None
     at, weights = watched
-    steps, step = np.unique(at, return_inverse=True)
-    total = np.zeros(len(steps), dtype=np.int64)
-    np.add.at(total, step, weights)
-    total = np.cumsum(total)
+    steps, step, total = count_steps(at, weights)
     held = before.measures.get(SINCE)
     since = np.zeros(0, dtype=np.int64) if held is None else held.values
     place = np.concatenate([np.arange(before.count), places])
@@ -295,10 +295,7 @@ def _by_order(
     comes after that breaks the rule, and is final at once; others while matches are waited for say
     nothing new."""
     at, weights = watched
-    steps, step = np.unique(at, return_inverse=True)
-    total = np.zeros(len(steps), dtype=np.int64)
-    np.add.at(total, step, weights)
-    total = np.cumsum(total)
+    steps, _, total = count_steps(at, weights)
     first = np.full(len(values), NEVER, dtype=np.int64)
     first[: before.count] = -NEVER
     np.minimum.at(first, places, at)

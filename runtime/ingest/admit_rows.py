@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.model.catalog import Column, ColumnType, FloatType, Stream, StringType
+from ontoweir.mappings.model.catalog import Column, ColumnType, Stream, StringType
+from ontoweir.runtime.chunks.check_values import check_values
 from ontoweir.runtime.chunks.read_chunk import Slice
-from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
+from ontoweir.runtime.columnar.check_domain import find_held
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import Encoded, as_texts
 from ontoweir.runtime.columnar.find_repeated_keys import KeyColumn, find_repeated_keys, take_key
@@ -216,11 +217,9 @@ def _reject_values(
         untimed -= _reject_types(stream.name, table, inside, rows.timed, gate)
     if untimed:
         gate.counts[f"{stream.name}.{stream.timestamp} is NULL"] += untimed
-    checks: list[tuple[str, Array]] = []
-    for name in history.columns:
-        column = stream.column(name)
-        if column is not None:
-            checks.extend(_column_checks(stream.name, column, table.column(name)))
+    checks = check_values(history, table if rows.late is None else rows.late.table)
+    if rows.late is not None:
+        checks = [(reason, _spread(mask, rows.late.index, inside)) for reason, mask in checks]
     coded: dict[str, CodedTexts] = {}
     for reference in references:
         values = table.column(reference.column)
@@ -348,29 +347,11 @@ def _reject_types(stream: str, table: pa.Table, inside: Array, timed: Array, gat
     return untimed
 
 
-def _column_checks(
-    stream: str, column: Column, values: "pa.ChunkedArray"
-) -> list[tuple[str, Array]]:
-    failed: list[tuple[str, Array]] = []
-    if pa.types.is_null(values.type):
-        return failed
-    if isinstance(column.type, FloatType) or pa.types.is_floating(values.type):
-        nan = pc.is_nan(values.cast(pa.float64()))
-        if pc.any(nan).as_py():
-            failed.append((f"{stream}.{column.name} is NaN", ~pc.fill_null(nan, False).to_numpy()))
-    if column.enum is not None or column.minimum is not None or column.maximum is not None:
-        try:
-            if lies_inside(values, column):
-                return failed
-            inside = check_domain(values, column).to_numpy()
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise DataError(
-                f"column {column.name} of {stream} holds {values.type}",
-                why=str(error).splitlines()[0],
-                fix="declare the type the data has, or correct the data",
-            ) from error
-        failed.append((f"{stream}.{column.name} is outside its declared domain", inside))
-    return failed
+def _spread(good: Array, index: Array, rows: Array) -> Array:
+    """What is good of all rows, if only those with some numbers may not be."""
+    spread = np.ones(len(rows), dtype=np.bool_)
+    spread[index] = good
+    return spread
 
 
 def _check_rate(history: History, steps: Array, before: Cursor, index: Array | None) -> None:

@@ -10,7 +10,7 @@ from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.chunks.read_chunk import BEGINNING
 from ontoweir.runtime.chunks.row_groups import RowGroups
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.sources.history import Disorder, History, Piece
+from ontoweir.runtime.sources.history import Disorder, HeldTimes, History, Piece
 from ontoweir.runtime.sources.read_ordered import are_in_time, decode_piece, find_late
 from ontoweir.runtime.times.late_rows import NOT_LATE, LateRows
 
@@ -48,6 +48,8 @@ def find_disorder(
             ahead = sum(p.rows for p in groups[index : index + 3])
             table = reader.read(slim, index, ahead, None)
             search.see(piece, *decode_piece(table, stream, piece))
+            if not staged:  # what is staged is mapped to memory, and need not be decoded
+                search.times.hold(piece, table.column(stream.timestamp))
     return search.finish()
 
 
@@ -94,6 +96,7 @@ class _Search:
         """Of all rows in order, the first that no piece has."""
         self.untimed = 0
         """Rows of the last row group without one."""
+        self.times = HeldTimes()
 
     def pass_over(self, high: int) -> None:
         """A row group outside of what is replayed, with its last timestamp."""
@@ -141,21 +144,22 @@ class _Search:
             tuple(self.cuts),
             tuple(self.since),
             self.lateness,
+            self.times,
         )
         return tuple(self.pieces), disorder, self.late
 
     def _make_piece(self, cut: int) -> None:
         """What waits before a time, and is of the last row group or one before it."""
         number, last = len(self.groups) - 1, self.groups[-1]
-        parted = [(n, *_part(t, cut)) for n, t in self.waiting]
-        mine = [before for _, before, _ in parted if len(before)]
-        self.since.append(min((n for n, t in self.waiting if len(t)), default=number))
+        parted = [(n, *_part(t, cut)) for n, t in self.waiting if len(t)]
+        mine = [before for _, before, _ in parted if before[0]]
+        self.since.append(min((n for n, _, _ in parted), default=number))
         self.cuts.append(cut)
         self.waiting = [(n, after) for n, _, after in parted if len(after)]
-        rows = self.untimed + sum(map(len, mine))
+        rows = self.untimed + sum(count for count, _, _ in mine)
         if rows:
-            low = min((int(t.min()) for t in mine), default=None)
-            high = max((int(t.max()) for t in mine), default=None)
+            low = min((low for _, low, _ in mine), default=None)
+            high = max((high for _, _, high in mine), default=None)
             self.pieces.append(make_piece(last, number, (self.first, rows), (low, high)))
             self.first += rows
 
@@ -168,10 +172,13 @@ class _Search:
         self.late = self.late.add(behind)
 
 
-def _part(times: Array, cut: int) -> tuple[Array, Array]:
-    """The times before one, and the others."""
+def _part(times: Array, cut: int) -> tuple[tuple[int, int, int], Array]:
+    """Of some times those before one: how many, the first and the last of them; and the others."""
     after = times >= cut
-    count = int(np.count_nonzero(after))
-    if count in (0, len(times)):
-        return (times, times[:0]) if not count else (times[:0], times)
-    return times[~after], times[after]
+    others = np.flatnonzero(after)
+    count, low = len(times) - len(others), int(times.min())
+    if not count:
+        return (0, cut, cut), times
+    if not len(others):
+        return (count, low, int(times.max())), times[:0]
+    return (count, low, int(times.max(where=~after, initial=low))), times[others]

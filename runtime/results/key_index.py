@@ -34,7 +34,7 @@ class KeyIndex:
         it."""
         if keys.schema.types == [CODE]:
             return self._add_codes(keys.column(0))
-        columns = [_encode_column(column.combine_chunks()) for column in keys.columns]
+        columns = [_encode_column(_combine(column)) for column in keys.columns]
         telling = [word for words, there in columns for word in (*words, there) if word is not None]
         codes, count = group_codes(telling, rows)
         first = first_of(codes, count)
@@ -68,6 +68,11 @@ class KeyIndex:
         self._count += len(fresh)
         places[missing] = self._places[codes[missing]]
         return places, fresh
+
+
+def _combine(column: "pa.ChunkedArray") -> "pa.Array":
+    """All of a column, which is copied only where it is in pieces."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _encode_column(column: "pa.Array") -> tuple[list[Array], Array | None]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Stream
@@ -36,6 +37,32 @@ class Piece:
     size: int = 0
 
 
+class HeldTimes:
+    """Timestamps of row groups, as columns, that were decoded when their order was looked at: each
+    is given once, to the process that has decoded it."""
+
+    MOST = 1 << 22
+    """Rows of which the timestamps are held at most: 8 bytes each."""
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[str, int], pa.ChunkedArray] = {}
+        self._left = self.MOST
+
+    def __reduce__(self) -> tuple[type["HeldTimes"], tuple[()]]:
+        """A copy for another process holds none."""
+        return HeldTimes, ()
+
+    def hold(self, piece: Piece, column: "pa.ChunkedArray") -> None:
+        """The timestamps of a row group, if there is room for them."""
+        if len(column) <= self._left:
+            self._left -= len(column)
+            self._held[piece.file, piece.group] = column
+
+    def take(self, piece: Piece) -> "pa.ChunkedArray | None":
+        """The timestamps of a row group (None: they are not held any more)."""
+        return self._held.pop((piece.file, piece.group), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Disorder:
     """How the pieces of a history are made whose rows come late, but no later than declared.
@@ -47,7 +74,7 @@ class Disorder:
     `groups`: the row groups, in order; `reach`: the last timestamp before each (µs); `late`:
     whether it has late rows; `since`: for each piece by its number, the first row group that has
     rows of it or of a later one; `lateness_us`: rows that come longer after a later timestamp are
-    late.
+    late; `times`: timestamps that are decoded already.
     """
 
     groups: tuple[Piece, ...]
@@ -56,6 +83,7 @@ class Disorder:
     cuts: tuple[int, ...]
     since: tuple[int, ...]
     lateness_us: int
+    times: HeldTimes = field(default_factory=HeldTimes, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,24 @@
 """Counterexamples in which a value stays open: they keep the rule with any of their optional rows,
 by a check of its own, and DuckDB tells all subsets of these by what a suffix brings."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise
 from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 import duckdb
 import pytest
+from hypothesis import event, given
 
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from tests.checker.decide.test_closing_rules import ENDS, FEW, GAP, PAIRS, ROWS, SLACK, decide
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.database import open_database
+from tests.oracle.test_witness_computed import make_expression
 
 SHORT = GAP.replace("10 seconds", "1 second")
 NONE_BETWEEN = ROWS.replace("50", "0")
@@ -20,6 +27,7 @@ ONE_ROW = '\nkeys = [["ts"]]'
 CLOSING = (GAP, SHORT, ROWS, NONE_BETWEEN, ENDS)
 THREE = PAIRS.replace("WHERE", ", buy c WHERE")
 WAITS = f"SELECT a.url, b.url AS u {PAIRS} AND a.ts < b.ts"
+COMPUTED = f"SELECT {{}} AS z {PAIRS} AND a.ts < b.ts"
 ROW: TypeAlias = tuple[int, int, dict[str, Any]]
 """What row it is (0: always there; n: optional row n; -n: of suffix n), its step, its values."""
 
@@ -71,11 +79,70 @@ def test_twin_what_is_bounded_has_none(sql: str, rule: str, tmp_path: Path) -> N
     assert decide(sql, rule, tmp_path).witness is None
 
 
+@pytest.mark.parametrize(
+    ("sql", "rule"),
+    [
+        *((COMPUTED.format("a.cost + 1"), rule) for rule in CLOSING),
+        (COMPUTED.format("a.cost + 1"), GAP + ONE_ROW),
+        (COMPUTED.format("UPPER(a.url)"), GAP),
+        (f"SELECT b.url {PAIRS} AND UPPER(a.url) = b.url AND a.ts < b.ts", GAP),
+        (f"SELECT b.url {PAIRS} AND a.cost + 1 = b.cost AND a.kind + 1 = 2 AND a.ts < b.ts", GAP),
+        ("SELECT k, COUNT(DISTINCT UPPER(url)) AS n FROM page WHERE k > '' GROUP BY k", GAP),
+        (f"SELECT a.k, COUNT(DISTINCT b.url) AS n {PAIRS} AND a.ts < b.ts GROUP BY a.k", GAP),
+        (f"SELECT a.k, COUNT(DISTINCT b.cost + 1) AS n {PAIRS} AND a.ts < b.ts GROUP BY a.k", ENDS),
+    ],
+)
+def test_what_is_computed_of_a_value_that_stays_open(sql: str, rule: str, tmp_path: Path) -> None:
+    _check(sql, rule, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("made", "name"),
+    [
+        ("a.cost % 7", "conditionally-bounded"),
+        ("CASE WHEN a.cost > 3 THEN 1 ELSE 0 END", "conditionally-bounded"),
+        ("GREATEST(LEAST(a.cost, 100), 0)", "undecided"),  # how many values is not known
+    ],
+)
+@pytest.mark.parametrize("rule", [GAP, ROWS])
+def test_twin_what_is_computed_has_few_values(
+    made: str, name: str, rule: str, tmp_path: Path
+) -> None:
+    assert decide(COMPUTED.format(made), rule, tmp_path).name == name
+
+
+@budget(0.1)
+@given(seed=SEEDS)
+def test_random_expressions_of_a_value_that_stays_open(seed: int) -> None:
+    """A counterexample convinces, and what is computed has values without end."""
+    random = Random(seed)
+    made = make_expression(random)
+    rule = random.choice(CLOSING)
+    of_row = re.sub(r"\bh\b", "a.kind", re.sub(r"\ba\b", "a.cost", made))
+    if "a.cost" not in of_row:
+        return
+    with TemporaryDirectory() as place:
+        verdict = decide(COMPUTED.format(of_row), rule, Path(place))
+    event(verdict.name)
+    if verdict.witness is not None:
+        _check_witness(COMPUTED.format(of_row), rule, verdict.witness)
+    if verdict.name == "unbounded":
+        signs = "(VALUES (1), (-1)) AS q(s), range(4) AS k(h)"
+        far = f"SELECT s * (1000000000 + i * 1000000) AS a, h FROM range(60) AS r(i), {signs}"
+        with open_database() as base:
+            found = base.execute(f"SELECT COUNT(DISTINCT {made}) FROM ({far})").fetchone()
+        assert found is not None
+        assert found[0] >= 40, made
+
+
 def _check(sql: str, rule: str, tmp_path: Path) -> None:
     verdict = decide(sql, rule, tmp_path)
     assert verdict.name == "unbounded"
-    witness = verdict.witness
-    assert witness is not None
+    assert verdict.witness is not None
+    _check_witness(sql, rule, verdict.witness)
+
+
+def _check_witness(sql: str, rule: str, witness: Witness) -> None:
     rows = list(_number(witness))
     subsets = [
         frozenset(chosen)

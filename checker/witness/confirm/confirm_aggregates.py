@@ -249,27 +249,53 @@ def _confirms_count(work: _Matches, aggregate: Aggregate) -> bool:
     place = {name: n for n, name in enumerate(work.union.variables)}
     shown = work.union.aggregation.group
     for i in range(work.witness.size):
-        # by group and value: the tuples that give it, before and after the suffix; () is the rest
-        ways: dict[Any, dict[Any, tuple[set[Any], set[Any]]]] = {}
+        # by group and value: the sets of tuples that give it, before and after the suffix
+        ways: dict[Any, dict[Any, tuple[set[frozenset[int]], set[frozenset[int]]]]] = {}
         for answer, used, late in work.ways(i):
-            if len(used) > 1:
-                return False
             group = tuple(answer[place[name]] for name in shown)
             value = answer[place[aggregate.argument or ""]]
             before, after = ways.setdefault(group, {}).setdefault(value, (set(), set()))
-            after.add(next(iter(used), None))
+            after.add(used)
             if not late:
-                before.add(next(iter(used), None))
+                before.add(used)
         if not any(_counts_one(group_ways.values(), i) for group_ways in ways.values()):
             return False
     return True
 
 
-def _counts_one(values: Iterable[tuple[set[Any], set[Any]]], one: int) -> bool:
+def _list_givers(sets: set[frozenset[int]]) -> set[int | None] | None:
+    """The tuples each of which gives a value by itself (None among them: it is always given), where
+    all others that give it together have such a one among them (None: not all have)."""
+    if frozenset() in sets:
+        return {None}
+    alone = {next(iter(used)) for used in sets if len(used) == 1}
+    return {*alone} if all(used & alone for used in sets) else None
+
+
+def _counts_one(
+    values: Iterable[tuple[set[frozenset[int]], set[frozenset[int]]]], one: int
+) -> bool:
     """Whether some value of a group is new after a suffix exactly where the optional tuple `one`
-    is there, or exactly where it is not. Of each value: who gives it before and after (None: it
-    is always given)."""
-    known = list(values)
+    is there, or exactly where it is not. Of each value: which sets of tuples give it before and
+    after.
+
+    Where others are new whatever is there, the number always changes, by so many more. Then all
+    that are new must be so by `one` alone, in one of the two ways: numbers after two suffixes are
+    equal for two subsets only where one has all tuples that the other has not.
+    """
+    known, always = [], False
+    for sets_before, sets_after in values:
+        before, after = _list_givers(sets_before), _list_givers(sets_after)
+        if before is None or after is None:
+            return False
+        if None in after and not before:
+            always = True
+        elif not _is_old(before, after):
+            known.append((before, after))
+    if always:
+        with_it = all(after == {one} and not before for before, after in known)
+        without = all(None in after and before == {one} for before, after in known)
+        return bool(known) and (with_it or without)
     with_it = any(one in after and not before for before, after in known) and all(
         before & {None, giver} for before, after in known for giver in after - {one}
     )
@@ -277,6 +303,11 @@ def _counts_one(values: Iterable[tuple[set[Any], set[Any]]], one: int) -> bool:
         before & {None, one, giver} for before, after in known for giver in after
     )
     return with_it or without
+
+
+def _is_old(before: set[int | None], after: set[int | None]) -> bool:
+    """Whether a value is never new: whoever gives it has given it before."""
+    return all(before & {None, giver} for giver in after)
 
 
 def _total(values: Counter[Any] | None) -> Fraction:

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from ontoweir.checker.witness.layout.derive_rows import compute_derived
 from ontoweir.checker.witness.layout.unused_columns import UnusedColumns
+from ontoweir.checker.witness.layout.watch_clock import NoRowError
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog, Stream
 
@@ -24,12 +26,15 @@ def hold_open(witness: Witness, catalog: Catalog) -> Witness:
     for name in sorted(streams | {r.table for r in witness.fixed if r.step is not None}):
         stream = catalog.streams[name]
         gaps = [rule.gap_us for rule in stream.closing if rule.gap_us is not None]
-        if any(c.expression is not None or c.bucket is not None for c in stream.columns):
+        if any(c.bucket is not None for c in stream.columns):
             continue
         # rows for a gap have one value for all other rules, and come often enough for longer ones
         for gap in sorted(set(gaps), reverse=True):
             for rule in (rule for rule in stream.closing if rule.gap_us == gap):
-                witness = _hold(witness, catalog, stream, rule.columns, gap // stream.step_us)
+                try:
+                    witness = _hold(witness, catalog, stream, rule.columns, gap // stream.step_us)
+                except NoRowError:  # what is computed of a row's time
+                    continue
     return witness
 
 
@@ -143,6 +148,12 @@ def _make(
     step: int,
     spare: UnusedColumns,
 ) -> WitnessRow:
+    """One more row.
+
+    Raises:
+        NoRowError: a derived column is computed of its time, or has no value.
+    """
     content = dict(zip(columns, value, strict=True))
-    content |= spare.fill(stream.name, [c.name for c in stream.columns if c.name not in content])
+    plain = [c.name for c in stream.columns if c.expression is None and c.name not in content]
+    content = compute_derived(stream, content | spare.fill(stream.name, plain))
     return WitnessRow(stream.name, step, tuple((c.name, content[c.name]) for c in stream.columns))

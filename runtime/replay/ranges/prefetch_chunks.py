@@ -89,8 +89,9 @@ def read_chunks(
         return unite_chunks(parts)
 
     done = not histories
+    late = list_late(work, histories, checks, wanted)
     with (
-        closing(Portions(list_late(work, histories, wanted), streams=len(histories))) as portions,
+        closing(Portions(late, streams=len(histories))) as portions,
         ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read") as pool,
     ):
         coming = None if done else pool.submit(read, cursors)

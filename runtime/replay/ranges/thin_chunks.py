@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import StringType
 from ontoweir.rewriter.model.add_views import base_tables
+from ontoweir.runtime.chunks.check_values import check_values
 from ontoweir.runtime.chunks.late_rows import LateColumns
 from ontoweir.runtime.chunks.read_chunk import Chunk
 from ontoweir.runtime.chunks.row_groups import MAPPED
@@ -19,7 +20,12 @@ from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.engine.advance_rows import share_steps
 from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan, list_wanted
-from ontoweir.runtime.ingest.admit_rows import Admitted, CodedTexts, ColumnMemory
+from ontoweir.runtime.ingest.admit_rows import (
+    Admitted,
+    CodedTexts,
+    ColumnMemory,
+    ReferenceCheck,
+)
 from ontoweir.runtime.ingest.encode_members import FEW, MemberEncoder
 from ontoweir.runtime.ingest.select_candidates import Selection, find_rows
 from ontoweir.runtime.sources.coded_texts import concat_rows, pick_rows
@@ -44,15 +50,20 @@ def list_thinned(work: ExecutionContext, plans: Sequence[PreparedPlan]) -> Wante
 
 
 def list_late(
-    work: ExecutionContext, histories: Sequence[History], wanted: Wanted
+    work: ExecutionContext,
+    histories: Sequence[History],
+    checks: Mapping[str, Sequence[ReferenceCheck]],
+    wanted: Wanted,
 ) -> dict[str, LateColumns]:
     """Columns that are read only of rows which some member wants: of histories whose rows were
     verified before, as else all values are held to what is declared. Where rows come late, all
-    columns but the timestamp, so that fewer are put into order; else texts.
+    columns but the timestamp, so that fewer are put into order; else texts. Such rows may be
+    verified before they are put into order, where their values alone say which are rejected.
 
     Args:
         work: the run.
         histories: the streams.
+        checks: the references to enforce, by stream.
         wanted: which rows are enough (list_thinned).
     """
     late = {}
@@ -61,8 +72,14 @@ def list_late(
         columns = work.catalog.streams[name].columns
         plain = {c.name for c in columns if c.expression is None and c.bucket is None}
         mapped = any(p.file.endswith(MAPPED) for p in history.pieces)
-        if selections is None or history.verified is None:
+        if selections is None:
             continue
+        hold = None
+        if history.verified is None:
+            apart = history.staged or history.stream.keys or checks.get(name)
+            if history.disorder is None or apart:
+                continue
+            hold = partial(_hold_all, history)
         if mapped or any(c.expression is not None for c in columns):
             continue  # an expression that has no value for some row is an error
         compared = {limits[0] for selection in selections for limits in selection}
@@ -70,10 +87,16 @@ def list_late(
         names = frozenset(texts & set(history.columns) - compared)
         if history.disorder is not None:
             # which of the rows of one time is rejected is known of their order alone
-            names = frozenset() if history.verified.rejects else frozenset(history.columns)
+            rejects = history.verified is not None and history.verified.rejects
+            names = frozenset() if rejects else frozenset(history.columns)
         if names and compared <= plain & set(history.columns):
-            late[name] = LateColumns(names, partial(find_rows, selections=tuple(selections)))
+            late[name] = LateColumns(names, partial(find_rows, selections=tuple(selections)), hold)
     return late
+
+
+def _hold_all(history: History, table: pa.Table) -> bool:
+    """Whether no row is rejected because of its values."""
+    return all(mask.all() for _, mask in check_values(history, table))
 
 
 def join_late(chunk: Chunk, admitted: Mapping[str, Admitted]) -> Mapping[str, Admitted]:

@@ -133,8 +133,8 @@ def test_what_is_left_out_changes_nothing(
     monkeypatch.setattr(identify_file, "_SETTLED", -(10**12))
     late: list[str] = []
 
-    def noted(work: Any, histories: Any, wanted: Any) -> Any:
-        found = list_late(work, histories, wanted)
+    def noted(work: Any, histories: Any, checks: Any, wanted: Any) -> Any:
+        found = list_late(work, histories, checks, wanted)
         late.extend(found)
         return found
 
