@@ -1,14 +1,15 @@
 """The stream that the final answers of a query are, and what follows for it."""
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from math import gcd
 
 from ontoweir.mappings.model.catalog import ANSWERS, Catalog, Lag, Stream
+from ontoweir.mappings.model.expression import Call, Field, Function
 from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments, TimeBucket
 from ontoweir.rewriter.blocks.declare_groups import GroupColumns, declare_groups, limit_groups
 from ontoweir.rewriter.buckets.find_closing import Closing, bucket_of, find_closing
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.spj import LiteralOutput, SpjUnion
 
 AT = "at"
 """The timestamp of a stream of answers."""
@@ -52,7 +53,9 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
     apart = _shortest_us(closing.bucket) >= base.step_us
     key = (*rest, AT) if apart else tuple(n for n in union.aggregation.row if n not in behind)
     shown = {c.name for c in made.columns}
-    keys = ((*key, AT) if AT not in key else key,)
+    keys: tuple[tuple[str, ...], ...] = ((*key, AT) if AT not in key else key,)
+    if apart and (less := _find_row_key(union, rest, catalog)) is not None:
+        keys = (*keys, (*less, AT))
     told = [c for c in made.columns if c.name in rest]
     return DeclaredBlock(
         Stream(
@@ -71,6 +74,28 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
         behind,
         apart,
     )
+
+
+def _find_row_key(union: SpjUnion, rest: Sequence[str], catalog: Catalog) -> tuple[str, ...] | None:
+    """The columns of a group that tell the rows of one stream apart, as they are a key of it, none
+    of which is NULL (None: it is of more, or of several rows)."""
+    if len(union.disjuncts) != 1 or len(union.disjuncts[0].occurrences) != 1:
+        return None
+    (query,) = union.disjuncts
+    stream = catalog.table(query.occurrences[0].table)
+    if not isinstance(stream, Stream):
+        return None
+    of: dict[str, str] = {}
+    for name in rest:
+        output = dict(query.outputs)[name]
+        column = stream.column(output.value.column) if isinstance(output, LiteralOutput) else None
+        match None if column is None else column.expression:
+            case Call(function=Function.EPOCH_US, arguments=(Field(column=time),)):
+                of.setdefault(time, name)
+            case _ if column is not None and not column.nullable:
+                of.setdefault(column.name, name)
+    keys = [k for k in stream.keys if of.keys() >= {*k}]
+    return None if not keys else tuple(of[c] for c in min(keys, key=len))
 
 
 def _list_lags(

@@ -10,7 +10,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.joins.own_nodes import list_own, list_windows
+from ontoweir.rewriter.joins.own_nodes import is_number, is_place, list_own, list_windows
 from ontoweir.rewriter.windows.read_sql_grid import is_grid
 from ontoweir.rewriter.windows.read_window_tables import list_window_columns, read_window_tables
 
@@ -64,7 +64,7 @@ def _read(select: "exp.Select", catalog: Catalog) -> None:
     if where is not None and where.find(exp.Query) is not None:
         return
     keys = [[k for k in w.args.get("partition_by") or () if _is_bucket(k, stream)] for w in windows]
-    if not all(keys) or any(_is_by_time(w, stream) for w in windows):
+    if not all(keys) or all(_is_by_time(w, stream) for w in windows):
         return
     shown = _list_shown(select, stream)
     unique = next((k for k in stream.keys if {*k} <= shown), None)
@@ -139,8 +139,12 @@ def _is_by_time(window: "exp.Expr", stream: Stream) -> bool:
     the latest of a bucket."""
     from sqlglot import exp
 
-    order = window.args.get("order")
+    order, spec = window.args.get("order"), window.args.get("spec")
     first = None if order is None else order.expressions[0].this
+    if spec is not None and str(spec.args.get("end_side") or "").upper() == "FOLLOWING":
+        return False
+    if is_place(window) and not is_number(window):
+        return False
     return isinstance(first, exp.Column) and find_name(first.name, [stream.timestamp]) is not None
 
 

@@ -56,12 +56,14 @@ def kept_types(column: Counted, kind: ColumnType | None) -> tuple[pa.DataType, .
         case "first" | "known" | "min" | "max":
             assert kind is not None
             return (value_type(kind),)
-        case "count" | "rank" | "dense" | "number":
+        case "count":
             return (pa.int64(),)
         case "sum" | "avg":
             return (pa.int64(), DIGITS if isinstance(kind, FloatType) else pa.int64())
         case "var_pop" | "var_samp":
             raise AssertionError("read_counted refuses it")
+        case "rank" | "dense" | "number" | "percent" | "share" | "part":
+            raise AssertionError("they have an order")
         case _:
             assert_never(column.function)
 
@@ -108,7 +110,7 @@ def count_column(
             assert kind is not None
             less = int(column.function == "var_samp")
             return (vary(*read_numbers(given.values, kind), kind, runs, less),)
-        case "rank" | "dense" | "number":
+        case "rank" | "dense" | "number" | "percent" | "share" | "part":
             raise AssertionError("rank_rows finds it")
         case _:
             assert_never(column.function)
