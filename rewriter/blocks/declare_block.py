@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import combinations, starmap
 from math import gcd
 
 from ontoweir.mappings.model.catalog import ANSWERS, Catalog, Lag, Stream
@@ -9,7 +10,7 @@ from ontoweir.mappings.model.expression import Call, Field, Function
 from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments, TimeBucket
 from ontoweir.rewriter.blocks.declare_groups import GroupColumns, declare_groups, limit_groups
 from ontoweir.rewriter.buckets.find_closing import Closing, bucket_of, find_closing
-from ontoweir.rewriter.model.spj import LiteralOutput, SpjUnion
+from ontoweir.rewriter.model.spj import IsNull, LiteralOutput, NotNull, SpjQuery, SpjUnion
 
 AT = "at"
 """The timestamp of a stream of answers."""
@@ -79,16 +80,17 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
 def _find_row_key(union: SpjUnion, rest: Sequence[str], catalog: Catalog) -> tuple[str, ...] | None:
     """The columns of a group that tell the rows of one stream apart, as they are a key of it, none
     of which is NULL (None: it is of more, or of several rows)."""
-    if len(union.disjuncts) != 1 or len(union.disjuncts[0].occurrences) != 1:
-        return None
-    (query,) = union.disjuncts
-    stream = catalog.table(query.occurrences[0].table)
-    if not isinstance(stream, Stream):
+    queries = union.disjuncts
+    tables = {o.table for q in queries for o in q.occurrences}
+    alone = all(len(q.occurrences) == 1 for q in queries)
+    stream = catalog.table(tables.pop()) if len(tables) == 1 and alone else None
+    if not isinstance(stream, Stream) or not all(starmap(_exclude, combinations(queries, 2))):
         return None
     of: dict[str, str] = {}
     for name in rest:
-        output = dict(query.outputs)[name]
-        column = stream.column(output.value.column) if isinstance(output, LiteralOutput) else None
+        outputs = [dict(q.outputs)[name] for q in queries]
+        read = {o.value.column if isinstance(o, LiteralOutput) else None for o in outputs}
+        column = stream.column(shown) if len(read) == 1 and (shown := read.pop()) else None
         match None if column is None else column.expression:
             case Call(function=Function.EPOCH_US, arguments=(Field(column=time),)):
                 of.setdefault(time, name)
@@ -96,6 +98,15 @@ def _find_row_key(union: SpjUnion, rest: Sequence[str], catalog: Catalog) -> tup
                 of.setdefault(column.name, name)
     keys = [k for k in stream.keys if of.keys() >= {*k}]
     return None if not keys else tuple(of[c] for c in min(keys, key=len))
+
+
+def _exclude(one: SpjQuery, other: SpjQuery) -> bool:
+    """Whether no row is in both, of queries over one occurrence: a column is NULL in one alone."""
+    return any(
+        {c.attribute.column for c in a.conditions if isinstance(c, IsNull)}
+        & {c.attribute.column for c in b.conditions if isinstance(c, NotNull)}
+        for a, b in ((one, other), (other, one))
+    )
 
 
 def _list_lags(
