@@ -16,6 +16,7 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.expression import Call, Expression, Function, Value
 from ontoweir.mappings.model.parse_duration import parse_duration
+from ontoweir.mappings.model.time_bucket import MONDAY_US
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -31,6 +32,7 @@ UNITS_US = {
 }
 """Units that are always equally long, in UTC."""
 _TRUNCATED = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
+_BINS = ("TUMBLE", "TUMBLE_START", "TUMBLE_END", "TIME_BUCKET")
 _FORMATS = {
     "yyyy": "%Y",
     "MM": "%m",
@@ -69,6 +71,8 @@ def read_date_function(
             return build.whole_units(build.epoch_us(read(tree.this)), 1_000_000, down=True)
         case exp.Anonymous() if tree.name.upper() == "DATE_TRUNC":
             return _read_truncation(tree, read, refuse)
+        case exp.Anonymous() if tree.name.upper() in _BINS:
+            return _read_bin(tree, read, refuse)
         case exp.TimestampAdd():
             return _read_addition(tree, read, refuse)
         case exp.TsOrDsToDate():
@@ -196,6 +200,33 @@ def _read_truncation(
     unit = unit.name.lower()
     time = build.cast(read(rest[0]), TimestampType())
     return Call(Function.TRUNCATE, (Value(unit, StringType()), time), TimestampType())
+
+
+def _read_bin(
+    tree: exp.Expr, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
+) -> Expression:
+    """TUMBLE(time, width, offset) and TIME_BUCKET(width, time): where the bucket of a time begins,
+    or ends (TUMBLE_END)."""
+    from sqlglot import exp
+
+    name, given = tree.name.upper(), list(tree.expressions)
+    if name == "TIME_BUCKET":
+        given[:2] = given[1::-1]
+    time, *lengths = given
+    if not 1 <= len(lengths) <= (1 if name == "TIME_BUCKET" else 2) or not all(
+        isinstance(length, exp.Interval) for length in lengths
+    ):
+        raise refuse(tree, why="a bucket is of a time, its width, and how far it is shifted")
+    width, *shift = (_read_length(length, tree, refuse) for length in lengths)
+    if width <= 0:
+        raise refuse(tree, why="a bucket has a width")
+    origin = MONDAY_US if name == "TIME_BUCKET" else sum(shift)
+    of = build.cast(read(time), TimestampType())
+    whole = (Value(width, IntType()), Value(origin % width, IntType()))
+    begin = Call(Function.BIN, (of, *whole), TimestampType())
+    if name != "TUMBLE_END":
+        return begin
+    return Call(Function.ADD_US, (begin, Value(width, IntType())), TimestampType())
 
 
 def _read_format(

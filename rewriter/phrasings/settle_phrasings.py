@@ -37,6 +37,7 @@ from ontoweir.rewriter.registers.open_rows import open_rows
 from ontoweir.rewriter.registers.pad_registers import pad_registers
 from ontoweir.rewriter.sessions.name_spark_windows import name_spark_windows
 from ontoweir.rewriter.sessions.read_sessions import name_sessions
+from ontoweir.rewriter.sessions.spread_windows import spread_windows
 from ontoweir.rewriter.syntax.name_items import name_items
 from ontoweir.rewriter.syntax.narrow_stars import narrow_stars
 from ontoweir.rewriter.windows.read_window_tables import read_one_window
@@ -96,6 +97,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     for select in list(tree.find_all(exp.Select)):
         nest_having(select, catalog)
+    spread_windows(tree)
     chosen = (exp.ArgMax, exp.ArgMin, exp.First, exp.Last)
     if isinstance(tree, exp.Select) and tree.find(*chosen) is not None:
         tree = read_one_window(tree)
