@@ -15,6 +15,7 @@ from ontoweir.rewriter.latest.join_latest import join_latest
 from ontoweir.rewriter.latest.lead_latest import lead_latest
 from ontoweir.rewriter.latest.limit_rows import limit_rows
 from ontoweir.rewriter.latest.name_later import name_later
+from ontoweir.rewriter.ordered.compute_groups import compute_groups
 from ontoweir.rewriter.ordered.nest_having import nest_having
 from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.ordered.number_values import number_values
@@ -120,5 +121,6 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         choose_values(select, catalog)
         number_values(select, catalog)
         group_parts(nest_windows(select, catalog), catalog)
+        compute_groups(select, catalog)
         group_distinct(select, catalog)
     return drop_order(limit_rows(tree, catalog), catalog)
