@@ -238,10 +238,6 @@ class _Columns:
         kind = self._type(function, argument, window)
         ends = frame.first, frame.last
         made = Counted("", function, argument, *ends, kind, frame.span_us)
-        if made.runs and function in ("var_pop", "var_samp"):
-            fix = "ask for ROWS BETWEEN 100 PRECEDING AND CURRENT ROW, or RANGE BETWEEN INTERVAL "
-            what = f"{show_sql(window)}, of all rows from the first,"
-            raise _refuse(window, what, f"{fix}'1' DAY PRECEDING AND CURRENT ROW")
         column = self._add(replace(made, peers=frame.peers, until_us=frame.until_us))
         default = call.args.get("default")
         if default is None:
