@@ -145,7 +145,7 @@ def _spread(table: "exp.Table", alias: str) -> "exp.Expr":
     if sliding is None or slide is None or size is None or size % slide:
         raise _refuse(
             table,
-            "a row lies in windows of another number",
+            "not all rows lie in as many windows",
             "let the size be a multiple of the slide",
         )
     if size // slide > _MOST:
