@@ -1,5 +1,5 @@
-"""Rows of tables of windows that overlap (HOP, CUMULATE), which are not grouped by their windows, and
-their ranks there, against DuckDB, where a row is joined with its windows."""
+"""Rows of tables of windows that overlap (HOP, CUMULATE), which are not grouped by their windows,
+and their ranks there, against DuckDB, where a row is joined with its windows."""
 
 from pathlib import Path
 from random import Random
@@ -43,7 +43,6 @@ def make_windows(random: Random) -> tuple[str, str]:
     begin = f"w + INTERVAL '{offset}' MINUTE"
     ends = f"{begin} + {size} * {MINUTE}" if kind == "HOP" else f"{begin} + k * {slide} * {MINUTE}"
     many = "[1]" if kind == "HOP" else str([*range(1, times + 1)])
-    begins = begins.replace("2026-02-26", "2026-02-26") if 1440 % step == 0 else begins
     windows = (
         f"(SELECT {begin} AS window_start, {ends} AS window_end "
         f"FROM (SELECT UNNEST({begins}) AS w), (SELECT UNNEST({many}) AS k))"
@@ -55,7 +54,7 @@ def make_windows(random: Random) -> tuple[str, str]:
     return ours, theirs
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(6))
 def test_each_row_comes_once_for_every_window(
     folder: Path, project: OpenProject, seed: int
 ) -> None:
@@ -83,7 +82,7 @@ def test_each_row_comes_once_for_every_window(
         assert found
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_groups_and_ranks_of_windows(folder: Path, project: OpenProject, seed: int) -> None:
     """Within the bound; all windows that are asked for are over."""
     random = Random(seed)
@@ -112,7 +111,7 @@ def test_groups_and_ranks_of_windows(folder: Path, project: OpenProject, seed: i
 
 def test_groups_without_windows_count_each_row_as_often(folder: Path, project: OpenProject) -> None:
     table = "TABLE(HOP(TABLE reading, DESCRIPTOR(ts), INTERVAL '10' MINUTE, INTERVAL '30' MINUTE))"
-    text = f"SELECT sensor, COUNT(*) AS n, SUM(level) AS s FROM {{}} GROUP BY sensor"
+    text = "SELECT sensor, COUNT(*) AS n, SUM(level) AS s FROM {} GROUP BY sensor"
     rows = project.replay(text.format(table)).to_arrow().to_pylist()
     last = {row["sensor"]: (row["n"], row["s"]) for row in rows}
     once = ask_duckdb(folder, text.format("reading"))
@@ -146,9 +145,3 @@ def test_groups_without_windows_count_each_row_as_often(folder: Path, project: O
 def test_what_cannot_be_told_is_refused(project: OpenProject, text: str, said: str) -> None:
     with pytest.raises(QueryError, match=said):
         project.check(text)
-    project.check(
-        text.replace("HOP", "TUMBLE", 1)
-        .replace("10' MINUTE, INTERVAL '", "", 1)
-        .replace("TUMBLE_START(ts, INTERVAL '30", "TUMBLE_START(ts, INTERVAL '30")
-        .replace(", '10 minutes'", "")
-    )
