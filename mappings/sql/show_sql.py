@@ -8,8 +8,8 @@ if TYPE_CHECKING:
 
 
 def show_sql(tree: "exp.Expr") -> str:
-    """A piece of SQL as Spark's, but for what Spark has other words for: EXCLUDE, AT TIME ZONE, and
-    plain names, which have no quotes.
+    """A piece of SQL as Spark's, but for what Spark has other words for: EXCLUDE, AT TIME ZONE,
+    TIME, and plain names, which have no quotes.
 
     Args:
         tree: the piece.
@@ -28,6 +28,10 @@ def _make_generator() -> Any:
         TRANSFORMS: ClassVar[Any] = {
             k: v for k, v in Spark.Generator.TRANSFORMS.items() if k != exp.AtTimeZone
         }
+
+        def datatype_sql(self, expression: "exp.DataType") -> str:
+            time = expression.this == exp.DataType.Type.TIME  # no type of Spark's
+            return "TIME" if time else str(super().datatype_sql(expression))
 
         def identifier_sql(self, expression: "exp.Identifier") -> str:
             name = str(expression.name)

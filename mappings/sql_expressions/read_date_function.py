@@ -49,6 +49,7 @@ _DAYS = (
     "DAY, DOY, HOUR, MINUTE, SECOND and EPOCH"
 )
 _PART = re.compile("%[YmdHMS]|%.")
+_DAY_TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,6}))?)?")
 
 
 def read_date_function(
@@ -163,6 +164,43 @@ def _read_addition(
         raise refuse(tree, why="a constant number of weeks, days, hours or less is added")
     time = build.cast(read(tree.this), TimestampType())
     return Call(Function.ADD_US, (time, Value(unit * count.value, IntType())), TimestampType())
+
+
+def read_day_times(
+    tree: exp.Binary, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
+) -> tuple[Expression, Expression] | None:
+    """The sides of a comparison of times of the day, CAST(… AS TIME), in UTC, as µs since midnight;
+    None: it is another one.
+
+    Raises:
+        SqlRefusal: one side is no time of the day.
+    """
+    from sqlglot import exp
+
+    sides = [side.unnest() for side in (tree.this, tree.expression)]
+    cast = [isinstance(s, (exp.Cast, exp.TryCast)) and s.to.is_type("time") for s in sides]
+    if not any(cast):
+        return None
+    made: list[Expression] = []
+    for side, is_cast in zip(sides, cast, strict=True):
+        inner = side.this if is_cast else side
+        text = inner.name if isinstance(inner, exp.Literal) and inner.is_string else None
+        found = None if text is None else _DAY_TIME.fullmatch(text.strip())
+        if found is not None:
+            hours, minutes, seconds, rest = found.groups(default="0")
+            whole = (int(hours) * 60 + int(minutes)) * 60 + int(seconds)
+            made.append(Value(whole * 1_000_000 + int(rest.ljust(6, "0")), IntType()))
+            continue
+        if not is_cast or text is not None:
+            raise refuse(
+                tree,
+                why="a time of the day is compared with one",
+                fix="write CAST(ts AS TIME) >= TIME '08:30:00'",
+            )
+        time = build.cast(read(inner), TimestampType())
+        day = Call(Function.TRUNCATE, (Value("day", StringType()), time), TimestampType())
+        made.append(build.difference_us(time, day))
+    return made[0], made[1]
 
 
 def _read_difference(

@@ -259,3 +259,9 @@ SELECT sensor, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE EARL
 SELECT sensor, CAST(NULL AS BIGINT) AS x, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 3
 SELECT sensor, ts, ROUND(STDDEV(level) OVER (PARTITION BY sensor ORDER BY ts), 9) AS s, ROUND(VAR_POP(value) OVER (PARTITION BY sensor ORDER BY ts), 6) AS v FROM reading
 SELECT sensor, time_bucket(INTERVAL '70' MINUTE, ts) AS b FROM reading WHERE time_bucket(INTERVAL '70' MINUTE, ts) > TIMESTAMP '2026-02-27 12:00:00'
+SELECT sensor, ts FROM reading WHERE CAST(ts AS TIME) >= '08:30' AND CAST(ts AS TIME) < TIME '10:00:00'
+SELECT sensor, date_trunc('day', ts) AS d, COUNT(*) FILTER (WHERE CAST(ts AS TIME) BETWEEN '22:00' AND '23:59:59') AS late, COUNT(*) AS n FROM reading WHERE EARLY AND CAST(ts AS TIME) NOT IN ('05:00:00', '06:00:00') GROUP BY 1, 2
+-- refused: a time of the day is compared with one
+SELECT sensor FROM reading WHERE CAST(ts AS TIME) > 5
+-- refused: the expression CAST(ts AS TIME) is outside
+SELECT sensor, CAST(ts AS TIME) AS t FROM reading

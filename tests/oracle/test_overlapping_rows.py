@@ -118,28 +118,18 @@ def test_groups_without_windows_count_each_row_as_often(folder: Path, project: O
     assert last == {str(k): (3 * n, 3 * s) for k, n, s in once}
 
 
+HOPS = "SELECT sensor FROM TABLE(HOP(TABLE reading, DESCRIPTOR(ts), INTERVAL '10' MINUTE, {}))"
+START = "SELECT ts, HOP_START(ts, INTERVAL '10' MINUTE, INTERVAL '30' MINUTE) AS b FROM reading"
+SPARKS = "SELECT window(ts, '30 minutes', '10 minutes') AS w, sensor FROM reading"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (
-            "SELECT sensor FROM TABLE(HOP(TABLE reading, DESCRIPTOR(ts), INTERVAL '10' MINUTE, "
-            "INTERVAL '25' MINUTE))",
-            "not all rows lie in as many windows",
-        ),
-        (
-            "SELECT sensor FROM TABLE(HOP(TABLE reading, DESCRIPTOR(ts), INTERVAL '10' MINUTE, "
-            "INTERVAL '7' DAY))",
-            "a row lies in 1,008 windows",
-        ),
-        (
-            "SELECT ts, HOP_START(ts, INTERVAL '10' MINUTE, INTERVAL '30' MINUTE) AS b "
-            "FROM reading",
-            "and not grouped by",
-        ),
-        (
-            "SELECT window(ts, '30 minutes', '10 minutes') AS w, sensor FROM reading",
-            "and not grouped by",
-        ),
+        (HOPS.format("INTERVAL '25' MINUTE"), "not all rows lie in as many windows"),
+        (HOPS.format("INTERVAL '7' DAY"), "a row lies in 1,008 windows"),
+        (START, "and not grouped by"),
+        (SPARKS, "and not grouped by"),
     ],
 )
 def test_what_cannot_be_told_is_refused(project: OpenProject, text: str, said: str) -> None:
