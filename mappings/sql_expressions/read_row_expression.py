@@ -364,8 +364,8 @@ def _read_predicate(tree: exp.Expr, read: Reader) -> Expression | None:
             return Call(Function.AND, (low, high), BooleanType())
         case exp.In() if tree.expressions:
             require_plain(tree, "this", "expressions")
-            equal = (exp.EQ(this=tree.this.copy(), expression=m.copy()) for m in tree.expressions)
-            return _balance(Function.OR, [read(one) for one in equal])
+            each = (exp.EQ(this=tree.this.copy(), expression=m.copy()) for m in tree.expressions)
+            return _balance(Function.OR, [read(one) for one in each])
         case _:
             return None
 
