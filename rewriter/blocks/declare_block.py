@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations, starmap
 from math import gcd
 
+from ontoweir.mappings.expressions.may_be_null import may_be_null
 from ontoweir.mappings.model.catalog import ANSWERS, Catalog, Lag, Stream
 from ontoweir.mappings.model.expression import Call, Field, Function
+from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments, TimeBucket
 from ontoweir.rewriter.blocks.declare_groups import GroupColumns, declare_groups, limit_groups
 from ontoweir.rewriter.buckets.find_closing import Closing, bucket_of, find_closing
@@ -71,6 +73,7 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
             base.source,
             lags=tuple(_list_lags(union, closing, made, shown, catalog)),
             unit_us=_find_unit(union, closing, base.step_us, catalog),
+            filled=tuple(n for n in rest if n in shown and _is_there(n, union, catalog)),
         ),
         behind,
         apart,
@@ -98,6 +101,23 @@ def _find_row_key(union: SpjUnion, rest: Sequence[str], catalog: Catalog) -> tup
                 of.setdefault(column.name, name)
     keys = [k for k in stream.keys if of.keys() >= {*k}]
     return None if not keys else tuple(of[c] for c in min(keys, key=len))
+
+
+def _is_there(name: str, union: SpjUnion, catalog: Catalog) -> bool:
+    """Whether a column of a group is never NULL: a condition says so, or what it is made of."""
+    for query in union.disjuncts:
+        output = dict(query.outputs)[name]
+        if not isinstance(output, LiteralOutput):
+            return False
+        of = {o.alias: o.table for o in query.occurrences}
+        table = catalog.table(of[output.value.alias])
+        column, said = table.column(output.value.column), NotNull(output.value)
+        known = {replace(c, source=None) for c in query.conditions if isinstance(c, NotNull)}
+        made = None if column is None else column.expression
+        computed = made is not None and not may_be_null(made, never_null(table))
+        if not computed and said not in known and output.value.column not in never_null(table):
+            return False
+    return True
 
 
 def _exclude(one: SpjQuery, other: SpjQuery) -> bool:
