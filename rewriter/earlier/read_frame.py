@@ -5,19 +5,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.mappings.model.time_bucket import CalendarBuckets, TimeBucket
+from ontoweir.mappings.model.time_bucket import TimeBucket
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import is_place, list_own
-from ontoweir.rewriter.windows.read_sql_grid import is_grid, read_interval, read_sql_grid
-from ontoweir.rewriter.windows.window import Grid
+from ontoweir.rewriter.windows.read_sql_grid import read_grid_or_day, read_interval
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
-DAYS: Grid = CalendarBuckets("day")
 
 WHY = (
     "LAG, LEAD, FIRST_VALUE, LAST_VALUE and aggregates OVER (PARTITION BY key ORDER BY ts ROWS "
@@ -152,7 +149,7 @@ def read_frame(
         if _is_time(tree, stream, scope):
             moment = True
             continue
-        if (bucket := read_bucket(tree, stream, scope)) is not None:
+        if (bucket := _read_bucket(tree, stream, scope)) is not None:
             within.append(bucket)
             continue
         if not isinstance(tree, exp.Column):
@@ -336,26 +333,15 @@ def _is_time(tree: "exp.Expr", stream: Stream, scope: Scope) -> bool:
     return name == stream.timestamp or (column is tree.unnest() and name in rising)
 
 
-def read_bucket(tree: "exp.Expr", stream: Stream, scope: Scope) -> TimeBucket | None:
-    """The bucket of a row's time that an item of PARTITION BY is (None: it is none).
-
-    Raises:
-        SqlRefusal: its width is not known.
-    """
+def _read_bucket(tree: "exp.Expr", stream: Stream, scope: Scope) -> TimeBucket | None:
+    """The bucket of a row's time that an item of PARTITION BY is (None: it is none)."""
     from sqlglot import exp
 
-    tree = tree.unnest()
-    day = isinstance(tree, (exp.Cast, exp.TryCast)) and tree.to.is_type("date")
-    if day or isinstance(tree, (exp.Date, exp.TsOrDsToDate)):
-        time, grid = tree.this, DAYS
-    elif is_grid(tree):
-        made = read_sql_grid(tree)
-        time, grid = made.time, made.grid
-    else:
+    found = read_grid_or_day(tree)
+    column = None if found is None else _shifted(found[0])
+    if found is None or column is None:
         return None
-    column, time = _shifted(time), time.unnest()
-    if column is None:
-        return None
+    time, grid = found[0].unnest(), found[1]
     name = scope.resolve(column.table or None, column.name, line_of(column)).column
     shift = None if time is column else read_interval(time.expression)
     if name != stream.timestamp or (time is not column and shift is None):

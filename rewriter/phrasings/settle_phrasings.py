@@ -20,6 +20,7 @@ from ontoweir.rewriter.ordered.nest_having import nest_having
 from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.ordered.number_values import number_values
 from ontoweir.rewriter.ordered.root_variances import root_variances
+from ontoweir.rewriter.ordered.split_groupings import split_groupings
 from ontoweir.rewriter.phrasings.compare_extremes import compare_extremes
 from ontoweir.rewriter.phrasings.drop_order import drop_order
 from ontoweir.rewriter.phrasings.group_all import group_all
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
+    - ROLLUP, CUBE and GROUPING SETS are the UNION ALL of one query for each grouping;
     - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are;
     - NULL that is selected is computed of a column, and has a type;
     - functions over windows are called as they are written;
@@ -67,6 +69,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - parts of a time: DATE_PART('hour', ts), EPOCH(ts), STRFTIME(ts, f);
     - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN, and APPROX_COUNT_DISTINCT
       is COUNT(DISTINCT);
+    - rows of windows that overlap, and are not grouped by them, are of a UNION ALL;
+    - expressions of what is grouped by are of the group's value;
     - Spark's windows of time are buckets, and sessions are runs of rows of a key;
     - GROUP BY ALL names what is grouped by;
     - functions over windows of the rows of a bucket of time are over groups of one row each;
@@ -87,7 +91,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
-    tree = lead_latest(tree, catalog)
+    tree = lead_latest(split_groupings(tree, catalog), catalog)
     narrow_stars(tree, catalog)
     spell_nulls(tree, catalog)
     name_items(tree)

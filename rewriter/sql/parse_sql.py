@@ -52,7 +52,6 @@ from ontoweir.rewriter.standing.read_standing import read_standing
 from ontoweir.rewriter.standing.unite_standing import unite_standing
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
-from ontoweir.rewriter.subqueries.split_groupings import split_groupings
 from ontoweir.rewriter.subqueries.stack_rows import stack_rows
 from ontoweir.rewriter.syntax.show_statics import show_statics
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
@@ -98,8 +97,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         whole = read_unpivots(parse_names(text, catalog), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
         written = beside_subqueries(read_as_of(written), catalog)
-        written = split_groupings(window_subqueries(written, catalog), catalog)
-        written = settle_phrasings(written, catalog)
+        written = settle_phrasings(window_subqueries(written, catalog), catalog)
 
         def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:
             return reader.read((one,), catalog, name, nullable=free, changing=True)

@@ -46,7 +46,6 @@ from ontoweir.rewriter.subqueries.qualify_names import Shown, qualify_names
 from ontoweir.rewriter.subqueries.refuse_mixed_union import refuse_mixed_union
 from ontoweir.rewriter.subqueries.resolve_names import Columns, FromItem, resolve_names
 from ontoweir.rewriter.subqueries.select_answers import Answers, select_answers, unite_rows
-from ontoweir.rewriter.subqueries.split_groupings import split_groupings
 from ontoweir.rewriter.subqueries.unite_groups import unite_groups
 from ontoweir.rewriter.windows.read_window_tables import list_window_columns, read_window_tables
 
@@ -282,8 +281,7 @@ class _Merger:
         inside = _Around({}, around.is_set, (*around.views, view.name))
         try:
             whole = read_unpivots(parse_names(view.text, self.catalog), self.catalog)
-            written = split_groupings(read_as_of(whole), self.catalog)
-            written = settle_phrasings(written, self.catalog)
+            written = settle_phrasings(read_as_of(whole), self.catalog)
             written, self.catalog = read_earlier(written, self.catalog)
             parts = self._block(name_aggregates(written), inside, view.name)
         except (SqlUnitsDiffer, UnitsDiffer):

@@ -68,6 +68,25 @@ def read_sql_grid(node: "exp.Expr") -> SqlGrid:
     return SqlGrid(time, grid, name == "TUMBLE_END")
 
 
+def read_grid_or_day(node: "exp.Expr") -> "tuple[exp.Expr, Grid] | None":
+    """The time and the grid of a call, or of a CAST of a time to its day in UTC (None: it is
+    another one).
+
+    Raises:
+        SqlRefusal: it has no known unit or width.
+    """
+    from sqlglot import exp
+
+    node = node.unnest()
+    cast = isinstance(node, (exp.Cast, exp.TryCast)) and node.to.is_type("date")
+    if cast or isinstance(node, (exp.Date, exp.TsOrDsToDate)):
+        return node.this, CalendarBuckets("day")
+    if not is_grid(node):
+        return None
+    made = read_sql_grid(node)
+    return made.time, made.grid
+
+
 def read_interval(given: "exp.Expr") -> int | None:
     """The length of an INTERVAL in µs; None: it is none."""
     from sqlglot import exp
