@@ -71,9 +71,8 @@ def test_what_was_kept_goes_on(seed: int) -> None:
     """Of rows that come in two parts: as of all at once."""
     random = Random(seed)
     kind, most = random.choice([*KINDS, (FloatType(), 1)])
-    draw = [
-        random.uniform(-1e9, 1e9) if most == 1 else random.randint(-most, most) for _ in "ab" * 30
-    ]
+    doubles = isinstance(kind, FloatType)
+    draw = [random.uniform(-1e9, 1e9) if doubles else random.randint(-most, most) for _ in "a" * 60]
     values = np.array(draw, dtype=np.float64 if doubles else np.int64)
     valid = np.array([random.random() < 0.8 for _ in draw])
     less, cut, rows = random.choice([0, 1]), random.randint(1, 50), len(draw)
