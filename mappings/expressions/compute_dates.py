@@ -2,6 +2,7 @@
 
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -50,6 +51,13 @@ def compute_time(call: Call, values: "pa.Array") -> "pa.Array":
         case Function.ADD_US:
             micros = pc.add_checked(values.cast(pa.int64()), constants[-1])
             return micros.cast(pa.timestamp("us"))
+        case Function.BIN:
+            width, origin = (int(str(c)) for c in constants)
+            micros = values.cast(pa.int64()).to_numpy(zero_copy_only=False)
+            absent = values.is_null().to_numpy(zero_copy_only=False)
+            whole = np.where(absent, 0, micros).astype(np.int64)
+            begin = (whole - origin) // width * width + origin
+            return pa.array(begin, mask=absent).cast(pa.timestamp("us"))
         case Function.TRUNCATE:
             return pc.floor_temporal(values, unit=str(constants[0]))
         case Function.FORMAT:

@@ -84,7 +84,9 @@ TEXTS = frozenset(
     }
 )
 
-TIMES = frozenset({Function.EPOCH_US, Function.ADD_US, Function.TRUNCATE, Function.FORMAT})
+TIMES = frozenset(
+    {Function.EPOCH_US, Function.ADD_US, Function.TRUNCATE, Function.BIN, Function.FORMAT}
+)
 
 DATE_PARTS = {
     Function.YEAR: (1, 9999),

@@ -130,6 +130,10 @@ def _write_call(call: Call, alias: str) -> str:
             return f"CASE WHEN {there} THEN {first} ELSE '' END"
         case Function.ADD_US:
             return f"({closed[0]} + INTERVAL ({given[1]}) MICROSECOND)"
+        case Function.BIN:
+            width, origin = given[1], given[2]
+            whole = f"FLOOR((EPOCH_US({given[0]}) - {origin}) / {width})::BIGINT"
+            return f"MAKE_TIMESTAMP({whole} * {width} + {origin})"
         case Function.SECONDS:
             return f"CAST(EXTRACT(MICROSECOND FROM {given[0]}) * 0.000001 AS DECIMAL(8, 6))"
         case Function.POSITION:

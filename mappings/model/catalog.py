@@ -288,7 +288,8 @@ class Stream:
     read at the times of other rows only;
     `closing`: when values of columns are closed;
     `present`: columns of a query's answers that are times of their rows: never NULL, never after
-    the timestamp, and at most as long before it as a lag says of answers with one such time.
+    the timestamp, and at most as long before it as a lag says of answers with one such time;
+    `filled`: others of them that are never NULL.
     """
 
     name: str
@@ -313,6 +314,7 @@ class Stream:
     versions: VersionsOf | None = None
     closing: tuple[ClosingRule, ...] = ()
     present: tuple[str, ...] = ()
+    filled: tuple[str, ...] = ()
 
     @property
     def grid_us(self) -> int:

@@ -159,6 +159,9 @@ class Function(StrEnum):
     """A time so many microseconds, a constant, after another one."""
     TRUNCATE = "DATE_TRUNC"
     """A time, down to a whole unit, a constant, of UTC."""
+    BIN = "TIME_BUCKET"
+    """Where the bucket of a time begins, of a constant width in microseconds; one begins at a
+    constant time, in microseconds since 1970."""
     FORMAT = "STRFTIME"
     """A date or time as a text, by a constant format of strftime."""
 

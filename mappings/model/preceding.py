@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from ontoweir.mappings.model.catalog import ColumnType
     from ontoweir.mappings.model.expression import Expression
+    from ontoweir.mappings.model.time_bucket import TimeBucket
 
 CountedFunction: TypeAlias = Literal[
     "first",
@@ -20,10 +21,15 @@ CountedFunction: TypeAlias = Literal[
     "rank",
     "dense",
     "number",
+    "percent",
+    "share",
+    "part",
 ]
 """What is shown of the rows before one: the value of the first of them; that of the last one that
 is not NULL; or an aggregate. Of the rows of one time: a row's place in an order, where equal ones
-have one place, with gaps or without ("dense"), or each its own."""
+have one place, with gaps or without ("dense"), or each its own; which share of the others are
+before it ("percent", PERCENT_RANK), and of all not after it ("share", CUME_DIST); in which of so
+many parts, as even as can be, it lies ("part", NTILE); or the value of the first in the order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,8 @@ class Counted:
     themselves), of those from so many rows before it (`first`), or so long (`span_us`; neither:
     from the first of all), to so many (`last`; below 0: after it); `peers`: to all of its time, or
     to those that are so long before it, or longer (`until_us`).
-    `order`: the order in which a row has its place."""
+    `order`: the order in which a row has its place, of the rows of its time; `parts`: into how many
+    these are divided ("part")."""
 
     name: str
     function: CountedFunction
@@ -53,6 +60,7 @@ class Counted:
     peers: bool = False
     order: tuple[OrderBy, ...] = ()
     until_us: int = 0
+    parts: int = 0
 
     @property
     def runs(self) -> bool:
@@ -62,8 +70,8 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Preceding:
-    """How rows of the stream `base` meet the rows before them, of the same `key`; of those alone of
-    which `only` is true (None: all).
+    """How rows of the stream `base` meet the rows before them, of the same `key`, and of the same
+    buckets of time, `within`; of those alone of which `only` is true (None: all).
 
     `after`: a row is given when so many rows after it have come, with the timestamp of the last of
     them; then its own timestamp, `time`, is a column. `columns` count from the row itself. `ties`:
@@ -77,6 +85,7 @@ class Preceding:
     columns: tuple[Counted, ...]
     after: int = 0
     ties: tuple[OrderBy, ...] = ()
+    within: "tuple[TimeBucket, ...]" = ()
 
     @property
     def kept(self) -> int:

@@ -18,6 +18,8 @@ CalendarUnit = Literal["day", "week", "month", "quarter", "year"]
 _SHORTEST_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 _LONGEST_DAYS = {"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}
 _DAY_US = 86_400_000_000
+MONDAY_US = 946_857_600_000_000
+"""3 January 2000, from which DuckDB and TimescaleDB count where no origin is given."""
 _MOVED_US = 26 * 3_600_000_000
 """No zone's clock was ever moved by more, all in all: those of the Pacific changed the side of the
 date line, which leaves out a day, or repeats one."""

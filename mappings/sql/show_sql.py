@@ -7,8 +7,8 @@ if TYPE_CHECKING:
 
 
 def show_sql(tree: "exp.Expr") -> str:
-    """A piece of SQL as Spark's, but for what Spark has other words for: EXCLUDE, AT TIME ZONE, and
-    plain names, which have no quotes.
+    """A piece of SQL as Spark's, but for what Spark has other words for: EXCLUDE, AT TIME ZONE,
+    TIME, and plain names, which have no quotes.
 
     What is written otherwise is put into a copy of the tree as text, from the leaves up: a sqlglot
     that is compiled (`sqlglot[c]`) has no generator that could be inherited from.
@@ -35,6 +35,8 @@ def _write(node: "exp.Expr") -> str | None:
     match node:
         case exp.Identifier():
             node.set("quoted", not (node.name.isascii() and node.name.isidentifier()))
+        case exp.DataType() if node.this == exp.DataType.Type.TIME:
+            return "TIME"  # no type of Spark's
         case exp.Ordered():
             return f"{node.this.sql('spark')}{' DESC' if node.args.get('desc') else ''}"
         case exp.AtTimeZone():

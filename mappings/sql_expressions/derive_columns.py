@@ -105,7 +105,7 @@ class ColumnDeriver:
                     return self.derive(tree, boolean=True)
                 self._replace_sides(tree)
                 return tree
-            case exp.Between() if self._moves_times(tree):
+            case exp.Between() | exp.In() if self._moves_times(tree):
                 return self.derive(tree, boolean=True)
             case exp.Between() | exp.In() if tree.find(exp.Select) is None:
                 self._replace_limits(tree)
@@ -279,12 +279,16 @@ class ColumnDeriver:
 
     def _moves_times(self, tree: exp.Expr) -> bool:
         """Whether it compares times of one row, of which one at least is no stream's timestamp, and
-        an INTERVAL."""
+        an INTERVAL; or times of the day."""
         from sqlglot import exp
 
-        if tree.find(exp.Interval) is None or tree.find(exp.Select) is not None:
+        if tree.find(exp.Select) is not None:
             return False
         columns = list(self._columns(tree))
+        if any(c.to.is_type("time") for c in tree.find_all(exp.Cast, exp.TryCast)):
+            return len({c.alias for c in columns}) == 1
+        if tree.find(exp.Interval) is None:
+            return False
         plain = [c for c in columns if self.scope.step_of(c) is None]
         times = any(isinstance(self.scope.type_of(c), TimestampType) for c in plain)
         return times and len({c.alias for c in columns}) == 1

@@ -137,8 +137,10 @@ def _cast_type(tree: exp.Cast, refuse: Callable[..., Exception]) -> tuple[Column
     if to.this == kinds.TIME:  # which Spark's words would call a timestamp
         raise refuse(
             tree,
-            why="TIME, a time of day, is no type of the catalog",
-            fix="compute with EXTRACT(HOUR FROM ts) * 60 + EXTRACT(MINUTE FROM ts)",
+            why="TIME, a time of the day, is compared, as in CAST(ts AS TIME) >= TIME '08:30:00', "
+            "and is no type of the catalog",
+            fix="write DATE_FORMAT(ts, 'HH:mm:ss'), or EXTRACT(HOUR FROM ts) * 60 + EXTRACT(MINUTE "
+            "FROM ts)",
         )
     raise refuse(
         tree,

@@ -16,6 +16,7 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.expression import Call, Expression, Function, Value
 from ontoweir.mappings.model.parse_duration import parse_duration
+from ontoweir.mappings.model.time_bucket import MONDAY_US
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -31,6 +32,7 @@ UNITS_US = {
 }
 """Units that are always equally long, in UTC."""
 _TRUNCATED = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
+_BINS = ("TUMBLE", "TUMBLE_START", "TUMBLE_END", "TIME_BUCKET")
 _FORMATS = {
     "yyyy": "%Y",
     "MM": "%m",
@@ -47,6 +49,7 @@ _DAYS = (
     "DAY, DOY, HOUR, MINUTE, SECOND and EPOCH"
 )
 _PART = re.compile("%[YmdHMS]|%.")
+_DAY_TIME = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,6}))?)?")
 
 
 def read_date_function(
@@ -69,6 +72,8 @@ def read_date_function(
             return build.whole_units(build.epoch_us(read(tree.this)), 1_000_000, down=True)
         case exp.Anonymous() if tree.name.upper() == "DATE_TRUNC":
             return _read_truncation(tree, read, refuse)
+        case exp.Anonymous() if tree.name.upper() in _BINS:
+            return _read_bin(tree, read, refuse)
         case exp.TimestampAdd():
             return _read_addition(tree, read, refuse)
         case exp.TsOrDsToDate():
@@ -161,6 +166,43 @@ def _read_addition(
     return Call(Function.ADD_US, (time, Value(unit * count.value, IntType())), TimestampType())
 
 
+def read_day_times(
+    tree: exp.Binary, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
+) -> tuple[Expression, Expression] | None:
+    """The sides of a comparison of times of the day, CAST(… AS TIME), in UTC, as µs since midnight;
+    None: it is another one.
+
+    Raises:
+        SqlRefusal: one side is no time of the day.
+    """
+    from sqlglot import exp
+
+    sides = [side.unnest() for side in (tree.this, tree.expression)]
+    cast = [isinstance(s, (exp.Cast, exp.TryCast)) and s.to.is_type("time") for s in sides]
+    if not any(cast):
+        return None
+    made: list[Expression] = []
+    for side, is_cast in zip(sides, cast, strict=True):
+        inner = side.this if is_cast else side
+        text = inner.name if isinstance(inner, exp.Literal) and inner.is_string else None
+        found = None if text is None else _DAY_TIME.fullmatch(text.strip())
+        if found is not None:
+            hours, minutes, seconds, rest = found.groups(default="0")
+            whole = (int(hours) * 60 + int(minutes)) * 60 + int(seconds)
+            made.append(Value(whole * 1_000_000 + int(rest.ljust(6, "0")), IntType()))
+            continue
+        if not is_cast or text is not None:
+            raise refuse(
+                tree,
+                why="a time of the day is compared with one",
+                fix="write CAST(ts AS TIME) >= TIME '08:30:00'",
+            )
+        time = build.cast(read(inner), TimestampType())
+        day = Call(Function.TRUNCATE, (Value("day", StringType()), time), TimestampType())
+        made.append(build.difference_us(time, day))
+    return made[0], made[1]
+
+
 def _read_difference(
     tree: exp.Expr, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
 ) -> Expression:
@@ -196,6 +238,33 @@ def _read_truncation(
     unit = unit.name.lower()
     time = build.cast(read(rest[0]), TimestampType())
     return Call(Function.TRUNCATE, (Value(unit, StringType()), time), TimestampType())
+
+
+def _read_bin(
+    tree: exp.Expr, read: Callable[[exp.Expr], Expression], refuse: Callable[..., Exception]
+) -> Expression:
+    """TUMBLE(time, width, offset) and TIME_BUCKET(width, time): where the bucket of a time begins,
+    or ends (TUMBLE_END)."""
+    from sqlglot import exp
+
+    name, given = tree.name.upper(), list(tree.expressions)
+    if name == "TIME_BUCKET":
+        given[:2] = given[1::-1]
+    time, *lengths = given
+    if not 1 <= len(lengths) <= (1 if name == "TIME_BUCKET" else 2) or not all(
+        isinstance(length, exp.Interval) for length in lengths
+    ):
+        raise refuse(tree, why="a bucket is of a time, its width, and how far it is shifted")
+    width, *shift = (_read_length(length, tree, refuse) for length in lengths)
+    if width <= 0:
+        raise refuse(tree, why="a bucket has a width")
+    origin = MONDAY_US if name == "TIME_BUCKET" else sum(shift)
+    of = build.cast(read(time), TimestampType())
+    whole = (Value(width, IntType()), Value(origin % width, IntType()))
+    begin = Call(Function.BIN, (of, *whole), TimestampType())
+    if name != "TUMBLE_END":
+        return begin
+    return Call(Function.ADD_US, (begin, Value(width, IntType())), TimestampType())
 
 
 def _read_format(

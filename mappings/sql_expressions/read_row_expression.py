@@ -33,7 +33,11 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.mappings.sql_expressions.read_cast import read_cast
-from ontoweir.mappings.sql_expressions.read_date_function import read_date_function, read_spans
+from ontoweir.mappings.sql_expressions.read_date_function import (
+    read_date_function,
+    read_day_times,
+    read_spans,
+)
 from ontoweir.mappings.sql_expressions.read_text_function import read_text_function
 
 if TYPE_CHECKING:
@@ -328,6 +332,7 @@ def _read_predicate(tree: exp.Expr, read: Reader) -> Expression | None:
     }
     if type(tree) in comparisons:
         spans = read_spans(cast("exp.Binary", tree), read, refuse_expression)
+        spans = spans or read_day_times(cast("exp.Binary", tree), read, refuse_expression)
         if spans is not None:
             return build.compare(comparisons[type(tree)], *spans)
         return build.compare(comparisons[type(tree)], read(tree.this), read(tree.expression))
@@ -354,17 +359,13 @@ def _read_predicate(tree: exp.Expr, read: Reader) -> Expression | None:
             return _distinct(left, right, equal=isinstance(tree, exp.NullSafeEQ))
         case exp.Between():
             require_plain(tree, "this", "low", "high")
-            subject = read(tree.this)
-            low = build.compare(Function.AT_LEAST, subject, read(tree.args["low"]))
-            high = build.compare(Function.AT_MOST, subject, read(tree.args["high"]))
+            low = read(exp.GTE(this=tree.this.copy(), expression=tree.args["low"].copy()))
+            high = read(exp.LTE(this=tree.this.copy(), expression=tree.args["high"].copy()))
             return Call(Function.AND, (low, high), BooleanType())
         case exp.In() if tree.expressions:
             require_plain(tree, "this", "expressions")
-            subject = read(tree.this)
-            members = map(read, tree.expressions)
-            return _balance(
-                Function.OR, [build.compare(Function.EQUAL, subject, m) for m in members]
-            )
+            each = (exp.EQ(this=tree.this.copy(), expression=m.copy()) for m in tree.expressions)
+            return _balance(Function.OR, [read(one) for one in each])
         case _:
             return None
 

@@ -1,14 +1,18 @@
 """The stream that the final answers of a query are, and what follows for it."""
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import combinations, starmap
 from math import gcd
 
+from ontoweir.mappings.expressions.may_be_null import may_be_null
 from ontoweir.mappings.model.catalog import ANSWERS, Catalog, Lag, Stream
+from ontoweir.mappings.model.expression import Call, Field, Function
+from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments, TimeBucket
 from ontoweir.rewriter.blocks.declare_groups import GroupColumns, declare_groups, limit_groups
 from ontoweir.rewriter.buckets.find_closing import Closing, bucket_of, find_closing
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.spj import IsNull, LiteralOutput, NotNull, SpjQuery, SpjUnion
 
 AT = "at"
 """The timestamp of a stream of answers."""
@@ -52,7 +56,9 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
     apart = _shortest_us(closing.bucket) >= base.step_us
     key = (*rest, AT) if apart else tuple(n for n in union.aggregation.row if n not in behind)
     shown = {c.name for c in made.columns}
-    keys = ((*key, AT) if AT not in key else key,)
+    keys: tuple[tuple[str, ...], ...] = ((*key, AT) if AT not in key else key,)
+    if apart and (less := _find_row_key(union, rest, catalog)) is not None:
+        keys = (*keys, (*less, AT))
     told = [c for c in made.columns if c.name in rest]
     return DeclaredBlock(
         Stream(
@@ -67,9 +73,59 @@ def declare_block(union: SpjUnion, name: str, catalog: Catalog) -> DeclaredBlock
             base.source,
             lags=tuple(_list_lags(union, closing, made, shown, catalog)),
             unit_us=_find_unit(union, closing, base.step_us, catalog),
+            filled=tuple(n for n in rest if n in shown and _is_there(n, union, catalog)),
         ),
         behind,
         apart,
+    )
+
+
+def _find_row_key(union: SpjUnion, rest: Sequence[str], catalog: Catalog) -> tuple[str, ...] | None:
+    """The columns of a group that tell the rows of one stream apart, as they are a key of it, none
+    of which is NULL (None: it is of more, or of several rows)."""
+    queries = union.disjuncts
+    tables = {o.table for q in queries for o in q.occurrences}
+    alone = all(len(q.occurrences) == 1 for q in queries)
+    stream = catalog.table(tables.pop()) if len(tables) == 1 and alone else None
+    if not isinstance(stream, Stream) or not all(starmap(_exclude, combinations(queries, 2))):
+        return None
+    of: dict[str, str] = {}
+    for name in rest:
+        outputs = [dict(q.outputs)[name] for q in queries]
+        read = {o.value.column if isinstance(o, LiteralOutput) else None for o in outputs}
+        column = stream.column(shown) if len(read) == 1 and (shown := read.pop()) else None
+        match None if column is None else column.expression:
+            case Call(function=Function.EPOCH_US, arguments=(Field(column=time),)):
+                of.setdefault(time, name)
+            case _ if column is not None and not column.nullable:
+                of.setdefault(column.name, name)
+    keys = [k for k in stream.keys if of.keys() >= {*k}]
+    return None if not keys else tuple(of[c] for c in min(keys, key=len))
+
+
+def _is_there(name: str, union: SpjUnion, catalog: Catalog) -> bool:
+    """Whether a column of a group is never NULL: a condition says so, or what it is made of."""
+    for query in union.disjuncts:
+        output = dict(query.outputs)[name]
+        if not isinstance(output, LiteralOutput):
+            return False
+        of = {o.alias: o.table for o in query.occurrences}
+        table = catalog.table(of[output.value.alias])
+        column, said = table.column(output.value.column), NotNull(output.value)
+        known = {replace(c, source=None) for c in query.conditions if isinstance(c, NotNull)}
+        made = None if column is None else column.expression
+        computed = made is not None and not may_be_null(made, never_null(table))
+        if not computed and said not in known and output.value.column not in never_null(table):
+            return False
+    return True
+
+
+def _exclude(one: SpjQuery, other: SpjQuery) -> bool:
+    """Whether no row is in both, of queries over one occurrence: a column is NULL in one alone."""
+    return any(
+        {c.attribute.column for c in a.conditions if isinstance(c, IsNull)}
+        & {c.attribute.column for c in b.conditions if isinstance(c, NotNull)}
+        for a, b in ((one, other), (other, one))
     )
 
 

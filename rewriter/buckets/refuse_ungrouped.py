@@ -9,15 +9,17 @@ from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 
 
 def refuse_ungrouped(union: SpjUnion, columns: Sequence[tuple[str, Column]]) -> None:
-    """Raise QueryError for a bucket of time that is not grouped by, where answers are a set."""
-    if union.aggregation is None and not union.distinct:
-        return
+    """Raise QueryError for a bucket of time that is not grouped by, where answers are a set, and
+    for one that overlaps others: a row lies in several of these."""
+    once = union.aggregation is None and not union.distinct
     group = () if union.aggregation is None else union.aggregation.group
     read = {*group, *union.ends, *union.begins}
     buckets = {
         (table, column.name)
         for table, column in columns
-        if column.bucket is not None and not isinstance(column.bucket.buckets, Moments)
+        if column.bucket is not None
+        and not isinstance(column.bucket.buckets, Moments)
+        and (column.bucket.sliding is not None or not once)
     }
     for query in union.disjuncts:
         of = {o.alias: o.table for o in query.occurrences}

@@ -8,6 +8,7 @@ from ontoweir.mappings.model.catalog import ANSWERS, Catalog, Column, Stream, Ti
 from ontoweir.mappings.model.expression import Field
 from ontoweir.mappings.model.parse_duration import show_duration
 from ontoweir.mappings.model.preceding import Counted, Preceding
+from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.model.spj import Block, Occurrence, SpjQuery, SpjUnion
 
 
@@ -19,7 +20,7 @@ def declare_preceding(preceding: Preceding, catalog: Catalog) -> tuple[Stream, C
     named = [name for name, known in catalog.preceding.items() if known == preceding]
     if named:
         return catalog.streams[named[0]], catalog
-    by = ", ".join(preceding.key) or "all"
+    by = ", ".join([*preceding.key, *(make_column(b).name for b in preceding.within)]) or "all"
     name, n = f"{base.name} with rows before, by {by}", 2
     taken = {t.lower() for t in (*catalog.streams, *catalog.relations)}
     while name.lower() in taken:
@@ -99,8 +100,10 @@ def _declare(counted: Counted, columns: Sequence[Column], preceding: Preceding) 
     """The column, with the domain that follows."""
     column = Column(counted.name, counted.type, nullable=counted.function != "count")
     argument = counted.argument
-    if counted.order:
-        return replace(column, minimum=1, nullable=False)
+    if counted.order and counted.function != "first":
+        shares = counted.function in ("percent", "share")
+        most = counted.parts or None
+        return replace(column, minimum=0 if shares else 1, maximum=most, nullable=False)
     if counted.function == "count":
         rows = None if counted.peers or counted.first is None else counted.first
         most = None if rows is None else rows - counted.last + 1
@@ -116,8 +119,11 @@ def name_column(counted: Counted) -> str:
     """What a column is called, by what it shows."""
     if counted.order:
         keys = (write_expression(k.by) + (" DESC" if k.down else "") for k in counted.order)
-        order = ", ".join(keys)
-        return f"{counted.function} by {order} among the rows of its time"
+        order, of = ", ".join(keys), ""
+        if counted.argument is not None:
+            of = f" of {write_expression(counted.argument)}"
+        parts = f" of {counted.parts}" if counted.parts else ""
+        return f"{counted.function}{parts}{of} by {order} among the rows of its time"
     what = "rows" if counted.argument is None else write_expression(counted.argument)
     if counted.span_us is not None:
         where = f", of the last {show_duration(counted.span_us)}"

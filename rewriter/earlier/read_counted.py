@@ -99,8 +99,12 @@ def _read_one(select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]") -
     for window in found:
         name_aggregates(window)
     frames = [read_frame(window, select, rows.stream, rows.scope, WHY) for window in found]
-    first, apart = frames[0].key, frames[0].ties
-    mine = [(w, f) for w, f in zip(found, frames, strict=True) if (f.key, f.ties) == (first, apart)]
+    first, apart, within = frames[0].key, frames[0].ties, frames[0].within
+    mine = [
+        (w, f)
+        for w, f in zip(found, frames, strict=True)
+        if (f.key, f.ties, f.within) == (first, apart, within)
+    ]
     named = [list_named(frame, rows.stream, rows.scope, found[0]) for frame in frames]
     every = dict.fromkeys(name for names in named for name in names)
     some = [name for name in every if any(name not in names for names in named)]
@@ -132,7 +136,14 @@ def _read_one(select: "exp.Select", catalog: Catalog, found: "list[exp.Expr]") -
         raise _refuse(found[0], "a rank beside rows that follow", "write a query for each")
     made, catalog = declare_preceding(
         Preceding(
-            rows.stream.name, rows.stream.timestamp, key, only, tuple(columns.made), after, ties
+            rows.stream.name,
+            rows.stream.timestamp,
+            key,
+            only,
+            tuple(columns.made),
+            after,
+            ties,
+            within,
         ),
         catalog,
     )
@@ -227,10 +238,6 @@ class _Columns:
         kind = self._type(function, argument, window)
         ends = frame.first, frame.last
         made = Counted("", function, argument, *ends, kind, frame.span_us)
-        if made.runs and function in ("var_pop", "var_samp"):
-            fix = "ask for ROWS BETWEEN 100 PRECEDING AND CURRENT ROW, or RANGE BETWEEN INTERVAL "
-            what = f"{show_sql(window)}, of all rows from the first,"
-            raise _refuse(window, what, f"{fix}'1' DAY PRECEDING AND CURRENT ROW")
         column = self._add(replace(made, peers=frame.peers, until_us=frame.until_us))
         default = call.args.get("default")
         if default is None:
@@ -256,10 +263,19 @@ class _Columns:
         )
 
     def _rank(self, frame: Frame) -> "exp.Expr":
-        """The place of a row among those of its time."""
-        order = self.order(frame.order)
-        function = _RANKS[type(frame.call).__name__.lower()]
-        return self._add(Counted("", function, None, None, 0, IntType(), order=order))
+        """The place of a row among those of its time, or the first value there."""
+        from sqlglot import exp
+
+        order, function = self.order(frame.order), _RANKS[type(frame.call).__name__.lower()]
+        made = Counted("", function, None, None, 0, IntType(), order=order)
+        if function == "first":
+            argument = self._read_argument(frame.call.this)
+            made = replace(made, argument=argument, type=argument.type)
+        elif function in ("percent", "share"):
+            made = replace(made, type=FloatType())
+        elif isinstance(frame.call, exp.Ntile):
+            made = replace(made, parts=int(frame.call.this.name))
+        return self._add(made)
 
     def _read_argument(self, tree: "exp.Expr") -> Expression:
         from sqlglot import exp
@@ -306,7 +322,16 @@ class _Columns:
         return exp.column(name, self.rows.alias, quoted=True)
 
 
-_RANKS: dict[str, CountedFunction] = {"rank": "rank", "denserank": "dense", "rownumber": "number"}
+_RANKS: dict[str, CountedFunction] = {
+    "rank": "rank",
+    "denserank": "dense",
+    "rownumber": "number",
+    "percentrank": "percent",
+    "cumedist": "share",
+    "ntile": "part",
+    "firstvalue": "first",
+    "first": "first",
+}
 _FUNCTIONS: dict[str, CountedFunction] = {
     "lag": "first",
     "lead": "first",

@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.model.time_bucket import TimeBucket
 from ontoweir.mappings.sql.read_literal import line_of, read_literal
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.joins.own_nodes import is_number, list_own
-from ontoweir.rewriter.windows.read_sql_grid import read_interval
+from ontoweir.rewriter.joins.own_nodes import is_place, list_own
+from ontoweir.rewriter.windows.read_sql_grid import read_grid_or_day, read_interval
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
 
 WHY = (
     "LAG, LEAD, FIRST_VALUE, LAST_VALUE and aggregates OVER (PARTITION BY key ORDER BY ts ROWS "
@@ -30,7 +30,7 @@ class Frame:
     to those that are so long before it, or longer (`until_us`);
     `call`: what is asked of them; `known`: the last value that is not NULL; `order`: the order in
     which a row has its place among those of its key and time; `ties`: what tells the rows of one
-    time apart."""
+    time apart; `within`: the buckets of time in which all rows lie."""
 
     call: "exp.Expr"
     key: tuple[str, ...]
@@ -42,13 +42,15 @@ class Frame:
     order: "tuple[exp.Expr, ...]" = ()
     ties: "tuple[exp.Expr, ...]" = ()
     until_us: int = 0
+    within: tuple[TimeBucket, ...] = ()
 
     @property
     def is_numbered(self) -> bool:
         """Whether each row has its own place among those of its key and time."""
         from sqlglot import exp
 
-        return bool(self.order) and isinstance(self.call, exp.RowNumber)
+        single = (exp.RowNumber, exp.Ntile, exp.FirstValue, exp.First)
+        return bool(self.order) and isinstance(self.call, single)
 
 
 def is_of_rows(window: "exp.Expr", select: "exp.Select") -> bool:
@@ -142,9 +144,13 @@ def read_frame(
     order = window.args.get("order")
     ordered = [] if order is None else list(order.expressions)
     columns, moment = [], False
+    within: list[TimeBucket] = []
     for tree in window.args.get("partition_by") or ():
         if _is_time(tree, stream, scope):
             moment = True
+            continue
+        if (bucket := _read_bucket(tree, stream, scope)) is not None:
+            within.append(bucket)
             continue
         if not isinstance(tree, exp.Column):
             raise refuse(f"{show_sql(tree)} in a window", "name a column")
@@ -156,7 +162,12 @@ def read_frame(
     if not _is_time(ordered[0].this, stream, scope):
         raise refuse(f"ORDER BY {show_sql(ordered[0].this)}", f"ORDER BY {stream.timestamp}")
     key = tuple(dict.fromkeys(columns))
-    made = _read_rows(window, key, refuse)
+    made = replace(_read_rows(window, key, refuse), within=tuple(dict.fromkeys(within)))
+    if within and made.last < 0:
+        raise refuse(
+            f"{show_sql(window)}, of rows that follow in a bucket of time,",
+            "ask for the rows before, or leave the bucket out and compare both times",
+        )
     if not (ties := tuple(ordered[1:])):
         return made
     if made.span_us is not None or made.until_us:
@@ -247,16 +258,56 @@ def _read_moment(
     if _ignores_nulls(window):
         raise refuse(show_sql(window), "leave IGNORE NULLS out")
     ordered = () if order is None else tuple(order.expressions)
+    if ordered and (turned := _read_end_value(window, call)) is not None:
+        first, down = turned
+        return Frame(first, key, None, 0, order=tuple(map(_turn, ordered)) if down else ordered)
     if window.args.get("spec") is None:
-        if is_number(window) and ordered:
+        if isinstance(call, exp.Ntile) and not (call.this and _counts(call.this)):
+            raise refuse(f"{show_sql(window)} into no number of parts", "write NTILE(4)")
+        if is_place(window) and ordered:
             return Frame(call, key, None, 0, order=ordered)
         kinds = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count)
         if isinstance(call, kinds) and not ordered:
             return Frame(call, key, None, 0, span_us=0, peers=True)
     raise refuse(
         f"{show_sql(window)} of the rows of one time",
-        "write COUNT, SUM, AVG, MIN or MAX without ORDER BY, or RANK() with it",
+        "write COUNT, SUM, AVG, MIN or MAX without ORDER BY, or with it RANK(), or FIRST_VALUE or "
+        "LAST_VALUE of ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
     )
+
+
+def _counts(tree: "exp.Expr") -> bool:
+    """Whether it is a number of parts."""
+    parts = read_literal(tree)
+    return isinstance(parts, int) and not isinstance(parts, bool) and parts > 0
+
+
+def _read_end_value(window: "exp.Expr", call: "exp.Expr") -> "tuple[exp.Expr, bool] | None":
+    """The first value of an order that is asked for, and whether of that order turned round; None:
+    it is neither the first nor the last of all."""
+    from sqlglot import exp
+
+    spec = window.args.get("spec")
+    ends = {} if spec is None else {e: str(spec.args.get(e) or "").upper() for e in _ENDS}
+    side = "" if spec is None else str(spec.args.get("end_side") or "").upper()
+    plain = spec is None or (ends["start"] == "UNBOUNDED" and not spec.args.get("exclude"))
+    whole = spec is not None and plain and (ends["end"], side) == ("UNBOUNDED", "FOLLOWING")
+    if isinstance(call, (exp.FirstValue, exp.First)) and plain:
+        return (call, False) if whole or ends.get("end", "") in ("", "CURRENT ROW") else None
+    if isinstance(call, (exp.LastValue, exp.Last)) and whole:
+        return exp.FirstValue(this=call.this), True
+    return None
+
+
+def _turn(item: "exp.Expr") -> "exp.Expr":
+    """An item of ORDER BY, the other way round."""
+    turned = item.copy()
+    turned.set("desc", not item.args.get("desc"))
+    turned.set("nulls_first", not item.args.get("nulls_first"))
+    return turned
+
+
+_ENDS = ("start", "end")
 
 
 def has_moment(window: "exp.Expr", select: "exp.Select", catalog: Catalog) -> bool:
@@ -280,6 +331,22 @@ def _is_time(tree: "exp.Expr", stream: Stream, scope: Scope) -> bool:
     name = scope.resolve(column.table or None, column.name, line_of(column)).column
     rising = scope.catalog.rising.get(stream.name, frozenset())
     return name == stream.timestamp or (column is tree.unnest() and name in rising)
+
+
+def _read_bucket(tree: "exp.Expr", stream: Stream, scope: Scope) -> TimeBucket | None:
+    """The bucket of a row's time that an item of PARTITION BY is (None: it is none)."""
+    from sqlglot import exp
+
+    found = read_grid_or_day(tree)
+    column = None if found is None else _shifted(found[0])
+    if found is None or column is None:
+        return None
+    time, grid = found[0].unnest(), found[1]
+    name = scope.resolve(column.table or None, column.name, line_of(column)).column
+    shift = None if time is column else read_interval(time.expression)
+    if name != stream.timestamp or (time is not column and shift is None):
+        return None
+    return TimeBucket(grid, behind_us=(shift or 0) * (1 if isinstance(time, exp.Sub) else -1))
 
 
 def _read_end(spec: "exp.Expr", end: str, refuse: Callable[[str, str], SqlRefusal]) -> int | None:

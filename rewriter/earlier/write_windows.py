@@ -4,6 +4,7 @@ from textwrap import indent
 
 from ontoweir.mappings.expressions.write_expression import write_expression
 from ontoweir.mappings.model.preceding import Counted, OrderBy, Preceding
+from ontoweir.rewriter.buckets.print_bucket import print_bucket
 from ontoweir.rewriter.model.spj import Block
 
 _CALLS = {
@@ -19,6 +20,9 @@ _CALLS = {
     "rank": "RANK()",
     "dense": "DENSE_RANK()",
     "number": "ROW_NUMBER()",
+    "percent": "PERCENT_RANK()",
+    "share": "CUME_DIST()",
+    "part": "NTILE({})",
 }
 
 
@@ -51,7 +55,11 @@ def _write(counted: Counted, preceding: Preceding) -> str:
     if counted.order:
         order = ", ".join(map(_write_order, counted.order))
         by = ", ".join(map(_named, (*preceding.key, preceding.time)))
-        return f"{_CALLS[counted.function]} OVER (PARTITION BY {by} ORDER BY {order})"
+        argument = str(counted.parts)
+        if counted.argument is not None:
+            argument = write_expression(counted.argument)
+        call = _CALLS[counted.function].format(argument)
+        return f"{call} OVER (PARTITION BY {by} ORDER BY {order})"
     argument = "*" if counted.argument is None else write_expression(counted.argument)
     first = "UNBOUNDED PRECEDING" if counted.first is None else _bound(counted.first)
     if counted.span_us is not None:
@@ -68,7 +76,12 @@ def _write(counted: Counted, preceding: Preceding) -> str:
 
 
 def _window(preceding: Preceding, frame: str) -> str:
-    by = f"PARTITION BY {', '.join(map(_named, preceding.key))} " if preceding.key else ""
+    from sqlglot import exp
+
+    parts = [_named(k) for k in preceding.key]
+    time = exp.column(preceding.time, quoted=True)
+    parts += [print_bucket(b, time, "duckdb").sql(dialect="duckdb") for b in preceding.within]
+    by = f"PARTITION BY {', '.join(parts)} " if parts else ""
     ties = "".join(f", {_write_order(key)}" for key in preceding.ties)
     return f"{by}ORDER BY {_named(preceding.time)}{ties}{frame}"
 

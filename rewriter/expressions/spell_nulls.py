@@ -10,12 +10,12 @@ from ontoweir.mappings.model.catalog import (
     DecimalType,
     FloatType,
     IntType,
-    Stream,
     StringType,
     TimestampType,
 )
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
+from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 from ontoweir.rewriter.expressions.spell_constants import find_column
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ def spell_nulls(tree: "exp.Query", catalog: Catalog) -> None:
             if not cast and not isinstance(value, exp.Null):
                 continue
             like = _sample_of(value.to) if cast else _find_like(select, place, catalog)
-            column = find_column(select, catalog)
+            column: exp.Expr | None = find_column(select, catalog)
+            groups = select.args.get("group") is not None or _aggregates(select)
             if column is None or (like is None and _united(select) is None):
                 continue  # it is refused where it is read
             if like is None:
@@ -48,9 +49,13 @@ def spell_nulls(tree: "exp.Query", catalog: Catalog) -> None:
                     fix="write its type, as in CAST(NULL AS BIGINT)",
                     line=line_of(item) or line_of(select),
                 )
-            never = exp.NEQ(this=column.copy(), expression=column.copy())
+            never: exp.Expr = exp.NEQ(this=column.copy(), expression=column.copy())
+            if groups:  # of the row of a group
+                never = exp.LT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
             made = exp.Case(ifs=[exp.If(this=never, true=like)])
-            item.replace(exp.alias_(made, item.alias or "NULL", quoted=True))
+            names = [e.alias for e in select.expressions]
+            called = "NULL" if "NULL" not in names else f"NULL {place + 1}"
+            item.replace(exp.alias_(made, item.alias or called, quoted=True))
 
 
 def _united(select: "exp.Select") -> "exp.Expr | None":
@@ -77,14 +82,23 @@ def _find_like(select: "exp.Select", place: int, catalog: Catalog) -> "exp.Expr 
             return value.copy()
         if isinstance(value, (exp.Cast, exp.TryCast)) and (made := _sample_of(value.to)):
             return made
-        kind = _type_of(value, part, catalog) if isinstance(value, exp.Column) else None
+        absent = isinstance(value, exp.Null)
+        kind = None if absent else _type_of(value, part, catalog)
         if kind is not None:
             return _sample(kind)
     return None
 
 
-def _type_of(column: "exp.Column", part: "exp.Select", catalog: Catalog) -> ColumnType | None:
-    """The type of a column of a declared table of FROM."""
+def _aggregates(select: "exp.Select") -> bool:
+    """Whether a SELECT has aggregates, and so groups."""
+    from sqlglot import exp
+
+    found = [a for e in select.expressions for a in e.find_all(exp.AggFunc)]
+    return any(a.find_ancestor(exp.Window, exp.Select) is select for a in found)
+
+
+def _type_of(value: "exp.Expr", part: "exp.Select", catalog: Catalog) -> ColumnType | None:
+    """The type of an expression of a row of the declared tables of FROM."""
     from sqlglot import exp
 
     named = {c.alias.lower() for c in part.root().find_all(exp.CTE)}
@@ -96,14 +110,9 @@ def _type_of(column: "exp.Column", part: "exp.Select", catalog: Catalog) -> Colu
         if name is not None and name.lower() not in named:
             tables[item.alias_or_name] = catalog.table(name)
     try:
-        found = Scope(catalog, tables).resolve(column.table or None, column.name)
+        return read_row_expression(value.copy(), Scope(catalog, tables)).type
     except SqlRefusal:
         return None
-    table = tables[found.alias]
-    if isinstance(table, Stream) and found.column == table.timestamp:
-        return TimestampType()
-    known_column = table.column(found.column)
-    return None if known_column is None else known_column.type
 
 
 def _sample_of(kind: "exp.DataType") -> "exp.Expr | None":

@@ -21,6 +21,14 @@ def list_windows(select: "exp.Select") -> "list[exp.Expr]":
     return [w for w in list_own(select, exp.Window) if w.arg_key != "windows"]
 
 
+def is_place(window: "exp.Expr") -> bool:
+    """Whether it says where a row lies among others in an order: its number, rank, share or
+    part."""
+    from sqlglot import exp
+
+    return is_number(window) or isinstance(window.this, (exp.PercentRank, exp.CumeDist, exp.Ntile))
+
+
 def is_number(window: "exp.Expr") -> bool:
     """Whether it is the number, or rank, of a row."""
     from sqlglot import exp

@@ -1,6 +1,9 @@
 """What is told of rows in an order: the first and the last value of a group, and numbers, ranks and
-shares of the rows of a bucket of time; standard deviations of rows before a row.
+shares of the rows of a bucket of time; standard deviations of rows before a row; what is
+computed of the rows of groups; several groupings of one SELECT.
 
 Takes a SELECT as it is written, makes aggregates and subqueries with groups of it, in place. Doors:
-`number_in_buckets`, `number_values`, `root_variances`.
+`compute_groups`, `nest_having`,
+`number_in_buckets`, `number_values`, `root_variances`,
+`split_groupings`.
 """

@@ -10,7 +10,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.joins.own_nodes import list_own, list_windows
+from ontoweir.rewriter.joins.own_nodes import is_number, is_place, list_own, list_windows
 from ontoweir.rewriter.windows.read_sql_grid import is_grid
 from ontoweir.rewriter.windows.read_window_tables import list_window_columns, read_window_tables
 
@@ -64,7 +64,7 @@ def _read(select: "exp.Select", catalog: Catalog) -> None:
     if where is not None and where.find(exp.Query) is not None:
         return
     keys = [[k for k in w.args.get("partition_by") or () if _is_bucket(k, stream)] for w in windows]
-    if not all(keys) or any(_is_by_time(w, stream) for w in windows):
+    if not all(keys) or all(_is_by_time(w, stream) for w in windows):
         return
     shown = _list_shown(select, stream)
     unique = next((k for k in stream.keys if {*k} <= shown), None)
@@ -75,6 +75,7 @@ def _read(select: "exp.Select", catalog: Catalog) -> None:
             window.set("this", exp.Rank())  # no two rows are equal
     others = (n for n in list_own(select, exp.Anonymous) if _is_bucket(n, stream))
     buckets = list(dict.fromkeys([*(k for of in keys for k in of), *others]))
+    buckets = list(dict.fromkeys([*buckets, *(e for b in buckets for e in _list_ends(b))]))
     _nest(select, table, stream, unique, buckets)
 
 
@@ -87,18 +88,18 @@ def _open_window_table(
 
     found = list_window_columns(select)
     columns = next(iter(found.values()), [])
-    if len(found) != 1 or select.find(exp.Subquery) or not all(is_grid(c) for _, c in columns):
+    if len(found) != 1 or select.find(exp.Subquery):
         return False
     (alias,), names = found, [name for name, _ in columns]
+    grows = any(c.name.upper().startswith("CUMULATE") for _, c in columns)
     for window in windows:
         parts = [p for p in window.args.get("partition_by") or () if isinstance(p, exp.Column)]
         ends = {p.name.lower(): p for p in parts if p.name.lower() in names}
-        if not ends:
+        if not ends or (grows and names[1] not in ends):
             return False
-        if len(ends) == 2:  # they begin together if they end together
-            window.set(
-                "partition_by", [p for p in window.args["partition_by"] if p is not ends[names[1]]]
-            )
+        if len(ends) == 2:  # they begin together if they end together; of CUMULATE otherwise
+            left = ends[names[not grows]]
+            window.set("partition_by", [p for p in window.args["partition_by"] if p is not left])
     made: list[exp.Expr] = []
     for item in select.expressions:
         made.append(item)
@@ -131,7 +132,26 @@ def _is_bucket(tree: "exp.Expr", stream: Stream) -> bool:
     if len(columns) != 1 or find_name(columns[0].name, [stream.timestamp]) is None:
         return False
     cast = isinstance(tree, (exp.Cast, exp.TryCast)) and tree.to.is_type("date")
-    return is_grid(tree) or cast or isinstance(tree, (exp.Date, exp.TsOrDsToDate))
+    return (
+        is_grid(tree)
+        or bool(_list_ends(tree))
+        or cast
+        or isinstance(tree, (exp.Date, exp.TsOrDsToDate))
+    )
+
+
+def _list_ends(tree: "exp.Expr") -> "list[exp.Expr]":
+    """Where a bucket that overlaps others begins, and ends (none: it is no such bucket)."""
+    from sqlglot import exp
+
+    kind, _, _ = tree.name.upper().partition("_") if isinstance(tree, exp.Anonymous) else ("", 0, 0)
+    if kind not in ("HOP", "CUMULATE"):
+        return []
+    given = tree.expressions
+    return [
+        exp.Anonymous(this=f"{kind}_{end}", expressions=[g.copy() for g in given])
+        for end in ("START", "END")
+    ]
 
 
 def _is_by_time(window: "exp.Expr", stream: Stream) -> bool:
@@ -139,8 +159,12 @@ def _is_by_time(window: "exp.Expr", stream: Stream) -> bool:
     the latest of a bucket."""
     from sqlglot import exp
 
-    order = window.args.get("order")
+    order, spec = window.args.get("order"), window.args.get("spec")
     first = None if order is None else order.expressions[0].this
+    if spec is not None and str(spec.args.get("end_side") or "").upper() == "FOLLOWING":
+        return False
+    if is_place(window) and not is_number(window):
+        return False
     return isinstance(first, exp.Column) and find_name(first.name, [stream.timestamp]) is not None
 
 

@@ -17,6 +17,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables, open_names
+from ontoweir.rewriter.syntax.show_statics import name_static
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -334,7 +335,7 @@ class _Reader:
         for name, (_, known) in self.columns.items():
             if known == made:
                 return name
-        name = f"c{len(self.columns)}"
+        name = name_static(made, self.columns)
         self.columns[name] = (self._type(made, name), made)
         return name
 

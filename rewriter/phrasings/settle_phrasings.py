@@ -16,10 +16,12 @@ from ontoweir.rewriter.latest.join_latest import join_latest
 from ontoweir.rewriter.latest.lead_latest import lead_latest
 from ontoweir.rewriter.latest.limit_rows import limit_rows
 from ontoweir.rewriter.latest.name_later import name_later
+from ontoweir.rewriter.ordered.compute_groups import compute_groups
 from ontoweir.rewriter.ordered.nest_having import nest_having
 from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.ordered.number_values import number_values
 from ontoweir.rewriter.ordered.root_variances import root_variances
+from ontoweir.rewriter.ordered.split_groupings import split_groupings
 from ontoweir.rewriter.phrasings.compare_extremes import compare_extremes
 from ontoweir.rewriter.phrasings.drop_order import drop_order
 from ontoweir.rewriter.phrasings.group_all import group_all
@@ -38,6 +40,7 @@ from ontoweir.rewriter.registers.open_rows import open_rows
 from ontoweir.rewriter.registers.pad_registers import pad_registers
 from ontoweir.rewriter.sessions.name_spark_windows import name_spark_windows
 from ontoweir.rewriter.sessions.read_sessions import name_sessions
+from ontoweir.rewriter.sessions.spread_windows import spread_windows
 from ontoweir.rewriter.syntax.name_items import name_items
 from ontoweir.rewriter.syntax.narrow_stars import narrow_stars
 from ontoweir.rewriter.windows.read_window_tables import read_one_window
@@ -49,6 +52,7 @@ if TYPE_CHECKING:
 def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
+    - ROLLUP, CUBE and GROUPING SETS are the UNION ALL of one query for each grouping;
     - what is asked of the greatest time of each key is in the words that are read (name_greatest);
     - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are;
     - NULL that is selected is computed of a column, and has a type;
@@ -67,6 +71,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - parts of a time: DATE_PART('hour', ts), EPOCH(ts), STRFTIME(ts, f);
     - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN, and APPROX_COUNT_DISTINCT
       is COUNT(DISTINCT);
+    - rows of windows that overlap, and are not grouped by them, are of a UNION ALL;
+    - expressions of what is grouped by are of the group's value;
     - Spark's windows of time are buckets, and sessions are runs of rows of a key;
     - GROUP BY ALL names what is grouped by;
     - functions over windows of the rows of a bucket of time are over groups of one row each;
@@ -87,6 +93,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    tree = split_groupings(tree, catalog)
     tree = lead_latest(name_greatest(tree, catalog), catalog)
     narrow_stars(tree, catalog)
     spell_nulls(tree, catalog)
@@ -98,6 +105,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     for select in list(tree.find_all(exp.Select)):
         nest_having(select, catalog)
+    spread_windows(tree)
     chosen = (exp.ArgMax, exp.ArgMin, exp.First, exp.Last)
     if isinstance(tree, exp.Select) and tree.find(*chosen) is not None:
         tree = read_one_window(tree)
@@ -120,5 +128,6 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         choose_values(select, catalog)
         number_values(select, catalog)
         group_parts(nest_windows(select, catalog), catalog)
+        compute_groups(select, catalog)
         group_distinct(select, catalog)
     return drop_order(limit_rows(tree, catalog), catalog)

@@ -192,7 +192,8 @@ class _Reader:
 
         def replaced(node: "exp.Expr") -> "exp.Expr":
             if isinstance(node, exp.AnyValue):  # of what is grouped by (group_parts)
-                of = _resolve(node.this, self.scope) if isinstance(node.this, exp.Column) else None
+                column = node.this if isinstance(node.this, exp.Column) else None
+                of = None if column is None else self._meant(_resolve(column, self.scope))
                 if of not in self.names:
                     raise _beyond(node, node.sql("spark"), "write ANY_VALUE(column)")
                 return _column(self.names[of], node)

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from ontoweir.mappings.model.column_types import epoch_us, parse_instant
 from ontoweir.mappings.model.parse_duration import UNITS_US, parse_duration
-from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets
+from ontoweir.mappings.model.time_bucket import MONDAY_US, CalendarBuckets, FixedBuckets
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 _CALENDAR = ("day", "week", "month", "quarter", "year")
 _NAMES = ("TUMBLE", "TUMBLE_START", "TUMBLE_END", "TIME_BUCKET", "DATE_TRUNC", "DATE_BIN")
-_MONDAY_US = 946_857_600_000_000
-"""3 January 2000, from which DuckDB and TimescaleDB count where no origin is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +68,25 @@ def read_sql_grid(node: "exp.Expr") -> SqlGrid:
     return SqlGrid(time, grid, name == "TUMBLE_END")
 
 
+def read_grid_or_day(node: "exp.Expr") -> "tuple[exp.Expr, Grid] | None":
+    """The time and the grid of a call, or of a CAST of a time to its day in UTC (None: it is
+    another one).
+
+    Raises:
+        SqlRefusal: it has no known unit or width.
+    """
+    from sqlglot import exp
+
+    node = node.unnest()
+    cast = isinstance(node, (exp.Cast, exp.TryCast)) and node.to.is_type("date")
+    if cast or isinstance(node, (exp.Date, exp.TsOrDsToDate)):
+        return node.this, CalendarBuckets("day")
+    if not is_grid(node):
+        return None
+    made = read_sql_grid(node)
+    return made.time, made.grid
+
+
 def read_interval(given: "exp.Expr") -> int | None:
     """The length of an INTERVAL in µs; None: it is none."""
     from sqlglot import exp
@@ -110,7 +127,7 @@ def _binned(width: "exp.Expr", origin: "exp.Expr | None", node: "exp.Expr", name
         raise refuse_grid(node, f"the width {text.strip()!r}")
     if name.startswith("TUMBLE"):
         return FixedBuckets(duration, read_offset(origin, node) % duration)
-    start = _MONDAY_US if origin is None else _moment(origin, node)
+    start = MONDAY_US if origin is None else _moment(origin, node)
     return FixedBuckets(duration, start % duration)
 
 

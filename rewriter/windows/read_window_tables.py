@@ -13,7 +13,9 @@ from ontoweir.mappings.sql.show_sql import show_sql
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_ENDS = {"window_start": "_START", "window_end": "_END"}
+START, END = "window_start", "window_end"
+"""The columns of a table of windows, besides those of its stream."""
+_ENDS = {START: "_START", END: "_END"}
 _ARGUMENTS = {
     "TUMBLE": ("DATA", "TIMECOL", "SIZE", "OFFSET"),
     "HOP": ("DATA", "TIMECOL", "SLIDE", "SIZE", "OFFSET"),
@@ -96,6 +98,17 @@ def list_window_columns(select: "exp.Select") -> "dict[str, list[tuple[str, exp.
                 for name, end in _ENDS.items()
             ]
     return found
+
+
+def open_overlapping(table: "exp.Expr") -> "tuple[str, str, list[exp.Expr]] | None":
+    """Put the stream in the place of a table of windows that overlap, in place: its alias, the kind
+    of windows, and the arguments of a bucket of its timestamp (None: it is no such table).
+
+    Raises:
+        SqlRefusal: it has other arguments.
+    """
+    call = _call_of(table)
+    return None if call is None or call.name.upper() == "TUMBLE" else _read(table, call)
 
 
 def _call_of(table: "exp.Expr") -> "exp.Anonymous | None":

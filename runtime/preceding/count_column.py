@@ -31,7 +31,7 @@ from ontoweir.runtime.preceding.fold_frames import (
     name_digits,
 )
 from ontoweir.runtime.preceding.places import Places
-from ontoweir.runtime.preceding.vary_frames import vary
+from ontoweir.runtime.preceding.vary_frames import SUMS, vary, vary_on
 from ontoweir.runtime.results.divide_exactly import divide
 from ontoweir.runtime.results.exact_sums import round_digits
 
@@ -56,12 +56,14 @@ def kept_types(column: Counted, kind: ColumnType | None) -> tuple[pa.DataType, .
         case "first" | "known" | "min" | "max":
             assert kind is not None
             return (value_type(kind),)
-        case "count" | "rank" | "dense" | "number":
+        case "count":
             return (pa.int64(),)
         case "sum" | "avg":
             return (pa.int64(), DIGITS if isinstance(kind, FloatType) else pa.int64())
         case "var_pop" | "var_samp":
-            raise AssertionError("read_counted refuses it")
+            return (pa.int64(), pa.list_(pa.int64(), SUMS))
+        case "rank" | "dense" | "number" | "percent" | "share" | "part":
+            raise AssertionError("they have an order")
         case _:
             assert_never(column.function)
 
@@ -107,8 +109,11 @@ def count_column(
             assert given.values is not None
             assert kind is not None
             less = int(column.function == "var_samp")
+            if runs_on:
+                numbers = read_numbers(given.values, kind)
+                return vary_on(numbers, kind, runs, less, (heads, given.kept))
             return (vary(*read_numbers(given.values, kind), kind, runs, less),)
-        case "rank" | "dense" | "number":
+        case "rank" | "dense" | "number" | "percent" | "share" | "part":
             raise AssertionError("rank_rows finds it")
         case _:
             assert_never(column.function)

@@ -16,16 +16,24 @@ from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.ingest.admit_rows import Admitted
+from ontoweir.runtime.ingest.find_buckets import find_buckets
 from ontoweir.runtime.kept.kept_rows import are_few
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.preceding.count_column import Given, count_column, kept_types
 from ontoweir.runtime.preceding.fold_frames import Runs
 from ontoweir.runtime.preceding.places import Places, TimesAt, place_rows
-from ontoweir.runtime.preceding.rank_rows import Ordered, rank_rows, rank_values
+from ontoweir.runtime.preceding.rank_rows import (
+    Ordered,
+    first_in_order,
+    rank_rows,
+    rank_values,
+)
 from ontoweir.runtime.sources.derive_values import derive_values
 
 TIME = "time"
 """The timestamp of a row that is kept (µs)."""
+_BUCKET = "bucket"
+"""Before the numbers of the buckets of time in which a row lies."""
 PLACE = "place"
 """Its place among those of its time, where several may be kept of one key."""
 
@@ -57,7 +65,7 @@ def precede_rows(
     new = work.describe(rows)
     if not isinstance(held, KeptTable) and held.num_columns == 0:
         held = new.schema.empty_table()
-    if not are_few(new.num_rows, held.num_rows):
+    if preceding.within or not are_few(new.num_rows, held.num_rows):
         return work.advance(rows, new, whole_table(held))
     keys = work.keys
     ends = preceding.span_us and not preceding.after
@@ -80,6 +88,7 @@ class _Work:
     def __init__(self, preceding: Preceding, streams: PrecedingStreams) -> None:
         self.preceding, self.streams = preceding, streams
         self.keys = [f"key {name}" for name in preceding.key]
+        self.within = [f"{_BUCKET} {n}" for n in range(len(preceding.within))]
         arguments = [c.argument for c in preceding.columns if c.argument is not None]
         self.arguments: list[Expression] = list(dict.fromkeys(arguments))
         runs = any(c.runs for c in preceding.columns)
@@ -116,6 +125,8 @@ class _Work:
         for name, key in zip(self.keys, self.preceding.key, strict=True):
             columns[name] = _plain(rows.table.column(key), _type(base, key))
         columns[TIME] = pa.array(rows.times)
+        for name, bucket in zip(self.within, self.preceding.within, strict=True):
+            columns[name] = find_buckets(bucket, rows.times)
         if self.tied:
             columns[PLACE] = pa.array(np.arange(len(rows.times)))
         if self.preceding.after:
@@ -140,7 +151,7 @@ class _Work:
             by = [(TIME, "ascending"), (PLACE, "ascending")]
             held = held.sort_by(by if self.tied else TIME)
         together = pa.concat_tables([held, new]).combine_chunks()
-        codes, count = code_rows(together, self.keys)
+        codes, count = code_rows(together, [*self.keys, *self.within])
         places = place_rows(codes, count, held.num_rows)
         at = np.empty(len(places.order), dtype=np.int64)
         at[places.order] = np.arange(len(places.order))
@@ -153,6 +164,7 @@ class _Work:
         if self.preceding.span_us:
             times = together.column(TIME).to_numpy()[places.order]
             left = np.union1d(left, self._find_young(places, times))
+        left = self._drop_closed(left, together, places, mine)
         kept = together.take(pa.array(places.order[left]))
         for place, counted in enumerate(self.preceding.columns):
             if counted.runs:
@@ -163,6 +175,13 @@ class _Work:
                     index = kept.schema.get_field_index(name)
                     kept = kept.set_column(index, field, column.cast(field.type))
         return made, kept.combine_chunks()
+
+    def _drop_closed(self, left: Array, together: pa.Table, places: Places, mine: Array) -> Array:
+        """Of some places those whose buckets of time are not over with the last row."""
+        for name in self.within if len(mine) else ():
+            buckets = together.column(name).cast(pa.int64()).to_numpy()
+            left = left[buckets[places.order[left]] >= buckets[-1]]
+        return left
 
     def _find_young(self, places: Places, times: Array) -> Array:
         """The places of rows that are not too old for the span of a row that is not given yet."""
@@ -197,7 +216,6 @@ class _Work:
         times_at = TimesAt(places, together.column(TIME).to_numpy())
         for counted in self.preceding.columns:
             if counted.order:
-                assert counted.function in ("rank", "dense", "number")
                 ranked = self._rank(counted, rows, together)
                 table = table.append_column(counted.name, ranked)
                 continue
@@ -208,12 +226,21 @@ class _Work:
         return Admitted(steps, times, table, 0, {}, (), marks, coded, filled)
 
     def _rank(self, counted: Counted, rows: Admitted, together: pa.Table) -> "pa.Array":
-        """The places of rows among those of their key and time."""
-        assert counted.function in ("rank", "dense", "number")
+        """The places of rows among those of their key and time, or the first value of these."""
         new = together.slice(together.num_rows - len(rows.times))
         codes, _ = code_rows(new, self.keys)
         order = self._order(counted.order, rows)
-        return rank_rows(counted.function, [codes, rows.times], order)
+        groups = [codes, rows.times]
+        match counted.function:
+            case "rank" | "dense" | "number" | "percent" | "share" | "part":
+                return rank_rows(counted.function, groups, order, counted.parts)
+            case "first":
+                assert counted.argument is not None
+                base, steps = self.streams.base, rows.steps.all()
+                values = _whole(derive_values(counted.argument, base, steps, rows.table))
+                return first_in_order(values, groups, order).cast(arrow_type(counted.type))
+            case _:
+                raise AssertionError(counted.function)
 
     def _count(
         self, counted: Counted, together: pa.Table, places: Places, runs: Runs

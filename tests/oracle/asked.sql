@@ -105,10 +105,9 @@ SELECT date_trunc('hour', ts) AS h, PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY 
 SELECT sensor, date_trunc('hour', ts) AS h, EXTRACT(EPOCH FROM MAX(ts) - MIN(ts)) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2
 SELECT sensor, date_trunc('hour', ts) AS h, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2 HAVING MAX(ts) - MIN(ts) > INTERVAL '10' MINUTE
 SELECT sensor, date_trunc('hour', ts) AS h, MAX(ts) + INTERVAL '5' MINUTE AS u FROM reading WHERE EARLY GROUP BY 1, 2
--- refused: neither grouped nor aggregated
+-- refused: GROUP BY level that is not selected
 SELECT level % 2 AS level FROM reading GROUP BY level
--- refused: neither grouped nor aggregated
-SELECT CAST(ts AS DATE) AS ts, COUNT(*) AS n FROM reading GROUP BY ts
+SELECT CAST(ts AS DATE) AS day, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY ts
 SELECT date_trunc('hour', ts) AS h, sensor, FIRST(level ORDER BY ts) AS o, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY h, sensor
 SELECT date_trunc('hour', ts) AS h, sensor, LAST(NULLIF(amount, 1) ORDER BY ts) AS o, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY h, sensor
 SELECT date_trunc('hour', ts) AS h, sensor, ARG_MIN(value, ts) AS o, MAX(value) AS hi, MIN(value) AS lo, ARG_MAX(value, ts) AS c, ARG_MAX(note, ts) AS n FROM reading WHERE EARLY GROUP BY h, sensor
@@ -175,7 +174,7 @@ SELECT date_trunc('hour', ts) AS h, SUM(1) FROM reading WHERE EARLY GROUP BY h
 SELECT sensor, ts, MAX(level) AS n FROM reading WHERE EARLY GROUP BY sensor, ts HAVING ts > TIMESTAMP '2026-02-27 10:00:00' AND MAX(level) > 3
 SELECT DISTINCT r.sensor FROM reading r WHERE EXISTS (SELECT 1 FROM alarm a WHERE a.sensor = r.sensor AND a.ts > r.ts)
 SELECT DISTINCT r.sensor FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts > r.ts
--- refused: HAVING s > MIN((SELECT MIN(high) AS c0 FROM sensor)) OR s < 3
+-- refused: HAVING s > MIN((SELECT MIN(high) AS min_high FROM sensor)) OR s < 3
 SELECT sensor, SUM(level) AS s FROM reading GROUP BY sensor HAVING SUM(level) > (SELECT MIN(high) FROM sensor) OR SUM(level) < 3
 -- refused: may choose among equal rows
 SELECT * FROM (SELECT sensor, level, ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY level DESC) AS place FROM reading) WHERE place <= 3
@@ -217,8 +216,9 @@ SELECT sensor, COUNT(x) AS n, MAX(x) AS m, date_trunc('day', ts) AS d FROM (SELE
 SELECT sensor, CAST(NULL AS DATE) AS x FROM alarm
 -- refused: write its type, as in CAST(NULL AS BIGINT)
 SELECT sensor, NULL AS x FROM alarm
--- refused: write its type, as in CAST(NULL AS BIGINT)
 SELECT sensor, NULL AS x FROM alarm UNION ALL SELECT sensor, level + 1 FROM reading
+-- refused: write its type, as in CAST(NULL AS BIGINT)
+SELECT sensor, NULL AS x FROM alarm UNION ALL SELECT sensor, ARG_MAX(level, ts) FROM reading GROUP BY sensor
 -- refused: write TIMESTAMPDIFF(MINUTE, a, b), which counts whole units
 SELECT r.sensor, a.grade FROM reading r JOIN alarm a ON a.sensor = r.sensor AND DATEDIFF(MINUTE, r.ts, a.ts) < 40 AND a.ts >= r.ts
 -- refused: write date_trunc('day', ts, 'Europe/Berlin')
@@ -230,3 +230,38 @@ SELECT d, SUM(x) AS sx, SUM(y) AS sy, SUM(z) AS sz FROM (SELECT date_trunc('day'
 SELECT r.sensor, COUNT_IF(EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade = 0)) AS n0, COUNT_IF(EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade = 1)) AS n1, COUNT_IF(EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade = 2)) AS n2, COUNT_IF(EXISTS (SELECT 1 FROM alarm a WHERE a.ts = r.ts AND a.grade = 3)) AS n3 FROM reading r GROUP BY r.sensor
 SELECT x.sensor, x.h, x.top, COALESCE(x.mean, -1) AS m FROM (SELECT r.sensor, date_trunc('hour', r.ts) AS h, MAX(a.grade) AS top, AVG(a.grade) AS mean FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '5' MINUTE AND r.ts WHERE r.EARLY GROUP BY r.sensor, h) x
 SELECT x.grade, x.n FROM (SELECT a.grade, date_trunc('day', r.ts) AS d, COUNT(*) AS n FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '5' MINUTE AND r.ts WHERE r.EARLY GROUP BY a.grade, d) x
+SELECT sensor, ts, SUM(level) OVER (PARTITION BY sensor, CAST(ts AS DATE) ORDER BY ts) AS so_far, ROW_NUMBER() OVER (PARTITION BY sensor, CAST(ts AS DATE) ORDER BY ts) AS n FROM reading
+SELECT sensor, ts, level - FIRST_VALUE(level) OVER (PARTITION BY sensor, date_trunc('day', ts) ORDER BY ts) AS since, LAG(ts) OVER (PARTITION BY sensor, date_trunc('day', ts) ORDER BY ts) AS before FROM reading
+SELECT sensor, ts, AVG(level) OVER (PARTITION BY sensor, h ORDER BY ts ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS m FROM (SELECT sensor, ts, level, date_trunc('hour', ts) AS h FROM reading) x
+SELECT sensor, h, SUM(n) OVER (PARTITION BY sensor, date_trunc('day', h) ORDER BY h) AS so_far FROM (SELECT sensor, date_trunc('hour', ts) AS h, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) x
+-- refused: of rows that follow in a bucket of time
+SELECT sensor, ts, LEAD(level) OVER (PARTITION BY sensor, CAST(ts AS DATE) ORDER BY ts) AS next FROM reading
+SELECT sensor, ts, NTILE(4) OVER (PARTITION BY CAST(ts AS DATE) ORDER BY amount, sensor, ts) AS part, PERCENT_RANK() OVER (PARTITION BY CAST(ts AS DATE) ORDER BY amount) AS p, CUME_DIST() OVER (PARTITION BY CAST(ts AS DATE) ORDER BY amount DESC) AS c FROM reading WHERE EARLY AND sensor IS NOT NULL
+SELECT sensor, ts, FIRST_VALUE(note) OVER (PARTITION BY date_trunc('hour', ts) ORDER BY amount, sensor, ts) AS f, LAST_VALUE(level) OVER (PARTITION BY date_trunc('hour', ts) ORDER BY ts, sensor ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS l FROM reading WHERE EARLY
+SELECT sensor, date_trunc('hour', ts) AS h, COUNT(*) AS n, NTILE(2) OVER (PARTITION BY date_trunc('hour', ts) ORDER BY COUNT(*), sensor) AS part, CUME_DIST() OVER (PARTITION BY date_trunc('hour', ts) ORDER BY COUNT(*)) AS c FROM reading WHERE EARLY AND sensor IS NOT NULL GROUP BY 1, 2
+SELECT sensor, ts, value FROM reading WHERE EARLY QUALIFY NTILE(3) OVER (PARTITION BY CAST(ts AS DATE) ORDER BY value NULLS LAST, sensor, ts) = 1
+-- refused: into no number of parts
+SELECT sensor, ts, NTILE(0) OVER (PARTITION BY CAST(ts AS DATE) ORDER BY amount) AS n FROM reading
+-- refused: NTILE(4) OVER (PARTITION BY sensor ORDER BY ts)
+SELECT sensor, NTILE(4) OVER (PARTITION BY sensor ORDER BY ts) AS n FROM reading
+SELECT sensor, level, date_trunc('day', ts) AS d, COUNT(*) AS n, SUM(amount) AS s FROM reading WHERE EARLY GROUP BY date_trunc('day', ts), CUBE (sensor, level)
+SELECT sensor, date_trunc('day', ts) AS d, AVG(level) AS m FROM reading WHERE EARLY GROUP BY GROUPING SETS ((date_trunc('day', ts), sensor), date_trunc('day', ts))
+SELECT COALESCE(sensor, 'all') AS who, GROUPING(sensor) AS g, CASE WHEN GROUPING(level) = 1 THEN -1 ELSE level END AS l, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY AND level IS NOT NULL GROUP BY date_trunc('day', ts), ROLLUP (sensor, level) HAVING COUNT(*) > 1
+WITH x AS (SELECT s.city, r.sensor, date_trunc('day', r.ts) AS d, COUNT(*) AS n FROM reading r JOIN sensor s ON s.id = r.sensor WHERE EARLY GROUP BY date_trunc('day', r.ts), ROLLUP (s.city, r.sensor)) SELECT d, SUM(n) AS n FROM x WHERE city IS NULL GROUP BY d
+-- refused: of which () is of all times
+SELECT sensor, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading GROUP BY ROLLUP (date_trunc('day', ts), sensor)
+-- refused: UPPER(sensor) where it is not grouped by
+SELECT UPPER(sensor) AS u, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading GROUP BY date_trunc('day', ts), ROLLUP (sensor)
+SELECT UPPER(sensor) AS u, HOUR(date_trunc('hour', ts)) AS h, date_trunc('hour', ts) + INTERVAL '1' HOUR AS e, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY sensor, date_trunc('hour', ts)
+SELECT sensor, COALESCE(level, -1) AS l, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY sensor, level, d
+SELECT src, date_trunc('day', ts) AS d, COUNT(*) AS n FROM (SELECT 'r' AS src, ts FROM reading UNION ALL SELECT 'a', ts FROM alarm) x WHERE EARLY GROUP BY src, d HAVING src = 'a' AND COUNT(*) > 2
+SELECT sensor, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2 UNION ALL SELECT NULL, date_trunc('day', ts), COUNT(*) FROM reading WHERE EARLY GROUP BY 2
+SELECT sensor, CAST(NULL AS BIGINT) AS x, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 3
+SELECT sensor, ts, ROUND(STDDEV(level) OVER (PARTITION BY sensor ORDER BY ts), 9) AS s, ROUND(VAR_POP(value) OVER (PARTITION BY sensor ORDER BY ts), 6) AS v FROM reading
+SELECT sensor, time_bucket(INTERVAL '70' MINUTE, ts) AS b FROM reading WHERE time_bucket(INTERVAL '70' MINUTE, ts) > TIMESTAMP '2026-02-27 12:00:00'
+SELECT sensor, ts FROM reading WHERE CAST(ts AS TIME) >= '08:30' AND CAST(ts AS TIME) < TIME '10:00:00'
+SELECT sensor, date_trunc('day', ts) AS d, COUNT(*) FILTER (WHERE CAST(ts AS TIME) BETWEEN '22:00' AND '23:59:59') AS late, COUNT(*) AS n FROM reading WHERE EARLY AND CAST(ts AS TIME) NOT IN ('05:00:00', '06:00:00') GROUP BY 1, 2
+-- refused: a time of the day is compared with one
+SELECT sensor FROM reading WHERE CAST(ts AS TIME) > 5
+-- refused: the expression CAST(ts AS TIME) is outside
+SELECT sensor, CAST(ts AS TIME) AS t FROM reading

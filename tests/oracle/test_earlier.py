@@ -245,6 +245,14 @@ def make_counted(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], 
     random.shuffle(shown)
     there = " AND ".join(f"{c} IS NOT NULL" for c in key)
     where = random.choice(["", f" AND ({random.choice(_CONDITIONS).format('s')})"])
+    if not after and random.random() < 0.3:  # begun anew in each bucket of time
+        bucket = f"time_bucket(INTERVAL '{random.choice([2, 3, 5])}' MICROSECOND, ts)"
+        begun = [c.replace("PARTITION BY ", f"PARTITION BY {bucket}, ", 1) for c in shown]
+        anew = [c.replace("(ORDER BY ts", f"(PARTITION BY {bucket} ORDER BY ts", 1) for c in begun]
+        shown = [
+            o if "PARTITION BY ts" in o or " ts ORDER" in o or ", ts)" in o else c
+            for o, c in zip(shown, anew, strict=True)
+        ]
     listed = ", ".join(f"{c} AS c{i}" for i, c in enumerate(shown))
     text = f"SELECT {listed} FROM s WHERE {there}{where}"
     names = [f"c{i}" for i in range(len(shown))]

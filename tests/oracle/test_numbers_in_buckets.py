@@ -101,3 +101,17 @@ def test_windows_of_a_table_are_buckets(folder: Path, project: OpenProject, seed
     found = told(project, text)
     assert found, text
     assert found == ask_duckdb(folder, known), text
+
+
+@pytest.mark.parametrize("bucket", ["date_trunc('hour', ts)", "CAST(ts AS DATE)"])
+def test_what_begins_anew_in_each_bucket_is_forgotten_with_it(
+    folder: Path, project: OpenProject, bucket: str
+) -> None:
+    """One row of each of three sensors is kept, however many buckets there are."""
+    over = f"OVER (PARTITION BY sensor, {bucket} ORDER BY ts)"
+    text = f"SELECT sensor, ts, SUM(amount) {over} AS s, ROW_NUMBER() {over} AS n FROM reading"
+    verdict = project.check(text)
+    assert verdict.bound is not None
+    assert verdict.bound.rows == 3
+    assert project.replay(text).summary["state_rows_max"] <= 3
+    assert told(project, text) == ask_duckdb(folder, text)

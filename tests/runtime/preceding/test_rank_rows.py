@@ -1,16 +1,21 @@
 """The places of rows among those of one time, against a count of those before each."""
 
 from random import Random
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from ontoweir.runtime.preceding.rank_rows import Ordered, rank_rows
+from ontoweir.runtime.preceding.rank_rows import (
+    Ordered,
+    Placed,
+    first_in_order,
+    rank_rows,
+)
 
 ROWS = 60
-FUNCTIONS: tuple[Literal["rank", "dense", "number"], ...] = ("rank", "dense", "number")
+FUNCTIONS: tuple[Placed, ...] = ("rank", "dense", "number", "percent", "share", "part")
+PARTS = 4
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -37,11 +42,13 @@ def test_places(seed: int) -> None:
             return bool(mine > theirs) if down else bool(mine < theirs)  # type: ignore[operator]
         return None
 
-    last = {"number": [Ordered(ties, down=False, nulls_first=False)]}
+    apart = [Ordered(ties, down=False, nulls_first=False)]
+    last = {"number": apart, "part": apart}
     found = {
-        f: rank_rows(f, [np.array(groups)], [*order, *last.get(f, [])]).to_pylist()
+        f: rank_rows(f, [np.array(groups)], [*order, *last.get(f, [])], PARTS).to_pylist()
         for f in FUNCTIONS
     }
+    first = first_in_order(pa.array(range(ROWS)), [np.array(groups)], [*order, *apart])
     for row in range(ROWS):
         others = [o for o in range(ROWS) if groups[o] == groups[row]]
         ahead = [o for o in others if before(o, row)]
@@ -49,7 +56,15 @@ def test_places(seed: int) -> None:
         kinds = {tuple(0.0 if c[o] == 0 else c[o] for c in columns) for o in ahead}
         assert found["dense"][row] == len(kinds) + 1
         mine = [o for o in others if before(o, row) is None and ties[o].as_py() < ties[row].as_py()]
-        assert found["number"][row] == len(ahead) + len(mine) + 1
+        place = len(ahead) + len(mine)
+        assert found["number"][row] == place + 1
+        assert found["percent"][row] == len(ahead) / max(len(others) - 1, 1)
+        after = [o for o in others if before(row, o)]
+        assert found["share"][row] == (len(others) - len(after)) / len(others)
+        parts = [list(p) for p in np.array_split(range(len(others)), PARTS)]
+        assert found["part"][row] == next(n for n, p in enumerate(parts, 1) if place in p)
+        assert (first[row].as_py() == row) == (place == 0)
+        assert groups[first[row].as_py()] == groups[row]
 
 
 def test_no_rows() -> None:

@@ -10,7 +10,7 @@ import pytest
 from ontoweir.mappings.model.catalog import ColumnType, DecimalType, FloatType, IntType
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.preceding.fold_frames import Runs
-from ontoweir.runtime.preceding.vary_frames import vary
+from ontoweir.runtime.preceding.vary_frames import vary, vary_on
 
 ROWS = 120
 KINDS: tuple[tuple[ColumnType, int], ...] = (
@@ -64,6 +64,29 @@ def test_of_doubles(seed: int) -> None:
     valid = np.array([random.random() < 0.8 for _ in range(ROWS)])
     found = vary(valid, values, FloatType(), runs, less).to_pylist()
     assert found == expect(values, valid, runs, less, 1)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_was_kept_goes_on(seed: int) -> None:
+    """Of rows that come in two parts: as of all at once."""
+    random = Random(seed)
+    kind, most = random.choice([*KINDS, (FloatType(), 1)])
+    doubles = isinstance(kind, FloatType)
+    draw = [random.uniform(-1e9, 1e9) if doubles else random.randint(-most, most) for _ in "a" * 60]
+    values = np.array(draw, dtype=np.float64 if doubles else np.int64)
+    valid = np.array([random.random() < 0.8 for _ in draw])
+    less, cut, rows = random.choice([0, 1]), random.randint(1, 50), len(draw)
+    whole = Runs(np.zeros(rows, dtype=np.int64), np.arange(rows))
+    expected = vary(valid, values, kind, whole, less).to_pylist()
+    none = np.zeros(0, dtype=np.int64)
+    runs = Runs(whole.first[:cut], whole.last[:cut])
+    shown, *kept = vary_on((valid[:cut], values[:cut]), kind, runs, less, (none, []))
+    assert shown.to_pylist() == expected[:cut]
+    head = [column.slice(cut - 1, 1) for column in kept]
+    later = Runs(whole.first[cut - 1 :], whole.last[cut - 1 :] - (cut - 1))
+    more = (valid[cut - 1 :], values[cut - 1 :])
+    shown, *_ = vary_on(more, kind, later, less, (np.zeros(1, dtype=np.int64), head))
+    assert shown.to_pylist() == expected[cut - 1 :]
 
 
 def test_with_an_infinite_value_it_is_not_a_number() -> None:

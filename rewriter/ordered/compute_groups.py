@@ -1,0 +1,70 @@
+"""What a SELECT computes of what it groups by: of the rows of groups."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.mean_group import mean_group
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def compute_groups(select: "exp.Select", catalog: Catalog) -> None:
+    """Where a SELECT that groups shows an expression of what it groups by, as `UPPER(k) … GROUP BY
+    k`, let it be one of the group's value, `UPPER(ANY_VALUE(k))`, in place; and so what HAVING says
+    of what a subquery computes.
+
+    Args:
+        select: the query, or a part of it.
+        catalog: the tables.
+    """
+    from sqlglot import exp
+
+    group = select.args.get("group")
+    if group is None or any(v for k, v in group.args.items() if k != "expressions"):
+        return
+    scope = list_tables(select, catalog)
+    plain = _name_plainly(scope)
+    meant = {plain(mean_group(item, select, scope)) for item in group.expressions}
+    for item in select.expressions:
+        inner = item.unalias()
+        if isinstance(inner, exp.Column) or inner.find(exp.AggFunc, exp.Window, exp.Query):
+            continue
+        if plain(inner) in meant or inner.find(exp.Column) is None:
+            continue
+        made: exp.Expr = exp.Paren(this=inner.copy())
+        found = [n for n in made.walk(prune=lambda n: plain(n) in meant) if plain(n) in meant]
+        for node in found:
+            node.replace(exp.AnyValue(this=node.copy()))
+        columns = made.find_all(exp.Column)
+        if found and all(c.find_ancestor(exp.AnyValue) is not None for c in columns):
+            called = item.alias or inner.sql("spark")
+            item.replace(exp.alias_(made.this, called, quoted=True))
+    if (having := select.args.get("having")) is not None and scope.tables == {}:
+        inside = having.walk(prune=lambda n: isinstance(n, exp.AggFunc) or plain(n) in meant)
+        for node in [n for n in inside if plain(n) in meant]:
+            node.replace(exp.AnyValue(this=node.copy()))
+
+
+def _name_plainly(scope: Scope) -> "Callable[[exp.Expr], exp.Expr]":
+    """An expression without parentheses around it, whose columns are called as the catalog has
+    them, each of its table."""
+    from sqlglot import exp
+
+    def plain(tree: "exp.Expr") -> "exp.Expr":
+        made: exp.Expr = exp.Paren(this=tree.unnest().copy())
+        for column in list(made.find_all(exp.Column)):
+            name, table = column.name.lower(), column.table.lower()
+            try:
+                of = scope.resolve(column.table or None, column.name)
+                name, table = of.column, of.alias
+            except SqlRefusal:
+                pass
+            column.replace(exp.column(name, table or None, quoted=True))
+        inner: exp.Expr = made.this
+        return inner
+
+    return plain
