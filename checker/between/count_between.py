@@ -9,10 +9,13 @@ from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.expression import fields_of
 from ontoweir.rewriter.algebra.equality_classes import condition_attributes
+from ontoweir.rewriter.algebra.reads_directly import reads_directly
 from ontoweir.rewriter.model.spj import Block, SpjUnion, output_attributes
 
 
-def count_between(union: SpjUnion, catalog: Catalog, statistics: Statistics) -> SpjUnion:
+def count_between(
+    union: SpjUnion, catalog: Catalog, statistics: Statistics, *, direct: bool = True
+) -> SpjUnion:
     """The query where answers of "S, then U, and no T between" are counted: the rows of S since the
     last T of their key are a count for each different row, which U reads and T takes to zero, so
     that no time of S is kept (change.md section 5: kills as counts taken to zero).
@@ -21,10 +24,20 @@ def count_between(union: SpjUnion, catalog: Catalog, statistics: Statistics) -> 
         union: a query that may read answers beside which nothing is.
         catalog: the tables.
         statistics: what is known of the static data.
+        direct: answers of this query that are equal are one, with how many they are, for whoever
+            reads them (`reads_directly`). Where each is a row of its own, there may be any number.
     """
     if all(block.absence is None for block in union.blocks):
         return union
-    blocks = tuple(_count(block, union, catalog, statistics) for block in union.blocks)
+    meetings = [block.meeting for block in union.blocks]
+    blocks = tuple(
+        _count(block, union, catalog, statistics)
+        if (direct and reads_directly(block.stream.name, meetings, union.views))
+        or union.distinct
+        or block.union.distinct
+        else block
+        for block in union.blocks
+    )
     return replace(union, blocks=blocks)
 
 

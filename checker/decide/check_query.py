@@ -39,6 +39,7 @@ from ontoweir.checker.witness.show_rows import show_rows
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.diagnostics import Diagnostic
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.reads_directly import reads_directly
 from ontoweir.rewriter.buckets.find_closing import close_by_time, find_closing
 from ontoweir.rewriter.groups.group_answers import group_answers
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -100,21 +101,28 @@ def _check_blocks(
     timed: bool,
     disprove: bool,
     size: int,
+    direct: bool = True,
 ) -> Verdict:
-    """The verdict, without the rows that wait for earlier ones."""
-    written, union = union, count_between(union, catalog, known)
+    """The verdict, without the rows that wait for earlier ones; `direct`: of a query whose answers
+    are counted by who reads them, or written."""
+    written, union = union, count_between(union, catalog, known, direct=direct)
+    meetings = [block.meeting for block in union.blocks]
+    alone = {
+        b.stream.name: direct and reads_directly(b.stream.name, meetings, union.views)
+        for b in union.blocks
+    }
     inner = [
-        _check_blocks(query, catalog, known, timed, False, size)
+        _check_blocks(query, catalog, known, timed, False, size, alone[block.stream.name])
         for block in union.blocks
         for query in block.queries
     ]
     base, catalog = catalog, extend_catalog(catalog, union)
     # else a witness would be made of answers, or of what is computed of rows, and not of rows
-    alone = disprove and not union.blocks and not union.statics
+    plain = disprove and not union.blocks and not union.statics
     apart = expand_unions(union, MAX_EXPANDED)
-    verdict = _decide(union, catalog, known, timed, alone and apart is None, size)
+    verdict = _decide(union, catalog, known, timed, plain and apart is None, size)
     if apart is not None and not verdict.plans:
-        verdict = _decide(apart, catalog, known, timed, alone, size)
+        verdict = _decide(apart, catalog, known, timed, plain, size)
     if not union.blocks:
         return verdict
     whole = join_blocks(verdict, inner, base, known)

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import Meeting, Stream
 from ontoweir.mappings.model.preceding import Preceding
+from ontoweir.rewriter.algebra.reads_directly import reads_directly
 from ontoweir.rewriter.model.aggregation import Between
 from ontoweir.rewriter.model.spj import Absence, SpjUnion
 from ontoweir.runtime.blocks.keep_waiting import keep_few_waiting, waiting_schema
@@ -43,6 +44,9 @@ class PreparedBlock:
     meeting: Meeting | Preceding | None = None
     met: MetStreams | PrecedingStreams | None = None
     between: Between[SpjUnion] | None = None
+    direct: bool = False
+    """Whether its rows are only read as members of a query's plans, which count them as often as
+    they count; else each is there so often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ def prepare_blocks(work: ExecutionContext) -> tuple[PreparedBlock, ...]:
             block.meeting,
             None if block.meeting is None else _streams_of(block.meeting, block.stream, work),
             block.between,
+            reads_directly(block.stream.name, (b.meeting for b in work.blocks), work.views),
         )
         for block in work.blocks
     )
@@ -136,20 +141,20 @@ def _finish(
     """The answers that are rows of the stream now, in order of time, and those that wait."""
     if block.between is not None:
         met, begun = meet_begun(block.between, whole_table(waiting), answers)
-        return _repeat(met).sort_by(AT), begun
+        return _repeat(block, met).sort_by(AT), begun
     if block.absence is None:
         rows, rest = _cut(block.stream, pa.concat_tables([whole_table(waiting), *answers]), now_us)
-        return _repeat(rows), rest
+        return _repeat(block, rows), rest
     first, *parts = answers
     keys = [*block.absence.keys, AT]
     hits = [part.select(keys) for part in parts]
     rows, waiting = keep_few_waiting(block.absence, waiting, first, hits, now_us)
-    return _repeat(rows).sort_by(AT), waiting
+    return _repeat(block, rows).sort_by(AT), waiting
 
 
-def _repeat(rows: pa.Table) -> pa.Table:
-    """Each answer as often as it counts."""
-    if MULTIPLICITY not in rows.schema.names:
+def _repeat(block: PreparedBlock, rows: pa.Table) -> pa.Table:
+    """Each answer as often as it counts, unless that is told beside it."""
+    if block.direct or MULTIPLICITY not in rows.schema.names:
         return rows
     none = rows.drop_columns([MULTIPLICITY]).slice(0, 0)
     return pa.concat_tables([none, *repeat_rows(rows)])
@@ -197,7 +202,7 @@ def _steps(stream: Stream, rows: pa.Table) -> "np.ndarray[tuple[int], np.dtype[n
 
 
 def _admit(stream: Stream, rows: pa.Table) -> Admitted:
-    """Answers as rows of a stream."""
+    """Answers as rows of a stream, each as often as it counts."""
     times = _steps(stream, rows) * stream.step_us
     names = rows.schema.names
     columns = [
@@ -209,4 +214,5 @@ def _admit(stream: Stream, rows: pa.Table) -> Admitted:
     table = pa.table(columns, names=[c.name for c in stream.columns])
     if not columns:
         table = pa.table({"": pa.nulls(rows.num_rows)})
-    return Admitted(Steps(times, stream.step_us), times, table, 0, {})
+    weights = rows.column(MULTIPLICITY).to_numpy() if MULTIPLICITY in names else None
+    return Admitted(Steps(times, stream.step_us), times, table, 0, {}, weights=weights)

@@ -70,7 +70,7 @@ class Admitted:
     rows that were left out as nothing wants them (None: not found yet); `coded`: columns that were
     looked up, by name; `filled`: columns that the table lacks, of which none is NULL; `among`: of
     columns of strings, the declared values, which hold of all rows; `memory`: what was made of the
-    table's columns.
+    table's columns; `weights`: how often each row counts, of answers (None: once).
     """
 
     steps: Steps
@@ -85,6 +85,7 @@ class Admitted:
     among: Mapping[str, frozenset[str]] = field(default_factory=dict)
     memory: ColumnMemory = field(default_factory=ColumnMemory, compare=False, repr=False)
     index: Array | None = None
+    weights: Array | None = None
 
     def take(self, index: Array) -> "Admitted":
         """Some of the rows, in order of time."""
@@ -98,6 +99,7 @@ class Admitted:
             coded={n: CodedTexts(c.table, c.codes[index]) for n, c in self.coded.items()},
             memory=ColumnMemory(),  # which was made of all rows
             index=None if self.index is None else self.index[index],
+            weights=None if self.weights is None else self.weights[index],
         )
 
 

@@ -100,16 +100,22 @@ class MemberBuilder:
 
     def batch(self, member: Member, arrival: Arrival) -> Frame:
         """A member's tuples: EVENT, the stamp, values, WEIGHT."""
-        return self.collect(member, self.match(member, arrival, {}))
+        if arrival.weights is None or self.form.distinct:
+            return self.collect(member, self.match(member, arrival, {}))
+        numbers = {member.alias: np.arange(len(arrival.steps))}
+        rows = self.match(member, arrival, numbers)
+        number = rows.pop(Attribute(member.alias, _ROW))
+        return self.collect(member, rows, weights=arrival.weights[number])
 
     def collect(
         self,
         member: Member,
         rows: Mapping[Attribute, Array],
         more: Mapping[Name, Array] = _NO_COLUMNS,
+        weights: Array | None = None,
     ) -> Frame:
         """Rows that satisfy all conditions within a member as its tuples; `more`: further columns,
-        in which rows that merge are equal, too."""
+        in which rows that merge are equal, too; `weights`: how often each counts (None: once)."""
         events = rows[self._time(member)]
         count = len(events)
         columns: dict[Name, Array] = {}
@@ -119,7 +125,7 @@ class MemberBuilder:
             attribute, shift = next((a, s) for a, s in group.attributes if a in rows)
             column = rows[attribute]
             columns[value(group.index)] = narrow(add_exact(column, -shift), "a value")
-        columns |= {**more, EVENT: events, WEIGHT: ones(count)}
+        columns |= {**more, EVENT: events, WEIGHT: ones(count) if weights is None else weights}
         frame = Frame(count, columns)
         related = self._related(frame)
         if not related.all():

@@ -30,12 +30,14 @@ _APART = 8
 class Arrival:
     """Tuples of one stream in a chunk: their steps, in order, and the columns in use; `present`:
     of columns that may have to be NULL, where they are not; `among`: values that columns of strings
-    are known to be among, where they are not NULL."""
+    are known to be among, where they are not NULL; `weights`: how often each counts (None:
+    once)."""
 
     steps: Array
     columns: Mapping[str, Encoded]
     present: Mapping[str, Array] = field(default_factory=dict)
     among: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    weights: Array | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from hypothesis import event, given
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.runtime.blocks import advance_blocks
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.test_absence import HELD, compare
 from tests.oracle.test_sql_nulls import CATALOG
@@ -83,6 +84,17 @@ def _decide(text: str) -> Verdict:
 
 def _is_counted(verdict: Verdict) -> bool:
     return any(block.between is not None for block in verdict.union.blocks)
+
+
+@budget(0.06)
+@given(seed=SEEDS)
+def test_no_answer_is_there_more_than_once(seed: int) -> None:
+    """However many rows of s a row of t meets: they are one row, with how many they are."""
+    text = f"SELECT x.h AS c0, y.a AS c1 {_FROM}{_BETWEEN}"
+    assert _is_counted(_decide(text))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(advance_blocks, "repeat_rows", lambda rows: pytest.fail("repeated"))
+        compare(Random(seed), Stacked(text, text, ("c0", "c1")), frozenset())
 
 
 _FROM = "FROM s AS x JOIN t AS y ON x.h = y.h AND x.ts < y.ts WHERE "
