@@ -77,6 +77,14 @@ def _read_view(table: TomlTable) -> QueryView:
                 why=f"byte {error.start} is {error.object[error.start]:#04x}",
                 fix="save it as UTF-8",
             ) from None
+    elif re.fullmatch(r"[\w./-]+", text.strip()) and not text.lower().endswith(".rq"):
+        raise table.error(
+            "query",
+            f"the query of the view {table.path[-1]!r} is {text.strip()!r}",
+            why="it is SQL, or the path of a file of SQL, relative to the project file; queries of "
+            "the project have no names here",
+            fix=f"write the path of its file, as in {Path(text.strip()).stem}.sql, or its SELECT",
+        )
     return QueryView(table.path[-1], text, table.lines.place(*table.path, "query"), file)
 
 

@@ -67,6 +67,7 @@ def test_a_view_may_be_set_from_outside(tmp_path: Path) -> None:
         ("[views.a]\nquery = 'SELEC k FROM s'", None, "toml:6", "the view a"),
         ("[views.a]\nquery = 'SELECT ?x { ?x a ?y }'", None, "toml:6", "the view a: it is SPARQL"),
         ("[views.a]\nquery = 'PREFIX : <urn:> ASK {}'", None, "toml:6", "the view a: it is SPARQL"),
+        ("[views.a]\nquery = 'busiest'", None, "toml:6", "the query of the view 'a' is 'busiest'"),
         ("[views.a]\nquery = 'queries/some.rq'", None, "toml:6", "the view a: it is SPARQL"),
         ("[views.a]\nquery = 'SELECT k FROM s WHERE ('", None, "toml:6", "not SQL"),
         ("[views.a]\nquery = 'DELETE FROM s'", None, "toml:6", "a statement other than SELECT"),
