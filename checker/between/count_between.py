@@ -4,12 +4,12 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from ontoweir.checker.between.bound_begun import bound_begun
+from ontoweir.checker.between.reads_directly import reads_directly
 from ontoweir.checker.between.split_between import split_between
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.expression import fields_of
 from ontoweir.rewriter.algebra.equality_classes import condition_attributes
-from ontoweir.rewriter.algebra.reads_directly import reads_directly
 from ontoweir.rewriter.model.spj import Block, SpjUnion, output_attributes
 
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from ontoweir.checker.between.count_between import count_between
+from ontoweir.checker.between.reads_directly import reads_directly
 from ontoweir.checker.decide.bound_latest import bound_latest
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
 from ontoweir.checker.decide.join_blocks import join_blocks
@@ -39,7 +40,6 @@ from ontoweir.checker.witness.show_rows import show_rows
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.diagnostics import Diagnostic
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.algebra.reads_directly import reads_directly
 from ontoweir.rewriter.buckets.find_closing import close_by_time, find_closing
 from ontoweir.rewriter.groups.group_answers import group_answers
 from ontoweir.rewriter.model.add_views import extend_catalog

@@ -11,6 +11,7 @@ from itertools import chain, islice, product
 
 from ontoweir.checker.model.criterion import Failure
 from ontoweir.checker.model.normal_form import NormalForm
+from ontoweir.checker.witness.confirm.confirm_preceding import find_preceding
 from ontoweir.checker.witness.confirm.confirm_witness import confirm_witness
 from ontoweir.checker.witness.evaluate_naively import TooLongError
 from ontoweir.checker.witness.is_legal import is_legal
@@ -121,7 +122,8 @@ def _has_room(
             return False
         if outgrows_lags(smaller, larger[0], catalog):
             return False
-        if statics and not confirm_witness(union, catalog, larger[0], by_median=layout.ranked):
+        again = bool(statics) or find_preceding(union) is not None
+        if again and not confirm_witness(union, catalog, larger[0], by_median=layout.ranked):
             return False
     return True
 

@@ -26,7 +26,7 @@ from ontoweir.mappings.model.catalog import (
     Scalar,
     Stream,
 )
-from ontoweir.mappings.model.expression import Field
+from ontoweir.mappings.model.expression import Call, Expression, Field, Function, fields_of
 from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.algebra.equality_classes import condition_attributes
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -58,6 +58,8 @@ def refute_preceding(
     if meeting is None:
         return None
     catalog = extend_catalog(catalog, union)
+    if _limits_keys(union, meeting, catalog):
+        return None
     # so that a witness's rows have values that count
     made = [c.argument for c in meeting.columns if c.argument is not None]
     made += [] if meeting.only is None else [meeting.only]
@@ -78,6 +80,58 @@ def refute_preceding(
     except OutOfTimeError:
         pass
     return None
+
+
+def _limits_keys(union: SpjUnion, meeting: Preceding, catalog: Catalog) -> bool:
+    """Whether something that is computed, or compared with what the rows before say, reads columns
+    by which it may let few rows count, or few keys: those of the key or of what is declared of
+    several rows (keys, references, lags, rules), and times. A few copies would not show it."""
+    base, made = catalog.streams[meeting.base], union.blocks[0].stream
+    tied = {base.timestamp, meeting.time, *meeting.key}
+    tied |= {name for key in base.keys for name in key}
+    tied |= {name for reference in base.references for name in reference.columns}
+    for stream in catalog.streams.values():
+        for lag in stream.lags:
+            tied |= {*lag.columns, *lag.to}
+    tied |= {n for rule in base.closing for n in (*rule.columns, rule.ends) if n is not None}
+    tied |= {c.name for stream in (base, made) for c in stream.columns if c.bucket is not None}
+    wide = catalog.streams[made.name]
+    tied |= {c.name for c in wide.columns if c.bucket is not None}
+    parts = [] if meeting.only is None else list(_list_conjuncts(meeting.only))
+    expressions = [e for e in parts if not _is_there(e)]
+    expressions += [c.argument for c in meeting.columns if c.argument is not None]
+    expressions += [e for _, e in union.derived]
+    if any(tied & fields_of(e).keys() for e in expressions):
+        return True
+    counted = {c.name for c in meeting.columns}
+    counted |= {c.name for c in wide.columns if c.expression is not None}
+    for query in union.disjuncts:
+        for condition in query.conditions:
+            read = condition_attributes(condition)
+            if any(a.column in counted for a in read) and any(a.column in tied for a in read):
+                return True
+    return False
+
+
+def _list_conjuncts(expression: Expression) -> Iterator[Expression]:
+    match expression:
+        case Call(function=Function.AND, arguments=arguments):
+            for one in arguments:
+                yield from _list_conjuncts(one)
+        case _:
+            yield expression
+
+
+def _is_there(expression: Expression) -> bool:
+    """Whether it says no more than that a column has a value."""
+    match expression:
+        case Call(
+            function=Function.NOT,
+            arguments=(Call(function=Function.IS_NULL, arguments=(Field(),)),),
+        ):
+            return True
+        case _:
+            return False
 
 
 def _list_pairs(union: SpjUnion, meeting: Preceding, catalog: Catalog) -> Iterator[SpjQuery]:

@@ -13,8 +13,8 @@ from ontoweir.checker.witness.layout.derive_rows import compute_derived, without
 from ontoweir.checker.witness.layout.watch_clock import NoRowError
 from ontoweir.checker.witness.query_to_refute import query_to_refute
 from ontoweir.checker.witness.witness import Witness, WitnessRow
-from ontoweir.mappings.model.catalog import Catalog, FloatType, IntType, Stream
-from ontoweir.mappings.model.expression import Call, Expression, Value
+from ontoweir.mappings.model.catalog import Catalog, FloatType, IntType, Relation, Stream
+from ontoweir.mappings.model.expression import Call, Expression, Value, fields_of
 from ontoweir.rewriter.algebra.equality_classes import condition_attributes
 from ontoweir.rewriter.model.spj import LiteralOutput, SpjUnion, output_attributes
 
@@ -28,7 +28,7 @@ def show_rows(union: SpjUnion, catalog: Catalog, witness: Witness) -> Witness | 
     Its suffixes come several times, one time after the other, and what is aggregated has values
     beside the constants of the query, the same for all copies. None: none is confirmed.
     """
-    if not can_show(union) or union.buckets or union.views:
+    if not can_show(union) or union.buckets or union.views or _limits_groups(union, catalog):
         return None
     numbers = sorted({n for e in _expressions(union) for n in _list_numbers(e)})
     near = {d for n in numbers for d in (n - 1, n, n + 1, n + 2)}
@@ -51,6 +51,45 @@ def show_rows(union: SpjUnion, catalog: Catalog, witness: Witness) -> Witness | 
     except TooLongError:
         return None
     return None
+
+
+def _limits_groups(union: SpjUnion, catalog: Catalog) -> bool:
+    """Whether what is aggregated is made of columns that groups are told apart by, or of what is
+    declared of several rows, or of times: then HAVING and expressions may show few of the groups,
+    which a few copies do not say."""
+    aggregation = union.aggregation
+    assert aggregation is not None
+    if any({a.argument, a.second} & {*aggregation.group} for a in aggregation.aggregates):
+        return True
+    for query in union.disjuncts:
+        tables = {o.alias: catalog.table(o.table) for o in query.occurrences}
+        tied: set[tuple[str, str]] = set()
+        for alias, table in tables.items():
+            tied |= {(alias, n) for key in table.keys for n in key}
+            if isinstance(table, Stream):
+                rules = [n for r in table.closing for n in (*r.columns, r.ends) if n is not None]
+                lags = [n for lag in table.lags for n in lag.columns]
+                names = [n for reference in table.references for n in reference.columns]
+                tied |= {(alias, n) for n in (*rules, *lags, *names, table.timestamp)}
+        outputs = dict(query.outputs)
+        for name in aggregation.group:
+            for a in output_attributes(outputs[name]):
+                tied |= {(a.alias, n) for n in _list_sources(tables[a.alias], a.column)}
+        for name, output in query.outputs:
+            if name in aggregation.group:
+                continue
+            for a in output_attributes(output):
+                sources = _list_sources(tables[a.alias], a.column)
+                if tied & {(a.alias, n) for n in sources}:
+                    return True
+    return False
+
+
+def _list_sources(table: Stream | Relation, name: str) -> set[str]:
+    """A column, and those that it is computed of."""
+    column = table.column(name)
+    computed = () if column is None or column.expression is None else fields_of(column.expression)
+    return {name, *computed}
 
 
 def _derive(witness: Witness, union: SpjUnion, catalog: Catalog, muted: bool) -> Witness | None:

@@ -54,9 +54,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     - ROLLUP, CUBE and GROUPING SETS are the UNION ALL of one query for each grouping;
     - what is asked of the greatest time of each key is in the words that are read (name_greatest);
-    - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are;
-    - NULL that is selected is computed of a column, and has a type;
-    - functions over windows are called as they are written;
+    - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are; NULL that is selected
+      is computed of a column, and has a type; functions over windows are called as written;
     - EXCEPT, NOT EXISTS and EXISTS of rows in windows are groups of the rows of both that hold;
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
     - EXISTS in the ON of an inner join is in WHERE; inside of OR, or of an expression, it is one of
@@ -72,16 +71,14 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN, and APPROX_COUNT_DISTINCT
       is COUNT(DISTINCT);
     - rows of windows that overlap, and are not grouped by them, are of a UNION ALL;
-    - expressions of what is grouped by are of the group's value;
+    - expressions of what is grouped by are of the group's value; GROUP BY ALL names what it is;
     - Spark's windows of time are buckets, and sessions are runs of rows of a key;
-    - GROUP BY ALL names what is grouped by;
     - functions over windows of the rows of a bucket of time are over groups of one row each;
     - functions over windows of groups are over a subquery of these;
     - GROUP BY CAST(ts AS DATE), or YEAR(ts), MONTH(ts), is by a bucket of time;
     - the first and the last value of a group, beside other aggregates, are MIN and MAX of numbers;
     - groups without aggregates are SELECT DISTINCT, or final as SELECT DISTINCT of a bucket is;
-    - ORDER BY … LIMIT n are the rows with the first n numbers; ORDER BY the time of answers alone
-      says nothing.
+    - ORDER BY … LIMIT n are the rows with the first n numbers; of time alone it says nothing.
 
     Args:
         tree: the query, with names as they were written.

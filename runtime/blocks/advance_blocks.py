@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from ontoweir.checker.between.reads_directly import reads_directly
 from ontoweir.mappings.model.catalog import Meeting, Stream
 from ontoweir.mappings.model.preceding import Preceding
-from ontoweir.rewriter.algebra.reads_directly import reads_directly
 from ontoweir.rewriter.model.aggregation import Between
 from ontoweir.rewriter.model.spj import Absence, SpjUnion
 from ontoweir.runtime.blocks.keep_waiting import keep_few_waiting, waiting_schema

@@ -31,10 +31,8 @@ def make_rows(
     val: Any,
     spare: UnusedColumns,
 ) -> Witness:
-    """The witness that a solution of the layout's constraints stands for (theory §9).
-
-    Raises: NoRowError (it is not known what makes the values of a derived column).
-    """
+    """The witness that a solution of the layout's constraints stands for (theory §9). Raises
+    NoRowError: it is not known what makes the values of a derived column."""
     numbers = dict[tuple[int, Any], int]()
     told: dict[str, dict[str, Any]] = {}
     absent = {c.attribute for c in form.query.conditions if isinstance(c, IsNull)}
@@ -69,10 +67,10 @@ def make_rows(
         if whole and table in derives:
             if alias not in told:
                 told[alias] = choose_told(declared, known, dict(distinct))
-            distinct = [(name, told[alias].get(name, value)) for name, value in distinct]
+            content = dict(distinct) | told[alias]
             if not isinstance(declared, Stream) or step is None:
-                return derive_values(declared, alias, dict(distinct), form, numbers)
-            content = dict(distinct) | {declared.timestamp: _write_time(step * declared.step_us)}
+                return derive_values(declared, alias, content, form, numbers)
+            content[declared.timestamp] = _write_time(step * declared.step_us)
             derived = derive_values(declared, alias, content, form, numbers)
             return tuple(item for item in derived if item[0] != declared.timestamp)
         return tuple(distinct)
