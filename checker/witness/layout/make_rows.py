@@ -33,8 +33,7 @@ def make_rows(
 ) -> Witness:
     """The witness that a solution of the layout's constraints stands for (theory §9). Raises
     NoRowError: it is not known what makes the values of a derived column."""
-    numbers = dict[tuple[int, Any], int]()
-    told: dict[str, dict[str, Any]] = {}
+    numbers, told = dict[tuple[int, Any], int](), dict[str, dict[str, Any]]()
     absent = {c.attribute for c in form.query.conditions if isinstance(c, IsNull)}
     scales = {c.index: find_scale(form, c, catalog) for c in form.classes}
     derives, stretch = _list_deriving(form, catalog), stretch_steps(form, catalog)
@@ -76,8 +75,7 @@ def make_rows(
         return tuple(distinct)
 
     fixed, optional = list[WitnessRow](), list[WitnessRow]()
-    suffixes: list[tuple[WitnessRow, ...]] = []
-    half = size // 2 if layout.again else size
+    suffixes, half = list[tuple[WitnessRow, ...]](), size // 2 if layout.again else size
     for copy in range(size):
         suffix = []
         for m in form.members:
