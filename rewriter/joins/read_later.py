@@ -8,7 +8,7 @@ from ontoweir.mappings.sql.read_scope import find_name
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
-from ontoweir.rewriter.joins.latest_rows import LatestRows, replaced, resolve
+from ontoweir.rewriter.joins.latest_rows import LatestRows, lacks_values, replaced, resolve
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -55,19 +55,31 @@ def read_later(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
         else:
             return None
     renamed = {c.sql("spark", normalize=True) for c in map(_strip(other), local)}
-    own = {c.sql("spark", normalize=True) for c in map(_strip(one), rest)}
+    valued = [c for c in rest if not _is_there(c, one, key)]
+    own = {c.sql("spark", normalize=True) for c in map(_strip(one), valued)}
     if not later or not key or renamed != own:
         return None
     scope, _, _ = read_from(rows.copy(), catalog)
     shown = {resolve(scope, e.unalias()) for e in rows.expressions}
     if not {(one, n) for n in key} <= shown and not any(e.is_star for e in rows.expressions):
         return None
-    for name in key:
-        rows.where(
-            exp.Not(this=exp.Is(this=exp.column(name, one, quoted=True), expression=exp.Null())),
-            copy=False,
-        )
+    if lacks_values(stream, one, key, rows, scope):
+        return None  # rows without a key have none after them, and stand for ever
     return replaced(rows, [(one, n) for n in key], scope, inner)
+
+
+def _is_there(condition: "exp.Expr", alias: str, key: "list[str]") -> bool:
+    """Whether it says that a column of the key has a value, as no row is equal to one without."""
+    from sqlglot import exp
+
+    inner = condition.unnest()
+    said = inner.this.unnest() if isinstance(inner, exp.Not) else None
+    if not isinstance(said, exp.Is) or said.expression != exp.Null():
+        return False
+    column = said.this.unnest()
+    if not isinstance(column, exp.Column) or column.table.lower() not in ("", alias.lower()):
+        return False
+    return column.name.lower() in {name.lower() for name in key}
 
 
 def name_greatest(tree: "exp.Select", catalog: Catalog) -> "exp.Select":

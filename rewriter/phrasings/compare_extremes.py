@@ -45,7 +45,7 @@ def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
         ):
             made = _read(time, inner, said)
             if made is not None and _is_same(time, inner, streams):
-                conjunct.replace(made)
+                conjunct.replace(_want_keys(made, time, streams))
     for inner in select.find_all(exp.Subquery):
         if inner.find_ancestor(exp.Select) is select and _is_value(inner):
             raise SqlRefusal(
@@ -57,6 +57,27 @@ def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
                 "t.ts DESC LIMIT 1), or ASOF JOIN",
                 line=line_of(inner),
             )
+
+
+def _want_keys(absent: "exp.Expr", time: "exp.Expr", streams: Mapping[str, Stream]) -> "exp.Expr":
+    """The condition that no other row is, of rows whose key has a value: there is no greatest time
+    of rows without a key, to which no row is equal."""
+    from sqlglot import exp
+
+    assert isinstance(time, exp.Column)
+    stream, inner = streams[time.table.lower()], absent.find(exp.Select)
+    assert inner is not None
+    other = inner.args["from_"].this.alias_or_name
+    made = absent
+    for condition in split_conjuncts(inner.args["where"].this):
+        if not _is_key(condition, time.table, other):
+            continue
+        name = find_name(condition.this.name, [c.name for c in stream.columns])
+        column = None if name is None else stream.column(name)
+        if column is not None and column.nullable:
+            key = exp.column(column.name, time.table, quoted=True)
+            made = exp.and_(made, exp.Not(this=exp.Is(this=key, expression=exp.Null())))
+    return made
 
 
 def _name_row(condition: "exp.Expr", select: "exp.Select") -> None:

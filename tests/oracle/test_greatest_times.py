@@ -70,6 +70,21 @@ ASKED = [
         "ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) = 1"
     ),
     f"SELECT k, MAX(ts) AS t FROM z GROUP BY k HAVING MAX(ts) < {AGO}",
+    # rows without a key are equal to none: no greatest time is theirs, and none is after them
+    "SELECT a.k, a.v FROM z a WHERE a.ts = (SELECT MAX(x.ts) FROM z x WHERE x.k = a.k)",
+    "SELECT a.k, a.v FROM z a WHERE a.ts = (SELECT MAX(x.ts) FROM z x WHERE x.k = a.k) AND a.v > 1",
+    "SELECT k, v FROM z JOIN (SELECT k, MIN(ts) AS ts FROM z GROUP BY k) USING (k, ts)",
+    (
+        "WITH l AS (SELECT k, MAX(ts) AS t FROM z GROUP BY k) SELECT z.k, z.v FROM z JOIN l "
+        "ON l.k = z.k AND l.t = z.ts WHERE z.v > 1"
+    ),
+    "SELECT a.k, a.v FROM z a WHERE NOT EXISTS (SELECT 1 FROM z b WHERE b.k = a.k AND b.ts > a.ts)",
+    "SELECT a.k, a.v FROM z a LEFT JOIN z b ON b.k = a.k AND b.ts > a.ts WHERE b.ts IS NULL",
+    "SELECT a.k, a.v FROM z a WHERE a.ts >= ALL (SELECT b.ts FROM z b WHERE b.k = a.k)",
+    (
+        "SELECT a.k, a.v FROM z a WHERE a.k IS NOT NULL AND NOT EXISTS (SELECT 1 FROM z b "
+        "WHERE b.k = a.k AND b.ts > a.ts)"
+    ),
 ]
 
 
