@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_time import is_time
+from ontoweir.rewriter.joins.list_tables import list_tables
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -88,6 +89,18 @@ def _is_last(window: "exp.Window", rows: "exp.Select", catalog: Catalog) -> bool
     return ascending and not call.args.get("offset") and not call.args.get("default")
 
 
+def _has_value(column: "exp.Column", select: "exp.Select", catalog: Catalog) -> bool:
+    """Whether a column of a stream that a SELECT reads is never NULL."""
+    scope = list_tables(select, catalog)
+    try:
+        found = scope.resolve(column.table or None, column.name)
+    except SqlRefusal:
+        return False
+    table = scope.tables.get(found.alias)
+    declared = table.column(found.column) if isinstance(table, Stream) else None
+    return declared is not None and not declared.nullable
+
+
 def _number(window: "exp.Window") -> "exp.Window":
     from sqlglot import exp
 
@@ -141,7 +154,9 @@ def _refuse_left(select: "exp.Select", catalog: Catalog) -> None:
         if not isinstance(window, exp.Window) or not isinstance(window.this, exp.Lead):
             continue
         time, of = window.this.this, window.parent_select or select
-        if not isinstance(time, exp.Column) or not is_time(time, of, catalog):
+        if window.this.args.get("default") is not None or not isinstance(time, exp.Column):
+            continue
+        if not (is_time(time, of, catalog) or _has_value(time, of, catalog)):
             continue
         if isinstance(node.parent, exp.Not):
             continue  # it always holds

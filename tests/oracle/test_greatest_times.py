@@ -145,6 +145,7 @@ def _plain(value: Any) -> Any:
         (f"SELECT k, v FROM s QUALIFY {NEXT} IS NULL OR v > 3", "it never is"),
         (f"SELECT * FROM (SELECT *, {NEXT} AS nxt FROM s) WHERE nxt IS NULL", "it never is"),
         (f"SELECT k, {NEXT} IS NULL AS last FROM s", "it never is"),
+        (f"SELECT k, v FROM s QUALIFY {NEXT.replace('ts)', 'v)', 1)} IS NULL", "it never is"),
         (
             "SELECT k, v FROM z QUALIFY ROW_NUMBER() OVER (PARTITION BY k ORDER BY ts DESC) = 1",
             "WHERE k IS NOT NULL",
