@@ -13,7 +13,7 @@ from hypothesis import event, given
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.checker.witness.witness import Witness, WitnessRow
-from ontoweir.mappings.model.catalog import Catalog, Column, Lag
+from ontoweir.mappings.model.catalog import Catalog, ClosingRule, Column, Lag
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.database import open_database
@@ -157,3 +157,33 @@ def test_values_that_come_within_some_time(text: str, within: int | None) -> Non
         stream = replace(stream, lags=(lag,))
     found = decide(text, replace(ONE, streams={"s": stream})).tier
     assert found is (Tier.UNBOUNDED if within is None else Tier.UNDECIDED)
+
+
+OVER = "OVER (PARTITION BY a ORDER BY ts)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT a, LAG(h) {OVER} AS z FROM s WHERE ABS(a) < 5",
+        f"SELECT a, z FROM (SELECT a, LAG(h) {OVER} AS z FROM s) q WHERE MOD(a, 7) = a",
+        f"SELECT a, CASE WHEN a BETWEEN 1 AND 5 THEN LAG(h) {OVER} END AS z FROM s",
+        f"SELECT a, SUM(h) FILTER (WHERE a BETWEEN 1 AND 5) {OVER} AS z FROM s",
+        f"SELECT a, h FROM (SELECT a, h, LAG(a) {OVER} AS m FROM s) q WHERE m BETWEEN 1 AND 5",
+        f"SELECT a, h FROM s QUALIFY ts - LAG(ts) {OVER} < INTERVAL '10' MINUTE",
+        f"SELECT a, h FROM s QUALIFY LAG(ts) {OVER} > ts - INTERVAL '10' MINUTE",
+        "SELECT a, COUNT(*) AS n FROM s WHERE a > 0 GROUP BY a HAVING MIN(a) < 6",
+        "SELECT a, COUNT(*) AS n FROM s GROUP BY a HAVING MIN(ABS(a)) < 6",
+        "SELECT a, COUNT(*) AS n FROM s GROUP BY a HAVING COUNT_IF(a BETWEEN 1 AND 5) > 0",
+    ],
+)
+def test_what_lets_few_keys_count_is_not_unbounded(text: str) -> None:
+    assert decide(text).tier is Tier.UNDECIDED
+
+
+def test_rows_that_a_rule_of_another_column_lets_through() -> None:
+    """At most 4 keys for each open value of h."""
+    rule = ClosingRule(("h",), rows=500)
+    stream = replace(ONE.streams["s"], closing=(rule,))
+    text = f"SELECT a, LAG(b) {OVER} AS z FROM s WHERE a - h BETWEEN 0 AND 3"
+    assert decide(text, replace(ONE, streams={"s": stream})).tier is Tier.UNDECIDED
