@@ -4,7 +4,6 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from ontoweir.checker.between.bound_begun import bound_begun
-from ontoweir.checker.between.reads_directly import reads_directly
 from ontoweir.checker.between.split_between import split_between
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.mappings.model.catalog import Catalog
@@ -14,7 +13,7 @@ from ontoweir.rewriter.model.spj import Block, SpjUnion, output_attributes
 
 
 def count_between(
-    union: SpjUnion, catalog: Catalog, statistics: Statistics, *, direct: bool = True
+    union: SpjUnion, catalog: Catalog, statistics: Statistics, direct: Collection[str]
 ) -> SpjUnion:
     """The query where answers of "S, then U, and no T between" are counted: the rows of S since the
     last T of their key are a count for each different row, which U reads and T takes to zero, so
@@ -24,17 +23,14 @@ def count_between(
         union: a query that may read answers beside which nothing is.
         catalog: the tables.
         statistics: what is known of the static data.
-        direct: answers of this query that are equal are one, with how many they are, for whoever
-            reads them (`reads_directly`). Where each is a row of its own, there may be any number.
+        direct: the streams of its blocks whose rows are counted where they are read, and so are
+            one however many are equal (`reads_directly`). Of others there may be any number.
     """
     if all(block.absence is None for block in union.blocks):
         return union
-    meetings = [block.meeting for block in union.blocks]
     blocks = tuple(
         _count(block, union, catalog, statistics)
-        if (direct and reads_directly(block.stream.name, meetings, union.views))
-        or union.distinct
-        or block.union.distinct
+        if block.stream.name in direct or union.distinct or block.union.distinct
         else block
         for block in union.blocks
     )

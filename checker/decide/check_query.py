@@ -33,9 +33,9 @@ from ontoweir.checker.verdict.verdict import (
     Verdict,
 )
 from ontoweir.checker.witness.confirm.confirm_shown import can_show
-from ontoweir.checker.witness.refute_beside import refute_beside
-from ontoweir.checker.witness.refute_preceding import refute_preceding
-from ontoweir.checker.witness.refute_standing import refute_standing
+from ontoweir.checker.witness.refute.refute_beside import refute_beside
+from ontoweir.checker.witness.refute.refute_preceding import refute_preceding
+from ontoweir.checker.witness.refute.refute_standing import refute_standing
 from ontoweir.checker.witness.show_rows import show_rows
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.diagnostics import Diagnostic
@@ -105,14 +105,12 @@ def _check_blocks(
 ) -> Verdict:
     """The verdict, without the rows that wait for earlier ones; `direct`: of a query whose answers
     are counted by who reads them, or written."""
-    written, union = union, count_between(union, catalog, known, direct=direct)
     meetings = [block.meeting for block in union.blocks]
-    alone = {
-        b.stream.name: direct and reads_directly(b.stream.name, meetings, union.views)
-        for b in union.blocks
-    }
+    names = [block.stream.name for block in union.blocks]
+    alone = {n for n in names if direct and reads_directly(n, meetings, union.views)}
+    written, union = union, count_between(union, catalog, known, alone)
     inner = [
-        _check_blocks(query, catalog, known, timed, False, size, alone[block.stream.name])
+        _check_blocks(query, catalog, known, timed, False, size, block.stream.name in alone)
         for block in union.blocks
         for query in block.queries
     ]

@@ -11,6 +11,7 @@ from ontoweir.checker.witness.evaluate_naively import TooLongError, counting_ste
 from ontoweir.checker.witness.layout.choose_told import choose_told
 from ontoweir.checker.witness.layout.derive_rows import compute_derived, without_derived
 from ontoweir.checker.witness.layout.watch_clock import NoRowError
+from ontoweir.checker.witness.list_tied import list_tied
 from ontoweir.checker.witness.query_to_refute import query_to_refute
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog, FloatType, IntType, Relation, Stream
@@ -54,8 +55,8 @@ def show_rows(union: SpjUnion, catalog: Catalog, witness: Witness) -> Witness | 
 
 
 def _limits_groups(union: SpjUnion, catalog: Catalog) -> bool:
-    """Whether what is aggregated is made of columns that groups are told apart by, or of what is
-    declared of several rows, or of times: then HAVING and expressions may show few of the groups,
+    """Whether what is aggregated is made of columns that groups are told apart by, or of those of
+    `list_tied`: then HAVING and expressions may show few of the groups,
     which a few copies do not say."""
     aggregation = union.aggregation
     assert aggregation is not None
@@ -65,12 +66,7 @@ def _limits_groups(union: SpjUnion, catalog: Catalog) -> bool:
         tables = {o.alias: catalog.table(o.table) for o in query.occurrences}
         tied: set[tuple[str, str]] = set()
         for alias, table in tables.items():
-            tied |= {(alias, n) for key in table.keys for n in key}
-            if isinstance(table, Stream):
-                rules = [n for r in table.closing for n in (*r.columns, r.ends) if n is not None]
-                lags = [n for lag in table.lags for n in lag.columns]
-                names = [n for reference in table.references for n in reference.columns]
-                tied |= {(alias, n) for n in (*rules, *lags, *names, table.timestamp)}
+            tied |= {(alias, n) for n in list_tied(table, catalog)}
         outputs = dict(query.outputs)
         for name in aggregation.group:
             for a in output_attributes(outputs[name]):

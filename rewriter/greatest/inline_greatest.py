@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import column_names, find_name
 from ontoweir.rewriter.joins.is_time import is_time
+from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.joins.list_tables import list_tables
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ def inline_greatest(tree: "exp.Query", catalog: Catalog) -> None:
     for cte in [] if head is None else list(head.expressions):
         read = [t for t in tree.find_all(exp.Table) if t.name.lower() == cte.alias.lower()]
         if len(read) != 1 or cte.args["alias"].columns or not is_greatest(cte.this, catalog):
+            continue
+        if not is_plain(read[0]):
             continue
         (table,) = read
         alias = exp.TableAlias(this=exp.to_identifier(table.alias_or_name))

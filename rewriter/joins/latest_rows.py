@@ -125,8 +125,8 @@ def lacks_values(
     return [c.name for c in columns if c.nullable and (alias, c.name) not in valued]
 
 
-def is_plain(item: "exp.Subquery") -> bool:
-    """Whether a subquery in FROM has at most a name: no names of columns, sample or pivot."""
+def is_plain(item: "exp.Expr") -> bool:
+    """Whether a table, or subquery, of FROM has at most a name: no columns, sample or pivot."""
     alias = item.args.get("alias")
     more = {k for k, v in item.args.items() if v} - {"this", "alias"}
     return not more and (alias is None or not alias.args.get("columns"))

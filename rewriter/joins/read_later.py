@@ -82,7 +82,7 @@ def _is_there(condition: "exp.Expr", alias: str, key: "list[str]") -> bool:
     return column.name.lower() in {name.lower() for name in key}
 
 
-def name_greatest(tree: "exp.Select", catalog: Catalog) -> "exp.Select":
+def rank_greatest(tree: "exp.Select", catalog: Catalog) -> "exp.Select":
     """QUALIFY RANK() OVER (PARTITION BY key ORDER BY x DESC) = 1 for NOT EXISTS (SELECT … a row of
     the same key with a greater x), or a lesser one; else the query as it is.
 

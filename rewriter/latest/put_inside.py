@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.rewriter.joins.latest_rows import is_plain
+
 if TYPE_CHECKING:
     from sqlglot import exp
 
@@ -17,8 +19,7 @@ def put_inside(tree: "exp.Select") -> "exp.Select":
         return tree
     if len(named.expressions) != 1 or item.name.lower() != named.expressions[0].alias.lower():
         return tree
-    more = {k for k, v in item.args.items() if v} - {"this", "alias"}
-    if more or (item.args.get("alias") and item.args["alias"].args.get("columns")):
+    if not is_plain(item):
         return tree
     (cte,) = named.expressions
     if cte.args["alias"].args.get("columns") or not isinstance(cte.this, exp.Select):

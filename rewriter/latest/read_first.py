@@ -11,7 +11,7 @@ from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import expand_rows, refuse, resolve
-from ontoweir.rewriter.joins.read_later import name_greatest
+from ontoweir.rewriter.joins.read_later import rank_greatest
 from ontoweir.rewriter.latest.find_numbered import (
     Numbered,
     find_numbered,
@@ -64,7 +64,7 @@ def read_first(
 
     if not isinstance(tree, exp.Select):
         return None
-    found = find_numbered(name_greatest(put_inside(tree), catalog), catalog)
+    found = find_numbered(rank_greatest(put_inside(tree), catalog), catalog)
     if found is None:
         return None
     window, rows, keys = found.window, found.rows, found.keys

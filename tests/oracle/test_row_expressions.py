@@ -100,7 +100,7 @@ def check(seed: int) -> str:
     return "equal"
 
 
-@budget(8.4)
+@budget(6.25)
 @given(seed=SEEDS)
 def test_expressions_equal_duckdb(seed: int) -> None:
     event(check(seed))

@@ -9,12 +9,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from ontoweir.checker.criteria.decide_lag import decide_lag
 from ontoweir.checker.model.normal_form import Statistics
-from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.witness.confirm.confirm_standing import can_confirm_standing
-from ontoweir.checker.witness.evaluate_naively import counting_steps
-from ontoweir.checker.witness.find_witness import find_witness
+from ontoweir.checker.witness.refute.refute_joins import refute_joins
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import map_condition, map_output
@@ -28,7 +25,6 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     SpjUnion,
 )
-from ontoweir.rewriter.model.watch_time import OutOfTimeError
 from ontoweir.rewriter.standing.answers_of import answers_of
 from ontoweir.rewriter.views.expand_views import expand_views
 
@@ -44,21 +40,7 @@ def refute_standing(
     if not can_confirm_standing(union):
         return None
     catalog = extend_catalog(catalog, union)
-    try:
-        with counting_steps():
-            for pair in _list_pairs(union, catalog):
-                form = normalise_query(
-                    pair, distinct=True, catalog=catalog, statistics=known, timed=True
-                )
-                if not form.satisfiable:
-                    continue
-                failures = decide_lag(form).failures
-                found = find_witness(form, union, failures, catalog, size=size, again=False)
-                if found is not None:
-                    return found
-    except OutOfTimeError:
-        pass
-    return None
+    return refute_joins(_list_pairs(union, catalog), union, catalog, known, size)
 
 
 def _list_pairs(union: SpjUnion, catalog: Catalog) -> Iterator[SpjQuery]:

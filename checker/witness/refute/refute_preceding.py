@@ -9,12 +9,10 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TypeGuard
 
-from ontoweir.checker.criteria.decide_lag import decide_lag
 from ontoweir.checker.model.normal_form import Statistics
-from ontoweir.checker.normalise.normalise_query import normalise_query
 from ontoweir.checker.witness.confirm.confirm_preceding import find_preceding
-from ontoweir.checker.witness.evaluate_naively import counting_steps
-from ontoweir.checker.witness.find_witness import find_witness
+from ontoweir.checker.witness.list_tied import list_tied
+from ontoweir.checker.witness.refute.refute_joins import refute_joins
 from ontoweir.checker.witness.witness import Witness
 from ontoweir.mappings.expressions.derive_column import add_derived
 from ontoweir.mappings.model.catalog import (
@@ -43,7 +41,6 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     output_attributes,
 )
-from ontoweir.rewriter.model.watch_time import OutOfTimeError
 
 _HIGH = 1_000
 """A great number, where a column has no greatest one."""
@@ -65,38 +62,15 @@ def refute_preceding(
     made += [] if meeting.only is None else [meeting.only]
     computed = dict.fromkeys(e for e in made if not isinstance(e, Field))
     catalog = add_derived(catalog, tuple((meeting.base, e) for e in computed))
-    try:
-        with counting_steps():
-            for pair in _list_pairs(union, meeting, catalog):
-                form = normalise_query(
-                    pair, distinct=True, catalog=catalog, statistics=known, timed=True
-                )
-                if not form.satisfiable:
-                    continue
-                failures = decide_lag(form).failures
-                found = find_witness(form, union, failures, catalog, size=size, again=False)
-                if found is not None:
-                    return found
-    except OutOfTimeError:
-        pass
-    return None
+    return refute_joins(_list_pairs(union, meeting, catalog), union, catalog, known, size)
 
 
 def _limits_keys(union: SpjUnion, meeting: Preceding, catalog: Catalog) -> bool:
     """Whether something that is computed, or compared with what the rows before say, reads columns
-    by which it may let few rows count, or few keys: those of the key or of what is declared of
-    several rows (keys, references, lags, rules), and times. A few copies would not show it."""
-    base, made = catalog.streams[meeting.base], union.blocks[0].stream
-    tied = {base.timestamp, meeting.time, *meeting.key}
-    tied |= {name for key in base.keys for name in key}
-    tied |= {name for reference in base.references for name in reference.columns}
-    for stream in catalog.streams.values():
-        for lag in stream.lags:
-            tied |= {*lag.columns, *lag.to}
-    tied |= {n for rule in base.closing for n in (*rule.columns, rule.ends) if n is not None}
-    tied |= {c.name for stream in (base, made) for c in stream.columns if c.bucket is not None}
-    wide = catalog.streams[made.name]
-    tied |= {c.name for c in wide.columns if c.bucket is not None}
+    by which it may let few rows count, or few keys: those of the key, and `list_tied`."""
+    wide = catalog.streams[union.blocks[0].stream.name]
+    tied = {meeting.time, *meeting.key, *list_tied(wide, catalog)}
+    tied |= list_tied(catalog.streams[meeting.base], catalog)
     parts = [] if meeting.only is None else list(_list_conjuncts(meeting.only))
     expressions = [e for e in parts if not _is_there(e)]
     expressions += [c.argument for c in meeting.columns if c.argument is not None]
@@ -195,7 +169,8 @@ def _list_pairs(union: SpjUnion, meeting: Preceding, catalog: Catalog) -> Iterat
 
 
 def _list_two(base: Stream, name: str, meeting: Preceding) -> tuple[Constant, Constant] | None:
-    """Two values of a column that has few (None: it has many, or one, or is of the key)."""
+    """Two values of a column, a small and a great one of numbers (None: it is of the key, or of
+    texts that may be any, or has one value)."""
     column = base.column(name)
     if column is None or name in meeting.key:
         return None
