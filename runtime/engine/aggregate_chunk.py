@@ -14,17 +14,13 @@ from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.runtime.columnar.frame import (
     LONG_AGO,
     Array,
-    first_of,
-    group_codes,
-    pack,
 )
-from ontoweir.runtime.columnar.runs import order_rows
 from ontoweir.runtime.groups.bucket_closing import BucketClosing
 from ontoweir.runtime.groups.list_values import code_lists, list_values
 from ontoweir.runtime.groups.render_aggregate import render_aggregate
-from ontoweir.runtime.groups.shape_rows import find_fresh, shape_rows, shape_schema
+from ontoweir.runtime.groups.shape_rows import find_fresh, order_groups, shape_rows, shape_schema
 from ontoweir.runtime.groups.value_closing import ValueClosing
-from ontoweir.runtime.pool.text_columns import code_columns, order_columns, show_columns
+from ontoweir.runtime.pool.text_columns import code_columns, show_columns
 from ontoweir.runtime.results.aggregate_columns import (
     ArgumentScale,
     aggregate_schema,
@@ -290,14 +286,8 @@ def _render_groups(
     columns: Mapping[str, AggregateValues],
 ) -> pa.Table:
     """Answers of the groups at some places, in order of `at`, then of the groups."""
-    names = list(work.aggregation.row)
     assert state.keys is not None
-    codes, count = group_codes([places], len(places))
-    ranks = np.zeros(count, dtype=np.int64)
-    if names:
-        mine = state.keys.take(pa.array(places[first_of(codes, count)]))
-        ranks[order_columns(mine, state.texts)] = np.arange(count)
-    rows = order_rows(*pack([at, ranks[codes]], len(codes)))
+    rows = order_groups(state.keys, places, at, state.texts)
     shown = {name: column.take(rows) for name, column in columns.items()}
     return shape_rows(work.aggregation, _list_rows(work, state, places[rows], at[rows], shown))
 

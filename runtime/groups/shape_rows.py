@@ -8,8 +8,11 @@ import pyarrow.compute as pc
 
 from ontoweir.mappings.expressions.evaluate import evaluate
 from ontoweir.rewriter.model.aggregation import Aggregation
-from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.frame import Array, first_of, group_codes, pack
+from ontoweir.runtime.columnar.runs import order_rows
 from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.pool.text_columns import order_columns
+from ontoweir.runtime.pool.text_table import TextTable
 from ontoweir.runtime.results.render_results import AT, result_type
 
 
@@ -82,3 +85,17 @@ def find_holding(aggregation: Aggregation, rows: pa.Table) -> "pa.Array":
 
 def _columns(rows: pa.Table) -> "dict[str, pa.Array]":
     return {name: rows.column(name).combine_chunks() for name in rows.column_names}
+
+
+def order_groups(keys: pa.Table, places: Array, at: Array, texts: TextTable) -> Array:
+    """The order of groups at some places, which may repeat, by `at`, then by what they are of:
+    texts, which are codes of `texts`, by their code points."""
+    kinds = keys.schema.types
+    if all(map(pa.types.is_signed_integer, kinds)) and not any(c.null_count for c in keys.columns):
+        found = (c.take(pa.array(places)).to_numpy() for c in keys.columns)
+        return order_rows(*pack([at, *(c.astype(np.int64, copy=False) for c in found)], len(at)))
+    codes, count = group_codes([places], len(places))
+    ranks = np.zeros(count, dtype=np.int64)
+    once = keys.take(pa.array(places[first_of(codes, count)]))
+    ranks[order_columns(once, texts)] = np.arange(count)
+    return order_rows(*pack([at, ranks[codes]], len(codes)))

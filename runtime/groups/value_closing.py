@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array
+from ontoweir.runtime.columnar.runs import order_rows
 from ontoweir.runtime.columnar.steps import count_steps
 from ontoweir.runtime.results.group_state import GroupColumn, GroupState, add_groups
 from ontoweir.runtime.results.measures import Measure, MeasureKind
@@ -184,8 +185,10 @@ def _order(held: int, place: Array, at: Array, time: Array) -> Array:
         return np.lexsort((time, place))
     if not (at[1:] >= at[:-1]).all():
         return np.lexsort((time, place))
-    short = int(place.max(initial=0)) < _SHORT
-    return np.argsort(place.astype(np.uint16) if short else place, kind="stable")
+    most = int(place.max(initial=0))
+    if most < _SHORT:
+        return np.argsort(place.astype(np.uint16), kind="stable")
+    return order_rows(place, most + 1)
 
 
 def _by_gap(closing: ValueClosing, before: GroupState, places: Array, at: Array, now: int) -> _Ends:

@@ -37,9 +37,10 @@ class KeyIndex:
         columns = [_encode_column(_combine(column)) for column in keys.columns]
         telling = [word for words, there in columns for word in (*words, there) if word is not None]
         codes, count = group_codes(telling, rows)
-        first = first_of(codes, count)
-        order = np.argsort(first)  # new ones get their places in the order of rows
-        known, at = len(self), first[order]
+        firsts = np.zeros(rows, dtype=np.bool_)
+        firsts[first_of(codes, count)] = True
+        known, at = len(self), np.flatnonzero(firsts)
+        order = codes[at]  # new ones get their places in the order of rows
         none, all_there = np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.int64)
         words = [none]
         for mine, there in columns:
