@@ -36,6 +36,18 @@ class SqlAggregate(NamedTuple):
     listing: Listing | None = None
 
 
+def name_quantiles(tree: Tree) -> Tree:
+    """The query where quantiles that are only names to the parser (QUANTILE_CONT(x, p)) are
+    aggregates (name_aggregates), so that whoever looks for aggregates sees them; one that is not
+    read stays as it is."""
+    from sqlglot import exp
+
+    for node in list(tree.find_all(exp.Anonymous)):
+        if (made := _name_quantile(node, _name(node))) is not None:
+            node.replace(made)
+    return tree
+
+
 def name_aggregates(tree: Tree) -> Tree:
     """The query with QUANTILE(x, p) in the place of QUANTILE_DISC(x, p), and of PERCENTILE_DISC(p)
     WITHIN GROUP (ORDER BY x); PERCENTILE_CONT(x, p), in the same way, in that of QUANTILE_CONT and
@@ -53,12 +65,7 @@ def name_aggregates(tree: Tree) -> Tree:
         name = _name(node)
         if name not in (*_DISC, *_BETWEEN, *_SKETCHES):
             continue
-        made: exp.Expr | None
-        if name in _SKETCHES:
-            made = _approximate(node, name)
-        else:
-            made = _quantile(node, between=name in _BETWEEN)
-        if made is None:
+        if (made := _name_quantile(node, name)) is None:
             raise _beyond(node, node.sql("spark"), "write QUANTILE(x, 0.9) of a column")
         node.replace(made)
     for listed in list(tree.find_all(exp.GroupConcat)):
@@ -197,6 +204,13 @@ def _name(node: "exp.Expr") -> str:
         case exp.Quantile() if "line" not in node.meta:  # Spark's, which is read as the same
             return "PERCENTILE"
     return ""
+
+
+def _name_quantile(node: "exp.Expr", name: str) -> "exp.Expr | None":
+    """The quantile that a call of this name is (None: it is none that is read)."""
+    if name in _SKETCHES:
+        return _approximate(node, name)
+    return _quantile(node, between=name in _BETWEEN) if name in (*_DISC, *_BETWEEN) else None
 
 
 def _quantile(node: "exp.Expr", *, between: bool) -> "exp.Expr | None":

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
-from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import mean_group
 
@@ -34,7 +33,7 @@ def compute_groups(select: "exp.Select", catalog: Catalog) -> None:
         inner = item.unalias()
         if isinstance(inner, exp.Column) or inner.find(exp.Window, exp.Query):
             continue
-        if any(map(_is_aggregate, inner.find_all(exp.AggFunc, exp.Anonymous))):
+        if inner.find(exp.AggFunc):
             continue
         if plain(inner) in meant or inner.find(exp.Column) is None:
             continue
@@ -47,18 +46,9 @@ def compute_groups(select: "exp.Select", catalog: Catalog) -> None:
             called = item.alias or inner.sql("spark")
             item.replace(exp.alias_(made.this, called, quoted=True))
     if (having := select.args.get("having")) is not None and scope.tables == {}:
-        inside = having.walk(prune=lambda n: _is_aggregate(n) or plain(n) in meant)
+        inside = having.walk(prune=lambda n: isinstance(n, exp.AggFunc) or plain(n) in meant)
         for node in [n for n in inside if plain(n) in meant]:
             node.replace(exp.AnyValue(this=node.copy()))
-
-
-def _is_aggregate(node: "exp.Expr") -> bool:
-    """Whether it is an aggregate, under any of its names."""
-    from sqlglot import exp
-
-    if not isinstance(node, exp.Anonymous):
-        return isinstance(node, exp.AggFunc)
-    return isinstance(name_aggregates(exp.Paren(this=node.copy())).this, exp.AggFunc)
 
 
 def _name_plainly(scope: Scope) -> "Callable[[exp.Expr], exp.Expr]":

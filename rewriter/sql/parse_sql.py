@@ -26,7 +26,7 @@ from ontoweir.rewriter.earlier.read_earlier import read_earlier
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
 from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
-from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
+from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
@@ -94,7 +94,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     try:
-        whole = read_unpivots(parse_names(text, catalog), catalog)
+        whole = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
         written = beside_subqueries(read_as_of(written), catalog)
         written = settle_phrasings(window_subqueries(written, catalog), catalog)

@@ -23,7 +23,7 @@ from ontoweir.mappings.sql.refuse_view import place_in_view, refuse_cycle
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.earlier.read_counted import read_counted
 from ontoweir.rewriter.earlier.read_earlier import read_earlier
-from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
+from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, Opening, StreamColumns
 from ontoweir.rewriter.joins.find_absence import absence_of, has_absence
 from ontoweir.rewriter.joins.is_set import aggregates, is_set
@@ -280,7 +280,8 @@ class _Merger:
             raise refuse_cycle((*around.views, view.name))
         inside = _Around({}, around.is_set, (*around.views, view.name))
         try:
-            whole = read_unpivots(parse_names(view.text, self.catalog), self.catalog)
+            whole = name_quantiles(parse_names(view.text, self.catalog))
+            whole = read_unpivots(whole, self.catalog)
             written = settle_phrasings(read_as_of(whole), self.catalog)
             written, self.catalog = read_earlier(written, self.catalog)
             parts = self._block(name_aggregates(written), inside, view.name)

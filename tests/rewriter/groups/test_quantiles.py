@@ -45,10 +45,16 @@ HEAD = "PREFIX ow: <urn:ontoweir:> PREFIX : <http://x/>\n"
 
 
 def read(call: str) -> Aggregate:
-    union = parse_sql(f"SELECT {call} AS q FROM s", CATALOG, name="q", file="q.sql")
-    assert union.aggregation is not None
-    (made,) = union.aggregation.aggregates
-    return made
+    """What a call is, of all rows; by a key it is the same."""
+    texts = (f"SELECT {call} AS q FROM s", f"SELECT g, {call} AS q FROM s GROUP BY g")
+    found: list[Aggregate] = []
+    for text in texts:
+        union = parse_sql(text, CATALOG, name="q", file="q.sql")
+        assert union.aggregation is not None
+        found += union.aggregation.aggregates
+    of_all, by_key = found
+    assert (of_all.function, of_all.fraction) == (by_key.function, by_key.fraction)
+    return of_all
 
 
 @pytest.mark.parametrize(
