@@ -133,6 +133,8 @@ def pack(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
         if span > rows and (fresh := fresh_where_ordered(column)) is not None:
             inner = np.cumsum(fresh) - 1  # of times in order few numbers suffice
             span = int(inner[-1]) + 1
+        elif span > rows:
+            inner, span = _in_units(inner, span)
         if size * span > _WIDE:
             _, inner = np.unique(column, return_inverse=True)
             inner = inner.reshape(-1)
@@ -155,6 +157,20 @@ def _offsets(column: Array) -> tuple[Array, int]:
     return (column - low if low and 1 < span <= _WIDE else column), span
 
 
+def _in_units(offsets: Array, span: int) -> tuple[Array, int]:
+    """Numbers less than a span, the least of which is 0, divided by what divides all of them, as
+    times of a stream are of its unit."""
+    if offsets.dtype != np.int64 or span > _WIDE:
+        return offsets, span
+    unit = int(np.gcd.reduce(offsets[:_EACH]))
+    if unit < 2:
+        return offsets, span
+    units = offsets // unit
+    if not (units * unit == offsets).all():
+        return offsets, span
+    return units, (span - 1) // unit + 1
+
+
 def group_codes(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
     """A dense code per distinct row of some columns, and how many there are; codes are in the
     order of the columns."""
@@ -168,8 +184,18 @@ def group_codes(columns: Sequence[Array], rows: int) -> tuple[Array, int]:
     if fresh is not None:
         codes = np.cumsum(fresh) - 1
         return codes, int(codes[-1]) + 1
-    uniques, codes = np.unique(packed, return_inverse=True)
-    return codes.reshape(-1).astype(np.int64, copy=False), len(uniques)
+    bits = rows.bit_length()
+    if size << bits > _WIDE:
+        uniques, codes = np.unique(packed, return_inverse=True)
+        return codes.reshape(-1).astype(np.int64, copy=False), len(uniques)
+    ordered = np.arange(rows)
+    ordered |= packed << bits
+    ordered.sort()  # twice as fast as to sort the rows' indices, and then the numbers
+    places = ordered & ((1 << bits) - 1)
+    ordered >>= bits
+    codes = np.empty(rows, dtype=np.int64)
+    codes[places] = number = np.cumsum(starts_of_runs(ordered)) - 1
+    return codes, int(number[-1]) + 1
 
 
 def list_places(packed: Array, size: int) -> Array:

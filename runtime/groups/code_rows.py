@@ -14,7 +14,14 @@ def code_rows(table: pa.Table, names: Sequence[str]) -> tuple[Array, int]:
     for name in names:
         column = table.column(name).combine_chunks()
         # of floats, numpy takes -0.0 for 0.0; NULL becomes NaN, which no row has
-        if not pa.types.is_floating(column.type):
-            column = pc.fill_null(column.dictionary_encode().indices, -1)
+        if _is_whole(column.type) and not column.null_count:
+            column = column.cast(pa.int64())
+        elif not pa.types.is_floating(column.type):
+            column = pc.fill_null(column.dictionary_encode().indices, -1).cast(pa.int64())
         columns.append(column.to_numpy(zero_copy_only=False))
     return group_codes(columns, table.num_rows)
+
+
+def _is_whole(kind: pa.DataType) -> bool:
+    """Whether values of a type are whole numbers of 64 bits, or become such without a loss."""
+    return pa.types.is_signed_integer(kind) or pa.types.is_timestamp(kind)

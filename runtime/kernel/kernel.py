@@ -35,9 +35,10 @@ from ontoweir.runtime.columnar.frame import (
     group_codes,
     join_weights,
     multiply,
+    pack,
     pair_up,
 )
-from ontoweir.runtime.columnar.runs import blocks
+from ontoweir.runtime.columnar.runs import blocks, order_rows
 from ontoweir.runtime.distinct.aggregate import aggregate
 from ontoweir.runtime.kept.kept_rows import KeptRows, are_few
 from ontoweir.runtime.kept.kernel_state import KernelState as KernelState
@@ -281,11 +282,9 @@ class _Chunk:
         least = table is self.plan.tables[-1] and self.final and len(table.frontier) == 1
         if least and not table.samples and old is not None and old.rows * _FEW < frame.rows:
             frame = least_rows(frame, names).select(list(frame.columns))
-        both = (
-            frame
-            if old is None or old.rows == 0
-            else concat([old.select(list(frame.columns)), frame])
-        )
+        both = frame
+        if old is not None and old.rows:
+            both = concat([old.select(list(frame.columns)), frame])
         if table.frontier:
             last = table is self.plan.tables[-1]  # what was emitted before is not emitted again
             if table.samples:
@@ -299,7 +298,8 @@ class _Chunk:
             return best.take(best[EVENT] > LONG_AGO) if last else best
         known = both.rows - frame.rows
         codes, count = group_codes([both[n] for n in names], both.rows)
-        order = np.lexsort((both[EVENT], np.arange(both.rows) >= known, codes))
+        order = np.arange(both.rows)  # what is known comes first, then what is first in time
+        order[known:] = known + order_rows(*pack([frame[EVENT]], frame.rows))
         first = np.full(count, -1, dtype=np.int64)
         first[codes[order][::-1]] = order[::-1]
         fresh = both.take(np.sort(first[first >= known]))
