@@ -32,6 +32,11 @@ _CONNECT_PORT = 15002
 """Where a server of Spark Connect listens by default."""
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
 """What grpc looks at."""
+_GONE_SAYS = (
+    "Exception while sending command",
+    "Exception occurred while shutting down connection",
+)
+"""How py4j's records of that begin."""
 _NO_SETTINGS: Mapping[str, str] = {}
 
 
@@ -85,7 +90,8 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
             f' "-Djava.io.tmpdir={scratch}"'
         )
     conf = SparkConf().setAll(list(wanted.items()))
-    logging.getLogger().addFilter(_GONE)  # once: it is the same
+    for logger in (None, "py4j.clientserver"):
+        logging.getLogger(logger).addFilter(_GONE)  # once: it is the same
     try:
         if SparkContext._gateway is None:
             SparkContext(conf=conf, gateway=start_java(conf))
@@ -102,10 +108,11 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
 
 
 class _Gone(logging.Filter):
-    """Leaves out py4j's tracebacks of a Java process that has ended: the error says so."""
+    """Leaves out py4j's tracebacks of a Java process that has ended, or whose start was
+    interrupted: the error says so."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return not str(record.msg).startswith("Exception while sending command")
+        return not str(record.msg).startswith(_GONE_SAYS)
 
 
 _GONE = _Gone()
