@@ -21,6 +21,7 @@ except ModuleNotFoundError as absent:
     raise explain_missing(absent) or absent from None
 
 from ontoweir.runtime.spark.claim_scratch import claim_scratch
+from ontoweir.runtime.spark.explain_java import describe_cause
 from ontoweir.runtime.spark.find_java import LEAST_JAVA, find_java
 from ontoweir.runtime.spark.start_java import last_words, start_java
 
@@ -99,7 +100,7 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
     except (PySparkException, Py4JError, ConnectionError, EOFError) as error:
         SparkContext._gateway = None  # it leads nowhere
         raise RunError(
-            f"Spark does not start: {last_words() or (str(error).splitlines() or ['?'])[0][:300]}",
+            f"Spark does not start: {last_words() or describe_cause(error)}",
             why="replays run on Spark, which needs a Java runtime (17 or later)",
             fix="run `ontoweir doctor`, which names what is missing and the command that mends it",
         ) from error

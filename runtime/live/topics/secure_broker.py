@@ -84,7 +84,7 @@ def _take_trust(given: dict[str, str]) -> dict[str, str] | None:
 
 def _take_key(given: dict[str, str]) -> dict[str, str] | None:
     """The client's own certificate and key."""
-    found = {}
+    found: dict[str, str] = {}
     kind = given.pop("ssl.keystore.type", "JKS")
     names = {
         "location": ("ssl.certificate.location", "ssl.key.location"),  # one file has both

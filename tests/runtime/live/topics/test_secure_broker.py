@@ -1,8 +1,15 @@
 """What Spark is given for a broker, and what the client of this process is given for the same."""
 
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 
 from ontoweir.runtime.live.topics.secure_broker import translate_options
+from ontoweir.runtime.live.topics.topic_client import is_read_here
+from tests.runtime.kafka_broker import MISSING, list_jars, start_broker
+from tests.runtime.live.topics.test_topic_client import open_client, read_until, stream
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -85,3 +92,58 @@ def test_the_client_is_given_what_spark_is(given: dict[str, str], wanted: dict[s
 )
 def test_what_is_not_known_to_mean_the_same_is_left_to_spark(given: dict[str, str]) -> None:
     assert translate_options(given) is None
+
+
+BROKER = """
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:SASL_SSL
+sasl.enabled.mechanisms=PLAIN
+sasl.mechanism.inter.broker.protocol=PLAIN
+listener.name.plaintext.plain.sasl.jaas.config={module} required username="b" password="b" \\
+  user_b="b" user_u="hunter-two";
+ssl.keystore.type=PEM
+ssl.keystore.location={pem}
+ssl.truststore.type=PEM
+ssl.truststore.location={trusted}
+"""
+
+
+def test_a_broker_that_asks_for_a_login_over_tls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real one: with the password from the environment, and with a wrong one."""
+    confluent = pytest.importorskip("confluent_kafka")
+    if not list_jars("broker"):
+        pytest.skip(MISSING)
+    if shutil.which("openssl") is None:
+        pytest.skip("NOT TESTED: there is no openssl to make a certificate")
+    key, certificate, both = (tmp_path / name for name in ("key.pem", "ca.pem", "both.pem"))
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-keyout"]
+    make += [str(key), "-out", str(certificate), "-subj", "/CN=127.0.0.1"]
+    make += ["-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(make, check=True, capture_output=True)
+    both.write_text(key.read_text() + certificate.read_text())
+    monkeypatch.setenv("LOGIN", PLAIN + ' required username="u" password="hunter-two";')
+    options = {
+        "kafka.security.protocol": "SASL_SSL",
+        "kafka.sasl.mechanism": "PLAIN",
+        "kafka.sasl.jaas.config": "env:LOGIN",
+        "kafka.ssl.truststore.type": "PEM",
+        "kafka.ssl.truststore.location": str(certificate),
+    }
+    with start_broker(BROKER.format(module=PLAIN, pem=both, trusted=certificate)) as broker:
+        given = {**options, "kafka.bootstrap.servers": broker}
+        given["kafka.sasl.jaas.config"] = PLAIN + ' required username="u" password="hunter-two";'
+        producer = confluent.Producer(translate_options(given))
+        producer.produce("t", "1", partition=0)
+        assert producer.flush(20) == 0
+        mine = stream(broker, "t", **options)
+        assert is_read_here(mine)
+        client = open_client(mine)
+        assert read_until(client, 1) == ["1"]
+        client.close()
+        given["kafka.sasl.jaas.config"] = PLAIN + ' required username="u" password="wrong";'
+        refused: list[object] = []
+        wrong = {**(translate_options(given) or {}), "error_cb": refused.append}
+        admin = confluent.admin.AdminClient(wrong)
+        with pytest.raises(confluent.KafkaException):
+            admin.list_topics(timeout=5)
