@@ -1,6 +1,7 @@
 """`ontoweir run`."""
 
 import argparse
+import gc
 import json
 import signal
 import threading
@@ -33,6 +34,10 @@ from ontoweir.registry.find_registry import find_registry
 
 if TYPE_CHECKING:
     from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+
+_COLLECT = (10_000, 10, 10)
+"""After how many new objects garbage is collected in what runs for long: other commands, which are
+short, hardly do so, and each micro-batch leaves some that refer to one another."""
 
 
 def add_run(commands: Any) -> None:
@@ -258,6 +263,7 @@ class _Terminated:
     """An event that is set when the process is asked to end (SIGTERM, Ctrl-C)."""
 
     def __enter__(self) -> StopEvent:
+        gc.set_threshold(*_COLLECT)
         self.stop = StopEvent()
         self.before: dict[signal.Signals, Any] = {}
         if threading.current_thread() is threading.main_thread():
