@@ -33,7 +33,7 @@ def divide_rows(
 def _divide(division: Division, history: History, rows: Admitted) -> list[Admitted]:
     """A stream's rows by part: they are sorted by it once, and cut."""
     place = _find(division, history, rows)
-    order = np.argsort(place, kind="stable")
+    order = np.argsort(place, kind="stable")  # of such short numbers by radix
     ends = np.searchsorted(place[order], np.arange(division.parts + 1))
     times, table = rows.times[order], rows.table.take(pa.array(order))
     divided = []
@@ -55,7 +55,8 @@ def _divide(division: Division, history: History, rows: Admitted) -> list[Admitt
 def _find(division: Division, history: History, rows: Admitted) -> Array:
     """The part of each row."""
     column = division.columns.get(history.stream.name)
+    shortest = np.min_scalar_type(division.parts)
     if column is None:
         anywhere: Array = np.arange(len(rows.times)) % division.parts
-        return anywhere
-    return division.place(history.stream, rows.table.column(column)).astype(np.int64)
+        return anywhere.astype(shortest)
+    return division.place(history.stream, rows.table.column(column)).astype(shortest)

@@ -69,7 +69,7 @@ class EngineChoice:
 @dataclass(frozen=True, slots=True)
 class _Estimate:
     """Seconds that this process takes for all rows: `seconds`; of the work of its processors the
-    share that is done once more in every process that reads all rows: `read`."""
+    share that is reading and admitting rows, which is not divided among processes: `read`."""
 
     seconds: float
     read: float
@@ -160,7 +160,7 @@ def _compare(
         of = f", {start:g} s of them for its start" if start else ""
         told.append(f"{start + there:.1f} s by Spark with {cores} cores{of}")
     if isinstance(division, Division):
-        share = max((parts * here.read + 1 - here.read) / cores, here.read, (1 - here.read) / parts)
+        share = max(1 / cores, here.read, (1 - here.read) / parts)
         apart = PROCESS_STARTS + here.seconds * share / max(here.read, 1 - here.read)
         ways.append((apart, False, division))
         told.append(f"{apart:.1f} s with rows divided by key among {parts} processes")

@@ -3,8 +3,10 @@
 Nothing that Java says is an answer: its stdout goes to stderr, too.
 """
 
+import atexit
 import os
 import re
+import signal
 import subprocess
 import threading
 import traceback
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 _GREETING = b"WARNING: Using incubator modules: "
 _PACKAGES = "spark.jars.packages"
+_LONGEST_END = 10.0
+"""Seconds that Java has to end by itself."""
 _FATAL = re.compile(r"OutOfMemoryError|fatal error|insufficient memory", re.IGNORECASE)
 _THROWN = re.compile(
     r'^Exception in thread "main" (?:[\w.$]+: )?(?:requirement failed: )?(.*)$', re.MULTILINE
@@ -47,7 +51,7 @@ def start_java(conf: "SparkConf") -> Any:
     output = _JavaOutput()
     try:
         try:
-            parts = {"stdout": output.writer, "stderr": output.writer}
+            parts = _Deaf(stdout=output.writer, stderr=output.writer)
             gateway = launch_gateway(conf, parts)  # type: ignore[no-untyped-call]
         finally:
             os.close(output.writer)
@@ -58,6 +62,8 @@ def start_java(conf: "SparkConf") -> Any:
         raise
     output.pass_on(held=not packages)
     _LAST.append(output)
+    if gateway.proc is not None:
+        atexit.register(await_end, gateway.proc, _LONGEST_END)
     return gateway
 
 
@@ -71,10 +77,40 @@ def _end_started(error: BaseException) -> None:
     """End the Java process whose start was interrupted: PySpark removes the folder in which that
     would say where it listens, and it would stay for ever. Nothing but the frames knows it."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
-        process = frame.f_locals.get("proc")
-        if isinstance(process, subprocess.Popen):
-            process.kill()
-            process.wait()
+        for name in ("proc", "self"):  # `self` while it waits for the program to begin
+            process = frame.f_locals.get(name)
+            if isinstance(process, subprocess.Popen) and getattr(process, "pid", None):
+                process.kill()
+                process.wait()
+
+
+class _Deaf(dict[str, Any]):
+    """What PySpark starts Java with: Java leaves SIGTERM alone, as it does Ctrl-C. Where the whole
+    group of processes is asked to end, it is there until what it works for is over."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        def begin() -> None:
+            value()
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+        super().__setitem__(name, begin if name == "preexec_fn" else value)
+
+
+def await_end(process: "subprocess.Popen[bytes]", longest: float) -> None:
+    """Let Java end before this process does, for so many seconds at most: whoever starts anew does
+    not find it there."""
+    from pyspark import SparkContext
+
+    counts = getattr(SparkContext._active_spark_context, "_accumulatorServer", None)
+    if counts is not None:  # it would write a traceback when the other end has gone
+        counts.handle_error = lambda *_: None
+    try:
+        if process.stdin is not None:
+            process.stdin.close()  # this is what it ends by
+        process.wait(longest)
+    except (OSError, subprocess.TimeoutExpired):
+        process.kill()
+        process.wait()
 
 
 class _JavaOutput:

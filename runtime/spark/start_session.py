@@ -21,6 +21,7 @@ except ModuleNotFoundError as absent:
     raise explain_missing(absent) or absent from None
 
 from ontoweir.runtime.spark.claim_scratch import claim_scratch
+from ontoweir.runtime.spark.explain_java import describe_cause
 from ontoweir.runtime.spark.find_java import LEAST_JAVA, find_java
 from ontoweir.runtime.spark.start_java import last_words, start_java
 
@@ -32,6 +33,11 @@ _CONNECT_PORT = 15002
 """Where a server of Spark Connect listens by default."""
 _PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
 """What grpc looks at."""
+_GONE_SAYS = (
+    "Exception while sending command",
+    "Exception occurred while shutting down connection",
+)
+"""How py4j's records of that begin."""
 _NO_SETTINGS: Mapping[str, str] = {}
 
 
@@ -85,7 +91,8 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
             f' "-Djava.io.tmpdir={scratch}"'
         )
     conf = SparkConf().setAll(list(wanted.items()))
-    logging.getLogger().addFilter(_GONE)  # once: it is the same
+    for logger in (None, "py4j.clientserver"):
+        logging.getLogger(logger).addFilter(_GONE)  # once: it is the same
     try:
         if SparkContext._gateway is None:
             SparkContext(conf=conf, gateway=start_java(conf))
@@ -93,7 +100,7 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
     except (PySparkException, Py4JError, ConnectionError, EOFError) as error:
         SparkContext._gateway = None  # it leads nowhere
         raise RunError(
-            f"Spark does not start: {last_words() or (str(error).splitlines() or ['?'])[0][:300]}",
+            f"Spark does not start: {last_words() or describe_cause(error)}",
             why="replays run on Spark, which needs a Java runtime (17 or later)",
             fix="run `ontoweir doctor`, which names what is missing and the command that mends it",
         ) from error
@@ -102,10 +109,11 @@ def start_session(settings: Mapping[str, str] = _NO_SETTINGS) -> SparkSession:
 
 
 class _Gone(logging.Filter):
-    """Leaves out py4j's tracebacks of a Java process that has ended: the error says so."""
+    """Leaves out py4j's tracebacks of a Java process that has ended, or whose start was
+    interrupted: the error says so."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return not str(record.msg).startswith("Exception while sending command")
+        return not str(record.msg).startswith(_GONE_SAYS)
 
 
 _GONE = _Gone()

@@ -99,12 +99,13 @@ class Broker(str):
 
 
 @contextmanager
-def start_broker() -> Iterator[Broker]:
-    """A broker while the block runs."""
+def start_broker(more: str = "") -> Iterator[Broker]:
+    """A broker while the block runs. `more`: lines of its properties."""
     folder = Path(tempfile.mkdtemp(prefix="ontoweir-kafka-"))
     port, controller = _free_port(), _free_port()
     properties = folder / "server.properties"
-    properties.write_text(_PROPERTIES.format(port=port, controller=controller, folder=folder))
+    text = _PROPERTIES.format(port=port, controller=controller, folder=folder)
+    properties.write_text(text + more)
     java = ["java", "-Xmx400m", "-cp", os.pathsep.join(list_jars("broker"))]
     log = (folder / "out").open("wb")
     name = ["-t", "MkU3OEVBNTcwNTJENDM2Qg", "--standalone", "-c", str(properties)]

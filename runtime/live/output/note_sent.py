@@ -17,7 +17,8 @@ def note_sent(output: Path, run: str, batch: int) -> None:
     """
     try:
         output.mkdir(parents=True, exist_ok=True)
-        replace_file(output / SENT_FILE, json.dumps({"run": run, "batch": batch}).encode())
+        held = json.dumps({"run": run, "batch": batch})
+        replace_file(output / SENT_FILE, held.encode(), durable=True)
     except OSError as error:
         raise RunError(
             f"{output / SENT_FILE} cannot be written: {error.strerror or error}",

@@ -90,7 +90,7 @@ class TopicFollower:
                 place.mkdir(parents=True, exist_ok=True)
             if not self.folder.metadata.exists():
                 name = json.dumps({"id": str(uuid.uuid4())}, separators=(",", ":"))
-                replace_file(self.folder.metadata, name.encode())
+                replace_file(self.folder.metadata, name.encode(), durable=True)
         except (OSError, ValueError) as error:
             raise unwritable(self.folder.path, OSError(str(error))) from error
         together: dict[object, list[Stream]] = {}

@@ -3,7 +3,12 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import DataError
-from ontoweir.runtime.live.arrivals.read_stream import read_stream, source_options
+from ontoweir.runtime.live.arrivals.read_stream import (
+    read_stream,
+    source_options,
+    stream_names,
+    watched_path,
+)
 from ontoweir.runtime.live.topics.read_range import list_partitions
 from ontoweir.runtime.sources.history import History
 
@@ -33,6 +38,11 @@ def probe_source(spark: "SparkSession", history: History) -> None:
                 fix=f'write {name} = "1000"',
                 source=stream.source,
             )
+    if stream.data.format == "parquet":
+        # as the query that is shared does: to find columns, Spark would read a file, and one that
+        # cannot be read is for who reads it (on_bad_file)
+        stream_names(spark, stream, watched_path(stream.data.path), source_options(stream))
+        return
     read_stream(spark, history)
     if stream.data.format == "kafka":
         list_partitions(spark, stream)

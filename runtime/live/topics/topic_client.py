@@ -17,20 +17,19 @@ from ontoweir.errors import OntoweirError
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.read_stream import source_options
 from ontoweir.runtime.live.topics.read_messages import Messages
+from ontoweir.runtime.live.topics.secure_broker import translate_options
 from ontoweir.runtime.live.topics.topic_offsets import begins_with_all, most_at_once
 
 _SERVERS = "kafka.bootstrap.servers"
 _KNOWN = {
-    _SERVERS: None,
     "subscribe": None,
     "assign": None,
     "startingoffsets": ("earliest",),
     "maxoffsetspertrigger": None,
     "failondataloss": ("true",),
-    "kafka.security.protocol": ("PLAINTEXT",),
-    "kafka.client.id": None,
 }
-"""The options that mean the same here and for Spark, with their values (None: all)."""
+"""The options that mean the same here and for Spark, with their values (None: all), beside how the
+broker is reached (secure_broker)."""
 _LINGER = 0.01
 """Seconds in which more messages are awaited after the first one."""
 _RETRY, _ANSWER, _LOOK = 2.0, 1.0, 1.0
@@ -63,7 +62,11 @@ def is_read_here(stream: Stream) -> bool:
         return False
     if _SERVERS not in options or ("subscribe" in options) == ("assign" in options):
         return False
-    return all(n in _KNOWN and _KNOWN[n] in (None, (v,)) for n, v in options.items())
+    reached = {n: v for n, v in options.items() if n.startswith("kafka.")}
+    others = {n: v for n, v in options.items() if n not in reached}
+    if translate_options(reached) is None:
+        return False
+    return all(n in _KNOWN and _KNOWN[n] in (None, (v,)) for n, v in others.items())
 
 
 def name_broker(stream: Stream) -> tuple[tuple[str, str], ...]:
@@ -140,8 +143,7 @@ class TopicClient:
             time.sleep(min(patience, 0.1))
             return {}
         self._asked = now
-        servers = dict(name_broker(self.streams[0]))
-        broker: dict[str, Any] = {n.removeprefix("kafka."): v for n, v in servers.items()}
+        broker: dict[str, Any] = translate_options(dict(name_broker(self.streams[0]))) or {}
         config = {
             **broker,
             "group.id": f"ontoweir-{uuid.uuid4()}",  # nobody else's: offsets are in the checkpoint

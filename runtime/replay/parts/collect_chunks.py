@@ -94,7 +94,7 @@ class ChunkCollector:
             self.output.writer.write(rows)
 
     def _count(self, reports: Sequence[ChunkReport]) -> None:
-        self.markers += len(unite_times([r.times for r in reports if len(r.times)]))
+        self.markers += len(unite_times([r.times for r in reports]))
         self.tuples += sum(r.tuples for r in reports)
         for report in reports:
             self.rejected.update(report.rejected)

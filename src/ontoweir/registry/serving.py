@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ontoweir.end_on_term import begin
 from ontoweir.errors import OntoweirError, RunError, UsageError
 from ontoweir.files.hold_lock import hold_lock
 from ontoweir.pipeline.pipeline import Workspace
@@ -132,6 +133,7 @@ def serve_registry(
             for name, entry in wanted.items():
                 if name not in server.running:
                     session = session or open_session(options, None)
+                    begin(stop)
                     _start(server, workspaces, registry, entry, session, options, on_event)
             server.go_on()
             over = [_follow(r, server, on_event) for r in list(server.running.values())]

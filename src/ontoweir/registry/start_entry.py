@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.errors import OntoweirError, RunError, UsageError
 from ontoweir.files.hold_lock import Lock, hold_lock
 from ontoweir.files.replace_file import replace_file
+from ontoweir.files.sync_file import sync_file
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.registry.entry_status import add_record, begin_status, write_status
 from ontoweir.registry.register_query import QueryText, compile_text
@@ -293,7 +294,10 @@ def _take_over(folder: Path, entry: Entry, answers: Path | None) -> None:
         if ours and answers is not None and any(answers.glob("part-*")):
             stamp = utc_now().replace(":", "").replace(".", "")
             os.rename(answers, answers.with_name(f"{answers.name}-until-{stamp}"))
-        replace_file(owner, entry.id.encode())
+        # on the disk: without it, the next start after a power cut would take what is there for
+        # another's, and remove it
+        replace_file(owner, entry.id.encode(), durable=True)
+        sync_file(folder)
     except OSError as error:
         raise RunError(
             f"the state before {entry.name} cannot be removed: {error.strerror or error}",

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ontoweir.end_on_term import begin
 from ontoweir.errors import Source, UsageError
 from ontoweir.files.hold_lock import hold_lock
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
@@ -83,6 +84,7 @@ def run_queries(
             fix="stop the other, or name another --checkpoint and --output",
             source=Source(str(checkpoint)),
         )
+    begin(stop)
     placing = place_queries(
         prepared.job, prepared.jobs, session, checkpoint, options.engine, options.parts
     )

@@ -381,3 +381,17 @@ def test_a_file_in_quarantine_is_counted_by_each_query(spark: SparkSession, tmp_
     queries = serve(tmp_path, spark)["queries"]
     assert [queries[n]["rejected"] for n in ("matches", "better")] == [1, 1]
     assert [queries[n]["tuples"] for n in ("matches", "better")] == [105, 105]
+
+
+def test_a_first_file_that_cannot_be_read_is_put_aside(spark: SparkSession, tmp_path: Path) -> None:
+    """Nobody looks for columns in it before it is read."""
+    write_history(tmp_path, 0, 2)
+    open_queries(tmp_path, ["matches"])
+    toml = tmp_path / "ontoweir.toml"
+    quarantine = '[streams.u]\non_bad_file = "quarantine"\n'
+    toml.write_text(toml.read_text().replace("[streams.u]\n", quarantine))
+    for file in (tmp_path / "u").iterdir():
+        file.write_bytes(b"PAR1")
+    register(tmp_path, "matches")
+    assert serve(tmp_path, spark)["queries"]["matches"]["rejected"] == 2
+    assert not list((tmp_path / "u").iterdir())

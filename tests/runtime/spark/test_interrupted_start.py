@@ -1,7 +1,11 @@
 """Ctrl-C while Java starts, or while it is called."""
 
 import logging
+import os
+import signal
 import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +13,15 @@ import pytest
 from pyspark import SparkConf
 
 from ontoweir.cli import main
-from ontoweir.runtime.spark.start_java import start_java
+from ontoweir.end_on_term import StopEvent, Terminated, begin
+from ontoweir.runtime.spark.start_java import await_end, start_java
+
+PROJECT = """
+[streams.s]
+source = { format = "parquet", path = "s" }
+timestamp = { column = "ts", unit = "1 second" }
+columns = { a = "int" }
+"""
 
 
 def test_a_java_process_whose_start_is_interrupted_does_not_stay(
@@ -45,3 +57,73 @@ def test_py4j_writes_no_traceback() -> None:
     for file, said in (("/x/py4j/java_gateway.py", False), ("/x/another.py", True)):
         record = root.makeRecord("root", logging.ERROR, file, 1, "while sending", (), None)
         assert bool(root.filter(record)) is said
+
+
+@pytest.mark.parametrize(
+    ("sent", "served", "code", "said"),
+    [
+        (signal.SIGTERM, False, 143, "ended by SIGTERM; nothing is half written\n"),
+        (signal.SIGINT, False, 130, "interrupted; nothing is half written\n"),
+        (signal.SIGTERM, True, 0, ""),
+    ],
+)
+def test_a_live_run_ends_while_spark_starts(
+    tmp_path: Path, sent: signal.Signals, served: bool, code: int, said: str
+) -> None:
+    """A program in Spark's place says that it has been started, and waits."""
+    (tmp_path / "s").mkdir()
+    (tmp_path / "ontoweir.toml").write_text(PROJECT)
+    program, pipe = tmp_path / "bin" / "spark-submit", tmp_path / "started"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho $$ > "{pipe}"\nexec sleep 600\n')
+    program.chmod(0o755)
+    os.mkfifo(pipe)
+    ontoweir = [sys.executable, "-m", "ontoweir"]
+    query, out = ["--sql", "SELECT a FROM s"], tmp_path / "answers"
+    if served:
+        (tmp_path / "q.sql").write_text(query[1])
+        registered = [*ontoweir, "register", str(tmp_path), "--sql", str(tmp_path / "q.sql")]
+        subprocess.run(registered, check=True, capture_output=True)
+    asked = [] if served else query
+    command = [*ontoweir, "run", str(tmp_path), *asked, "--output", str(out)]
+    command += [] if served else ["--checkpoint", str(tmp_path / "check")]
+    environ = {**os.environ, "SPARK_HOME": str(tmp_path)}
+    with subprocess.Popen(
+        command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        java = int(pipe.read_text())
+        assert _ignores(java, signal.SIGTERM)
+        assert _ignores(java, signal.SIGINT)
+        run.send_signal(sent)
+        _, err = run.communicate()
+    assert (run.returncode, err) == (code, said)
+    assert not Path(f"/proc/{java}").exists()
+    assert not [file for place in (out, tmp_path / "check") for file in place.rglob("*")]
+
+
+def test_java_ends_first_by_itself_or_not() -> None:
+    for command, longest, code in ((["cat"], 60.0, 0), (["sleep", "600"], 0.0, -signal.SIGKILL)):
+        process = subprocess.Popen(command, stdin=subprocess.PIPE)
+        await_end(process, longest)
+        assert process.returncode == code
+
+
+def test_once_a_run_has_begun_it_is_asked_to_end() -> None:
+    stop = StopEvent()
+    begin(stop)
+    for number in (signal.SIGTERM, signal.SIGTERM):
+        stop.hear(number, None)
+        assert stop.is_set()
+    with pytest.raises(KeyboardInterrupt):
+        stop.hear(signal.SIGINT, None)  # the second one does not wait
+    stop = StopEvent()
+    with pytest.raises(Terminated):
+        stop.hear(signal.SIGTERM, None)
+    stop.hear(signal.SIGTERM, None)  # it ends already
+    begin(None)
+
+
+def _ignores(process: int, number: int) -> bool:
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    [ignored] = [line.split()[1] for line in lines if line.startswith("SigIgn:")]
+    return bool(int(ignored, 16) >> (number - 1) & 1)

@@ -1,6 +1,7 @@
 """`ontoweir run`."""
 
 import argparse
+import gc
 import json
 import signal
 import threading
@@ -27,11 +28,16 @@ from ontoweir.commands.common.report_refusals import (
 )
 from ontoweir.commands.common.warn_rejects import warn_rejects
 from ontoweir.commands.operate.token_option import add_token_argument
+from ontoweir.end_on_term import StopEvent
 from ontoweir.errors import OntoweirError, Source, UsageError
 from ontoweir.registry.find_registry import find_registry
 
 if TYPE_CHECKING:
     from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+
+_COLLECT = (10_000, 10, 10)
+"""After how many new objects garbage is collected in what runs for long: other commands, which are
+short, hardly do so, and each micro-batch leaves some that refer to one another."""
 
 
 def add_run(commands: Any) -> None:
@@ -254,15 +260,17 @@ def _print(args: argparse.Namespace, summary: dict[str, Any], output: Path) -> N
 
 
 class _Terminated:
-    """An event that is set when the system asks the process to end (SIGTERM)."""
+    """An event that is set when the process is asked to end (SIGTERM, Ctrl-C)."""
 
-    def __enter__(self) -> threading.Event:
-        self.stop = threading.Event()
-        self.before: Any = None
+    def __enter__(self) -> StopEvent:
+        gc.set_threshold(*_COLLECT)
+        self.stop = StopEvent()
+        self.before: dict[signal.Signals, Any] = {}
         if threading.current_thread() is threading.main_thread():
-            self.before = signal.signal(signal.SIGTERM, lambda *_: self.stop.set())
+            self.before = {s: signal.getsignal(s) for s in (signal.SIGTERM, signal.SIGINT)}
+            signal.signal(signal.SIGTERM, self.stop.hear)
         return self.stop
 
     def __exit__(self, *error: object) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGTERM, self.before)
+        for number, handler in self.before.items():
+            signal.signal(number, handler)

@@ -1,10 +1,8 @@
 """Parts in processes of their own: the answers of one, its errors, and what a dead one leads to."""
 
 import json
-import os
-import signal
-import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -82,9 +80,14 @@ def _replay(
     return code, json.loads(told.out) if told.out else {}, told.err
 
 
+@pytest.mark.parametrize("forked", [True, False])
 def test_answers_and_rejected_rows_are_those_of_one_process(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    forked: bool,
 ) -> None:
+    monkeypatch.setattr(module, "_may_fork", lambda: forked)
     one, several = project / "1.csv", project / "2.csv"
     code, alone, _ = _replay(project, capsys, "--output", str(one), "--parts", "1")
     assert code == 0
@@ -149,20 +152,35 @@ def test_what_cannot_be_divided_is_refused(
     assert "cannot be divided by key: all rows make one group" in err
 
 
+@pytest.mark.parametrize("begin", ["_fork", "_start"])
 def test_a_dead_process_ends_the_replay(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, begin: str
 ) -> None:
-    started: list[subprocess.Popen[bytes]] = []
-    start = module._start
+    started: list[Any] = []
+    start = getattr(module, begin)
 
-    def kill(folder: Path, part: int) -> "subprocess.Popen[bytes]":
-        started.append(start(folder, part))
-        os.kill(started[-1].pid, signal.SIGKILL)
+    def kill(*given: Any) -> Any:
+        started.append(start(*given))
+        started[-1].kill()
         return started[-1]
 
-    monkeypatch.setattr(module, "_start", kill)
+    monkeypatch.setattr(module, "_may_fork", lambda: begin == "_fork")
+    monkeypatch.setattr(module, begin, kill)
     code, _, err = _replay(project, capsys, "--output", str(project / "o.csv"), "--parts", "2")
     assert code == RunError.exit_code
     assert "ended with -9" in err
     assert not (project / "o.csv").exists()
     assert all(child.poll() is not None for child in started)
+
+
+def test_what_a_forked_process_does_not_expect_is_told(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*asked: Any) -> bool:
+        raise ValueError("no such thing")
+
+    monkeypatch.setattr(module, "_may_fork", lambda: True)
+    monkeypatch.setattr(module, "_run_part", fail)
+    code, _, err = _replay(project, capsys, "--output", str(project / "o.csv"), "--parts", "2")
+    assert code == RunError.exit_code
+    assert "ended with 1: ValueError: no such thing" in err
