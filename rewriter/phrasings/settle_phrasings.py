@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
-    - `EXISTS (q) = FALSE` is NOT EXISTS; ROLLUP, CUBE and GROUPING SETS are the UNION ALL of one query for each grouping;
+    - ROLLUP, CUBE and GROUPING SETS are a UNION ALL; `EXISTS (q) = FALSE` is NOT EXISTS;
     - what is asked of the greatest time of each key is in the words that are read (name_greatest);
     - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are; NULL that is selected
       is computed of a column, and has a type; functions over windows are called as written;
