@@ -52,7 +52,7 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     conjuncts = list(split_conjuncts(where.this))
     found = [c for c in conjuncts if inside_of(c) is not None and (static or has_now(c))]
     absent = [isinstance(c.unnest(), exp.Not) for c in found]
-    if not found or absent.count(False) > 1 or (len(found) > 1 and not static):
+    if not found or absent.count(False) > 1:
         return tree
     if any(c.find(exp.Query) for c in conjuncts if c not in found):
         return tree
@@ -85,7 +85,7 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         sides.append(replace(side, sign=2) if mixed and not away else side)
     least, most, total = (f"{f}(`{COUNT}`)" for f in ("MIN", "MAX", "SUM"))
     having = f"{least} > 0" if absent[0] else f"{least} < 1 AND {most} > 0"
-    having, often = (f"{least} > 0 AND {most} > 1", least) if mixed else (having, most)
+    having, often = (f"{least} = 1 AND {most} > 1", least) if mixed else (having, most)
     names = [e.alias_or_name for e in tree.expressions]
     return count_rows(sides, names, having, None if distinct else often if once else total)
 

@@ -201,6 +201,13 @@ def _operate(name: str, given: Given) -> Expression:
             return _chain(Function.OR, equal)
         case "STR":
             return _cast(XSD + "string", given[0])
+        case "NOW":
+            raise NotExactError(
+                "NOW() beside values, or in HAVING,",
+                'compare the time of a GRAPH with it: FILTER(?t > NOW() - "PT1H"^^xsd:dayTime'
+                "Duration); what has been silent for an hour is a pattern of static data, as ?s a "
+                ":Sensor, with FILTER NOT EXISTS { GRAPH ?t { … ?s } and that FILTER }",
+            )
         case _:
             raise NotExactError(f"the function {name}", "leave it out, or compute it before")
 

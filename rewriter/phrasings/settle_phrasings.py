@@ -34,6 +34,7 @@ from ontoweir.rewriter.phrasings.nest_windows import nest_windows
 from ontoweir.rewriter.phrasings.number_rows import number_rows
 from ontoweir.rewriter.phrasings.subtract_rows import subtract_rows
 from ontoweir.rewriter.registers.compare_last import compare_last
+from ontoweir.rewriter.registers.compare_presence import compare_presence
 from ontoweir.rewriter.registers.count_registered import count_registered
 from ontoweir.rewriter.registers.name_presence import name_presence
 from ontoweir.rewriter.registers.open_rows import open_rows
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in the words that are read; it is changed in place.
 
-    - ROLLUP, CUBE and GROUPING SETS are the UNION ALL of one query for each grouping;
+    - ROLLUP, CUBE and GROUPING SETS are a UNION ALL; `EXISTS (q) = FALSE` is NOT EXISTS;
     - what is asked of the greatest time of each key is in the words that are read (name_greatest);
     - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are; NULL that is selected
       is computed of a column, and has a type; functions over windows are called as written;
@@ -90,6 +91,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    compare_presence(tree)
     tree = split_groupings(tree, catalog)
     tree = lead_latest(name_greatest(tree, catalog), catalog)
     narrow_stars(tree, catalog)

@@ -19,8 +19,8 @@ def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A SELECT of rows of static relations with EXISTS and NOT EXISTS of rows of streams in the
     place of SEMI and ANTI JOIN, of IN and NOT IN, and of a LEFT JOIN whose partners are NULL; of
     rows of streams, with an ANTI JOIN in the place of such a LEFT JOIN, and in windows with EXISTS
-    in the place of IN; another query as it is. A LEFT JOIN that tells rows with and without
-    partners stays.
+    and NOT EXISTS in the place of IN and NOT IN; another query as it is. A LEFT JOIN that tells
+    rows with and without partners stays.
 
     NOT IN has SQL's rule: a row of which the value, or a value that it is compared with, is NULL is
     no answer while there is any of these.
@@ -58,7 +58,8 @@ def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
 
 def _name_in(select: "exp.Select", catalog: Catalog) -> "exp.Select":
-    """A SELECT of rows in windows, with EXISTS in the place of IN of rows in windows."""
+    """A SELECT of rows in windows, with EXISTS and NOT EXISTS in the place of IN and NOT IN of rows
+    in windows."""
     from sqlglot import exp
 
     where = select.args.get("where")
@@ -67,15 +68,18 @@ def _name_in(select: "exp.Select", catalog: Catalog) -> "exp.Select":
     scope, made = list_tables(select, catalog), list[exp.Expr]()
     for conjunct in split_conjuncts(where.this):
         one = conjunct.copy()
-        query = one.args.get("query") if isinstance(one, exp.In) else None
-        value = qualify(one.this, scope) if query is not None and has_now(one) else None
+        asked = one
+        while isinstance(asked, (exp.Not, exp.Paren)):
+            asked = asked.this
+        query = asked.args.get("query") if isinstance(asked, exp.In) else None
+        value = qualify(asked.this, scope) if query is not None and has_now(asked) else None
         tables = (
             [] if query is None else [t.alias_or_name.lower() for t in query.find_all(exp.Table)]
         )
         if value is None or not {a.lower() for a in scope.tables}.isdisjoint(tables):
             made.append(conjunct.copy())
             continue
-        one.set("this", value)
+        asked.set("this", value)
         made += _read_in(one, catalog)
     told = select.copy()
     told.set("where", exp.Where(this=exp.and_(*made, copy=False)))

@@ -105,7 +105,7 @@ class _Parser:
     ) -> None:
         self.tokens, self.name, self.file, self.inner = tokens, name, file, inner
         used = frozenset(t.text[1:] for t in tokens.tokens if t.kind == "var")
-        self.terms = Terms(prologue, used, self.error)
+        self.terms = Terms(prologue, used, self.error, tokens.line_of_prefix)
         self.times: dict[Variable, Source] = {}
         self.first = tokens.line_of("SELECT", *FORMS.values()) or 1
         self.computed = ComputationReader(

@@ -20,12 +20,19 @@ Refuse = Callable[[str, str, str, int | None], QueryError]
 class Terms:
     """The prologue of a query, its blank nodes, and fresh variables."""
 
-    def __init__(self, prologue: object, used: frozenset[str], refuse: Refuse) -> None:
+    def __init__(
+        self,
+        prologue: object,
+        used: frozenset[str],
+        refuse: Refuse,
+        line_of: Callable[[str], int | None],
+    ) -> None:
+        """`line_of`: of the first name with a prefix, for messages."""
         self.prefixes: dict[str, str] = {}
         self.base = ""
         self.fresh: set[Variable] = set()
         self._blanks: dict[str, Variable] = {}
-        self._used, self._refuse = used, refuse
+        self._used, self._refuse, self._line_of = used, refuse, line_of
         assert hasattr(prologue, "__iter__")
         for part in prologue:
             if part.name == "Base":
@@ -70,7 +77,7 @@ class Terms:
                 f"the prefix {prefix}: is not declared",
                 f"{prefix}:{name} has no IRI without it",
                 f"write PREFIX {prefix}: <{_KNOWN.get(prefix, '…')}> at the top of the query",
-                line,
+                line or self._line_of(prefix),
             )
         return Iri(self.prefixes[prefix] + name.replace("\\", ""))
 

@@ -45,7 +45,7 @@ def read_sql_buckets(
     from sqlglot import exp
 
     if not isinstance(tree, exp.Select):
-        return tree, catalog, ()
+        return _join_parts(tree), catalog, ()
     tree = join_buckets(group_rising(tree, catalog))
     found = [n for place in _places(tree) for n in place.walk() if _is_bucket(n)]
     if not found:
@@ -100,6 +100,19 @@ def _places(tree: "exp.Select") -> "list[exp.Expr]":
     group, having = tree.args.get("group"), tree.args.get("having")
     more = [*(() if group is None else group.expressions), *([having] if having else [])]
     return [*tree.expressions, *more, *(side for both in list_equal(tree) for side in both)]
+
+
+def _join_parts(tree: "exp.Query") -> "exp.Query":
+    """The parts of a UNION, each with what follows from its equations of buckets."""
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Select):
+        return join_buckets(tree)
+    made = tree.copy()
+    for side in ("this", "expression"):
+        if isinstance(part := made.args.get(side), exp.Query):
+            made.set(side, _join_parts(part))
+    return made
 
 
 def _is_bucket(node: "exp.Expr") -> bool:

@@ -74,6 +74,11 @@ class Tokens:
         upper = {text.upper() for text in texts}
         return next((t.line for t in self.tokens if t.text.upper() in upper), None)
 
+    def line_of_prefix(self, prefix: str) -> int | None:
+        """The line of the first name with this prefix."""
+        names = (t for t in self.tokens if t.kind == "pname" and t.text.startswith(f"{prefix}:"))
+        return next((t.line for t in names), None)
+
     def place_pattern(self, file: str) -> Source:
         """The place of the triple whose object was found last: from its predicate, or from its
         subject where that is written next to it."""

@@ -66,6 +66,47 @@ def test_tables_of_windows_are_joined() -> None:
     assert bound.rows == 2 * 20 * 3
 
 
+def _overlapping(random: Random) -> str:
+    """Rows of windows that overlap, and all that are in one with them; each as often as there are
+    such windows. Both read the text alike."""
+    slide, often = random.randint(1, 3), random.randint(1, 3)
+
+    def rows(name: str, columns: str) -> str:
+        width = f"INTERVAL '{slide}' MICROSECOND"
+        parts = [f"{n * slide}" for n in range(often)]
+        selects = (
+            f"SELECT {columns}, time_bucket({width}, ts - INTERVAL '{n}' MICROSECOND) AS w "
+            f"FROM {name}"
+            for n in parts
+        )
+        return f"({' UNION ALL '.join(selects)})"
+
+    more = random.choice(["", " AND x.h = y.h", " AND x.a <= y.a", " AND x.ts < y.ts"])
+    left, right = rows("s", "h, a, b, ts"), rows(random.choice("st"), "h, a, g, ts")
+    return f"SELECT x.a AS c0, y.g AS c1 FROM {left} AS x JOIN {right} AS y ON x.w = y.w{more}"
+
+
+@budget(0.05)
+@given(seed=SEEDS)
+def test_rows_of_overlapping_windows_equal_duckdb(seed: int) -> None:
+    random = Random(seed)
+    text = _overlapping(random)
+    assert compare(random, text, make_data(random)).bound is not None
+
+
+def test_tables_of_sliding_windows_are_joined() -> None:
+    """As often as rows are in one window; without the equation all values are kept."""
+    given = "INTERVAL '2' MICROSECOND, INTERVAL '4' MICROSECOND"
+    s, t = (f"TABLE(HOP(TABLE {n}, DESCRIPTOR(ts), {given})) {n}2" for n in "st")
+    text = f"SELECT s2.b, t2.b AS other FROM {s} JOIN {t} ON s2.window_start = t2.window_start"
+    twin = f"SELECT s2.b, t2.b AS other FROM {s} JOIN {t} ON s2.a = t2.a"
+    bounds = [
+        check_query(parse_sql(q, CATALOG, name="q", file="q.sql"), CATALOG).bound
+        for q in (text, twin)
+    ]
+    assert [b is not None and "steps" in str(b.formula) for b in bounds] == [True, False]
+
+
 def test_sliding_buckets_are_not_compared() -> None:
     """A row is in several of them."""
     on = f"HOP_START(s.ts, {SLIDING}) = HOP_START(t.ts, {SLIDING})"

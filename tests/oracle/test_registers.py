@@ -58,12 +58,23 @@ def _mine(random: Random) -> str:
     return random.choice(["", "", " AND x.a > -2", " AND x.g IS NOT NULL"])
 
 
+def _spell(word: str, rows: str, random: Random) -> str:
+    """EXISTS or NOT EXISTS, at times compared with TRUE or FALSE."""
+    if random.random() < 0.7:
+        return f"{word} {rows}"
+    there = ["= TRUE", "<> FALSE", "IS TRUE", "IS NOT FALSE", "IS NOT DISTINCT FROM TRUE"]
+    none = ["= FALSE", "<> TRUE", "IS FALSE", "IS NOT TRUE", "IS NOT DISTINCT FROM FALSE"]
+    if word == "EXISTS":
+        return f"(EXISTS {rows}) {random.choice(there)}"
+    return f"(EXISTS {rows}) {random.choice(none)}"
+
+
 def _beside(random: Random) -> tuple[str, int]:
     """EXISTS and NOT EXISTS, one or several."""
     columns = _shown(random)
     listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(columns))
     word = random.choice(["NOT EXISTS", "NOT EXISTS", "EXISTS"])
-    conditions = [f"{word} ({_rows(random)})"]
+    conditions = [_spell(word, f"({_rows(random)})", random)]
     if word == "NOT EXISTS" and random.random() < 0.3:
         conditions.append(f"NOT EXISTS ({_rows(random)})")
     keyed = "x.h" in columns or all("y.h = x.h" in c for c in conditions)
@@ -89,6 +100,10 @@ def _phrased(random: Random) -> tuple[str, int]:
             word = random.choice(["NOT IN", "NOT IN", "IN"])
             rows = f"SELECT y.{key} FROM {stream} AS y WHERE y.g IS NOT NULL{window}"
             body = f"r AS x WHERE x.{key} {word} ({rows}){mine}"
+            if random.random() < 0.3:
+                said = random.choice(["= FALSE", "<> TRUE", "IS FALSE"])
+                said = said if word == "NOT IN" else random.choice(["= TRUE", "IS TRUE"])
+                body = f"r AS x WHERE (x.{key} IN ({rows})) {said}{mine}"
         case _:
             column = "h" if tie.startswith("y.h = x.h") and random.random() < 0.5 else "ts"
             body = f"r AS x LEFT JOIN {stream} AS y ON {tie}{window} WHERE y.{column} IS NULL{mine}"

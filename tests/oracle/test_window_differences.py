@@ -82,6 +82,32 @@ def _beside(random: Random) -> tuple[str, list[str]]:
     ), columns
 
 
+def _several(random: Random) -> tuple[str, list[str]]:
+    """NOT EXISTS of several kinds of rows; NOT IN, which knows NULL; beside EXISTS (DISTINCT)."""
+    columns = random.sample(["h", "a", "g"], k=random.choice([1, 2, 3]))
+    listed = ", ".join(f"x.{c} AS {c}" for c in columns)
+    alone = [f"y.{c} = x.{c}" for c in columns if c != "g"] or ["y.g = x.g"]
+    once = random.choice(["", "", "", "DISTINCT "])
+    ties = alone if once else [*alone, "y.h = x.h", "y.a > x.a", "y.h = x.h AND y.ts > x.ts"]
+    said = list[str]()
+    for n in range(random.choice([1, 2, 2, 3])):
+        key, other = random.choice(columns if once else "ha"), random.choice("st")
+        window = _window(random, "y")
+        if random.random() < 0.4 and key != "g":
+            mine = random.choice(["", " AND y.g = 'x'"])
+            found = f"SELECT y.{random.choice(['h', key])} FROM {other} AS y WHERE {window}{mine}"
+            said.append(f"x.{key} NOT IN ({found})")
+            continue
+        word = "EXISTS" if once and n == 0 and random.random() < 0.5 else "NOT EXISTS"
+        more = random.choice(["", "", " AND y.a > -2"])
+        rows = f"SELECT 1 FROM {other} AS y WHERE {random.choice(ties)} AND {window}{more}"
+        said.append(f"{word} ({rows})")
+    random.shuffle(said)
+    table, where = random.choice("st"), " AND ".join(said)
+    text = f"SELECT {once}{listed} FROM {table} AS x WHERE {_window(random, 'x')} AND {where}"
+    return text, columns
+
+
 def _latest(random: Random) -> tuple[str, list[str]]:
     """Rows of a window with the latest row of their key, which later ones replace."""
     shown = random.sample(["x.h", "x.a", "l.a", "l.g"], k=2)
@@ -121,11 +147,19 @@ _KEYED = replace(
 def check(seed: int) -> str:
     """One random query over random rows."""
     random = Random(seed)
-    make = random.choice([_set, _beside, _latest])
+    make = random.choice([_set, _beside, _several, _latest])
     (text, columns), data, catalog = make(random), make_data(random), CATALOG
     if make is _latest:
         data, catalog = _keyed(data), _KEYED
     return compare(random, text, columns, data, catalog)
+
+
+@budget(0.05)
+@given(seed=SEEDS)
+def test_several_beside_equal_duckdb(seed: int) -> None:
+    random = Random(seed)
+    text, columns = _several(random)
+    event(compare(random, text, columns, make_data(random), CATALOG))
 
 
 def compare(random: Random, text: str, columns: list[str], data: Tables, catalog: Catalog) -> str:

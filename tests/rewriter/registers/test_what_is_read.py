@@ -15,6 +15,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
 )
 from ontoweir.mappings.sql.read_select import parse_sql_text
+from ontoweir.rewriter.registers.compare_presence import compare_presence
 from ontoweir.rewriter.registers.name_presence import name_presence
 from ontoweir.rewriter.registers.open_rows import open_rows
 from ontoweir.rewriter.sql.parse_sql import parse_sql
@@ -113,6 +114,34 @@ def test_not_in_has_the_rule_of_null() -> None:
     assert made.sql("spark").count("NOT EXISTS") == 3  # equal, NULL there, and NULL here
     twin = name_presence(parse_sql_text(text.replace(" NOT", "")), CATALOG)
     assert twin.sql("spark").count("EXISTS") == 1
+
+
+IN = "id IN (SELECT k FROM s)"
+THERE = "EXISTS(SELECT 1 FROM s)"
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (f"{THERE} = FALSE", f"NOT {THERE}"),
+        (f"{THERE} = TRUE", THERE),
+        (f"FALSE <> {THERE}", THERE),
+        (f"(NOT {THERE}) IS FALSE", f"NOT NOT {THERE}"),
+        (f"({THERE}) IS NOT TRUE", f"NOT {THERE}"),
+        (f"NOT ({IN} IS TRUE AND id > 1)", f"NOT ({IN} IS TRUE AND id > 1)"),
+        (f"({IN}) = FALSE", f"NOT {IN}"),
+        (f"({IN}) IS FALSE OR id > 1", f"NOT {IN} OR id > 1"),
+        # NOT IN is unknown beside NULL, which IS NOT TRUE is not
+        (f"({IN}) IS NOT TRUE", f"NOT ({IN}) IS TRUE"),
+        (f"({THERE}) IS NULL", f"({THERE}) IS NULL"),
+        (f"{THERE} = (id > 1)", f"{THERE} = (id > 1)"),
+    ],
+)
+def test_what_is_compared_with_true(said: str, meant: str) -> None:
+    tree = parse_sql_text(f"SELECT id FROM r WHERE {said}")
+    compare_presence(tree)
+    where = tree.args["where"].this.sql("spark")
+    assert where == meant
 
 
 LEFT = f"FROM r LEFT JOIN s ON s.k = r.id AND {WINDOW}"
