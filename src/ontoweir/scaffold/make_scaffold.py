@@ -19,6 +19,7 @@ from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
 from ontoweir.scaffold.flatten_rows import write_plain
 from ontoweir.scaffold.guess_tables import find_odd_times, guess_tables
+from ontoweir.scaffold.join_streams import join_streams
 from ontoweir.scaffold.measure_guessed import (
     DECLARED,
     Evidence,
@@ -181,7 +182,8 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaff
     if not guessed.catalog.streams:
         raise _no_stream(given.data, find_odd_times(samples))
     evidence = measure_guessed(guessed.catalog, _spark)
-    made = _write(evidence, guessed.reasons, left_out, given)
+    joins = join_streams(evidence.catalog, _spark)
+    made = _write(evidence, guessed.reasons, left_out, given, joins)
     no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines)
     catalog = note_lines(str(made.files["ontoweir.toml"]), dict(no_rows))
     return replace(made, files={**made.files, "ontoweir.toml": catalog}, no_rows=no_rows)
@@ -222,8 +224,9 @@ def _write(
     reasons: Sequence[tuple[str, str]],
     left_out: tuple[str, ...],
     given: Given,
+    joins: Sequence[tuple[str, str]] = (),
 ) -> Scaffold:
-    """The files of a project over tables."""
+    """The files of a project over tables; `joins`: queries of several streams, which come first."""
     catalog, vocabulary = evidence.catalog, given.vocabulary
     if not catalog.streams:
         raise _no_stream(given.data)
@@ -241,7 +244,7 @@ def _write(
         list(write_queries(stream, catalog, measured[stream.name], chosen.terms))
         for stream in catalog.streams.values()
     ]
-    queries = _choose_queries(files, tried)
+    queries = _choose_queries(files, [joins, *tried] if joins else tried)
     files |= {_file_of(query, text): text for query, text in queries.items()}
     files["README.md"] = _write_readme(given, evidence, queries, own=own is not None)
     return Scaffold(

@@ -1,0 +1,80 @@
+"""`ontoweir init --from` of two files whose columns name the same things by other names."""
+
+import csv
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.ontoweir.conftest import Run
+
+_BEGIN = datetime(2026, 3, 1)
+_ROWS, _VISITS = 120, 12
+
+
+def _write(folder: Path, key: str, other: str, things: list[str], visited: list[str]) -> None:
+    """Readings each minute of five things, and visits each ten minutes."""
+    readings = [
+        f"{_BEGIN + timedelta(minutes=n)},{things[n % len(things)]},{n % 7}.25"
+        for n in range(_ROWS)
+    ]
+    visits = [
+        f"{_BEGIN + timedelta(minutes=10 * n, seconds=30)},{visited[n % len(visited)]},{n % 5}.5"
+        for n in range(_VISITS)
+    ]
+    (folder / "readings.csv").write_text("\n".join([f"time,{key},level", *readings]) + "\n")
+    (folder / "visits.csv").write_text("\n".join([f"time,{other},cost", *visits]) + "\n")
+
+
+def _init(run: Run, folder: Path) -> Path:
+    files = [a for n in ("readings", "visits") for a in ("--from", folder / f"{n}.csv")]
+    ran = run("init", folder / "p", *files)
+    assert ran.code == 0, ran.err
+    return folder / "p" / "queries" / "visits-after-readings.sql"
+
+
+@pytest.mark.parametrize(
+    ("key", "other"), [("station", "station_id"), ("device", "deviceId"), ("MMSI", "vessel_mmsi")]
+)
+def test_columns_that_name_the_same_are_joined(
+    run: Run, tmp_path: Path, key: str, other: str
+) -> None:
+    things = [str(219000000 + n) for n in range(5)] if key == "MMSI" else [*"abcde"]
+    visited = [things[1], things[3], things[4]]
+    _write(tmp_path, key, other, things, visited)
+    query = _init(run, tmp_path)
+    assert "(a guess: 3 of 3 values of visits." in query.read_text()
+    assert run("check", tmp_path / "p", "--fail-on", "unbounded", "-q").code == 0
+    asked = ("show", query.stem, "--project", tmp_path / "p", "--limit", "0", "--format", "csv")
+    shown = run(*asked)
+    assert shown.code == 0, shown.err
+    within = timedelta(minutes=10)  # five things in 119 minutes of 120 rows, twice, in whole steps
+    expected = {
+        (visited[v % 3], _BEGIN + timedelta(minutes=r), at)
+        for v in range(_VISITS)
+        for at in [_BEGIN + timedelta(minutes=10 * v, seconds=30)]
+        for r in range(_ROWS)
+        if things[r % 5] == visited[v % 3]
+        and timedelta() <= at - (_BEGIN + timedelta(minutes=r)) <= within
+    }
+    rows = list(csv.DictReader(shown.out.splitlines()))
+    assert expected
+    assert {
+        (r["it"], *(datetime.fromisoformat(r[n]).replace(tzinfo=None) for n in ("before", "after")))
+        for r in rows
+    } == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "other", "visited"),
+    [
+        ("station", "station_id", [*"vwx"]),  # other values
+        ("station", "room", [*"bde"]),  # called otherwise
+        ("station_kind", "station", [*"bde"]),  # a kind of it, not it
+    ],
+)
+def test_others_are_not_joined(
+    run: Run, tmp_path: Path, key: str, other: str, visited: list[str]
+) -> None:
+    _write(tmp_path, key, other, [*"abcde"], visited)
+    assert not _init(run, tmp_path).exists()
