@@ -24,4 +24,4 @@ def code_rows(table: pa.Table, names: Sequence[str]) -> tuple[Array, int]:
 
 def _is_whole(kind: pa.DataType) -> bool:
     """Whether values of a type are whole numbers of 64 bits, or become such without a loss."""
-    return pa.types.is_signed_integer(kind) or pa.types.is_timestamp(kind)
+    return bool(pa.types.is_signed_integer(kind) or pa.types.is_timestamp(kind))

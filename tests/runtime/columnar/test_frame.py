@@ -201,3 +201,23 @@ def test_ones_are_as_a_column_of_ones(rows: int) -> None:
         taken = both.take(index)
         assert taken[frames.WEIGHT].tolist() == full[index].tolist()
         assert taken.rows == len(taken[frames.EVENT]) == len(taken[frames.WEIGHT])
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_times_of_a_unit_have_the_codes_of_their_steps(seed: int) -> None:
+    """Columns too far apart for one number are divided by what divides all of them, if something
+    does: a single row that is off the grid must not be taken for one on it."""
+    random = Random(seed)
+    rows, unit = random.randint(1, 60), random.choice([1, 7, 1_000, 60_000_000])
+    columns = []
+    for _ in range(random.choice([1, 1, 2, 4])):
+        base = random.choice([0, -(1 << 50), 1_700_000_000_000_000])
+        steps = [random.randrange(random.choice([3, 3, 1 << 20])) for _ in range(rows)]
+        columns.append(np.array([base + unit * step for step in steps]))
+    if random.random() < 0.5:
+        columns[-1][random.randrange(rows)] += random.randrange(unit)
+    told = list(zip(*(column.tolist() for column in columns), strict=True))
+    places = {row: place for place, row in enumerate(sorted(set(told)))}
+    codes, count = frames.group_codes(columns, rows)
+    assert count == len(places)
+    assert codes.tolist() == [places[row] for row in told]
