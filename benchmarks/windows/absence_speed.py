@@ -11,17 +11,16 @@ told the last timestamp that is final. Answers are compared.
 
 import sys
 import tempfile
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from functools import partial
 from io import StringIO
 from pathlib import Path
-from time import process_time
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from benchmarks.windows.versions_speed import measure
 
 from ontoweir.cli import main
 
@@ -98,16 +97,6 @@ def replay(command: list[str]) -> None:
     """A replay, which prints nothing."""
     with redirect_stdout(StringIO()):
         main(command)
-
-
-def measure(work: Callable[[], object]) -> float:
-    """CPU seconds, the least of three."""
-    seconds = []
-    for _ in range(3):
-        begun = process_time()
-        work()
-        seconds.append(process_time() - begun)
-    return min(seconds)
 
 
 def run(rows: int) -> None:

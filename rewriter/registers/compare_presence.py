@@ -21,7 +21,7 @@ def compare_presence(tree: "exp.Query") -> None:
             inner, value = asked.unnest(), constant.unnest()
             if not isinstance(value, exp.Boolean) or not _asks(inner):
                 continue
-            three = isinstance(node, (exp.EQ, exp.NEQ)) or _is_exists(inner)
+            three = isinstance(node, (exp.EQ, exp.NEQ)) or isinstance(_asserted(inner), exp.Exists)
             if not three and not _is_condition(node):
                 continue
             same = bool(value.this) != isinstance(node, exp.NEQ)
@@ -33,19 +33,19 @@ def _asks(node: "exp.Expr") -> bool:
     """Whether it is EXISTS, or IN of a subquery, or its negation."""
     from sqlglot import exp
 
-    while isinstance(node, (exp.Not, exp.Paren)):
-        node = node.this
-    return isinstance(node, exp.Exists) or (
-        isinstance(node, exp.In) and node.args.get("query") is not None
+    inner = _asserted(node)
+    return isinstance(inner, exp.Exists) or (
+        isinstance(inner, exp.In) and inner.args.get("query") is not None
     )
 
 
-def _is_exists(node: "exp.Expr") -> bool:
+def _asserted(node: "exp.Expr") -> "exp.Expr":
+    """What a condition says or denies."""
     from sqlglot import exp
 
     while isinstance(node, (exp.Not, exp.Paren)):
         node = node.this
-    return isinstance(node, exp.Exists)
+    return node
 
 
 def _is_condition(node: "exp.Expr") -> bool:
