@@ -46,15 +46,18 @@ Run = Callable[[Path], None]
 def ours(
     query: str, folder: Path, settings: list[str], engine: Literal["auto", "spark"] = "auto"
 ) -> Run:
-    """`ontoweir replay`, without the start of Python and Spark."""
+    """`ontoweir replay`, without the start of Python and Spark: what the first verified of the files
+    is known in the next ones, as on the command line."""
+    from ontoweir.cache.open_cache import open_cache
     from ontoweir.pipeline.pipeline import Workspace
     from ontoweir.project.project import load_project
     from ontoweir.run.replay_query import ReplayOptions, replay_query
     from ontoweir.runtime.spark.start_session import start_session
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    spark = start_session({"spark.master": "local[2]"})
-    workspace = Workspace(load_project(folder if query == "Q" else EXAMPLE, overrides=settings))
+    spark = start_session({"spark.master": "local[2]"}) if engine == "spark" else None
+    project = load_project(folder if query == "Q" else EXAMPLE, overrides=settings)
+    workspace = Workspace(project, cache=open_cache(str(folder / "cache")))
     compiled = workspace.compile_sql(folder / "q.sql") if query == "Q" else workspace.compile(query)
 
     def run(output: Path) -> None:

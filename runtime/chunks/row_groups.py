@@ -260,6 +260,8 @@ def _open_late(
     source: "pa.NativeFile", footer: _Footer, piece: Piece, late: LateColumns
 ) -> dict[str, TextPages]:
     """The late columns of a row group that are read from their pages."""
+    if piece.groups > 1:
+        return {}
     places = {n: p for n, p in footer.texts.items() if n in late.names}
     return open_pages(source, footer.metadata, piece.group, places)
 
@@ -289,18 +291,18 @@ def _read_group(
     names = [n for n in wanted if n in there]
     apart: dict[str, pa.ChunkedArray] = {}
     for name in names:
-        if name in footer.decimals:
+        if name in footer.decimals and piece.groups == 1:
             found = read_decimals(source, footer.metadata, piece.group, footer.decimals[name])
             if found is not None:
                 apart[name] = found
     plain = [n for n in names if n not in apart]
     threads = piece.size >= _WIDE * piece.rows
     if rows is None:
-        table = file.read_row_group(piece.group, columns=plain, use_threads=threads)
+        table = file.read_row_groups(piece.all_groups, columns=plain, use_threads=threads)
         yield _put_beside(table, apart, names)
         return
     first = 0
-    for batch in file.iter_batches(rows, [piece.group], plain, use_threads=threads):
+    for batch in file.iter_batches(rows, piece.all_groups, plain, use_threads=threads):
         part = {n: values.slice(first, batch.num_rows) for n, values in apart.items()}
         first += batch.num_rows
         yield _put_beside(pa.Table.from_batches([batch]), part, names)

@@ -9,6 +9,7 @@ from ontoweir.errors import RunError
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.progress.replay_progress import ProgressListener, count_prepared
 from ontoweir.runtime.chunks.row_groups import MAPPED
+from ontoweir.runtime.chunks.unite_groups import unite_groups
 from ontoweir.runtime.engine.configure_run import StreamColumns
 from ontoweir.runtime.ingest.find_filled import find_filled
 from ontoweir.runtime.ingest.prove_domains import prove_domains
@@ -113,7 +114,8 @@ def open_history(
         kept=made.files,
     )
     if not late:
-        return history
+        united = unite_groups(history.pieces, stream, columns) if direct else history.pieces
+        return replace(history, pieces=united)
     order = None if known is None else recall_order(known.order, stream, history.pieces)
     if order is None:
         order = find_disorder(stream, history.pieces, area.span, staged=not direct)

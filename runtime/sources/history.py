@@ -23,7 +23,8 @@ class Piece:
     of a piece that is made of several row groups (Disorder), that among all rows in order;
     `constants`: columns that the folders' names hold (key=value; None is NULL); `low`, `high`:
     its first and last timestamp in µs, where the file's statistics say; `size`: about how many
-    bytes its columns in use take when they are read.
+    bytes its columns in use take when they are read; `groups`: so many row groups of the file, from
+    `group` on, are read as one (unite_groups).
     """
 
     file: str
@@ -35,6 +36,12 @@ class Piece:
     low: int | None = None
     high: int | None = None
     size: int = 0
+    groups: int = 1
+
+    @property
+    def all_groups(self) -> list[int]:
+        """The numbers of its row groups."""
+        return list(range(self.group, self.group + self.groups))
 
 
 class HeldTimes:

@@ -18,7 +18,7 @@ from ontoweir.mappings.model.read_table import did_you_mean
 from ontoweir.pipeline.compiled_query import CompiledQuery as CompiledQuery
 from ontoweir.pipeline.compiling.compile_sql import compile_sql
 from ontoweir.pipeline.known.known_inputs import KnownInputs
-from ontoweir.pipeline.known.remember_verdicts import RememberedVerdicts
+from ontoweir.pipeline.known.remembered import Remembered
 from ontoweir.pipeline.read_text import read_text
 from ontoweir.progress.progress import FINISHED, OnProgress, ignore_progress
 from ontoweir.project.language_of import language_of
@@ -75,7 +75,10 @@ class Workspace:
     repair_time_limit: float | None = REPAIR_SECONDS
     cache: Cache | None = None
     ran_out: bool = field(default=False, init=False)
-    _known: RememberedVerdicts = field(default_factory=RememberedVerdicts, init=False)
+    _known: Remembered[Verdict] = field(default_factory=Remembered, init=False)
+    """Bounded verdicts: others depend on the time that was allowed."""
+    _made: Remembered[CompiledQuery] = field(default_factory=Remembered, init=False)
+    """Queries as they are kept."""
 
     @contextmanager
     def _showing(self) -> Iterator[None]:
@@ -230,8 +233,12 @@ class Workspace:
         kept = self._kept()
         if self.ran_out or kept is None or compiled.kept_as is not None:
             return compiled
+        if (known := self._made.find(compiled)) is not None:
+            return known
         made = kept.keep(compiled, self.inputs if compiled.branches else None, verdict)
-        self._known.keep(made, verdict)
+        if made.kept_as is not None:
+            self._known.keep(made, verdict)
+            self._made.keep(compiled, made)
         return made
 
     def refine(self, compiled: CompiledQuery, verdict: Verdict, known: Statistics) -> Verdict:
@@ -269,7 +276,7 @@ class Workspace:
                 compiled.union, catalog, statistics=statistics, timed=timed, watch=watch
             )
             self.ran_out |= watch.is_over()
-            if statistics is None:
+            if statistics is None and verdict.plans is not None:
                 self._known.keep(compiled, verdict)
             return verdict
 
