@@ -39,8 +39,21 @@ def refuse_files(output: Path, files: Iterable[Path]) -> None:
         UsageError: it is.
     """
     target = find_output(output)
-    if isinstance(target, FileOutput) and str(target.path) in map(os.path.realpath, files):
+    if not isinstance(target, FileOutput):
+        return
+    held = _identify(target.path)
+    same = (file for file in files if held is not None and _identify(file) == held)
+    if str(target.path) in map(os.path.realpath, same):  # others are further names of the file
         raise _refused(output, "it is read")
+
+
+def _identify(file: Path) -> tuple[int, int] | None:
+    """Which file it is (None: there is none)."""
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _places(table: Stream | Relation) -> Iterator[str]:
