@@ -43,6 +43,7 @@ SINGLE = {
     "late": ["late"],
     "views": ["views"],
     "parts": ["parts"],
+    "moved": ["moved"],
     "spill": ["spill"],
     "renewed": [],
 }

@@ -46,8 +46,8 @@ Run = Callable[[Path], None]
 def ours(
     query: str, folder: Path, settings: list[str], engine: Literal["auto", "spark"] = "auto"
 ) -> Run:
-    """`ontoweir replay`, without the start of Python and Spark: what the first verified of the files
-    is known in the next ones, as on the command line."""
+    """`ontoweir replay`, without the start of Python and Spark: what the first one verified of the
+    files is known in the next ones, as on the command line."""
     from ontoweir.cache.open_cache import open_cache
     from ontoweir.pipeline.pipeline import Workspace
     from ontoweir.project.project import load_project

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, TypeVar
 
 from ontoweir.mappings.catalog.read_versions import AS_OF
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
@@ -13,12 +14,13 @@ if TYPE_CHECKING:
 Tree = TypeVar("Tree", bound="exp.Expr")
 
 
-def read_as_of(tree: Tree) -> Tree:
+def read_as_of(tree: Tree, catalog: Catalog) -> Tree:
     """A query where every `p FOR SYSTEM_TIME AS OF s.ts` is `p`, with the condition that it is read
-    at that time; changed in place.
+    at that time; changed in place. A static relation is the same at every time: there is no
+    condition.
 
     Raises:
-        SqlRefusal: it is as of another time than that of a row.
+        SqlRefusal: it is as of another time than that of a row, or of a table without versions.
     """
     from sqlglot import exp
 
@@ -35,6 +37,8 @@ def read_as_of(tree: Tree) -> Tree:
                 line=line_of(table),
             )
         table.set("version", None)
+        if _is_static(table, catalog):
+            continue
         read = exp.column(AS_OF, table.alias_or_name, quoted=True)
         if (line := line_of(time) or line_of(table)) is not None:
             read.this.meta["line"] = line
@@ -48,3 +52,28 @@ def read_as_of(tree: Tree) -> Tree:
         if select is not None:
             select.where(equal, copy=False)
     return tree
+
+
+def _is_static(table: "exp.Table", catalog: Catalog) -> bool:
+    """Whether a table that is read as of a time is a static relation.
+
+    Raises:
+        SqlRefusal: it is a stream, or what a query makes.
+    """
+    from sqlglot import exp
+
+    name = table.name
+    made = name in {one.alias for one in table.root().find_all(exp.CTE)} or name in catalog.views
+    if not made and name in catalog.relations:
+        return True
+    stream = catalog.streams.get(name)
+    if made or (stream is not None and stream.versions is None):
+        raise SqlRefusal(
+            f"{name} FOR SYSTEM_TIME AS OF",
+            why="rows are read as of a time of a relation that changes, of which one is valid for "
+            f"each key; {name} is " + ("what a query makes" if made else "a stream"),
+            fix='declare [relations.NAME] with versions = { stream = "…", key = ["…"] } and read '
+            "that; or write ASOF JOIN … ON … AND s.ts >= r.ts",
+            line=line_of(table),
+        )
+    return False

@@ -96,7 +96,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     try:
         whole = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
-        written = beside_subqueries(read_as_of(written), catalog)
+        written = beside_subqueries(read_as_of(written, catalog), catalog)
         written = settle_phrasings(window_subqueries(written, catalog), catalog)
 
         def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:

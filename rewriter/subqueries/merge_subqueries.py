@@ -282,7 +282,7 @@ class _Merger:
         try:
             whole = name_quantiles(parse_names(view.text, self.catalog))
             whole = read_unpivots(whole, self.catalog)
-            written = settle_phrasings(read_as_of(whole), self.catalog)
+            written = settle_phrasings(read_as_of(whole, self.catalog), self.catalog)
             written, self.catalog = read_earlier(written, self.catalog)
             parts = self._block(name_aggregates(written), inside, view.name)
         except (SqlUnitsDiffer, UnitsDiffer):

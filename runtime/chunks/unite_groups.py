@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ontoweir.mappings.model.catalog import Stream
-from ontoweir.mappings.model.column_types import DecimalType, StringType
+from ontoweir.mappings.model.catalog import DecimalType, Stream, StringType
 from ontoweir.runtime.sources.history import Piece
 
 LEAST = 1_000_000

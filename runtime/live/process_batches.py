@@ -25,7 +25,7 @@ from ontoweir.runtime.live.arrivals.read_stream import is_listed
 from ontoweir.runtime.live.check_new_run import check_new_run
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.record_spark import SparkRecorder
-from ontoweir.runtime.live.checkpoint.restore_spark import forget_spark, restore_spark, unwritable
+from ontoweir.runtime.live.checkpoint.restore_spark import forget_spark, restore_spark
 from ontoweir.runtime.live.checkpoint.rotate_spark import count_entries, rotate_spark
 from ontoweir.runtime.live.checkpoint.save_state import (
     commit_batch,
@@ -52,15 +52,15 @@ from ontoweir.runtime.live.model.spill_files import (
     restore_spill,
 )
 from ontoweir.runtime.live.output.bind_sink import bind_sink
-from ontoweir.runtime.live.output.check_parts import check_parts
 from ontoweir.runtime.live.output.drop_parts import let_go, remove_files
-from ontoweir.runtime.live.output.list_parts import PublishedPart, open_parts
+from ontoweir.runtime.live.output.list_parts import open_parts
 from ontoweir.runtime.live.output.merge_parts import require_exchange
-from ontoweir.runtime.live.output.note_sent import check_sent
-from ontoweir.runtime.live.output.publish_commit import REJECTS, publish_commit, read_arrow
+from ontoweir.runtime.live.output.publish_commit import publish_commit
 from ontoweir.runtime.live.output.sinks.files import FileSink
-from ontoweir.runtime.live.output.write_parts import PartFolder, PartWriter, drop_future
+from ontoweir.runtime.live.output.take_back import take_back
+from ontoweir.runtime.live.output.write_parts import PartWriter
 from ontoweir.runtime.live.parts.part_files import drop_files
+from ontoweir.runtime.live.parts.place_anew import place_anew
 from ontoweir.runtime.live.stage_clock import StageClock, show_stages
 from ontoweir.runtime.live.write_metrics import write_metrics
 from ontoweir.runtime.sources.history import History
@@ -87,6 +87,7 @@ class BatchProcessor:
         fingerprint: str,
         options: LiveOptions,
         spark: "SparkSession | None" = None,
+        former: str | None = None,
     ) -> None:
         self.job = job = place_spill(job, options.checkpoint)
         self.fingerprint, self.options, self.spark = fingerprint, options, spark
@@ -116,9 +117,8 @@ class BatchProcessor:
             self.state = begin_live(job)
             self.record = CommitRecord(uuid.uuid4().hex)
         else:
-            self.state, self.record = load_state(place, fingerprint, job)
-            for folder in {placement.folder for placement in job.placements.values()}:
-                drop_files(folder, self.state.files_of_parts)
+            self.state, self.record = load_state(place, fingerprint, job, former)
+            drop_files(self.parts, self.state.files_of_parts)
             self.restore()
             # no stream was idle while the run was down
             now = dict.fromkeys(self.state.last_arrival, time.time())
@@ -133,12 +133,19 @@ class BatchProcessor:
         self.writer = PartWriter(self.record.run, parts, places, terms=terms)
         require_exchange(self.writer, places)
         if place is not None:
-            self.check_output()
+            last, gone = self.state.batch, options.parts_may_go
+            take_back(job, self.answers, self.writer, self.commits, last, may_go=gone)
             self.publish(place)
+            self.place_anew()
         self.entries = count_entries(self.spark_folder) if options.forget else 0
         """How many files Spark's logs have, about."""
         self.limit = options.forget
         options.on_state(self.state, job)
+
+    @property
+    def parts(self) -> Path:
+        """The folder of the files of parts."""
+        return (self.options.checkpoint / "parts").absolute()
 
     @property
     def spark_folder(self) -> SparkFolder:
@@ -162,6 +169,29 @@ class BatchProcessor:
         begun = self.state.batch >= 0 and self.record.cut_us is None
         return bool(self.limit and self.entries > self.limit and begun and not views)
 
+    def place_anew(self) -> None:
+        """Commit the state in as many parts as its queries have now, if these are others.
+
+        Raises:
+            UsageError: it cannot be divided anew.
+            RunError: the disk does not take it.
+        """
+        placed = place_anew(self.job, self.state, self.parts)
+        if placed is None:
+            return
+        outcome = self._follow(placed)
+        record = replace(self.record, parts=self.writer.parts.mark())
+        durable = list(self.writer.fresh)
+        self.writer.fresh.clear()
+        place = self._commit(record, outcome, durable)
+        self.state, self.record = outcome.state, record
+        self.publish(place)
+
+    def _follow(self, state: LiveState) -> LiveOutcome:
+        """A state as that of the next micro-batch, which has brought nothing."""
+        none = tuple(q.schema.empty_table() for q in self.job.queries)
+        return LiveOutcome(replace(state, batch=self.state.batch + 1), none, ())
+
     def rotate(self) -> None:
         """Commit that Spark goes on from new logs; no micro-batch is being taken in.
 
@@ -172,8 +202,7 @@ class BatchProcessor:
         sources = enumerate(self.record.sources)
         files = frozenset(n for n, held in sources if held and formats.get(held[0], False))
         log = rotate_spark(self.options.checkpoint, self.record, files)
-        none = tuple(q.schema.empty_table() for q in self.job.queries)
-        outcome = LiveOutcome(replace(self.state, batch=self.state.batch + 1), none, ())
+        outcome = self._follow(self.state)
         parts = self.writer.parts.mark()
         record = replace(self.record, spark=log, read={}, bad={}, parts=parts)
         durable = list(self.writer.fresh)
@@ -185,37 +214,6 @@ class BatchProcessor:
         self.restore()
         self.entries = count_entries(self.spark_folder)
         self.limit = max(self.options.forget, 2 * self.entries)
-
-    def check_output(self) -> None:
-        """Take the output back to the last commit, and see that it is whole.
-
-        Raises:
-            UsageError: it is not as this run left it.
-            RunError: the disk does not let it.
-        """
-        folders = [PartFolder("rejects", REJECTS, "parquet")]
-        if isinstance(self.answers, FileSink):
-            form = self.answers.format
-            folders += [PartFolder("answers", q.name, form) for q in self.job.queries]
-        last = self.state.batch
-        if self.answers.irrevocable:
-            check_sent(self.options.output, self.record.run, last)
-        drop_future(self.writer, folders, last)
-        try:
-            gone = self.options.parts_may_go
-            check_parts(self.writer, folders, last, self.find_rows, may_be_gone=gone)
-        except OSError as error:
-            raise unwritable(self.options.output, error) from error
-
-    def find_rows(self, part: PublishedPart) -> "pa.Table | None":
-        """The rows of a published part in its commit, while that is kept."""
-        place = self.commits / f"{part.batch:012d}"
-        file = place / "rejects.arrow"
-        if part.place == "answers":
-            names = [q.name for q in self.job.queries]
-            folder = part.name.split("/")[0]
-            file = place / f"answers-{names.index(folder) if folder in names else -1}.arrow"
-        return read_arrow(file) if file.exists() else None
 
     def take(self, frame: "DataFrame | None", batch: int) -> None:
         """A micro-batch of rows of all streams (None: Spark reads none of them)."""

@@ -46,9 +46,20 @@ class LiveRun:
 
 
 def run_live(
-    job: LiveJob, fingerprint: str, spark: "SparkSession", options: LiveOptions
+    job: LiveJob,
+    fingerprint: str,
+    spark: "SparkSession",
+    options: LiveOptions,
+    former: str | None = None,
 ) -> LiveRun:
     """Start a run, or resume it from its checkpoint.
+
+    Args:
+        job: the queries.
+        fingerprint: what the run is.
+        spark: reads the streams.
+        options: how it runs.
+        former: what the run is whose states were divided otherwise (None: no other).
 
     Raises:
         UsageError: the checkpoint is of another run, or damaged.
@@ -58,7 +69,7 @@ def run_live(
     tune_session(session, options.checkpoint)
     for listener in options.listeners:
         session.streams.addListener(listener)
-    taker = BatchProcessor(job, fingerprint, options, session)
+    taker = BatchProcessor(job, fingerprint, options, session, former)
     if taker.is_worn:
         taker.rotate()
     observed = bool(options.listeners)

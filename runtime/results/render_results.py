@@ -280,27 +280,31 @@ class _Rendering:
 
     def _decode(self, codes: Array, attribute: Attribute) -> "pa.Array":
         """Values in units as Arrow values of the attribute's type."""
-        kind = self.types.type_of(attribute)
-        unit = self.form.unit_of(kind_of(kind))
-        if isinstance(kind, FloatType):
-            return pa.array(unscale_floats(codes, unit))
-        if codes.dtype != np.int64:
-            codes = np.rint(codes).astype(np.int64)
-        match kind:
-            case IntType():
-                return pa.array(codes if unit == 1 else codes // unit)
-            case DecimalType(scale=scale):
-                return decode_decimals(codes // (unit // 10**scale), result_type(kind))
-            case StringType():
-                return self.pool.take(codes).cast(pa.string())
-            case BooleanType():
-                return pa.array(codes.astype(np.bool_))
-            case DateType():
-                return pa.array(codes.astype(np.int32)).cast(pa.date32())
-            case TimestampType():
-                return pa.array(codes).view(INSTANT)
-            case _:
-                assert_never(kind)
+        return decode_units(codes, self.types.type_of(attribute), self.form, self.pool)
+
+
+def decode_units(codes: Array, kind: ColumnType, form: NormalForm, pool: StringPool) -> "pa.Array":
+    """Values of a type, in units of a plan, as Arrow values; `pool`: has the texts of codes."""
+    unit = form.unit_of(kind_of(kind))
+    if isinstance(kind, FloatType):
+        return pa.array(unscale_floats(codes, unit))
+    if codes.dtype != np.int64:
+        codes = np.rint(codes).astype(np.int64)
+    match kind:
+        case IntType():
+            return pa.array(codes if unit == 1 else codes // unit)
+        case DecimalType(scale=scale):
+            return decode_decimals(codes // (unit // 10**scale), result_type(kind))
+        case StringType():
+            return pool.take(codes).cast(pa.string())
+        case BooleanType():
+            return pa.array(codes.astype(np.bool_))
+        case DateType():
+            return pa.array(codes.astype(np.int32)).cast(pa.date32())
+        case TimestampType():
+            return pa.array(codes).view(INSTANT)
+        case _:
+            assert_never(kind)
 
 
 def _attributes_of(output: Template) -> list[Attribute]:

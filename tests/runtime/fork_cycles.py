@@ -1,6 +1,7 @@
 """Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS [KIND]`.
 
-KIND is `late`, `views`, `parts`, `spill` (what is run), or `compact`: files of answers are merged.
+KIND is `late`, `views`, `parts`, `moved` (each start in another number of parts), `spill` (what is
+run), or `compact`: files of answers are merged.
 
 A child process takes in micro-batches as Spark gives them (one that is not committed comes
 again), and kills itself; the next goes on. In the end one that is not killed.
@@ -13,6 +14,7 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -34,7 +36,7 @@ from ontoweir.runtime.live.process_batches import BatchProcessor
 from tests.oracle.random_queries import Case
 from tests.runtime.kill_at import kill_at
 from tests.runtime.live_cases import cut_arrivals, find_case, make_job
-from tests.runtime.parts_here import find_divided
+from tests.runtime.parts_here import Divide, find_divided
 from tests.runtime.spill.spill_cases import choose_spill
 from tests.runtime.view_cases import choose_views
 
@@ -44,6 +46,10 @@ FULL = "full-disk"
 
 RENEWED = "renewed-logs"
 """A stage: at the disk, of a run whose every start goes on from new logs of Spark's."""
+
+
+MOVED = "moved"
+"""A kind: each start is in another number of parts."""
 
 
 COMPACT = "compact"
@@ -90,7 +96,24 @@ def choose_parts(seed: int) -> "tuple[Callable[[Path], LiveJob], list[dict[str, 
     for case, job, make in find_divided(seed):
         batches = _batches(case, Random(seed), {h.stream.name for h in job.histories})
         if len(batches) >= 6:
-            return make, batches
+            return partial(make, parts=Random(seed).choice([2, 3, 4])), batches
+    raise AssertionError
+
+
+def choose_moved(seed: int) -> "tuple[Callable[[Path], LiveJob], list[dict[str, pa.Table]]]":
+    """As choose_parts, in a number of parts that is another one at most starts; at times in one
+    process."""
+    for case, job, make in find_divided(seed):
+        batches = _batches(case, Random(seed), {h.stream.name for h in job.histories})
+        if len(batches) < 6:
+            continue
+
+        def start(folder: Path, job: LiveJob = job, make: Divide = make) -> LiveJob:
+            last = max((folder / "check" / "commits").glob("[0-9]*"), default=None)
+            parts = Random(str(seed) if last is None else last.name).choice([1, 2, 3, 4])
+            return job if parts == 1 else make(folder, parts)
+
+        return start, batches
     raise AssertionError
 
 
@@ -201,6 +224,7 @@ def main() -> None:
         "late": choose_late,
         "views": choose_views,
         "parts": choose_parts,
+        MOVED: choose_moved,
         "spill": choose_spill,
         COMPACT: choose_many,
     }
@@ -224,6 +248,7 @@ def main() -> None:
         assert cycle(mine / "killed", "never", 0, work) == 0
         assert cycle(mine / "whole", "never", 0, work) == 0
         tell = _tell_answers if stage == RENEWED else fingerprint
+        tell = _tell_moved if MOVED in sys.argv[5:] else tell
         assert tell(mine / "killed") == tell(mine / "whole"), (stage, work)
         cases += 1
         merged += len(list((mine / "killed" / "out").rglob("part-*-*")))
@@ -237,6 +262,12 @@ def _tell_answers(folder: Path) -> dict[str, Any]:
     for name, (_, _, told) in sorted(found.pop("output").items()):
         rows.setdefault(str(Path(name).parent), []).extend(told)
     return {"output": rows, **found, "batch": None}
+
+
+def _tell_moved(folder: Path) -> dict[str, Any]:
+    """What does not depend on where states are, either."""
+    found = _tell_answers(folder)
+    return {**found, "files": {n: h for n, h in found["files"].items() if "buffered" in n}}
 
 
 def fingerprint(folder: Path) -> dict[str, Any]:

@@ -139,8 +139,11 @@ def read_parts(folder: Path, names: Sequence[str]) -> dict[str, int]:
     return {name: divided.get(number, 1) for number, name in enumerate(names)}
 
 
-def load_state(place: Path, fingerprint: str, job: LiveJob) -> tuple[LiveState, CommitRecord]:
-    """The state that a micro-batch committed, and what it belongs to.
+def load_state(
+    place: Path, fingerprint: str, job: LiveJob, former: str | None = None
+) -> tuple[LiveState, CommitRecord]:
+    """The state that a micro-batch committed, and what it belongs to: the run of a fingerprint, or
+    a `former` one (None: no other).
 
     Raises:
         UsageError: it is of another run, another version, or damaged.
@@ -163,7 +166,7 @@ def load_state(place: Path, fingerprint: str, job: LiveJob) -> tuple[LiveState, 
         raise damaged("its manifest is not what was written", source)
     if place.name != f"{manifest['batch']:012d}":
         raise damaged(f"its folder is of micro-batch {manifest['batch']}", source)
-    if mine != fingerprint:
+    if mine not in (fingerprint, former):
         raise UsageError(
             "the checkpoint is of another run",
             why="the query, the mappings, the catalog or the static data have changed since",

@@ -42,11 +42,19 @@ class PartsWanted:
     folder: Path
 
 
-def divide_queries(
-    job: LiveJob, jobs: Sequence[QueryJob], wanted: PartsWanted
-) -> tuple[LiveJob, dict[str, str]]:
-    """The job with a placement of each query whose state is divided; and in words, by query, where
-    it is and why.
+@dataclass(frozen=True, slots=True)
+class DividedJob:
+    """A job with a placement of each query whose state is divided. `told`: in words, by query,
+    where it is and why; `former`: how the queries are divided that the checkpoint has in parts, by
+    name, where some are to be in others."""
+
+    job: LiveJob
+    told: dict[str, str]
+    former: Mapping[str, Division] | None
+
+
+def divide_queries(job: LiveJob, jobs: Sequence[QueryJob], wanted: PartsWanted) -> DividedJob:
+    """Where the queries of a run keep their states.
 
     Args:
         job: the queries as they run.
@@ -54,54 +62,76 @@ def divide_queries(
         wanted: what was asked for.
 
     Raises:
-        UsageError: the checkpoint has its state elsewhere than was asked for.
+        UsageError: the checkpoint has a state in parts that cannot be divided any more.
     """
     placements: dict[str, Placement] = {}
     told: dict[str, str] = {}
+    former: dict[str, Division] = {}
+    moved = False
     for query, mine in zip(job.queries, jobs, strict=True):
         known = wanted.known.get(query.name)
-        asked = known if known is not None and known > 1 else wanted.parts or max(2, wanted.cores)
-        division: Division | str = "one part was asked for"
-        if asked > 1:
-            apart = replace(mine, watched=())  # keys over whole streams are watched in the driver
-            division = plan_division(apart, query.work, asked, changing=query.feed is not None)
+        asked = _count_parts(wanted, known)
+        division = _divide(query, mine, max(asked, known or 1))
         if isinstance(division, str):
-            told[query.name] = f"in the driver: {division}"
+            if known is not None and known > 1:
+                raise _undivided(query.name, known, division)
+            kept = known == asked == 1 and wanted.parts is None and wanted.engine == "auto"
+            told[query.name] = f"in the driver: {'as in the checkpoint' if kept else division}"
             continue
-        divided, because = _choose(query, wanted, known)
+        if known is not None and known > 1:
+            former[query.name] = replace(division, parts=known)
+        divided, because = asked > 1, "as in the checkpoint"
+        if known != asked:
+            divided, because = _choose(query, wanted, asked)
+        number = asked if divided else 1
+        if known is not None and number != known:
+            moved = True
+            place = f"{known} parts" if known > 1 else "the driver"
+            because = f"{because}; the checkpoint had it in {place}"
         told[query.name] = f"in the driver: {because}"
         if divided:
             told[query.name] = f"in {asked} parts on Spark's executors: {because}"
             order = tuple(list_order(query.work))
-            placements[query.name] = Placement(division, order, wanted.folder)
+            mine_now = replace(division, parts=asked)
+            placements[query.name] = Placement(mine_now, order, wanted.folder)
     queries = tuple(
         widen_bounds(q, placements[q.name].division) if q.name in placements else q
         for q in job.queries
     )
-    return replace(job, queries=queries, placements=placements), told
+    made = replace(job, queries=queries, placements=placements)
+    return DividedJob(made, told, former if moved else None)
 
 
-def _choose(query: RunningQuery, wanted: PartsWanted, known: int | None) -> tuple[bool, str]:
-    """Whether the state of a query that can be divided is, and why.
-
-    Raises:
-        UsageError: the checkpoint has it elsewhere.
-    """
-    if known is not None:
-        fits = wanted.parts in (None, known)
-        if wanted.engine != "auto":
-            fits &= (known > 1) == (wanted.engine == "spark")
-        if not fits:
-            place = f"{known} parts" if known > 1 else "the driver"
-            raise UsageError(
-                f"the checkpoint has the state of {query.name} in {place}",
-                why="a run goes on where it keeps its state: which rows a part has follows from "
-                "how many parts there are",
-                fix="leave out --engine and --parts, or start with a new checkpoint and replay "
-                "what has passed",
-            )
-        return known > 1, "as in the checkpoint"
+def _count_parts(wanted: PartsWanted, known: int | None) -> int:
+    """Into how many parts a state is to be divided, if it is: 1 where it is not."""
     if wanted.engine == "driver":
+        return 1
+    if wanted.parts is not None:
+        return wanted.parts
+    if known is not None and (known > 1 or wanted.engine == "auto"):
+        return known
+    return max(2, wanted.cores)
+
+
+def _divide(query: RunningQuery, job: QueryJob, parts: int) -> Division | str:
+    """How the rows of a query are divided, or why they are not."""
+    if parts < 2:
+        return "one part was asked for"
+    apart = replace(job, watched=())  # keys over whole streams are watched in the driver
+    return plan_division(apart, query.work, parts, changing=query.feed is not None)
+
+
+def _undivided(name: str, known: int, why: str) -> UsageError:
+    return UsageError(
+        f"the checkpoint has the state of {name} in {known} parts",
+        why=f"it is not divided any more: {why}",
+        fix="undo the change, or start with a new checkpoint and replay what has passed",
+    )
+
+
+def _choose(query: RunningQuery, wanted: PartsWanted, asked: int) -> tuple[bool, str]:
+    """Whether the state of a query that can be divided is, and why."""
+    if wanted.engine == "driver" or asked < 2:
         return False, "as it was asked for"
     if wanted.engine == "spark" or wanted.parts is not None:
         return True, "as it was asked for"

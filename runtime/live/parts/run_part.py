@@ -1,7 +1,6 @@
 """Advance a part by a step: what a task does, in a worker of Spark's."""
 
 import pickle
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,21 +14,16 @@ from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.prepare_plan import prepare_plans
 from ontoweir.runtime.kernel.kernel import KernelState
-from ontoweir.runtime.live.checkpoint.state_tables import (
-    assemble_part,
-    encode_table,
-    list_part_tables,
-)
-from ontoweir.runtime.live.measure_state import measure_state, text_bytes
-from ontoweir.runtime.live.model.divided_state import PartState
+from ontoweir.runtime.live.checkpoint.state_tables import assemble_part, encode_table
 from ontoweir.runtime.live.model.live_job import RunningQuery
 from ontoweir.runtime.live.parts.local_copy import find_copy, keep_copy
-from ontoweir.runtime.live.parts.part_files import KeptTable, read_tables, write_tables
+from ontoweir.runtime.live.parts.part_files import KeptTable, read_tables
 from ontoweir.runtime.live.parts.part_task import (
     PartOutcome,
     PartTask,
     decode_rows,
 )
+from ontoweir.runtime.live.parts.store_part import store_part
 from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.sources.history import Cursor
@@ -90,18 +84,9 @@ def _advance(run: str, query: RunningQuery, task: PartTask) -> PartOutcome:
     admitted = {h.stream.name: decode_rows(task.rows[h.stream.name], h) for h in work.histories}
     chunk = Chunk({}, cursors, cursors, task.now_us, False)
     state, answers = advance_rows(work, query.plans, admitted, chunk, held.state)
-    version = uuid.uuid4().hex
-    name = f"{task.part:04d}-{version}.part"
-    tables = write_tables(Path(task.folder), name, held.tables, list_part_tables(state))
-    after = PartState(
-        version,
-        {n: t.pieces for n, t in tables.items()},
-        state.rows,
-        tuple((s.rows, s.bytes) for s in measure_state(query, state)),
-        text_bytes(state),
-    )
-    keep_copy(part, version, tables)
-    _memory.held[query.name] = _HeldPart(version, state, tables)
+    after, tables = store_part(Path(task.folder), task.part, query, state, held.tables)
+    keep_copy(part, after.version, tables)
+    _memory.held[query.name] = _HeldPart(after.version, state, tables)
     return PartOutcome(after, encode_table(answers) if answers.num_rows else b"")
 
 

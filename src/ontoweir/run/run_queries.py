@@ -52,7 +52,6 @@ def run_queries(
         )
     verdicts = _decide(workspace, compiled, options)
     from ontoweir.runtime.live.await_live import await_live, stop_live
-    from ontoweir.runtime.live.checkpoint.save_state import hash_parts
     from ontoweir.runtime.live.live_options import LiveOptions
     from ontoweir.runtime.live.output.redact_run import redact_run
     from ontoweir.runtime.live.parts.place_queries import place_queries
@@ -91,10 +90,11 @@ def run_queries(
     try:
         with placing as placed:
             job = placed.job
-            fingerprint = prepared.fingerprint
-            if placed.identity:
-                fingerprint = hash_parts([fingerprint, placed.identity])
-            running = run_live(job, fingerprint, session, live)
+            known = None
+            if placed.former_identity is not None:
+                known = _identify(prepared.fingerprint, placed.former_identity)
+            fingerprint = _identify(prepared.fingerprint, placed.identity)
+            running = run_live(job, fingerprint, session, live, known)
             try:
                 await_live(running, stop, mask=lambda text: redact_run(text, job, sink))
             except KeyboardInterrupt:
@@ -102,6 +102,13 @@ def run_queries(
     finally:
         lock.release()
     return {**record.summarise(), "engines": placed.told}
+
+
+def _identify(fingerprint: str, divided: str) -> str:
+    """What a run is, with how its queries are divided (empty: none is)."""
+    from ontoweir.runtime.live.checkpoint.save_state import hash_parts
+
+    return hash_parts([fingerprint, divided]) if divided else fingerprint
 
 
 def _decide(

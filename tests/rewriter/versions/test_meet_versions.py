@@ -16,6 +16,7 @@ from ontoweir.mappings.model.catalog import (
     DataSource,
     IntType,
     Lag,
+    Relation,
     Stream,
     VersionsOf,
 )
@@ -90,6 +91,44 @@ def test_refused(text: str, message: str) -> None:
         parse_sql(text, make_catalog(), name="q", file="q.sql")
     assert message in str(caught.value)
     assert caught.value.source is not None
+
+
+@pytest.mark.parametrize("join", ["JOIN", "LEFT JOIN"])
+def test_a_static_relation_is_the_same_at_every_time(join: str) -> None:
+    plain = make_catalog()
+    site = Relation("site", NOTHING, (K, *FREE), keys=(("k",),))
+    catalog = replace(plain, relations={"site": site})
+    timed, other = (
+        parse_sql(
+            f"SELECT s.a, x.b FROM s {join} site {read} AS x ON x.k = s.k",
+            catalog,
+            name="q",
+            file="q.sql",
+        )
+        for read in ("FOR SYSTEM_TIME AS OF s.ts", "")
+    )
+    assert len(timed.disjuncts) == len(other.disjuncts)
+    for mine, twin in zip(timed.disjuncts, other.disjuncts, strict=True):
+        assert mine.occurrences == twin.occurrences
+        assert mine.conditions == twin.conditions
+    assert len(timed.blocks) == len(other.blocks)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("SELECT s.a FROM s JOIN w FOR SYSTEM_TIME AS OF s.ts ON w.k = s.k", "w is a stream"),
+        (
+            "WITH x AS (SELECT k FROM p) SELECT s.a FROM s JOIN x FOR SYSTEM_TIME AS OF s.ts ON "
+            "x.k = s.k",
+            "x is what a query makes",
+        ),
+    ],
+)
+def test_what_has_no_versions_is_not_read_as_of_a_time(text: str, what: str) -> None:
+    with pytest.raises(QueryError, match=what) as refused:
+        parse_sql(text, make_catalog(), name="q", file="q.sql")
+    assert "versions = {" in refused.value.fix
 
 
 def test_the_domain_of_the_rows_limits_the_versions() -> None:

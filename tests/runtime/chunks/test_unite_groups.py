@@ -63,7 +63,8 @@ def test_rows_of_united_groups(seed: int, tmp_path: Path, monkeypatch: pytest.Mo
     pieces = unite_groups(single.pieces, single.stream, single.columns, least=0)
     history = replace(single, pieces=pieces)
     assert len(pieces) < len(single.pieces)
-    assert history.rows == rows and history.size == single.size
+    assert history.rows == rows
+    assert history.size == single.size
     assert [p.low for p in pieces] == sorted(p.low or 0 for p in pieces)
     wanted, place = table.select([*history.columns, "ts"]).to_pylist(), 0
     with closing(Portions()) as portions:

@@ -26,37 +26,52 @@ def _options(folder: Path, **more: object) -> RunOptions:
 
 
 def test_divided_across_restarts(spark: SparkSession, tmp_path: Path) -> None:
-    """The answers are a replay's; a run goes on with the parts that it has, and with no others."""
+    """The answers are a replay's; a run goes on with the parts that it has, or with those that are
+    asked for."""
     write_history(tmp_path, 0, 2)
     workspace, compiled = open_queries(tmp_path, list(QUERIES))
     first = run_queries(workspace, compiled, _options(tmp_path, parts=3), spark)
     told = "in 3 parts on Spark's executors: as it was asked for"
     assert first["engines"] == dict.fromkeys(QUERIES, told)
-    write_history(tmp_path, 2, 4)
+    write_history(tmp_path, 2, 3)
     second = run_queries(workspace, compiled, _options(tmp_path), spark)
     told = "in 3 parts on Spark's executors: as in the checkpoint"
     assert second["engines"] == dict.fromkeys(QUERIES, told)
+    assert 0 < second["state_rows_max"] <= second["bound_rows"]
+    write_history(tmp_path, 3, 4)
+    third = run_queries(workspace, compiled, _options(tmp_path, parts=2), spark)
+    told = "in 2 parts on Spark's executors: as it was asked for; the checkpoint had it in 3 parts"
+    assert third["engines"] == dict.fromkeys(QUERIES, told)
     for query in compiled:
         found = read_output(tmp_path / "out", query.name)
         assert found == replayed(tmp_path, workspace, query, spark)
-    assert 0 < second["state_rows_max"] <= second["bound_rows"]
-    for other in ({"engine": "driver"}, {"parts": 2}, {"engine": "spark", "parts": 4}):
-        with pytest.raises(UsageError, match="has the state of matches in 3 parts"):
-            run_queries(workspace, compiled, _options(tmp_path, **other), spark)
     for file in (tmp_path / "check" / "parts").glob("*.part"):
         file.write_bytes(file.read_bytes()[:-1] + b"?")
     write_history(tmp_path, 4, 5)
-    with pytest.raises(UsageError, match="the state of a part is damaged"):
-        run_queries(workspace, compiled, _options(tmp_path), spark)
+    for other in (None, 4):
+        with pytest.raises(UsageError, match="the state of a part is damaged"):
+            run_queries(workspace, compiled, _options(tmp_path, parts=other), spark)
 
 
-def test_a_run_in_the_driver_stays_there(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_run_in_the_driver_stays_there_unless_asked(spark: SparkSession, tmp_path: Path) -> None:
     write_history(tmp_path, 0, 1)
     workspace, compiled = open_queries(tmp_path, ["matches"])
-    summary = run_queries(workspace, compiled, _options(tmp_path), spark)
-    assert summary["engines"]["matches"].startswith("in the driver: its bound is ")
-    with pytest.raises(UsageError, match="has the state of matches in the driver"):
-        run_queries(workspace, compiled, _options(tmp_path, engine="spark"), spark)
+
+    def run(**more: object) -> str:
+        told: str = run_queries(workspace, compiled, _options(tmp_path, **more), spark)["engines"][
+            "matches"
+        ]
+        return told
+
+    assert run().startswith("in the driver: its bound is ")
+    assert run() == "in the driver: as in the checkpoint"
+    assert run(engine="spark", parts=2).endswith("; the checkpoint had it in the driver")
+    write_history(tmp_path, 1, 2)
+    told = "in the driver: as it was asked for; the checkpoint had it in 2 parts"
+    assert run(engine="driver") == told
+    assert run() == "in the driver: as in the checkpoint"
+    found = read_output(tmp_path / "out", "matches")
+    assert found == replayed(tmp_path, workspace, compiled[0], spark)
 
 
 @pytest.mark.slow

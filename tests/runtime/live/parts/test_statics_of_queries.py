@@ -35,7 +35,7 @@ def test_each_query_gets_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     works = {q.name: replace(q.work, statics=tables[q.name]) for q in job.queries}
     job = replace(job, queries=tuple(replace(q, work=works[q.name]) for q in job.queries))
     folder = tmp_path / "parts"
-    divided, _ = divide_queries(job, jobs, PartsWanted("spark", 2, 2, {}, 1 << 33, folder))
+    divided = divide_queries(job, jobs, PartsWanted("spark", 2, 2, {}, 1 << 33, folder)).job
     broadcast: Any = SimpleNamespace(broadcast=lambda content: SimpleNamespace(value=content))
     for _ in range(2):  # as after a start, and after another one
         sent = SparkParts(SimpleNamespace(sparkContext=broadcast), divided, folder)  # type: ignore[arg-type]

@@ -1,0 +1,220 @@
+"""The groups of an aggregate query divided into another number of parts."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+from urllib.parse import unquote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.errors import UsageError
+from ontoweir.mappings.model.catalog import Catalog, IntType, Stream, StringType
+from ontoweir.rewriter.model.spj import Attribute, IriOutput, LiteralOutput, NullOutput, Output
+from ontoweir.runtime.columnar.check_domain import arrow_type
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.division.division import Division
+from ontoweir.runtime.engine.close_groups import select_groups
+from ontoweir.runtime.engine.prepare_plan import PreparedPlan
+from ontoweir.runtime.live.model.live_job import RunningQuery
+from ontoweir.runtime.pool.rank_texts import no_values
+from ontoweir.runtime.pool.text_columns import code_columns, show_columns
+from ontoweir.runtime.pool.text_table import TextTable
+from ontoweir.runtime.results.group_state import ADDED, GroupColumn, GroupState, Histogram
+from ontoweir.runtime.results.measures import TEXTS, Measure
+
+Name = TypeVar("Name")
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A variable of groups that tells the value by which rows are divided: that of a column of a
+    stream, between `before` and `after` where it is in a template."""
+
+    variable: str
+    stream: Stream
+    column: str
+    before: str | None = None
+    after: str = ""
+
+    def read(self, terms: "pa.ChunkedArray") -> "pa.ChunkedArray":
+        """The values that terms tell.
+
+        Raises:
+            pa.ArrowInvalid: they are no such values.
+        """
+        declared = self.stream.column(self.column)
+        assert declared is not None
+        if self.before is not None:
+            stop = -len(self.after) if self.after else None
+            terms = pc.utf8_slice_codeunits(terms.cast(pa.string()), len(self.before), stop)
+            if isinstance(declared.type, StringType):
+                values = [None if t is None else unquote(t) for t in terms.to_pylist()]
+                terms = pa.chunked_array([pa.array(values, pa.string())])
+        return terms.cast(arrow_type(declared.type))
+
+
+def divide_groups(
+    query: RunningQuery, states: Sequence[GroupState], division: Division | None
+) -> list[GroupState]:
+    """The groups of the new parts.
+
+    Args:
+        query: whose groups they are.
+        states: of all parts that there are, or of the query.
+        division: into which parts (None: one, all of them).
+
+    Raises:
+        UsageError: no column of the groups tells the value by which rows are divided.
+    """
+    there = [state for state in states if state.count]
+    if not there:
+        return [GroupState() for _ in range(1 if division is None else division.parts)]
+    united = _unite(there, TextTable())
+    if division is None:
+        return [united]
+    assert united.keys is not None
+    told = _find_told(query, division)
+    try:
+        if told is None:
+            raise pa.ArrowInvalid("no column of its groups tells in which part they are")
+        shown = show_columns(united.keys.select([told.variable]), united.texts)
+        place = division.place(told.stream, told.read(shown.column(0))).astype(np.int64)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise UsageError(
+            f"the groups of {query.name} cannot be divided anew",
+            why=str(error).splitlines()[0],
+            fix="go on with the parts that there are (leave out --parts), or start with a new "
+            "checkpoint and replay what has passed",
+        ) from error
+    chosen = [np.flatnonzero(place == part) for part in range(division.parts)]
+    return [select_groups(united, mine) if len(mine) else GroupState() for mine in chosen]
+
+
+def _find_told(query: RunningQuery, division: Division) -> _Told | None:
+    """What tells the value by which rows are divided, the same in all plans."""
+    aggregates = query.work.aggregates
+    assert aggregates is not None
+    for variable in aggregates.aggregation.group:
+        told, null = [], 0
+        for prepared in query.plans:
+            if _is_null(prepared, variable, division):
+                null += 1
+            elif (one := _read_told(prepared, variable, division, query.work.catalog)) is not None:
+                told.append(one)
+        forms = {(one.before, one.after) for one in told}
+        if len(forms) == 1 and len(told) + null == len(query.plans):
+            return told[0]
+    return None
+
+
+def _is_null(prepared: PreparedPlan, variable: str, division: Division) -> bool:
+    """Whether a plan is of rows without the value by which they are divided, which are in the first
+    part, and a variable says so."""
+    form = prepared.plan.form
+    match dict(form.query.outputs).get(variable):
+        case NullOutput(value=attribute):
+            aliases = {m.alias: m.stream for m in form.members}
+            return division.columns.get(aliases.get(attribute.alias, "")) == attribute.column
+        case _:
+            return False
+
+
+def _read_told(
+    prepared: PreparedPlan, variable: str, division: Division, catalog: Catalog
+) -> _Told | None:
+    """What a variable of a plan tells of the value by which its rows are divided, if it does."""
+    form = prepared.plan.form
+    outputs: Mapping[str, Output] = dict(form.query.outputs)
+    match outputs.get(variable):
+        case LiteralOutput(value=attribute):
+            around: tuple[str | None, str] = (None, "")
+        case IriOutput(parts=parts):
+            texts = [p for p in parts if isinstance(p, str)]
+            held = [p for p in parts if isinstance(p, Attribute)]
+            if len(held) != 1 or not isinstance(parts[0], str):
+                return None
+            attribute, around = held[0], (parts[0], "".join(texts[1:]))
+        case _:
+            return None
+    index = form.class_of.get(attribute)
+    if index is None:
+        return None
+    shifts = dict(form.classes[index].attributes)
+    for member in form.members:
+        column = division.columns.get(member.stream)
+        mine = Attribute(member.alias, column or "")
+        if column is None or form.class_of.get(mine) != index or shifts[mine] != shifts[attribute]:
+            continue
+        stream = catalog.streams[member.stream]
+        declared = stream.column(column)
+        plain = declared is not None and isinstance(declared.type, IntType | StringType)
+        if around[0] is None or plain:
+            return _Told(variable, stream, column, *around)
+    return None
+
+
+def _unite(states: Sequence[GroupState], texts: TextTable) -> GroupState:
+    """The groups of several states, none of which is in two, as those of one, with their texts
+    in a table."""
+    counts = [state.count for state in states]
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    tables = [
+        code_columns(show_columns(s.keys, s.texts), texts) for s in states if s.keys is not None
+    ]
+    return GroupState(
+        sum(counts),
+        pa.concat_tables(tables).combine_chunks(),
+        {name: _unite_measure(states, name) for name in _list_names(s.measures for s in states)},
+        {
+            name: _unite_histograms(states, name, starts, texts)
+            for name in _list_names(s.histograms for s in states)
+        },
+        np.concatenate([state.changed for state in states]),
+        seen={
+            name: _unite([s.seen[name] for s in states if _has_seen(s, name)], texts)
+            for name in _list_names(s.seen for s in states)
+            if any(_has_seen(s, name) for s in states)
+        },
+        closed=max((s.closed for s in states if s.closed is not None), default=None),
+        texts=texts,
+    )
+
+
+def _has_seen(state: GroupState, name: str) -> bool:
+    return name in state.seen and state.seen[name].keys is not None
+
+
+def _list_names(held: Iterable[Mapping[Name, object]]) -> list[Name]:
+    """The names of all, each once."""
+    return list(dict.fromkeys(name for names in held for name in names))
+
+
+def _unite_measure(states: Sequence[GroupState], name: Measure) -> GroupColumn:
+    """A measure, also of groups of which nothing is known of it."""
+    kind = next(s.measures[name].values.dtype for s in states if name in s.measures)
+    columns = [
+        s.measures[name]
+        if name in s.measures
+        else GroupColumn(no_values(s.count, kind), np.full(s.count, name[0] in ADDED))
+        for s in states
+    ]
+    values = np.concatenate([column.values for column in columns])
+    return GroupColumn(values, np.concatenate([column.valid for column in columns]))
+
+
+def _unite_histograms(
+    states: Sequence[GroupState], name: Measure, starts: Array, texts: TextTable
+) -> Histogram:
+    """What a median counts."""
+    groups, values, counts = [], [], []
+    for state, start in zip(states, starts.tolist(), strict=True):
+        held = state.histograms.get(name)
+        if held is None:
+            continue
+        groups.append(held.groups + start)
+        told = texts.add(state.texts.take(held.values)) if name[-1] == TEXTS else held.values
+        values.append(told)
+        counts.append(held.counts)
+    return Histogram(np.concatenate(groups), np.concatenate(values), np.concatenate(counts))
