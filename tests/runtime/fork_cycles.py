@@ -96,7 +96,7 @@ def choose_parts(seed: int) -> "tuple[Callable[[Path], LiveJob], list[dict[str, 
     for case, job, make in find_divided(seed):
         batches = _batches(case, Random(seed), {h.stream.name for h in job.histories})
         if len(batches) >= 6:
-            return partial(make, parts=Random(seed).choice([2, 3, 4])), batches
+            return partial(make, Random(seed).choice([2, 3, 4])), batches
     raise AssertionError
 
 
@@ -111,7 +111,7 @@ def choose_moved(seed: int) -> "tuple[Callable[[Path], LiveJob], list[dict[str, 
         def start(folder: Path, job: LiveJob = job, make: Divide = make) -> LiveJob:
             last = max((folder / "check" / "commits").glob("[0-9]*"), default=None)
             parts = Random(str(seed) if last is None else last.name).choice([1, 2, 3, 4])
-            return job if parts == 1 else make(folder, parts)
+            return job if parts == 1 else make(parts, folder)
 
         return start, batches
     raise AssertionError

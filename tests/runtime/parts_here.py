@@ -65,12 +65,12 @@ def divide(job: LiveJob, query: QueryJob, parts: int, folder: Path) -> LiveJob |
     return replace(divided, run_parts=run_parts)
 
 
-Divide: TypeAlias = Callable[[Path, int], LiveJob]
+Divide: TypeAlias = Callable[[int, Path], LiveJob]
 """The job with its rows divided into so many parts, whose files are in the checkpoint of a run's
 folder."""
 
 
-def _divide_in(job: LiveJob, query: QueryJob, folder: Path, parts: int) -> LiveJob:
+def _divide_in(job: LiveJob, query: QueryJob, parts: int, folder: Path) -> LiveJob:
     made = divide(job, query, parts, folder / "check" / "parts")
     assert made is not None
     return made
