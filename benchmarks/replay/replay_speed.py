@@ -33,6 +33,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from draw_speed import TARGETS, draw_speed
+from matrix_data import SETTLED_S
 from rich.console import Console
 from rich.table import Table
 from speed_ways import CLEARED, FLINK, MONTH, WAYS, WINDOWS, Q
@@ -43,8 +44,6 @@ KNOWN = {"flink": tuple(FLINK), "pathway": (CLEARED,), "stream-join": (CLEARED,)
 SLOW = ("spark-sql", "flink", "pathway", "stream-join")
 """They run twice, over at most so many tuples."""
 MAX_ROWS = 10_000_000
-SETTLED_S = 2.1
-"""What changed within the last two seconds is not taken for verified."""
 QUICK = "ours,ours-spark,numpy,duckdb,polars"
 
 
