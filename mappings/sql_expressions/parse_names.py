@@ -9,6 +9,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
 from ontoweir.mappings.sql.read_select import parse_sql_text
 from ontoweir.mappings.sql.refuse_clauses import refuse_sql
 from ontoweir.mappings.sql_expressions.mean_names import mean_names
+from ontoweir.mappings.sql_expressions.read_flink_functions import read_flink_functions
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -47,7 +48,7 @@ def parse_names(text: str, catalog: Catalog) -> "exp.Query":
         alias = table.args.get("alias")
         if alias is not None and alias.columns and find_name(table.name, catalog.streams):
             raise refuse_sql(table, "an alias with names of columns")
-    return tree
+    return read_flink_functions(tree)
 
 
 def _decide(text: str, catalog: Catalog) -> str:

@@ -142,6 +142,13 @@ def _cast_type(tree: exp.Cast, refuse: Callable[..., Exception]) -> tuple[Column
             fix="write DATE_FORMAT(ts, 'HH:mm:ss'), or EXTRACT(HOUR FROM ts) * 60 + EXTRACT(MINUTE "
             "FROM ts)",
         )
+    if to.this == kinds.FLOAT:
+        raise refuse(
+            tree,
+            why="FLOAT, a number of 32 bits, would be rounded differently by others; columns that "
+            "are declared as float have 64 bits here",
+            fix="write DOUBLE, or leave the CAST out",
+        )
     raise refuse(
         tree,
         why=f"{show_sql(to)} is no type of the catalog",
