@@ -30,7 +30,6 @@ BEGIN = f"HOP_START{H}"
         (
             f"SELECT HOP_END{H} AS e, HOP_START{H} + {M} FROM s GROUP BY k, HOP{H}",
             f"SELECT ({BEGIN} + {TWO}) AS e, {BEGIN} + {M} FROM s GROUP BY k, {BEGIN}",
-            +BEGIN,
         ),
         (
             f"SELECT k FROM s GROUP BY k, SESSION{T} HAVING SESSION_ROWTIME{T} > m",
