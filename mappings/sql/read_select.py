@@ -117,6 +117,15 @@ def parse_sql_text(text: str) -> "exp.Query":
             fix="write fewer conditions and terms, and remove superfluous parentheses",
         ) from None
     except errors.SqlglotError as error:
+        if (row := re.search(r"\bMATCH_RECOGNIZE\b", text, re.IGNORECASE)) is not None:
+            raise SqlRefusal(
+                "MATCH_RECOGNIZE",
+                why="patterns of rows are read as joins of a stream with itself",
+                fix="write each row of the pattern as a table in FROM with the same key, their "
+                "order as a.ts < b.ts, and what may not lie between as NOT EXISTS (SELECT 1 FROM "
+                "s x WHERE x.k = a.k AND x.ts > a.ts AND x.ts < b.ts)",
+                line=text.count("\n", 0, row.start()) + 1,
+            ) from None
         details = getattr(error, "errors", None) or [{}]
         raise SqlRefusal(
             f"not SQL: {_in_words(str(details[0].get('description') or error))}",

@@ -81,6 +81,10 @@ SELECT HOUR(ts) AS h FROM reading GROUP BY h
 SELECT sensor FROM reading GROUP BY sensor, level
 -- refused: write SELECT DISTINCT instead
 SELECT sensor FROM reading GROUP BY sensor UNION SELECT id FROM sensor
+-- refused: patterns of rows are read as joins
+SELECT * FROM reading MATCH_RECOGNIZE (PARTITION BY sensor ORDER BY ts MEASURES a.level AS x PATTERN (a b) DEFINE a AS level > 5, b AS level < 5)
+-- refused: FLOAT, a number of 32 bits
+SELECT CAST(level AS FLOAT) AS x FROM reading
 -- refused: a subquery as a value
 SELECT sensor FROM reading WHERE level = (SELECT MAX(level) FROM alarm)
 -- refused: a subquery as a value
