@@ -136,7 +136,7 @@ def test_groups_and_values_of_all_kinds(sql: str, tmp_path: Path) -> None:
     one = begin_live(job)
     moving, several = _move(job, query, one, 2, folder)
     answered = 0
-    for second in range(0, 400, 7):
+    for second in range(0, 260, 7):
         if random.random() < 0.3:
             parts = random.choice([1, 2, 3, 4, 7])
             moving, several = _move(moving if parts > 1 else job, query, several, parts, folder)
