@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import combinations
 from math import ceil
 from typing import TYPE_CHECKING
@@ -27,6 +28,16 @@ _LEAST = 2
 """Of so many values at least."""
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """So many of the `values` of a column are in another one (`met`); rows come at most `lag_us`
+    after the first one there with their value."""
+
+    met: int
+    values: int
+    lag_us: int
+
+
 def join_streams(catalog: Catalog, spark: "Callable[[], SparkSession]") -> list[tuple[str, str]]:
     """Queries, by name, of rows of a stream after rows of another one with the same value, within
     a limit of time. That the values are of the same things is a guess, by the columns' names and
@@ -46,7 +57,7 @@ def join_streams(catalog: Catalog, spark: "Callable[[], SparkSession]") -> list[
     made: dict[str, str] = {}
     for pair in pairs:
         few, many = sorted(pair, key=lambda end: measured[end[0].name].rows)
-        shared = _count_shared(measured, few, many)
+        shared = _find_shared(measured, few, many)
         if shared is not None:
             name = f"{few[0].name}-after-{many[0].name}".replace("_", "-")
             made.setdefault(name, _ask(few, many, measured[many[0].name], shared))
@@ -89,10 +100,8 @@ def _is_of_one_kind(one: Column, other: Column) -> bool:
     return any(isinstance(one.type, k) and isinstance(other.type, k) for k in kinds)
 
 
-def _count_shared(
-    measured: "dict[str, MeasuredStream]", few: _End, many: _End
-) -> tuple[int, int] | None:
-    """How many values of the one are in the other, and how many it has (None: too few)."""
+def _find_shared(measured: "dict[str, MeasuredStream]", few: _End, many: _End) -> "Shared | None":
+    """The values of the one that are in the other (None: too few)."""
     from ontoweir.runtime.measure.measure_lag import measure_lag
 
     mine = measured[few[0].name].spans.get(few[1].name)
@@ -102,17 +111,19 @@ def _count_shared(
     lag = measure_lag(mine, theirs)
     if lag is None or lag.values < max(_LEAST, _CONTAINED * len(mine.values)):
         return None
-    return lag.values, len(mine.values)
+    return Shared(lag.values, len(mine.values), lag.greatest_us)
 
 
-def _ask(few: _End, many: _End, measured: "MeasuredStream", shared: tuple[int, int]) -> str:
-    """The query; within twice the time after which a thing of the one is seen again."""
+def _ask(few: _End, many: _End, measured: "MeasuredStream", shared: Shared) -> str:
+    """The query; within twice the time after which a thing of the one is seen again, or the time
+    after which all rows come."""
     (late, mine), (early, theirs) = few, many
     span = (measured.last_us or 0) - (measured.first_us or 0)
     things = measured.columns[theirs.name].distinct or 1
     step = max(late.step_us, early.step_us, UNITS_US["second"])
-    within = max(2, ceil(2 * span * things / max(measured.rows, 1) / step)) * step
-    met, of = (f"{n:,}" for n in shared)
+    again = 2 * span * things // max(measured.rows, 1)
+    within = max(2, ceil(min(again, shared.lag_us or again) / step)) * step
+    met, of = f"{shared.met:,}", f"{shared.values:,}"
     return (
         f"-- Rows of {late.name} after those of {early.name} about the same, within "
         f"{show_duration(within)} (a guess: {met} of {of} values of {late.name}.{mine.name} are in "

@@ -42,6 +42,8 @@ from ontoweir.scaffold.write_terms import write_mapping, write_ontology
 _MOST, _AT_LEAST, _EACH = 12, 4, 3
 """So many queries are written, at most; over one stream the first number; over each of several the
 second."""
+_LARGE = 10_000_000
+"""Rows that no query of the first ones should have to be allowed to keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,32 +277,33 @@ def _file_of(query: str, text: str) -> str:
 def _choose_queries(
     files: Mapping[str, str], tried: Sequence[Sequence[tuple[str, str]]]
 ) -> dict[str, str]:
-    """The first queries over each stream that are bounded."""
-    bounded = dict(_keep_bounded(files, [query for one in tried for query in one]))
+    """The first queries over each stream that are bounded; those with a small bound first."""
+    texts = dict(query for one in tried for query in one)
+    large = _keep_bounded(files, [*texts.items()])
+    kept = [sorted((n for n, _ in one if n in large), key=large.__getitem__) for one in tried]
     each = max(_EACH, _AT_LEAST // max(1, len(tried)))
-    chosen: dict[str, str] = {}
-    for one in tried:
-        chosen |= dict([(n, t) for n, t in one if n in bounded][:each])
-    left = [name for one in tried for name, _ in one if name in bounded and name not in chosen]
-    chosen |= {name: bounded[name] for name in left[: max(0, _AT_LEAST - len(chosen))]}
+    chosen = {name: texts[name] for names in kept for name in names[:each]}
+    left = [name for names in kept for name in names if name not in chosen and not large[name]]
+    chosen |= {name: texts[name] for name in left[: max(0, _AT_LEAST - len(chosen))]}
     return dict([*chosen.items()][:_MOST])
 
 
-def _keep_bounded(
-    files: Mapping[str, str], tried: Sequence[tuple[str, str]]
-) -> list[tuple[str, str]]:
-    """The queries that are bounded."""
-    kept = []
+def _keep_bounded(files: Mapping[str, str], tried: Sequence[tuple[str, str]]) -> dict[str, bool]:
+    """The queries that are bounded, by name, and whether the bound is so large that it says
+    little."""
+    kept: dict[str, bool] = {}
     with tempfile.TemporaryDirectory(prefix="ontoweir-init-") as folder:
         place = Path(folder)
         (place / "queries").mkdir()
         for name, text in (*files.items(), *((_file_of(n, t), t) for n, t in tried)):
             (place / name).write_text(text, encoding="utf-8")
         workspace = Workspace(load_project(place))
-        for name, text in tried:
+        for name, _ in tried:
             try:
-                if workspace.check(workspace.compile(name)).plans:
-                    kept.append((name, text))
+                verdict = workspace.check(workspace.compile(name))
+                if verdict.plans:
+                    rows = None if verdict.bound is None else verdict.bound.rows
+                    kept[name] = rows is not None and rows > _LARGE
             except OntoweirError:
                 continue
     return kept

@@ -47,7 +47,10 @@ _SHORT, _FEW, _RARE = 8, 3, 0.1
 column, at most."""
 _MARKS = {"mm", "nd", "ice", "eqp", "bkw", "mnt", "err", "error", "bad", "fault", "nodata"}
 _FRACTION = re.compile(r"[+-]?[0-9]*[.,][0-9]+")
-_DAY = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.*")
+_DAY = re.compile(
+    r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.*"
+    r"|(?:[A-Z][a-z]{2}, )?[0-9]{1,2}[- /][A-Za-z]{3,9}[- /][0-9]{2,4}\b.*"
+)
 _YEARS = (1900, 2100)
 """Whole numbers between these are names of columns, too."""
 

@@ -80,7 +80,8 @@ def _stream(
     null: Mapping[str, str],
     not_declared: Sequence[str],
 ) -> Iterator[str]:
-    yield f"# A stream, as {stream.timestamp} goes on from row to row: {why}."
+    order = "goes on from row to row" if not stream.data.sort else "orders its rows"
+    yield f"# A stream, as {stream.timestamp} {order}: {why}."
     yield f"[streams.{stream.name}]"
     yield from _source(stream.data, stream.name)
     entries = [
