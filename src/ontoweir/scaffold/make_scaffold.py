@@ -19,7 +19,9 @@ from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
 from ontoweir.scaffold.flatten_rows import write_plain
 from ontoweir.scaffold.guess_tables import find_odd_times, guess_tables
-from ontoweir.scaffold.join_streams import join_streams
+from ontoweir.scaffold.joins.find_same import Same, find_same
+from ontoweir.scaffold.joins.share_names import share_names
+from ontoweir.scaffold.joins.write_joins import write_joins
 from ontoweir.scaffold.measure_guessed import (
     DECLARED,
     Evidence,
@@ -184,8 +186,8 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaff
     if not guessed.catalog.streams:
         raise _no_stream(given.data, find_odd_times(samples))
     evidence = measure_guessed(guessed.catalog, _spark)
-    joins = join_streams(evidence.catalog, _spark)
-    made = _write(evidence, guessed.reasons, left_out, given, joins)
+    same = find_same(evidence.catalog, _spark)
+    made = _write(evidence, guessed.reasons, left_out, given, same)
     no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines)
     catalog = note_lines(str(made.files["ontoweir.toml"]), dict(no_rows))
     return replace(made, files={**made.files, "ontoweir.toml": catalog}, no_rows=no_rows)
@@ -226,13 +228,15 @@ def _write(
     reasons: Sequence[tuple[str, str]],
     left_out: tuple[str, ...],
     given: Given,
-    joins: Sequence[tuple[str, str]] = (),
+    same: Sequence[Same] = (),
 ) -> Scaffold:
-    """The files of a project over tables; `joins`: queries of several streams, which come first."""
+    """The files of a project over tables; `same`: columns of several streams that name the same
+    things, by which the first queries join."""
     catalog, vocabulary = evidence.catalog, given.vocabulary
     if not catalog.streams:
         raise _no_stream(given.data)
-    chosen = choose_terms(catalog, _choose_base(given), vocabulary, given.accept)
+    shared = share_names(same, catalog)
+    chosen = choose_terms(catalog, _choose_base(given), vocabulary, given.accept, shared)
     own = write_ontology(catalog, chosen)
     ontologies = [] if vocabulary is None else [glob.escape(str(vocabulary.file))]
     ontologies += [] if own is None else ["ontology.ttl"]
@@ -246,6 +250,7 @@ def _write(
         list(write_queries(stream, catalog, measured[stream.name], chosen.terms))
         for stream in catalog.streams.values()
     ]
+    joins = write_joins(same)
     queries = _choose_queries(files, [joins, *tried] if joins else tried)
     files |= {_file_of(query, text): text for query, text in queries.items()}
     files["README.md"] = _write_readme(given, evidence, queries, own=own is not None)
