@@ -304,6 +304,11 @@ def _is_null(text: str) -> bool:
     return plain in _NULLS or bool(_NULLS_OF_NUMBERS.fullmatch(plain))
 
 
+def stands_for_nothing(text: str) -> bool:
+    """Whether a text among numbers or times stands for what is missing, as `nil` and `MM` do."""
+    return bool(text) and "|" not in text and (_is_null(text) or text.lower() in _MARKS)
+
+
 def _leave(cells: Sequence[str], nulls: Sequence[str]) -> list[str]:
     plain = (cell.strip() for cell in cells)
     return [cell for cell in plain if cell and cell not in nulls]

@@ -40,13 +40,8 @@ def _ask(run: Run, folder: Path, query: str) -> list[dict[str, str]]:
     [
         ("%Y-%m", 32),
         ("%Y-%b", 32),
-        ("%b %Y", 32),
-        ("%m/%Y", 32),
-        ("%d-%b-%Y", 1),
         ("%d.%m.%y", 1),
-        ("%B %d, %Y", 1),
         ("%a, %d %b %Y %H:%M:%S %z", 0.3),
-        ("%a %b %d %H:%M:%S %Y", 0.3),
         ("%d/%b/%Y:%H:%M:%S %z", 0.3),
     ],
 )
