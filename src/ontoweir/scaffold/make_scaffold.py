@@ -102,7 +102,7 @@ def make_scaffold(given: Given) -> Scaffold:
                 why="of SQL a project declares tables without data",
                 fix="name the one or the other",
             )
-        from ontoweir.scaffold.read_ddl import read_ddl  # brings sqlglot
+        from ontoweir.scaffold.ddl.read_ddl import read_ddl  # brings sqlglot
 
         declared = read_ddl(written)
         evidence = trust_declared(declared.catalog)
@@ -137,6 +137,7 @@ def _mark_declared(catalog: str) -> str:
         ("# seen: no value twice", "# as declared in SQL"),
         ("# seen: no data yet", "# a guess"),
         (" goes on from row to row: it is declared as a timestamp", " is declared as a timestamp"),
+        (" goes on from row to row: it has a watermark", " has a watermark"),
         ("no column of it is a time that goes on", "no column of it is a timestamp"),
     ):
         catalog = catalog.replace(seen, declared)
@@ -213,6 +214,13 @@ def _read_tables(tables: Sequence[Path], names: Mapping[str, Sequence[str]]) -> 
 
 
 def _no_stream(data: Sequence[str], odd: str | None = None) -> UsageError:
+    if all(Path(one).suffix.lower() == ".sql" for one in data):
+        return UsageError(
+            f"no table of {', '.join(data)} has a timestamp",
+            why="a stream has a column of times that its rows have themselves, not of when a "
+            "program processes them",
+            fix="declare one, as in ts TIMESTAMP",
+        )
     return UsageError(
         f"no table of {', '.join(data)} has a time that goes on",
         why=odd or "a stream has a column of times that, row by row, seldom go back",

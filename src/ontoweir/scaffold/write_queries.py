@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, FloatType, Stream
 from ontoweir.mappings.model.parse_duration import UNITS_US, show_duration
-from ontoweir.scaffold.terms.describe_stream import describe_stream
+from ontoweir.scaffold.terms.describe_stream import Subject, describe_stream
 from ontoweir.scaffold.terms.name_terms import local_name
 from ontoweir.scaffold.terms.terms import Terms
 
@@ -96,7 +96,7 @@ def write_queries(
                 f"FROM {_name(stream.name)}\n"
             ),
         )
-    yield from _ask_alike(stream, name, unit)
+    yield from _ask_columns(stream, name, unit, subject)
     if subject.entity is not None and _comes_again(measured, subject.entity):
         within = _again_us(stream, measured, subject.entity)
         width = f"PT{within // UNITS_US['second']}S"
@@ -108,6 +108,25 @@ def write_queries(
                 f"  GRAPH ?t1 {{ ?one a {kind} ; {leads} ?it }}\n"
                 f"  GRAPH ?t2 {{ ?other a {kind} ; {leads} ?it }}\n"
                 f'  FILTER(?t1 < ?t2 && ?t2 - ?t1 <= "{width}"^^xsd:dayTimeDuration)\n}}\n'
+            ),
+        )
+
+
+def _ask_columns(
+    stream: Stream, name: str, unit: str, subject: Subject
+) -> Iterator[tuple[str, str]]:
+    """What is asked of columns alone: the averages of those that are alike; of rows that are about
+    nothing, between which values one lies."""
+    yield from _ask_alike(stream, name, unit)
+    if subject.entity is None and subject.value is not None:
+        time, value = _name(stream.timestamp), _name(subject.value)
+        yield (
+            f"{name}-range",
+            (
+                f"-- The least and the greatest value, {unit} by {unit} (SQL, over the tables).\n"
+                f"SELECT date_trunc('{unit}', {time}) AS since,\n"
+                f"  MIN({value}) AS least, MAX({value}) AS greatest\n"
+                f"FROM {_name(stream.name)}\nGROUP BY date_trunc('{unit}', {time})\n"
             ),
         )
 
