@@ -290,11 +290,14 @@ def _file_of(query: str, text: str) -> str:
 def _choose_queries(
     files: Mapping[str, str], tried: Sequence[Sequence[tuple[str, str]]]
 ) -> dict[str, str]:
-    """The first queries over each stream that are bounded; those with a small bound first."""
+    """The first queries over each stream that are bounded; those whose bound says little only where
+    there are few others."""
     texts = dict(query for one in tried for query in one)
     large = _keep_bounded(files, [*texts.items()])
     kept = [sorted((n for n, _ in one if n in large), key=large.__getitem__) for one in tried]
     each = max(_EACH, _AT_LEAST // max(1, len(tried)))
+    small = [sum(not large[name] for name in names) for names in kept]
+    kept = [names[: max(few, _EACH)] for names, few in zip(kept, small, strict=True)]
     chosen = {name: texts[name] for names in kept for name in names[:each]}
     left = [name for names in kept for name in names if name not in chosen and not large[name]]
     chosen |= {name: texts[name] for name in left[: max(0, _AT_LEAST - len(chosen))]}

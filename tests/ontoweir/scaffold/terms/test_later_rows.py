@@ -82,3 +82,20 @@ def test_twin_what_all_rows_of_a_time_differ_in_is_one(run: Run, tmp_path: Path)
     assert ran.code == 0, ran.err
     stream = tomllib.loads((tmp_path / "p" / "ontoweir.toml").read_text())["streams"]["t"]
     assert stream["keys"] == [["mote", "ts"]]
+
+
+def test_a_bound_that_says_little_is_for_where_there_is_nothing_else(
+    run: Run, tmp_path: Path
+) -> None:
+    """Things that are seen again after hours, of which many share a second now and then."""
+    rows = [f"{1767225600 + 3600 * n + m},d{n % 15},{n % 9}.5" for n in range(60) for m in range(3)]
+    rows += [f"{1767225600 + 3600 * 60},d{m},1.5" for m in range(15)]
+    for name, head in (("t", "ts,device,level"), ("u", "ts,device,note")):
+        lines = rows if name == "t" else [row.rpartition(",")[0] + ",x" for row in rows]
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *lines]) + "\n")
+        ran = run("init", tmp_path / name / "p", "--from", tmp_path / f"{name}.csv")
+        assert ran.code == 0, ran.err
+    made = {file.stem for file in (tmp_path / "t" / "p" / "queries").iterdir()}
+    assert "t-again" not in made
+    assert len(made) >= 3
+    assert (tmp_path / "u" / "p" / "queries" / "u-again.rq").exists()
