@@ -261,7 +261,10 @@ def _write(
     joins = write_joins(same)
     queries = _choose_queries(files, [joins, *tried] if joins else tried)
     files |= {_file_of(query, text): text for query, text in queries.items()}
-    files["README.md"] = _write_readme(given, evidence, queries, own=own is not None)
+    guessed = " # guessed: " in files["mapping.r2rml.ttl"]
+    files["README.md"] = _write_readme(
+        given, evidence, queries, own=own is not None, guessed=guessed
+    )
     return Scaffold(
         files,
         tuple(evidence.catalog.streams),
@@ -326,7 +329,7 @@ def _keep_bounded(files: Mapping[str, str], tried: Sequence[tuple[str, str]]) ->
 
 
 def _write_readme(
-    given: Given, evidence: Evidence, queries: Mapping[str, str], *, own: bool
+    given: Given, evidence: Evidence, queries: Mapping[str, str], *, own: bool, guessed: bool
 ) -> str:
     first = next(iter(queries), None)
     lines = [f"# {given.name}", "", "Made by `ontoweir init --from`. The next commands:", ""]
@@ -348,7 +351,8 @@ def _write_readme(
         most = "a class for each table, a property for each column"
         rest = "classes and properties for what that ontology has none for"
         lines.append(f"| `ontology.ttl` | {most if given.vocabulary is None else rest} |")
-    marked = "" if given.vocabulary is None else "; what is marked `guessed` goes by names"
+    by = "values and names" if given.vocabulary is None else "names"
+    marked = f"; what is marked `guessed` goes by {by}" if guessed else ""
     lines.append(f"| `mapping.r2rml.ttl` | which rows and columns these are{marked} |")
     lines += [
         f"| `{_file_of(n, t)}` | {t.splitlines()[0][2:].strip()} |" for n, t in queries.items()

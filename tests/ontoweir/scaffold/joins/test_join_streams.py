@@ -63,6 +63,7 @@ def test_columns_that_name_the_same_are_joined(
     # the mapping says so, too, and marks it; SPARQL has the same answers
     mapping = (tmp_path / "p" / "mapping.r2rml.ttl").read_text()
     assert mapping.count(f"# guessed: 3 of 3 values of visits.{other} are in readings.{key}") == 2
+    assert "`guessed` goes by values" in (tmp_path / "p" / "README.md").read_text()
     (leads,) = {*re.findall(r"rr:predicate (:of\w+)", mapping)}
     shown = run("show", _SPARQL % (leads, leads), *asked[2:])
     assert shown.code == 0, shown.err
