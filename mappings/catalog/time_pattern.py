@@ -9,19 +9,38 @@ DIRECTIVES = {
     "m": r"\d{1,2}",
     "d": r"\d{1,2}",
     "b": r"[A-Za-z]{3}",
+    "B": r"[A-Za-z]{3,9}",
+    "a": r"[A-Za-z]{3}",
+    "A": r"[A-Za-z]{6,9}",
     "H": r"\d{1,2}",
     "I": r"\d{1,2}",
     "p": r"[AaPp][Mm]",
     "M": r"\d{1,2}",
     "S": r"\d{1,2}",
     "f": r"\d{1,6}",
-    "z": r"Z|[+-]\d{2}:?\d{2}",
+    "z": r"Z|UTC|GMT|[+-]\d{2}:?\d{2}",
 }
 """By its letter, what a directive matches: year of four digits or two (1969 to 2068), month, day,
-the month's English name, hour, hour of twelve with AM or PM, minute, second, its fraction, and the
-distance from UTC."""
+the month's English name in three letters, or in full, and the weekday's likewise, which says
+nothing; hour, hour of twelve with AM or PM, minute, second, its fraction, and the distance from
+UTC."""
 
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+"""In full; in short their first three letters."""
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +52,8 @@ class TimePattern:
 
 
 def read_pattern(text: str) -> TimePattern:
-    """The pattern that a format is.
+    """The pattern that a format is: what it does not say of a day is the first one, of a month, or
+    of January; a blank matches several.
 
     Raises:
         ValueError: what is wrong with it, as the rest of a sentence.
@@ -41,7 +61,7 @@ def read_pattern(text: str) -> TimePattern:
     regex, fields = "", list[str]()
     for part in re.findall(r"%.?|[^%]+", text, re.DOTALL):
         if part[0] != "%":
-            regex += re.escape(part)
+            regex += re.sub(r"(\\ )+", " +", re.escape(part))
         elif part == "%%":
             regex += "%"
         elif part == "%T":
@@ -53,9 +73,14 @@ def read_pattern(text: str) -> TimePattern:
         else:
             fields.append(part[1])
             regex += f"(?P<{part[1]}>{DIRECTIVES[part[1]]})"
-    for name, choices in (("a year", "Yy"), ("a month", "mb"), ("a day", "d")):
-        if len(set(choices) & set(fields)) != 1:
-            raise ValueError(f"does not say {name} once")
+    for name, choices in (("year", "Yy"), ("month", "mbB"), ("day", "d"), ("weekday", "aA")):
+        if len(set(choices) & set(fields)) > 1:
+            raise ValueError(f"says the {name} twice")
+    if not {"Y", "y"} & set(fields):
+        raise ValueError("does not say a year")
+    month, clock = {"m", "b", "B"} & set(fields), {"H", "I", "M", "S", "f"} & set(fields)
+    if ("d" in fields and not month) or (clock and "d" not in fields):
+        raise ValueError(f"does not say {'a month' if not month else 'a day'}")
     if ("I" in fields) != ("p" in fields) or {"I", "H"} <= set(fields):
         raise ValueError("does not say the hour once: %H, or %I with %p")
     return TimePattern(f"^{regex}$", frozenset(fields))

@@ -1,5 +1,6 @@
 """Measure the history of a stream."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -22,6 +23,7 @@ from ontoweir.runtime.measure.measured import MeasuredLateness, MeasuredStream
 from ontoweir.runtime.sources.coded_texts import concat_rows
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_ordered import decode_piece
+from ontoweir.runtime.sources.read_source import BAD
 
 MOST_OPEN = 2_000_000
 """About so many rows may wait to be put into the order of time."""
@@ -52,7 +54,8 @@ def measure_stream(
     exact = [c.name for c in there if not isinstance(c.type, FloatType)]
     dependencies = DependencyFinder(exact)
     rate, repeats, gap, step, last = 0, 0, None, 0, None
-    for table, times in _read(ordered):
+    mistyped: Counter[str] = Counter()
+    for table, times in _read(ordered, mistyped):
         on_rows(table.num_rows)
         if not len(times):
             continue
@@ -94,6 +97,7 @@ def measure_stream(
         dependencies.finish(counters),
         dependencies.whole,
         rates.finish(),
+        mistyped,
     )
 
 
@@ -133,13 +137,17 @@ def _choose_lateness(lateness: MeasuredLateness, arrivals: Arrivals, rows: int) 
     return lateness.quantile(0.9)
 
 
-def _read(history: History) -> Iterator[tuple[pa.Table, Array]]:
-    """Whole timestamps in order, with their times in µs; rows without a time are left out."""
+def _read(history: History, mistyped: "Counter[str]") -> Iterator[tuple[pa.Table, Array]]:
+    """Whole timestamps in order, with their times in µs; rows without a time are left out. Counts
+    by column the rows whose first value that is not of its type is there."""
     waiting: tuple[pa.Table, Array] | None = None
     with closing(RowGroups()) as reader:
         for index, piece in enumerate(history.pieces):
             table = reader.read(history, index, 2 * piece.rows, None)
             times, timed = decode_piece(table, history.stream, piece)
+            if BAD in table.column_names:
+                bad = pc.value_counts(table.column(BAD).drop_null()).to_pylist()
+                mistyped.update({one["values"]: one["counts"] for one in bad})
             table = table.select(history.columns)
             if not timed.all():
                 table, times = table.filter(pa.array(timed)), times[timed]

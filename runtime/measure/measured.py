@@ -148,7 +148,8 @@ class MeasuredStream:
     `spans`: by column, of those that were asked for, and that have not too many values;
     `determines`: pairs of columns, a value of the first of which always comes with one value of the
     second; `every_pair`: whether all were looked at; `rates`: how many rows come in how much time
-    (None: none).
+    (None: none); `mistyped`: by column, how many rows have a value there that is not of its type,
+    and none in a column before it.
     """
 
     rows: int
@@ -169,3 +170,4 @@ class MeasuredStream:
     determines: tuple[tuple[str, str], ...] = ()
     every_pair: bool = True
     rates: MeasuredRate | None = None
+    mistyped: Mapping[str, int] = field(default_factory=dict)

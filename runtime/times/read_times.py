@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.mappings.catalog.time_pattern import MONTHS, read_pattern
+from ontoweir.mappings.catalog.time_pattern import MONTHS, WEEKDAYS, read_pattern
 from ontoweir.mappings.model.catalog import TimeFormat
 from ontoweir.mappings.model.column_types import epoch_us, parse_instant
 from ontoweir.runtime.columnar.convert_column import FIRST_US, LAST_US
@@ -155,11 +155,10 @@ def _pattern(values: "pa.ChunkedArray", form: str, zone: str | None) -> tuple[Ar
         years = years + np.where(years < _PIVOT, 2000, 1900)
     else:
         years = number("Y")
-    if "b" in pattern.fields:
-        months = pc.index_in(text("b"), pa.array(MONTHS))
-        month = pc.fill_null(months, -1).to_numpy() + 1
-    else:
-        month = number("m")
+    for name in pattern.fields & {"a", "A"}:
+        good = good & (_name(text(name), WEEKDAYS, short=name == "a") > 0)
+    named = next(iter(pattern.fields & {"b", "B"}), None)
+    month = number("m", 1) if named is None else _name(text(named), MONTHS, short=named == "b")
     hours = number("H")
     if "I" in pattern.fields:
         twelve = number("I")
@@ -167,7 +166,9 @@ def _pattern(values: "pa.ChunkedArray", form: str, zone: str | None) -> tuple[Ar
         late = pc.equal(text("p"), "pm").to_numpy(zero_copy_only=False)
         hours = twelve % 12 + np.where(late, 12, 0)
     day, minutes, seconds = number("d", 1), number("M"), number("S")
-    good = good & (years >= 1) & (month >= 1) & (month <= 12) & (hours < 24)
+    good = good & (years >= 1) & (month >= 1) & (month <= 12)
+    # 24:00 is the end of a day, as ISO 8601 has it
+    good &= (hours < 24) | ((hours == 24) & (minutes == 0) & (seconds == 0))
     good &= (minutes < 60) & (seconds < 60)
     safe = np.where(good, (years - 1970) * 12 + month - 1, 0).astype("datetime64[M]")
     first = safe.astype("datetime64[D]")
@@ -179,16 +180,24 @@ def _pattern(values: "pa.ChunkedArray", form: str, zone: str | None) -> tuple[Ar
     if "f" in pattern.fields:
         digits = pc.utf8_rpad(pc.fill_null(pc.struct_field(found, "f"), ""), 6, "0")
         held = pc.if_else(pa.array(good), digits, "0")
-        times = times + pc.cast(held, pa.int64()).to_numpy()
+        parts = pc.cast(held, pa.int64()).to_numpy()
+        times, good = times + parts, good & ((hours < 24) | (parts == 0))
     if "z" in pattern.fields:
         offsets, known = _by_value(pa.chunked_array([text("z")]), _read_offset)
         return times - offsets, good & known
     return (times, good) if zone is None else _leave_zone(times, good, zone)
 
 
+def _name(texts: "pa.Array", names: Sequence[str], *, short: bool) -> Array:
+    """Which of the names texts are, from 1 on (0: none), or of their first three letters."""
+    known = pa.array([name[:3] if short else name for name in names])
+    found: Array = pc.fill_null(pc.index_in(texts, known), -1).to_numpy() + 1
+    return found
+
+
 def _read_offset(text: str) -> int | None:
     """How far a zone is ahead of UTC, in µs."""
-    if text in ("", "z"):
+    if text in ("", "z", "utc", "gmt"):
         return 0
     hours, minutes = int(text[1:3]), int(text[-2:])
     if hours > 23 or minutes > 59:

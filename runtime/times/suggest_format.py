@@ -1,11 +1,12 @@
 """The format in which timestamps seem to be written."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ontoweir.mappings.catalog.time_pattern import read_pattern
 from ontoweir.mappings.model.catalog import TimeFormat
 from ontoweir.runtime.times.read_times import read_times
 
@@ -20,8 +21,34 @@ _DAYS = (
     "%d %b %Y",
     "%b %d %Y",
     "%b %d, %Y",
+    "%d-%b-%Y",
+    "%d/%b/%Y",
+    "%d %B %Y",
+    "%B %d, %Y",
+    "%d/%m/%y",
+    "%m/%d/%y",
+    "%d.%m.%y",
+    "%d-%b-%y",
+    "%a, %d %b %Y",
 )
 _CLOCKS = (" %H:%M:%S", " %H:%M", " %H:%M:%S.%f", " %I:%M:%S %p", " %I:%M %p", "T%H:%M:%S", "")
+_ZONED = (" %H:%M:%S %z", " %H:%M:%S%z", " %H:%M:%S.%f %z", " %H:%M %z")
+_OTHERS = (
+    "%a %b %d %H:%M:%S %Y",
+    "%a %b %d %H:%M:%S %Y %z",
+    "%d/%b/%Y:%H:%M:%S %z",
+    "%Y-%m",
+    "%Y/%m",
+    "%m/%Y",
+    "%Y-%b",
+    "%b-%Y",
+    "%b %Y",
+    "%B %Y",
+    "%Y %b",
+)
+"""As C's library, git and web servers write times; and months."""
+_SOME = 20
+"""So many texts tell most formats apart."""
 _DAY_FIRST, _MONTH_FIRST, _HALVES = "%d/%m/", "%m/%d/", "%p"
 _DATED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:")
 _RECENT_S = (100_000_000, 100_000_000_000)
@@ -43,6 +70,8 @@ def suggest_format(texts: Sequence[str]) -> str | None:
     'iso'
     >>> suggest_format(["01/02/2026 01:00 PM"])
     '%m/%d/%Y %I:%M %p'
+    >>> suggest_format(["Sun, 06 Nov 1994 08:49:37 GMT"]), suggest_format(["1977-Jan"])
+    ('%a, %d %b %Y %H:%M:%S %z', '%Y-%b')
     """
     if not texts:
         return None
@@ -54,7 +83,11 @@ def suggest_format(texts: Sequence[str]) -> str | None:
         low, high = (n * 1_000_000 for n in _RECENT_S)
         if wrong is None and all(low <= t.as_py() < high for t in times):
             return form
-    for form in (day + clock for day in _DAYS for clock in _CLOCKS):
+    some = [text.strip() for text in texts[:_SOME]]
+    for form in _list_forms():
+        regex = read_pattern(form).regex
+        if not all(re.search(regex, text) for text in some):
+            continue
         if (span := _measure(column, form)) is None:
             continue
         if not form.startswith(_DAY_FIRST):
@@ -64,6 +97,11 @@ def suggest_format(texts: Sequence[str]) -> str | None:
         first = turned is not None and (turned < span or (turned == span and _HALVES in form))
         return other if first else form
     return None
+
+
+def _list_forms() -> Iterator[str]:
+    yield from (day + clock for day in _DAYS for clock in (*_CLOCKS, *_ZONED))
+    yield from _OTHERS
 
 
 def find_turned(texts: Sequence[str], form: str) -> str | None:

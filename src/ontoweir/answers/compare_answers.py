@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _MULTIPLICITY = "multiplicity"
+_NAN = float("nan")
+"""One object, as rows with it are alike then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +86,6 @@ def _values(column: "pa.ChunkedArray") -> list[object]:
         column = column.cast(pa.timestamp("us", tz=column.type.tz)).cast(pa.int64())
         column = column.cast(pa.timestamp("us"))
     values: list[object] = column.to_pylist()
+    if pa.types.is_floating(column.type):
+        values = [v if v == v else _NAN for v in values]
     return values

@@ -95,7 +95,11 @@ def _read(file: Path) -> "Iterator[pa.Table]":
                 for group in range(opened.num_row_groups):
                     yield opened.read_row_group(group)
         case "csv":
-            yield pc.read_csv(file)
+            # what is not there is NULL, a text without letters is in quotes
+            kept = pc.ConvertOptions(
+                null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+            )
+            yield pc.read_csv(file, convert_options=kept)
         case "srj" | "nq":
             from ontoweir.answers.read_rdf import read_rdf
 

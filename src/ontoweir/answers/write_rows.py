@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def write_rows(
     rows: "pa.Table", form: Literal["csv", "jsonl"], out: TextIO, *, head: bool = True
 ) -> None:
-    """Write rows; NULL is an empty cell of CSV, `null` of JSON.
+    """Write rows; NULL is an empty cell of CSV, `null` of JSON; a text without letters is `""`.
 
     Args:
         rows: what is written.
@@ -30,7 +30,19 @@ def write_rows(
     if head:
         writer.writerow(rows.column_names)
     for row in rows.to_pylist():
-        writer.writerow(["" if v is None else show_cell(v) for v in row.values()])
+        cells = ["" if v is None else show_cell(v) for v in row.values()]
+        if "" in row.values() and len(cells) > 1:  # which is not NULL
+            shown = (
+                _quote(c) if v is not None else "" for v, c in zip(row.values(), cells, strict=True)
+            )
+            out.write(",".join(shown) + "\n")
+        else:
+            writer.writerow(cells)
+
+
+def _quote(cell: str) -> str:
+    """A cell of CSV, which says that it is not NULL."""
+    return '"{}"'.format(cell.replace('"', '""'))
 
 
 def show_cell(value: object) -> str:

@@ -32,13 +32,28 @@ from ontoweir.scaffold.texts.find_zone import find_zone
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_HINTS = ("ts", "time", "timestamp", "datetime", "date_time", "event_time", "resulttime", "date")
+_HINTS = (
+    "ts",
+    "time",
+    "timestamp",
+    "datetime",
+    "date_time",
+    "event_time",
+    "resulttime",
+    "date",
+    "epoch",
+    "t",
+)
 _WORDS = ("time", "stamp", "date", "zeit", "datum", "uhr", "tijd", "tid", "heure", "hora", "fecha")
 """In names of times, in some languages."""
+_UNNAMED = 99
+"""The rank of a column that is not called like a time."""
 _DAY = len("2026-01-05")
 _ZONED = re.compile(r"[T ].*(Z|z|[+-][0-9]{2}:?[0-9]{2})\s*$")
 _IN_ZONES = ("csv", "json", "parquet")
 """Formats whose times may be in a zone."""
+_OURS_S = (1_000_000_000, 2_200_000_000)
+"""Numbers with fractions between these that go on are seconds since 1970, likewise."""
 _SEEN = 1000
 """So many values say whether times have a zone."""
 _OURS_MS = (1_000_000_000_000, 2_200_000_000_000)
@@ -63,15 +78,24 @@ class Guessed:
 
 def guess_tables(samples: "list[Sample]") -> Guessed:
     """A catalog of tables: those with a time that goes on are streams, in steps of a microsecond;
-    columns that tell the sampled rows of others apart are their keys.
+    columns that tell the sampled rows of others apart are their keys. Where there is no such table,
+    years that go on will do, and else times in any order.
 
     Args:
         samples: of the tables.
     """
+    parted = [one for sample in samples for one in _part(sample)]
+    for ways in (_STRICT, _BY_YEAR, _IN_ANY_ORDER):
+        guessed = _guess(parted, ways)
+        if guessed.catalog.streams:
+            break
+    return guessed
+
+
+def _guess(samples: "list[Sample]", ways: "_Ways") -> Guessed:
     streams: dict[str, Stream] = {}
     relations: dict[str, Relation] = {}
     reasons = []
-    samples = [one for sample in samples for one in _part(sample)]
     for sample in samples:
         source = DataSource(
             sample.format,
@@ -85,7 +109,7 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
             streams[sample.name] = _guess_changes(sample, sample.changes, source)
             reasons.append((sample.name, f"its lines are changes, each with {sample.changes.time}"))
             continue
-        found = _find_time(sample)
+        found = _find_time(sample, ways)
         if found is None:
             columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types)
             others = {n.lower() for s in samples if s is not sample for n, _ in s.types}
@@ -131,7 +155,7 @@ def find_odd_times(samples: Sequence[Sample]) -> str | None:
 def _part(sample: Sample) -> list[Sample]:
     """The lines of a sample and, as a table of its own, the elements of their array; the latter
     alone, where the lines have no time."""
-    if sample.outer is None or _find_time(sample.outer) is None:
+    if sample.outer is None or _find_time(sample.outer, _STRICT) is None:
         return [sample]
     assert sample.unnest is not None
     inner = f"{sample.name}_{make_name(sample.unnest.rpartition('.')[2])}"
@@ -150,10 +174,28 @@ def _guess_changes(sample: Sample, changes: Changes, source: DataSource) -> Stre
     return Stream(sample.name, data, time, 1, None, tuple(columns), written=written)
 
 
-def _find_time(sample: Sample) -> tuple[str, TimeFormat | None, str] | None:
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """What makes a column the time of a stream: its rows are in its order (`orderly`); `least`: so
+    many parts of a time, a year first, where each is in a column of its own."""
+
+    orderly: bool
+    least: int
+
+    def fit(self, times: "list[int]") -> bool:
+        """Whether times are those of a stream."""
+        return _goes_on(times) if self.orderly else len(set(times)) > 1
+
+
+_STRICT, _BY_YEAR, _IN_ANY_ORDER = _Ways(True, 3), _Ways(True, 1), _Ways(False, 3)
+
+
+def _find_time(sample: Sample, ways: _Ways) -> tuple[str, TimeFormat | None, str] | None:
     """The column that is the time, how it is written, and why it is (None: there is none)."""
     ranked = sorted(sample.types, key=lambda c: _rank(c[0]))
     for name, kind in ranked:
+        if not ways.orderly and _rank(name) == _UNNAMED and isinstance(kind, IntType | FloatType):
+            continue
         found = _read_times(sample, name, kind)
         if found is None:
             continue
@@ -163,28 +205,30 @@ def _find_time(sample: Sample) -> tuple[str, TimeFormat | None, str] | None:
         if len(times) < 2:
             continue
         if all(time % UNITS_US["day"] == 0 for time in times):  # perhaps of one day
-            joined = _join_times(sample, name)
+            joined = _join_times(sample, name, ways)
             if joined is not None:
                 return joined
-        if _goes_on(times):
+        if ways.fit(times):
             return name, written, why
-    return _join_times(sample, None)
+    return _join_times(sample, None, ways)
 
 
-def _join_times(sample: Sample, day: str | None) -> tuple[str, TimeFormat | None, str] | None:
+def _join_times(
+    sample: Sample, day: str | None, ways: _Ways
+) -> tuple[str, TimeFormat | None, str] | None:
     """The time that several columns have: a day and a time of day, or its parts (None: there is no
     such)."""
     from ontoweir.scaffold.texts.join_times import join_clock, join_parts
 
     if sample.format != "csv" and day is not None:
         return None
-    found = join_parts(sample.types, sample.rows) if day is None else None
+    found = join_parts(sample.types, sample.rows, ways.least) if day is None else None
     made = [found] if found is not None else []
     for written, times, why in made if day is None else join_clock(sample.types, sample.rows, day):
-        if _goes_on(times):
+        if ways.fit(times):
             known = {n for n, _ in sample.types}
             called = next(n for n in ("ts", "time", "moment", "row_time") if n not in known)
-            return called, written, why
+            return (written.columns[0] if len(written.columns) == 1 else called), written, why
     return None
 
 
@@ -229,7 +273,7 @@ def _rank(name: str) -> int:
     if re.fullmatch("_c[0-9]+", plain):  # without a header
         return len(_HINTS) + 1
     said = any(word in plain for word in _WORDS) or re.search(r"(^|_)at$|[a-z]At$", name)
-    return len(_HINTS) if said else 99
+    return len(_HINTS) if said else _UNNAMED
 
 
 def _read_times(
@@ -262,8 +306,10 @@ def _read_times(
     if form is None:
         return None
     ours = form == "epoch_ms" and all(_OURS_MS[0] <= float(text) < _OURS_MS[1] for text in texts)
+    if form == "epoch_s" and isinstance(kind, FloatType):
+        ours = all(_OURS_S[0] <= float(text) < _OURS_S[1] for text in texts)
     told = {"/", ".", " ", "-"} & {*form} or form == "iso" or (ours and not _IS_ID.search(name))
-    if _rank(name) == 99 and not told:  # numbers, of anything
+    if _rank(name) == _UNNAMED and not told:  # numbers, of anything
         return None
     written = TimeFormat(form, (name,))
     read, wrong = read_times([column], written)

@@ -19,7 +19,9 @@ from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
 from ontoweir.scaffold.flatten_rows import write_plain
 from ontoweir.scaffold.guess_tables import find_odd_times, guess_tables
-from ontoweir.scaffold.join_streams import join_streams
+from ontoweir.scaffold.joins.find_same import Same, find_same
+from ontoweir.scaffold.joins.share_names import share_names
+from ontoweir.scaffold.joins.write_joins import write_joins
 from ontoweir.scaffold.measure_guessed import (
     DECLARED,
     Evidence,
@@ -42,6 +44,8 @@ from ontoweir.scaffold.write_terms import write_mapping, write_ontology
 _MOST, _AT_LEAST, _EACH = 12, 4, 3
 """So many queries are written, at most; over one stream the first number; over each of several the
 second."""
+_LARGE = 10_000_000
+"""Rows that no query of the first ones should have to be allowed to keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +102,7 @@ def make_scaffold(given: Given) -> Scaffold:
                 why="of SQL a project declares tables without data",
                 fix="name the one or the other",
             )
-        from ontoweir.scaffold.read_ddl import read_ddl  # brings sqlglot
+        from ontoweir.scaffold.ddl.read_ddl import read_ddl  # brings sqlglot
 
         declared = read_ddl(written)
         evidence = trust_declared(declared.catalog)
@@ -133,6 +137,7 @@ def _mark_declared(catalog: str) -> str:
         ("# seen: no value twice", "# as declared in SQL"),
         ("# seen: no data yet", "# a guess"),
         (" goes on from row to row: it is declared as a timestamp", " is declared as a timestamp"),
+        (" goes on from row to row: it has a watermark", " has a watermark"),
         ("no column of it is a time that goes on", "no column of it is a timestamp"),
     ):
         catalog = catalog.replace(seen, declared)
@@ -182,8 +187,8 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaff
     if not guessed.catalog.streams:
         raise _no_stream(given.data, find_odd_times(samples))
     evidence = measure_guessed(guessed.catalog, _spark)
-    joins = join_streams(evidence.catalog, _spark)
-    made = _write(evidence, guessed.reasons, left_out, given, joins)
+    same = find_same(evidence.catalog, _spark)
+    made = _write(evidence, guessed.reasons, left_out, given, same)
     no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines)
     catalog = note_lines(str(made.files["ontoweir.toml"]), dict(no_rows))
     return replace(made, files={**made.files, "ontoweir.toml": catalog}, no_rows=no_rows)
@@ -209,6 +214,13 @@ def _read_tables(tables: Sequence[Path], names: Mapping[str, Sequence[str]]) -> 
 
 
 def _no_stream(data: Sequence[str], odd: str | None = None) -> UsageError:
+    if all(Path(one).suffix.lower() == ".sql" for one in data):
+        return UsageError(
+            f"no table of {', '.join(data)} has a timestamp",
+            why="a stream has a column of times that its rows have themselves, not of when a "
+            "program processes them",
+            fix="declare one, as in ts TIMESTAMP",
+        )
     return UsageError(
         f"no table of {', '.join(data)} has a time that goes on",
         why=odd or "a stream has a column of times that, row by row, seldom go back",
@@ -224,13 +236,15 @@ def _write(
     reasons: Sequence[tuple[str, str]],
     left_out: tuple[str, ...],
     given: Given,
-    joins: Sequence[tuple[str, str]] = (),
+    same: Sequence[Same] = (),
 ) -> Scaffold:
-    """The files of a project over tables; `joins`: queries of several streams, which come first."""
+    """The files of a project over tables; `same`: columns of several streams that name the same
+    things, by which the first queries join."""
     catalog, vocabulary = evidence.catalog, given.vocabulary
     if not catalog.streams:
         raise _no_stream(given.data)
-    chosen = choose_terms(catalog, _choose_base(given), vocabulary, given.accept)
+    shared = share_names(same, catalog)
+    chosen = choose_terms(catalog, _choose_base(given), vocabulary, given.accept, shared)
     own = write_ontology(catalog, chosen)
     ontologies = [] if vocabulary is None else [glob.escape(str(vocabulary.file))]
     ontologies += [] if own is None else ["ontology.ttl"]
@@ -244,9 +258,13 @@ def _write(
         list(write_queries(stream, catalog, measured[stream.name], chosen.terms))
         for stream in catalog.streams.values()
     ]
+    joins = write_joins(same)
     queries = _choose_queries(files, [joins, *tried] if joins else tried)
     files |= {_file_of(query, text): text for query, text in queries.items()}
-    files["README.md"] = _write_readme(given, evidence, queries, own=own is not None)
+    guessed = " # guessed: " in files["mapping.r2rml.ttl"]
+    files["README.md"] = _write_readme(
+        given, evidence, queries, own=own is not None, guessed=guessed
+    )
     return Scaffold(
         files,
         tuple(evidence.catalog.streams),
@@ -275,39 +293,43 @@ def _file_of(query: str, text: str) -> str:
 def _choose_queries(
     files: Mapping[str, str], tried: Sequence[Sequence[tuple[str, str]]]
 ) -> dict[str, str]:
-    """The first queries over each stream that are bounded."""
-    bounded = dict(_keep_bounded(files, [query for one in tried for query in one]))
+    """The first queries over each stream that are bounded; those whose bound says little only where
+    there are few others."""
+    texts = dict(query for one in tried for query in one)
+    large = _keep_bounded(files, [*texts.items()])
+    kept = [sorted((n for n, _ in one if n in large), key=large.__getitem__) for one in tried]
     each = max(_EACH, _AT_LEAST // max(1, len(tried)))
-    chosen: dict[str, str] = {}
-    for one in tried:
-        chosen |= dict([(n, t) for n, t in one if n in bounded][:each])
-    left = [name for one in tried for name, _ in one if name in bounded and name not in chosen]
-    chosen |= {name: bounded[name] for name in left[: max(0, _AT_LEAST - len(chosen))]}
+    small = [sum(not large[name] for name in names) for names in kept]
+    kept = [names[: max(few, _EACH)] for names, few in zip(kept, small, strict=True)]
+    chosen = {name: texts[name] for names in kept for name in names[:each]}
+    left = [name for names in kept for name in names if name not in chosen and not large[name]]
+    chosen |= {name: texts[name] for name in left[: max(0, _AT_LEAST - len(chosen))]}
     return dict([*chosen.items()][:_MOST])
 
 
-def _keep_bounded(
-    files: Mapping[str, str], tried: Sequence[tuple[str, str]]
-) -> list[tuple[str, str]]:
-    """The queries that are bounded."""
-    kept = []
+def _keep_bounded(files: Mapping[str, str], tried: Sequence[tuple[str, str]]) -> dict[str, bool]:
+    """The queries that are bounded, by name, and whether the bound is so large that it says
+    little."""
+    kept: dict[str, bool] = {}
     with tempfile.TemporaryDirectory(prefix="ontoweir-init-") as folder:
         place = Path(folder)
         (place / "queries").mkdir()
         for name, text in (*files.items(), *((_file_of(n, t), t) for n, t in tried)):
             (place / name).write_text(text, encoding="utf-8")
         workspace = Workspace(load_project(place))
-        for name, text in tried:
+        for name, _ in tried:
             try:
-                if workspace.check(workspace.compile(name)).plans:
-                    kept.append((name, text))
+                verdict = workspace.check(workspace.compile(name))
+                if verdict.plans:
+                    rows = None if verdict.bound is None else verdict.bound.rows
+                    kept[name] = rows is not None and rows > _LARGE
             except OntoweirError:
                 continue
     return kept
 
 
 def _write_readme(
-    given: Given, evidence: Evidence, queries: Mapping[str, str], *, own: bool
+    given: Given, evidence: Evidence, queries: Mapping[str, str], *, own: bool, guessed: bool
 ) -> str:
     first = next(iter(queries), None)
     lines = [f"# {given.name}", "", "Made by `ontoweir init --from`. The next commands:", ""]
@@ -329,7 +351,8 @@ def _write_readme(
         most = "a class for each table, a property for each column"
         rest = "classes and properties for what that ontology has none for"
         lines.append(f"| `ontology.ttl` | {most if given.vocabulary is None else rest} |")
-    marked = "" if given.vocabulary is None else "; what is marked `guessed` goes by names"
+    by = "values and names" if given.vocabulary is None else "names"
+    marked = f"; what is marked `guessed` goes by {by}" if guessed else ""
     lines.append(f"| `mapping.r2rml.ttl` | which rows and columns these are{marked} |")
     lines += [
         f"| `{_file_of(n, t)}` | {t.splitlines()[0][2:].strip()} |" for n, t in queries.items()

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.mappings.model.catalog import (
@@ -36,12 +37,15 @@ from ontoweir.measuring.propose_declarations import (
     propose_declarations,
     propose_nullable,
 )
+from ontoweir.scaffold.mend_types import mend_types
 from ontoweir.scaffold.terms.describe_stream import find_own_id, names_thing
 from ontoweir.scaffold.terms.name_terms import names_rows
 
 if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredStream
 
+_SHARES = (0.5, 0.99, 0.999)
+"""Of so many timestamps the measured quantiles are."""
 _SECOND = 1_000_000
 UNITS_US = tuple(n * _SECOND for n in (86_400, 3_600, 1_800, 900, 600, 300, 60, 30, 15, 10, 5, 1))
 """The units of time that a stream is given, the greatest that fits."""
@@ -83,6 +87,7 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
         DataError: data cannot be read.
     """
     found = measure_streams(catalog, list(catalog.streams.values()), spark, None)
+    catalog, found = mend_types(catalog, found, spark)
     streams: dict[str, Stream] = {}
     units = []
     for name, stream in catalog.streams.items():
@@ -154,7 +159,8 @@ def _mark_nullable(stream: Stream, measured: "MeasuredStream") -> Stream:
     """The stream, where columns in which NULL was seen are declared so: but for those of a key, in
     which a row has values."""
     key = {name for key in stream.keys for name in key}
-    null = {n for n, c in measured.columns.items() if c.nulls and n not in key}
+    wrong = measured.mistyped  # which are none of a column that is declared
+    null = {n for n, c in measured.columns.items() if c.nulls > wrong.get(n, 0) and n not in key}
     if stream.data.mqtt:  # others may lack what all of these have, but no level of a topic
         levels = dict(stream.data.mqtt)["topic"].split("/")
         null = {n for n in measured.columns if f"{{{n}}}" not in levels}
@@ -261,8 +267,16 @@ def _may_repeat(declared: Declared, stream: Stream, measured: "MeasuredStream") 
     if len(others) != 1 or not numbers:
         return False
     distinct = measured.columns[others[0]].distinct or measured.rows
-    pairs = measured.rows * (measured.rate - 1) / 2  # at most
-    return pairs < _EXPECTED * distinct
+    return _count_pairs(measured) < _EXPECTED * distinct
+
+
+def _count_pairs(measured: "MeasuredStream") -> float:
+    """How many pairs of rows share a timestamp, at most."""
+    most = (measured.rate,) * len(_SHARES) if measured.rates is None else measured.rates.quantiles
+    ends = [0.0, *_SHARES, 1.0]
+    shares = (b - a for a, b in pairwise(ends))
+    sizes = (*most, measured.rate)
+    return sum(p * measured.rows * n * (n - 1) / 2 for p, n in zip(shares, sizes, strict=True))
 
 
 def _choose_unit(stream: Stream, step_us: int | None) -> tuple[Stream, str]:

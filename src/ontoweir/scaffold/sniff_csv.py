@@ -47,7 +47,10 @@ _SHORT, _FEW, _RARE = 8, 3, 0.1
 column, at most."""
 _MARKS = {"mm", "nd", "ice", "eqp", "bkw", "mnt", "err", "error", "bad", "fault", "nodata"}
 _FRACTION = re.compile(r"[+-]?[0-9]*[.,][0-9]+")
-_DAY = re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.*")
+_DAY = re.compile(
+    r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.*"
+    r"|(?:[A-Z][a-z]{2}, )?[0-9]{1,2}[- /][A-Za-z]{3,9}[- /][0-9]{2,4}\b.*"
+)
 _YEARS = (1900, 2100)
 """Whole numbers between these are names of columns, too."""
 
@@ -299,6 +302,11 @@ def _is_padded(columns: Sequence[Sequence[str]], null: str) -> bool:
 def _is_null(text: str) -> bool:
     plain = text.strip().lower()
     return plain in _NULLS or bool(_NULLS_OF_NUMBERS.fullmatch(plain))
+
+
+def stands_for_nothing(text: str) -> bool:
+    """Whether a text among numbers or times stands for what is missing, as `nil` and `MM` do."""
+    return bool(text) and "|" not in text and (_is_null(text) or text.lower() in _MARKS)
 
 
 def _leave(cells: Sequence[str], nulls: Sequence[str]) -> list[str]:

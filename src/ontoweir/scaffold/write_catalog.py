@@ -80,7 +80,8 @@ def _stream(
     null: Mapping[str, str],
     not_declared: Sequence[str],
 ) -> Iterator[str]:
-    yield f"# A stream, as {stream.timestamp} goes on from row to row: {why}."
+    order = "goes on from row to row" if not stream.data.sort else "orders its rows"
+    yield f"# A stream, as {stream.timestamp} {order}: {why}."
     yield f"[streams.{stream.name}]"
     yield from _source(stream.data, stream.name)
     entries = [
@@ -166,13 +167,21 @@ def _describe_ranges(
 
 
 def _describe_nulls(stream: Stream, measured: "MeasuredStream | None") -> Iterator[tuple[str, str]]:
-    """In how many rows columns that are declared nullable are NULL."""
+    """In how many rows columns that are declared nullable are NULL, and in how many there is
+    something else than is declared."""
+    if measured is None:
+        return
     for column in stream.columns:
-        if column.nullable and measured is not None:
-            nulls = measured.columns[column.name].nulls
-            if not nulls:
-                continue
-            yield column.name, f"NULL in {nulls:,} of {measured.rows:,} rows"
+        found = measured.columns.get(column.name)
+        said = []
+        wrong = measured.mistyped.get(column.name, 0)
+        if column.nullable and found is not None and found.nulls > wrong:
+            said.append(f"NULL in {found.nulls - wrong:,} of {measured.rows:,} rows")
+        if wrong:
+            rows = f"{wrong:,} of {measured.rows:,} rows"
+            said.append(f"something else in {rows}, which are rejected: see check --data")
+        if said:
+            yield column.name, "; ".join(said)
 
 
 def _relation(relation: Relation, null: Mapping[str, str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, FloatType, Stream
 from ontoweir.mappings.model.parse_duration import UNITS_US, show_duration
-from ontoweir.scaffold.terms.describe_stream import describe_stream
+from ontoweir.scaffold.terms.describe_stream import Subject, describe_stream
 from ontoweir.scaffold.terms.name_terms import local_name
 from ontoweir.scaffold.terms.terms import Terms
 
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredStream
 
 _KNOWN = {"urn:ontoweir:": "ow", "http://www.w3.org/2001/XMLSchema#": "xsd"}
-_BUCKETS = (("PT1M", "minute"), ("PT1H", "hour"), ("P1D", "day"))
+_DAYS_US = UNITS_US["day"]
+_BUCKETS = (
+    ('"PT1M"^^xsd:dayTimeDuration', "minute", UNITS_US["minute"]),
+    ('"PT1H"^^xsd:dayTimeDuration', "hour", UNITS_US["hour"]),
+    ('"P1D"^^xsd:dayTimeDuration', "day", _DAYS_US),
+    ('"P1M"^^xsd:yearMonthDuration', "month", 30 * _DAYS_US),
+    ('"P1Y"^^xsd:yearMonthDuration', "year", 365 * _DAYS_US),
+)
+"""Durations, what they are called, and about how long they are (µs)."""
 _ALIKE = 3
 """So many columns, at least, are said to be alike."""
 _MANY = 50
@@ -41,9 +49,10 @@ def write_queries(
     leads = "" if subject.entity is None else terms.show(terms.about[stream.name].iri)
     about = f" ; {leads} ?it" if leads else ""
     shown = "" if subject.entity is None else "?it "
+    each = shown if subject.entity is None or _comes_again(measured, subject.entity) else ""
     row = f"?row a {kind}{about}"
     width, unit = _bucket(measured)
-    grouped = f'(ow:tumble(?t, "{width}"^^xsd:dayTimeDuration) AS ?{unit})'
+    grouped = f"(ow:tumble(?t, {width}) AS ?{unit})"
     if subject.value is not None:
         of = terms.show(terms.columns[stream.name, subject.value].iri)
         value, limit = f" ; {of} ?value", _middle(measured, subject.value)
@@ -59,8 +68,8 @@ def write_queries(
             f"{name}-by-{unit}",
             (
                 f"# How many there were, and their average, {unit} by {unit}.\n{head}"
-                f"SELECT {shown}?{unit} (COUNT(*) AS ?rows) (AVG(?value) AS ?average)\n"
-                f"WHERE {{\n  GRAPH ?t {{ {row}{value} }}\n}}\nGROUP BY {shown}{grouped}\n"
+                f"SELECT {each}?{unit} (COUNT(*) AS ?rows) (AVG(?value) AS ?average)\n"
+                f"WHERE {{\n  GRAPH ?t {{ {row}{value} }}\n}}\nGROUP BY {each}{grouped}\n"
             ),
         )
     else:
@@ -68,8 +77,8 @@ def write_queries(
             f"{name}-by-{unit}",
             (
                 f"# How many there were, {unit} by {unit}.\n{head}"
-                f"SELECT {shown}?{unit} (COUNT(*) AS ?rows)\n"
-                f"WHERE {{\n  GRAPH ?t {{ {row} }}\n}}\nGROUP BY {shown}{grouped}\n"
+                f"SELECT {each}?{unit} (COUNT(*) AS ?rows)\n"
+                f"WHERE {{\n  GRAPH ?t {{ {row} }}\n}}\nGROUP BY {each}{grouped}\n"
             ),
         )
     told = subject.value if subject.value is not None else subject.state
@@ -87,7 +96,7 @@ def write_queries(
                 f"FROM {_name(stream.name)}\n"
             ),
         )
-    yield from _ask_alike(stream, name, unit)
+    yield from _ask_columns(stream, name, unit, subject)
     if subject.entity is not None and _comes_again(measured, subject.entity):
         within = _again_us(stream, measured, subject.entity)
         width = f"PT{within // UNITS_US['second']}S"
@@ -99,6 +108,25 @@ def write_queries(
                 f"  GRAPH ?t1 {{ ?one a {kind} ; {leads} ?it }}\n"
                 f"  GRAPH ?t2 {{ ?other a {kind} ; {leads} ?it }}\n"
                 f'  FILTER(?t1 < ?t2 && ?t2 - ?t1 <= "{width}"^^xsd:dayTimeDuration)\n}}\n'
+            ),
+        )
+
+
+def _ask_columns(
+    stream: Stream, name: str, unit: str, subject: Subject
+) -> Iterator[tuple[str, str]]:
+    """What is asked of columns alone: the averages of those that are alike; of rows that are about
+    nothing, between which values one lies."""
+    yield from _ask_alike(stream, name, unit)
+    if subject.entity is None and subject.value is not None:
+        time, value = _name(stream.timestamp), _name(subject.value)
+        yield (
+            f"{name}-range",
+            (
+                f"-- The least and the greatest value, {unit} by {unit} (SQL, over the tables).\n"
+                f"SELECT date_trunc('{unit}', {time}) AS since,\n"
+                f"  MIN({value}) AS least, MAX({value}) AS greatest\n"
+                f"FROM {_name(stream.name)}\nGROUP BY date_trunc('{unit}', {time})\n"
             ),
         )
 
@@ -122,7 +150,7 @@ def _ask_alike(stream: Stream, name: str, unit: str) -> Iterator[tuple[str, str]
 def _list_alike(stream: Stream) -> list[str]:
     """The measured columns whose names differ in digits alone, as of one sensor each, if they are
     several (else none)."""
-    known = {stream.timestamp.lower(), "which", "value"} | {u for _, u in _BUCKETS}
+    known = {stream.timestamp.lower(), "which", "value"} | {u for _, u, _ in _BUCKETS}
     if known & {c.name.lower() for c in stream.columns}:
         return []
     numbers = [c.name for c in stream.columns if isinstance(c.type, FloatType)]
@@ -187,14 +215,18 @@ def _middle(measured: "MeasuredStream", column: str) -> str:
         return "0"
     low, high = float(found.minimum), float(found.maximum)
     middle = low + 0.75 * (high - low)
-    return str(floor(middle)) if abs(middle) >= 10 else f"{middle:.2f}"
+    if abs(middle) >= 10:
+        return str(floor(middle))
+    return f"{middle:.2f}" if abs(middle) >= 1 else f"{middle:.2g}"
 
 
 def _bucket(measured: "MeasuredStream") -> tuple[str, str]:
-    """A bucket of time, and what it is called."""
+    """A bucket of time, in which there may be several timestamps, and what it is called."""
     if measured.first_us is None or measured.last_us is None:
-        return _BUCKETS[1]
-    span, step = measured.last_us - measured.first_us, measured.step_us or 1
-    wider = [b for b in _BUCKETS if UNITS_US[b[1]] > step] or [_BUCKETS[-1]]
-    fits = [b for b in wider if span // UNITS_US[b[1]] >= _MANY]
-    return fits[-1] if fits else wider[0]
+        return _BUCKETS[1][:2]
+    span = measured.last_us - measured.first_us
+    apart = span * measured.rate // max(measured.rows, 1)  # on average, where all are full
+    apart = max(min(apart, measured.gap_us or apart), measured.step_us or 1)
+    wider = [b for b in _BUCKETS if b[2] >= 2 * apart] or [_BUCKETS[-1]]
+    fits = [b for b in wider if span // b[2] >= _MANY]
+    return (fits[-1] if fits else wider[0])[:2]

@@ -8,7 +8,7 @@ from ontoweir.scaffold.terms.choose_terms import Chosen
 from ontoweir.scaffold.terms.describe_stream import Subject, describe_stream, find_own_id
 from ontoweir.scaffold.terms.find_units import QUDT, UNIT, find_unit
 from ontoweir.scaffold.terms.name_terms import class_of
-from ontoweir.scaffold.terms.terms import RESULT_TIME, SOSA, Term, Terms, entity_name
+from ontoweir.scaffold.terms.terms import RESULT_TIME, SOSA, Term, Terms, entity_name, entity_path
 
 _UNITS = {QUDT: "qudt", UNIT: "unit"}
 _W3 = {
@@ -43,6 +43,8 @@ def write_ontology(catalog: Catalog, chosen: Chosen) -> str | None:
     leads: dict[str, str] = {}
     for name, term in terms.about.items():
         _declare(terms, term, _describe_ends(name, terms), leads)
+    for term in terms.links.values():
+        _declare(terms, term, "", leads)
     timed = values.pop(terms.show(RESULT_TIME), None) is not None
     if chosen.vocabulary is not None and not (classes or values or leads or timed):
         return None
@@ -64,9 +66,11 @@ def _describe_ends(stream: str, terms: Terms) -> str:
     """What is said of the property that leads from a stream's rows to what they are about: from
     which class, and to which, where that is always the same one. Else rows of each would be of the
     others' classes, too."""
-    mine = [n for n, term in terms.about.items() if term.iri == terms.about[stream].iri]
-    ends = (("domain", terms.classes), ("range", terms.entities))
-    said = ((end, {kinds[n].iri for n in mine}) for end, kinds in ends)
+    iri = terms.about[stream].iri
+    mine = [n for n, term in terms.about.items() if term.iri == iri]
+    linked = [name for (name, _), term in terms.links.items() if term.iri == iri]
+    ends = (("domain", terms.classes, [*mine, *linked]), ("range", terms.entities, mine))
+    said = ((end, {kinds[n].iri for n in names}) for end, kinds, names in ends)
     return "".join(f" ; rdfs:{end} {terms.show(*iris)}" for end, iris in said if len(iris) == 1)
 
 
@@ -151,9 +155,14 @@ def _map_stream(stream: Stream, catalog: Catalog, terms: Terms) -> Iterator[str]
     parts = [(time, f'rr:column "{stream.timestamp}"')]
     entity = ""
     if subject.entity is not None:
-        entity = f"{terms.base}{_entity_path(subject)}/{{{subject.entity}}}"
+        entity = _thing(terms, stream.name, subject)
         parts.append((terms.about[stream.name], f'rr:template "{entity}"'))
-    yield from _properties(terms, [*parts, *_columns(stream, terms)])
+    told = {
+        f'rr:template "{_thing(terms, stream.name, Subject(column, None, None))}"': same.because
+        for (name, column), same in terms.shared.items()
+        if name == stream.name
+    }
+    yield from _properties(terms, [*parts, *_columns(stream, terms)], told)
     if subject.entity is not None and subject.relation is None:
         yield ""
         # of one entity several streams, or a table of its own, may speak
@@ -178,14 +187,18 @@ def _columns(table: Stream | Relation, terms: Terms) -> Iterator[tuple[Term, str
         term, link = (m.get((table.name, column.name)) for m in (terms.columns, terms.links))
         assert term is not None
         if link is not None:
-            path = _entity_path(Subject(column.name, references.get(column.name), None))
-            yield link, f'rr:template "{terms.base}{path}/{{{column.name}}}"'
-        if link is None or not terms.is_own(term):
+            subject = Subject(column.name, references.get(column.name), None)
+            yield link, f'rr:template "{_thing(terms, table.name, subject)}"'
+        if link is None or terms.is_own(link) or not terms.is_own(term):
             yield term, f'rr:column "{column.name}"'
 
 
-def _entity_path(subject: Subject) -> str:
-    return subject.relation or entity_name(subject).lower()
+def _thing(terms: Terms, table: str, subject: Subject) -> str:
+    """The template of what a column names: the same as in other streams that name it."""
+    assert subject.entity is not None
+    same = terms.shared.get((table, subject.entity))
+    path = entity_path(subject) if same is None else same.path
+    return f"{terms.base}{path}/{{{subject.entity}}}"
 
 
 def _head(
@@ -205,12 +218,17 @@ def _head(
     yield f"    rr:subjectMap {shown}{_because(kind)}"
 
 
-def _properties(terms: Terms, parts: "list[tuple[Term, str]]") -> Iterator[str]:
+def _properties(
+    terms: Terms, parts: "list[tuple[Term, str]]", told: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """`told`: by object map, why things have the IRIs that they have."""
     yield "    rr:predicateObjectMap"
     for number, (term, value) in enumerate(parts, 1):
         end = " ." if number == len(parts) else " ,"
         shown = f"rr:predicate {terms.show(term.iri)} ; rr:objectMap [ {value} ]"
-        yield f"        [ {shown} ]{end}{_because(term)}"
+        why = [because for because in (term.because, (told or {}).get(value)) if because]
+        said = _plain(f" # guessed: {'; '.join(why)}") if why else ""
+        yield f"        [ {shown} ]{end}{said}"
 
 
 def _because(term: Term) -> str:

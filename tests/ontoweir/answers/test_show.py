@@ -1,6 +1,10 @@
 """`ontoweir show`: rows of answers, chosen and sorted."""
 
+import io
 import json
+import signal
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -104,6 +108,63 @@ def test_what_is_wrong(run: Run, folder: Path, arguments: tuple[str, ...], said:
     assert ran.code == 2
     assert said in ran.err
     assert len(ran.err.splitlines()) == 1
+
+
+def test_csv_tells_null_from_a_text_without_letters(run: Run, tmp_path: Path) -> None:
+    rows = [{"k": "", "n": 1.5}, {"k": None, "n": None}, {"k": "NA", "n": float("nan")}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    made = run("show", tmp_path / "a.parquet", "--format", "csv")
+    (tmp_path / "a.csv").write_text(made.out)
+    assert run("diff", tmp_path / "a.csv", tmp_path / "a.parquet", "--exit-code").code == 0
+    found = run("show", tmp_path / "a.csv", "--where", "k IS NULL", "--format", "jsonl")
+    assert [json.loads(line) for line in found.out.splitlines()] == [{"k": None, "n": None}]
+
+
+def _pipe(monkeypatch: pytest.MonkeyPatch, held: str) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(held.encode())))
+
+
+def test_what_is_piped_in(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for form in ("csv", "jsonl"):
+        held = run("show", folder, "--format", form).out
+        _pipe(monkeypatch, held)
+        assert run("show", "-", "--format", form, "--where", "speed = 9").out.count("road 1") == 1
+        _pipe(monkeypatch, held)
+        same = run("diff", "-", folder, "--exit-code")
+        assert (same.code, same.out.split(",")[0]) == (0, "10 answers in both")
+    _pipe(monkeypatch, " ")
+    none = run("show", "-")
+    assert (none.code, "standard input has no answers" in none.err) == (2, True)
+    twice = run("diff", "-", "-")
+    assert (twice.code, "both results are standard input" in twice.err) == (2, True)
+
+
+def test_answers_are_followed_from_before_the_first(tmp_path: Path) -> None:
+    place = tmp_path / "out" / "answers" / "q"
+    asked = [sys.executable, "-m", "ontoweir", "show", str(place), "--follow", "--format", "jsonl"]
+    with subprocess.Popen(
+        asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
+    ) as shown:
+        assert shown.stdout is not None
+        assert shown.stderr is not None
+        assert "waiting for answers" in shown.stderr.readline()
+        place.mkdir(parents=True)
+        for part in range(2):
+            pq.write_table(_table(5 * part, 5), place / ".made")
+            (place / ".made").rename(place / f"part-{part}.parquet")
+            rows = [json.loads(shown.stdout.readline()) for _ in range(5)]
+            assert [row["speed"] for row in rows] == [
+                n * 7 % 10 for n in range(5 * part, 5 * part + 5)
+            ]
+        shown.send_signal(signal.SIGINT)
+        shown.communicate()
+        assert shown.returncode == 130
+
+
+def test_what_cannot_be_followed(run: Run, tmp_path: Path) -> None:
+    for what, said in (("SELECT k FROM s", "--follow with a query"), ("-", "standard input")):
+        ran = run("show", what, "--follow", "--project", tmp_path)
+        assert (ran.code, said in ran.err) == (2, True), ran.err
 
 
 def test_no_answers(run: Run, tmp_path: Path) -> None:

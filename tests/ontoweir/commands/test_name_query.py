@@ -198,3 +198,17 @@ def test_queries_that_are_typed_run_apart(run: Run, folder: Path) -> None:
     assert len(list((folder / "out").iterdir())) == 2
     other = run("run", "SELECT a + 2 AS c FROM s", folder, "--once", "--output", folder / "x")
     assert f"in {folder / 'x'}" in other.out
+
+
+@pytest.mark.parametrize("command", ["replay", "register"])
+def test_without_a_project_that_is_what_is_said(
+    command: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    more = ("--output", "x.csv") if command == "replay" else ()
+    ran = run(command, "hourly", *more)
+    assert (ran.code, "there is no project file ontoweir.toml" in ran.err) == (2, True), ran.err
+    (tmp_path / "rooms").mkdir()  # a folder is taken for a project, of which a query is missing
+    ran = run(command, "rooms", *more)
+    assert ran.code == 2
+    assert "--query" in ran.err

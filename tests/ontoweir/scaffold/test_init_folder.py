@@ -63,7 +63,7 @@ def test_each_table_is_one(run: Run, tmp_path: Path, data: Path) -> None:
     assert run("check", tmp_path / "p", "--data", "-q").code == 0
     names = [file.stem for file in (tmp_path / "p" / "queries").iterdir()]
     assert {name.partition("-")[0] for name in names} == {"readings", "events"}
-    ran = run("replay", "readings-by-hour", "--project", tmp_path / "p", "--output", tmp_path / "o")
+    ran = run("replay", "readings-by-day", "--project", tmp_path / "p", "--output", tmp_path / "o")
     assert ran.code == 0, ran.err
 
 

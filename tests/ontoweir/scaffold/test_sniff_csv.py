@@ -112,9 +112,9 @@ def test_from_a_spreadsheet_to_an_answer(run: Run, tmp_path: Path) -> None:
     above = _answers(run, "zaehlerstaende-above", project)
     assert [row["value"] for row in above][-1] == 95.5
     assert above[-1]["it"].endswith("/1001")
-    hours = _answers(run, "zaehlerstaende-by-hour", project)
-    assert len(hours) == 95  # the last hour is not over
-    assert (hours[3]["rows"], hours[3]["average"]) == (1, 3.3)
+    days = _answers(run, "zaehlerstaende-by-day", project)  # of what is read each hour
+    assert len(days) == 6  # of two meters; the last day is not over
+    assert (days[0]["rows"], round(days[0]["average"], 6)) == (12, 11.35)
 
 
 def test_a_packed_file_of_a_device(run: Run, tmp_path: Path) -> None:

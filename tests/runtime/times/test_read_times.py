@@ -22,6 +22,12 @@ PATTERNS = (
     "%Y-%m-%dT%H:%M:%S%z",
     "%d/%m/%Y",
     "%m/%d/%Y %T",
+    "%a, %d %b %Y %H:%M:%S %z",
+    "%A %d %B %Y %H:%M",
+    "%Y",
+    "%Y-%m",
+    "%b-%Y",
+    "%B %y",
 )
 
 
@@ -73,6 +79,36 @@ def test_patterns_are_those_of_strptime(form: str, zone: str | None) -> None:
     assert read(texts, form, zone=zone) == [
         None if t is None else expected(str(t), form, zone) for t in texts
     ]
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Copenhagen"])
+def test_24_00_is_the_end_of_a_day(zone: str | None) -> None:
+    form = "%m/%d/%Y %H:%M:%S"
+    texts: list[object] = ["02/28/2026 24:00:00", "12/31/2026 24:00:00", "03/28/2026 24:00:00"]
+    ends: list[object] = ["03/01/2026 00:00:00", "01/01/2027 00:00:00", "03/29/2026 00:00:00"]
+    assert read(texts, form, zone=zone) == read(ends, form, zone=zone)
+    later: list[object] = ["02/28/2026 24:00:01", "02/28/2026 24:01:00", "02/28/2026 25:00:00"]
+    assert read(later, form, zone=zone) == [None] * 3
+    parts = "%Y-%m-%d %H:%M:%S.%f"
+    assert read(["2026-02-28 24:00:00.0"], parts) == read(["2026-03-01 00:00:00.0"], parts)
+    assert read(["2026-02-28 24:00:00.5"], parts) == [None]
+
+
+def test_zones_by_name_and_several_blanks() -> None:
+    form = "%a %b %d %H:%M:%S %z %Y"
+    (plain, *others) = read(
+        [
+            "Sun Mar 1 00:00:00 +0000 2026",
+            "Sun Mar  1 00:00:00 UTC 2026",
+            "Sun Mar 1 00:00:00 GMT 2026",
+        ],
+        form,
+    )
+    assert plain == (datetime(2026, 3, 1, tzinfo=UTC) - EPOCH) // US
+    assert others == [plain, plain]
+    assert (
+        read(["Xyz Mar 1 00:00:00 +0000 2026", "Sun Mar 1 00:00:00 CET 2026"], form) == [None] * 2
+    )
 
 
 def test_hours_that_are_there_twice_or_not_at_all() -> None:

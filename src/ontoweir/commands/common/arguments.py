@@ -150,6 +150,8 @@ _SQL, _SPARQL = (".sql",), (".rq", ".sparql")
 _ASKED: list[Path] = []
 """Files of SPARQL that this command names itself."""
 _NAMING = ("--query", "--sql", "--for", "--sparql")
+_OF_ONE = ("replay", "register", "plot")
+"""Commands that need a query; without a project, that is what there is none of."""
 FLAGS = (
     *("--allow-changes", "--allow-unbounded", "--expand", "--final", "--help", "--live", "--once"),
     *("--mappings-only", "--parts-may-go", "--quiet", "--replace", "--serve", "--skip-refused"),
@@ -187,7 +189,7 @@ def name_query(given: Sequence[str]) -> list[str]:
             made[place : place + 1] = [_naming(given[0]), ask_sparql(text)]
             return made
         plain = re.fullmatch(r"[\w-]+", text) is not None and not _is_project(text, alone)
-        if plain and _has_project(given, alone):
+        if plain and (given[0] in _OF_ONE or _has_project(given, alone)):
             made[place : place + 1] = [_naming(given[0]), text]
             return made
     return made

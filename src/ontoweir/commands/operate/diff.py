@@ -25,7 +25,9 @@ def add_diff(commands: Any) -> None:
         epilog="examples: `ontoweir diff before.parquet after.parquet`; "
         "`ontoweir diff examples/traffic ../older/examples/traffic`",
     )
-    diff.add_argument("before", metavar="A", help="a result, or a project's folder")
+    diff.add_argument(
+        "before", metavar="A", help="a result, - for one from standard input, or a project's folder"
+    )
     diff.add_argument("after", metavar="B", help="another one")
     diff.add_argument(
         "--ignore",
@@ -62,9 +64,17 @@ def _is_project(path: Path) -> bool:
 def _diff_results(args: argparse.Namespace) -> bool:
     from ontoweir.answers.compare_answers import compare_answers
     from ontoweir.answers.read_answers import find_answers
+    from ontoweir.answers.take_piped import take_piped
 
-    before, after = find_answers(Path(args.before)), find_answers(Path(args.after))
-    found = compare_answers(before.read(), after.read(), args.ignore)
+    if args.before == args.after == "-":
+        raise UsageError(
+            "both results are standard input",
+            why="it is read once",
+            fix="name a file for one of them",
+        )
+    with take_piped(Path(args.before)) as one, take_piped(Path(args.after)) as other:
+        before, after = find_answers(one), find_answers(other)
+        found = compare_answers(before.read(), after.read(), args.ignore)
     if args.format == "json":
         print(json.dumps(_describe(found)))
     else:

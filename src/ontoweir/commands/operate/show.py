@@ -46,7 +46,8 @@ def add_show(commands: Any) -> None:
         "what",
         nargs="?",
         metavar="RESULT|QUERY",
-        help="what replay or run has written; or a query: its name, SPARQL or SQL, or a file of it",
+        help="what replay or run has written, or - for standard input; or a query: its name, "
+        "SPARQL or SQL, or a file of it",
     )
     add_project_arguments(show)
     show.add_argument(
@@ -75,7 +76,8 @@ def add_show(commands: Any) -> None:
     show.add_argument(
         "--follow",
         action="store_true",
-        help="of a folder that a run writes to: go on with the rows that come, until stopped",
+        help="of a folder that a run writes to, or will write to: go on with the rows that come, "
+        "until stopped",
     )
     show.set_defaults(run=_show)
 
@@ -84,6 +86,7 @@ def _show(args: argparse.Namespace) -> int:
     from ontoweir.answers.choose_rows import Wanted, choose_rows
     from ontoweir.answers.read_answers import find_answers
     from ontoweir.answers.show_rows import show_rows
+    from ontoweir.answers.take_piped import take_piped
 
     if args.limit < 0 or (args.follow and args.sort):
         raise UsageError(
@@ -94,6 +97,12 @@ def _show(args: argparse.Namespace) -> int:
             fix="leave one of them out" if args.limit >= 0 else "write a whole number; 0 is all",
         )
     _settle_what(args)
+    if args.what == "-" and args.follow:
+        raise UsageError(
+            "--follow with standard input",
+            why="what it has is looked at when it ends",
+            fix="leave --follow out, or name the folder that a run writes to",
+        )
     wanted = Wanted(args.where, tuple(args.sort), args.limit or None, args.columns)
     path = Path(args.what)
     if language_of_text(args.what) == "sparql":
@@ -102,12 +111,15 @@ def _show(args: argparse.Namespace) -> int:
         args.what = ask_file(path) if language_of(path) != "sql" else args.what
         above = (p for p in path.resolve().parents if (p / PROJECT_FILE).is_file())
         args.project = args.project if args.has_project else next(map(str, above), args.project)
-    elif language_of(path) != "sql" and (_exists(path) or not _is_query(args)):
-        answers = find_answers(path)
-        show_rows(choose_rows(answers.read(), wanted), args.format, sys.stdout)
-        if args.follow:
-            _follow(path, answers, wanted, args.format)
+    elif language_of(path) != "sql" and (_exists(path) or _is_path(args) or not _is_query(args)):
+        with take_piped(path) as file:
+            answers = _await(file) if args.follow else find_answers(file)
+            show_rows(choose_rows(answers.read(), wanted), args.format, sys.stdout)
+            if args.follow:
+                sys.stdout.flush()
+                _follow(path, answers, wanted, args.format)
         return 0
+    _refuse_following(args)
     with _replayed(args) as file:
         show_rows(choose_rows(find_answers(file).read(), wanted), args.format, sys.stdout)
     return 0
@@ -149,6 +161,45 @@ def _is_query(args: argparse.Namespace) -> bool:
     """Whether something that is no file is to be taken for a query: it is the text of one, or has
     no suffix of a file."""
     return language_of_text(args.what) == "sql" or not Path(args.what).suffix
+
+
+def _is_path(args: argparse.Namespace) -> bool:
+    """Whether what is no file yet is to be taken for one: it has the form of a path, and is to be
+    followed; or it is standard input."""
+    return args.what == "-" or (
+        args.follow and language_of_text(args.what) is None and len(Path(args.what).parts) > 1
+    )
+
+
+def _refuse_following(args: argparse.Namespace) -> None:
+    """
+    Raises:
+        UsageError: a query is to be followed.
+    """
+    if args.follow:
+        raise UsageError(
+            "--follow with a query",
+            why="a query is replayed over the history, which ends",
+            fix="follow what a run of it writes, as in "
+            "`ontoweir show out/answers/QUERY --follow`, beside `ontoweir run`",
+        )
+
+
+def _await(path: Path) -> "Answers":
+    """The answers in a file or folder, as soon as there are some."""
+    from ontoweir.answers.read_answers import find_answers
+
+    told = False
+    while True:
+        try:
+            return find_answers(path)
+        except UsageError:
+            if path.is_file():
+                raise
+        if not told:
+            print(f"waiting for answers in {path} (Ctrl-C ends)", file=sys.stderr, flush=True)
+            told = True
+        time.sleep(_OFTEN)
 
 
 @contextmanager

@@ -43,8 +43,9 @@ def add_init(commands: Any) -> None:
         "Kafka, as in kafka://host:9092/readings, whose first messages are copied into the project "
         "(with --spark); a file "
         "of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; a workbook of Excel "
-        "(.xlsx, with ontoweir[excel]), its sheets; or SQL that creates tables (.sql), whose data "
-        "is to come. InfluxDB's line protocol and annotated CSV, a JSON document such as "
+        "(.xlsx, with ontoweir[excel]), its sheets; or SQL that creates tables (.sql), "
+        "PostgreSQL's or Flink's, whose data is to come. InfluxDB's line protocol and annotated "
+        "CSV, a JSON document such as "
         "Prometheus answers, and columns parted by blanks, as vmstat prints them, are copied into "
         "the project, as is what a URL or - (standard input) has",
     )

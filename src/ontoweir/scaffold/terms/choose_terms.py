@@ -1,6 +1,6 @@
 """Choose the terms of a project among those of an ontology."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -8,7 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.scaffold.terms.candidate import Candidate
 from ontoweir.scaffold.terms.describe_stream import describe_stream
 from ontoweir.scaffold.terms.propose_terms import propose_classes, propose_properties
-from ontoweir.scaffold.terms.terms import Term, Terms, own_terms
+from ontoweir.scaffold.terms.terms import Shared, Term, Terms, own_terms
 from ontoweir.scaffold.terms.vocabulary import Vocabulary
 
 Accept: TypeAlias = Callable[[Candidate, Terms], bool]
@@ -32,7 +32,11 @@ def accept_sure(candidate: Candidate, terms: Terms) -> bool:
 
 
 def choose_terms(
-    catalog: Catalog, base: str, vocabulary: Vocabulary | None, accept: Accept
+    catalog: Catalog,
+    base: str,
+    vocabulary: Vocabulary | None,
+    accept: Accept,
+    shared: Mapping[tuple[str, str], Shared] | None = None,
 ) -> Chosen:
     """The project's own terms; of an ontology, those that are accepted take their place.
 
@@ -42,8 +46,9 @@ def choose_terms(
         vocabulary: the ontology (None: there is none).
         accept: is asked for one candidate after the other; of a part of a table no more, when one
             has been taken.
+        shared: by stream and column, what other streams name, too.
     """
-    terms = own_terms(catalog, base)
+    terms = own_terms(catalog, base, shared)
     if vocabulary is None:
         return Chosen(terms)
     terms = replace(terms, prefixes={**vocabulary.prefixes, **terms.prefixes})
@@ -80,7 +85,7 @@ def _put_classes(terms: Terms, catalog: Catalog, taken: Sequence[Candidate]) -> 
 
 
 def _put_properties(terms: Terms, taken: Sequence[Candidate]) -> Terms:
-    about, columns, links = dict(terms.about), dict(terms.columns), {}
+    about, columns, links = dict(terms.about), dict(terms.columns), dict(terms.links)
     for one in taken:
         term = Term(one.term, one.because)
         assert one.column is not None

@@ -17,6 +17,9 @@ from ontoweir.scaffold.terms.name_terms import class_of, without_id
 _NUMBERS = {"id", "nr", "no", "number", "nummer", "mmsi", "imei", "imo"}
 _THINGS = {"mmsi", "imei", "imo"}
 """Of them those that number things, alone, too."""
+_VALUES = {"value", "val", "wert", "valeur", "valor", "reading", "measurement"}
+_TIMES = {"date", "time", "day", "datum", "zeit", "tag", "timestamp", "datetime", "month", "year"}
+"""Words in the names of columns that are another time of a row, which is not what it is about."""
 _PLACES = {"lat", "latitude", "lon", "lng", "long", "longitude"}
 """Words in the names of columns that say where something is, which is not its value."""
 
@@ -43,7 +46,7 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
             entity, relation = reference.columns[0], reference.relation
     own = find_own_id(stream)
     things = (c for c in stream.columns if isinstance(c.type, IntType | StringType))
-    names = [c.name for c in things if c.name != own]
+    names = [c.name for c in things if c.name != own and not _TIMES & {*_words(c.name)}]
     for key in stream.keys:
         others = [n for n in key if n != stream.timestamp]
         if entity is None and len(others) == 1 and len(key) == 2 and others[0] in names:
@@ -53,7 +56,9 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
     texts = (
         c.name
         for c in stream.columns
-        if isinstance(c.type, StringType) and c.name != own and (c.enum is None or len(c.enum) > 1)
+        if isinstance(c.type, StringType)
+        and c.name in names
+        and (c.enum is None or len(c.enum) > 1)
     )
     entity = entity or next(called, None) or next(texts, None)
     numbers = [
@@ -66,11 +71,12 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
     measured = [n for n in numbers if not isinstance(kinds[n], IntType)]
     keys = {n for key in stream.keys for n in key}
     plain = [n for n in numbers if n not in keys and not names_thing(n)]
+    called_so = [n for n in numbers if _VALUES & {*_words(n)}]
     told = [n for n, k in kinds.items() if isinstance(k, StringType | BooleanType)]
     state = next((n for n in told if n not in {entity, *keys}), None)
     if entity is not None and relation is None:
         relation = _find_rows(entity, stream, catalog)
-    return Subject(entity, relation, next(iter([*measured, *plain]), None), state)
+    return Subject(entity, relation, next(iter([*called_so, *measured, *plain]), None), state)
 
 
 def find_own_id(stream: Stream) -> str | None:

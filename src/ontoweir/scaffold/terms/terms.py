@@ -23,11 +23,22 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
+class Shared:
+    """What several columns call the same things: the `path` of their IRIs, before the value, the
+    name of their class (`kind`), and the evidence that they are the same."""
+
+    path: str
+    kind: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
 class Terms:
     """By table: the class of its rows. By stream: of what its rows are about, the class, and the
     property that leads there. By table and column: the property of its values (a stream's time is a
     column); and `links`: properties that lead from a row to what a column names. `prefixes`: by
-    namespace. `base`: of all IRIs that are the project's own."""
+    namespace. `base`: of all IRIs that are the project's own. `shared`: by stream and column, what
+    other streams name, too, as it seems."""
 
     base: str
     classes: Mapping[str, Term]
@@ -36,6 +47,7 @@ class Terms:
     columns: Mapping[tuple[str, str], Term]
     links: Mapping[tuple[str, str], Term] = field(default_factory=dict)
     prefixes: Mapping[str, str] = field(default_factory=dict)
+    shared: Mapping[tuple[str, str], Shared] = field(default_factory=dict)
 
     def show(self, iri: str) -> str:
         """An IRI in Turtle and SPARQL: with its prefix, if it has one."""
@@ -49,13 +61,18 @@ class Terms:
         return term.because is None
 
 
-def own_terms(catalog: Catalog, base: str) -> Terms:
-    """A class for each table, and a property for each column; places have the W3C's.
+def own_terms(
+    catalog: Catalog, base: str, shared: Mapping[tuple[str, str], Shared] | None = None
+) -> Terms:
+    """A class for each table, and a property for each column; places have the W3C's. From columns
+    that name what other streams know, and that rows are not about, a property leads there, too.
 
     Args:
         catalog: the tables.
         base: of all IRIs.
+        shared: by stream and column, what other streams name, too.
     """
+    shared = shared or {}
     own = f"{base}ns#"
     classes = {n: Term(own + class_of(n)) for n in (*catalog.streams, *catalog.relations)}
     entities, about = {}, {}
@@ -64,7 +81,8 @@ def own_terms(catalog: Catalog, base: str) -> Terms:
         subject = describe_stream(stream, catalog)
         if subject.entity is None:
             continue
-        kind = entity_name(subject)
+        same = shared.get((name, subject.entity))
+        kind = entity_name(subject) if same is None else same.kind
         entities[name] = Term(own + kind)
         about[name] = Term(f"{own}of{kind}")
     tables: list[Stream | Relation] = [*catalog.streams.values(), *catalog.relations.values()]
@@ -73,8 +91,23 @@ def own_terms(catalog: Catalog, base: str) -> Terms:
         for column in table.columns:
             iri = places.get(column.name, own + property_of(column.name))
             columns[table.name, column.name] = Term(iri)
+    links: dict[tuple[str, str], Term] = {}
+    for (name, linked), same in shared.items():
+        if describe_stream(catalog.streams[name], catalog).entity == linked:
+            continue
+        mine = {links[at].iri for at in links if at[0] == name}
+        mine |= {about[name].iri} if name in about else set()
+        iri = f"{own}of{same.kind}"
+        if iri in mine:  # two columns name such things
+            iri = f"{own}of{class_of(linked)}Column"
+        links[name, linked] = Term(iri)
     prefixes = {own: "", SOSA: "sosa", GEO: "geo"}
-    return Terms(base, classes, entities, about, columns, {}, prefixes)
+    return Terms(base, classes, entities, about, columns, links, prefixes, shared)
+
+
+def entity_path(subject: Subject) -> str:
+    """What the IRIs of what rows are about have before its name."""
+    return subject.relation or entity_name(subject).lower()
 
 
 def entity_name(subject: Subject) -> str:

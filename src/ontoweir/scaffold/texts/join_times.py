@@ -24,7 +24,7 @@ _PARTS = (
 )
 """Directives of patterns, what a column of each has, and what such a column is called."""
 _DAYS = 3
-"""Of them the first, which make a day."""
+"""Of them the first, which make a day; a year alone, or with a month, may be no time of rows."""
 T = TypeVar("T")
 _SEEN = 1000
 """So many values say how times are written."""
@@ -72,7 +72,7 @@ def tell_turned(texts: Sequence[str], form: str) -> str:
 
 
 def join_parts(
-    types: "Sequence[tuple[str, ColumnType]]", rows: "pa.Table"
+    types: "Sequence[tuple[str, ColumnType]]", rows: "pa.Table", least: int = _DAYS
 ) -> tuple[TimeFormat, list[int], str] | None:
     """The same of a year, a month and a day, and what there is of hour, minute and second, each in
     a column of its own that is called so (None: there are none).
@@ -80,6 +80,7 @@ def join_parts(
     Args:
         types: of the columns.
         rows: of a file.
+        least: so many of them there are; 1: a year is enough.
     """
     import pyarrow as pa
 
@@ -93,7 +94,7 @@ def join_parts(
             break
         found.append((directive, said, name))
     columns = [rows.column(name) for _, _, name in found]
-    if len(found) < _DAYS or any(column.null_count for column in columns):
+    if len(found) < least or any(column.null_count for column in columns):
         return None
     form = " ".join(f"%{directive}" for directive, _, _ in found)
     written = TimeFormat(form, tuple(name for _, _, name in found))

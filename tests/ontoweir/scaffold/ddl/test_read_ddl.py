@@ -79,7 +79,7 @@ def test_the_data_comes_later(run: Run, tmp_path: Path) -> None:
     [
         ("CREATE TABLE t (a INT;", "it is not SQL that is known"),
         ("SELECT 1", "no table is created"),
-        ("CREATE TABLE t (a INT)", "has a time that goes on"),
+        ("CREATE TABLE t (a INT)", "has a timestamp"),
     ],
 )
 def test_what_is_refused(run: Run, tmp_path: Path, text: str, told: str) -> None:

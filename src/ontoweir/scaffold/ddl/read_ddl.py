@@ -26,6 +26,8 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.scaffold.ddl.read_flink import FlinkTable, is_flink, read_flink
 from ontoweir.scaffold.flatten_rows import make_name
 
 _SECOND = 1_000_000
@@ -62,29 +64,55 @@ def read_ddl(files: Sequence[Path]) -> DeclaredTables:
         UsageError: there is no such file.
         DataError: one is not SQL, or creates no table.
     """
-    tables = [_Table(made) for file in files for made in _list_created(file)]
+    tables = [table for file in files for table in _list_tables(file)]
     streams: dict[str, Stream] = {}
     relations: dict[str, Relation] = {}
     reasons = []
     for table in tables:
         source = DataSource("parquet", f"data/{table.name}.parquet")
-        time = next((c.name for c in table.columns if isinstance(c.type, TimestampType)), None)
+        times = [c.name for c in table.columns if isinstance(c.type, TimestampType)]
+        marked = None if table.flink is None else table.flink.time
+        time = marked if marked in times else next(iter(times), None)
         if time is None:
             relations[table.name] = Relation(
                 table.name, source, table.columns, table.keys, table.references
             )
             continue
-        columns = tuple(c for c in table.columns if c.name != time)
+        written = None if table.flink is None or marked != time else table.flink.written
+        parts = {time, *(() if written is None else written.columns)}
+        columns = tuple(c for c in table.columns if c.name not in parts)
         streams[table.name] = Stream(
-            table.name, source, time, _SECOND, None, columns, table.keys, table.references
+            table.name,
+            source,
+            time,
+            _SECOND,
+            None,
+            columns,
+            table.keys,
+            table.references,
+            written=written,
         )
-        reasons.append((table.name, "it is declared as a timestamp"))
+        reasons.append((table.name, _tell_time(table, time)))
     kept = {n: replace(s, references=_known(s.references, relations)) for n, s in streams.items()}
     static = {
         n: replace(r, references=_known(r.references, relations)) for n, r in relations.items()
     }
     left_out = tuple(f"{t.name}.{column}" for t in tables for column in t.left_out)
     return DeclaredTables(Catalog(kept, static), tuple(reasons), left_out)
+
+
+def _tell_time(table: "_Table", time: str) -> str:
+    """Why a column is a stream's time."""
+    flink = table.flink
+    if flink is None or flink.time != time:
+        return "it is declared as a timestamp"
+    if not flink.delay_us:
+        return "it has a watermark"
+    late = show_duration(flink.delay_us)
+    return (
+        f'it has a watermark {late} behind, which is lateness = "{late}" in its timestamp; add '
+        "that with max_per_timestamp, the rows that share one at most"
+    )
 
 
 def _known(
@@ -103,7 +131,11 @@ def _known(
     return tuple(dict.fromkeys(found))
 
 
-def _list_created(file: Path) -> list[exp.Create]:
+def _list_tables(file: Path) -> "list[_Table]":
+    """
+    Raises:
+        UsageError, DataError: as `read_ddl`.
+    """
     if not file.is_file():
         raise UsageError(
             f"there is no {file}",
@@ -112,39 +144,58 @@ def _list_created(file: Path) -> list[exp.Create]:
             source=Source(str(file)),
         )
     try:
-        statements = parse(file.read_text(encoding="utf-8"), read="postgres")
-    except (SqlglotError, UnicodeDecodeError) as error:
-        details: list[Any] = getattr(error, "errors", [])
-        line = details[0].get("line") if details else None
-        raise DataError(
-            f"it is not SQL that is known: {str(error).splitlines()[0][:200]}",
-            why="tables are read from CREATE TABLE, in the dialect of PostgreSQL",
-            fix="correct it, or leave out what is not about tables",
-            source=Source(str(file), line),
-        ) from error
-    created = [
-        s for s in statements if isinstance(s, exp.Create) and isinstance(s.this, exp.Schema)
-    ]
-    if not created:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise _not_known(file, error, 0) from error
+    if is_flink(text):
+        tables = [
+            _Table(made, flink)
+            for flink in read_flink(text)
+            for made in _parse(file, flink.sql, "spark", flink.line)
+        ]
+    else:
+        tables = [_Table(made) for made in _parse(file, text, "postgres", 0)]
+    if not tables:
         raise DataError(
             "no table is created",
             why="tables are read from CREATE TABLE",
             fix="name a file that has it",
             source=Source(str(file)),
         )
-    return created
+    return tables
+
+
+def _parse(file: Path, text: str, dialect: str, line: int) -> list[exp.Create]:
+    """The tables that a text creates; `line`: where it is in its file (0: it is all of it)."""
+    try:
+        statements = parse(text, read=dialect)
+    except SqlglotError as error:
+        raise _not_known(file, error, line) from error
+    return [s for s in statements if isinstance(s, exp.Create) and isinstance(s.this, exp.Schema)]
+
+
+def _not_known(file: Path, error: Exception, line: int) -> DataError:
+    details: list[Any] = getattr(error, "errors", [])
+    place = line or (details[0].get("line") if details else None)
+    return DataError(
+        f"it is not SQL that is known: {str(error).splitlines()[0][:200]}",
+        why="tables are read from CREATE TABLE, in the dialect of PostgreSQL, or of Flink",
+        fix="correct it, or leave out what is not about tables",
+        source=Source(str(file), place),
+    )
 
 
 class _Table:
-    """What a CREATE TABLE declares."""
+    """What a CREATE TABLE declares; `flink`: what is only Flink's of it."""
 
-    def __init__(self, created: exp.Create) -> None:
+    def __init__(self, created: exp.Create, flink: FlinkTable | None = None) -> None:
+        self.flink = flink
         schema = created.this
         self.name = make_name(schema.this.name)
         self._keys: list[tuple[str, ...]] = []
         self._references: list[Reference] = []
         columns: dict[str, Column] = {}
-        self.left_out: list[str] = []
+        self.left_out = [] if flink is None else [*flink.left_out]
         for part in _flat(schema.expressions):
             if isinstance(part, exp.ColumnDef):
                 kind = _column_type(part.args.get("kind"))

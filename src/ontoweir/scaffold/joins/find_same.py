@@ -1,13 +1,12 @@
-"""Write first queries that join two streams by columns that seem to name the same things."""
+"""Find columns of two streams that seem to name the same things."""
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import combinations
-from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ontoweir.mappings.model.catalog import Catalog, Column, IntType, Stream, StringType
-from ontoweir.mappings.model.parse_duration import UNITS_US, show_duration
 from ontoweir.measuring.measure_streams import measure_streams
 from ontoweir.scaffold.terms.describe_stream import describe_stream
 from ontoweir.scaffold.terms.name_terms import class_of
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from ontoweir.runtime.measure.measured import MeasuredStream
 
-_End = tuple[Stream, Column]
+End: TypeAlias = tuple[Stream, Column]
 
 _NUMBERS = {"id", "uuid", "guid", "no", "nr", "number", "code", "key"}
 """Words that a column's name may end with, beside what it names."""
@@ -27,10 +26,30 @@ _LEAST = 2
 """Of so many values at least."""
 
 
-def join_streams(catalog: Catalog, spark: "Callable[[], SparkSession]") -> list[tuple[str, str]]:
-    """Queries, by name, of rows of a stream after rows of another one with the same value, within
-    a limit of time. That the values are of the same things is a guess, by the columns' names and
-    by how many values are in both, which each query says.
+@dataclass(frozen=True, slots=True)
+class Same:
+    """A column of a stream whose values are among those of another one's: so many (`met`) of the
+    `values`; rows come at most `lag_us` after the first one there with their value. `again_us`:
+    the time after which a thing of the other stream is seen again, on average."""
+
+    few: End
+    many: End
+    met: int
+    values: int
+    lag_us: int
+    again_us: int
+
+    @property
+    def because(self) -> str:
+        """The evidence, in words."""
+        (late, mine), (early, theirs) = self.few, self.many
+        there = f"{early.name}.{theirs.name}"
+        return f"{self.met:,} of {self.values:,} values of {late.name}.{mine.name} are in {there}"
+
+
+def find_same(catalog: Catalog, spark: "Callable[[], SparkSession]") -> list[Same]:
+    """Columns that seem to name the same things, which is a guess: by their names, and by how many
+    values are in both.
 
     Args:
         catalog: with streams that have data.
@@ -43,17 +62,16 @@ def join_streams(catalog: Catalog, spark: "Callable[[], SparkSession]") -> list[
     ends = {(stream.name, column.name) for pair in pairs for stream, column in pair}
     streams = [s for s in catalog.streams.values() if any(s.name == name for name, _ in ends)]
     measured = measure_streams(catalog, streams, spark, None, ends) if pairs else {}
-    made: dict[str, str] = {}
+    found = []
     for pair in pairs:
         few, many = sorted(pair, key=lambda end: measured[end[0].name].rows)
-        shared = _count_shared(measured, few, many)
-        if shared is not None:
-            name = f"{few[0].name}-after-{many[0].name}".replace("_", "-")
-            made.setdefault(name, _ask(few, many, measured[many[0].name], shared))
-    return [*made.items()]
+        same = _compare(measured, few, many)
+        if same is not None:
+            found.append(same)
+    return found
 
 
-def _list_pairs(catalog: Catalog) -> Iterator[tuple[_End, _End]]:
+def _list_pairs(catalog: Catalog) -> Iterator[tuple[End, End]]:
     """Columns of two streams, not of one file, that are called alike, one of which tells what its
     stream's rows are about."""
     about = {n: describe_stream(s, catalog).entity for n, s in catalog.streams.items()}
@@ -89,43 +107,19 @@ def _is_of_one_kind(one: Column, other: Column) -> bool:
     return any(isinstance(one.type, k) and isinstance(other.type, k) for k in kinds)
 
 
-def _count_shared(
-    measured: "dict[str, MeasuredStream]", few: _End, many: _End
-) -> tuple[int, int] | None:
-    """How many values of the one are in the other, and how many it has (None: too few)."""
+def _compare(measured: "dict[str, MeasuredStream]", few: End, many: End) -> Same | None:
+    """The values of the one that are in the other (None: too few)."""
     from ontoweir.runtime.measure.measure_lag import measure_lag
 
+    theirs_of = measured[many[0].name]
     mine = measured[few[0].name].spans.get(few[1].name)
-    theirs = measured[many[0].name].spans.get(many[1].name)
+    theirs = theirs_of.spans.get(many[1].name)
     if mine is None or theirs is None:
         return None
     lag = measure_lag(mine, theirs)
     if lag is None or lag.values < max(_LEAST, _CONTAINED * len(mine.values)):
         return None
-    return lag.values, len(mine.values)
-
-
-def _ask(few: _End, many: _End, measured: "MeasuredStream", shared: tuple[int, int]) -> str:
-    """The query; within twice the time after which a thing of the one is seen again."""
-    (late, mine), (early, theirs) = few, many
-    span = (measured.last_us or 0) - (measured.first_us or 0)
-    things = measured.columns[theirs.name].distinct or 1
-    step = max(late.step_us, early.step_us, UNITS_US["second"])
-    within = max(2, ceil(2 * span * things / max(measured.rows, 1) / step)) * step
-    met, of = (f"{n:,}" for n in shared)
-    return (
-        f"-- Rows of {late.name} after those of {early.name} about the same, within "
-        f"{show_duration(within)} (a guess: {met} of {of} values of {late.name}.{mine.name} are in "
-        f"{early.name}.{theirs.name}).\n"
-        f"SELECT DISTINCT late.{_quote(mine.name)} AS it, early.{_quote(early.timestamp)} AS "
-        f"before, late.{_quote(late.timestamp)} AS after\n"
-        f"FROM {_quote(early.name)} AS early JOIN {_quote(late.name)} AS late\n"
-        f"  ON early.{_quote(theirs.name)} = late.{_quote(mine.name)}\n"
-        f"WHERE early.{_quote(early.timestamp)} <= late.{_quote(late.timestamp)}\n"
-        f"  AND late.{_quote(late.timestamp)} <= early.{_quote(early.timestamp)}"
-        f" + INTERVAL '{within // UNITS_US['second']}' SECOND\n"
-    )
-
-
-def _quote(name: str) -> str:
-    return f"`{name}`"
+    span = (theirs_of.last_us or 0) - (theirs_of.first_us or 0)
+    things = theirs_of.columns[many[1].name].distinct or 1
+    again = span * things // max(theirs_of.rows, 1)
+    return Same(few, many, lag.values, len(mine.values), lag.greatest_us, again)

@@ -1,6 +1,7 @@
 """`ontoweir init --from` of two files whose columns name the same things by other names."""
 
 import csv
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -57,12 +58,59 @@ def test_columns_that_name_the_same_are_joined(
         if things[r % 5] == visited[v % 3]
         and timedelta() <= at - (_BEGIN + timedelta(minutes=r)) <= within
     }
-    rows = list(csv.DictReader(shown.out.splitlines()))
     assert expected
-    assert {
-        (r["it"], *(datetime.fromisoformat(r[n]).replace(tzinfo=None) for n in ("before", "after")))
-        for r in rows
-    } == expected
+    assert _read(shown.out) == expected
+    # the mapping says so, too, and marks it; SPARQL has the same answers
+    mapping = (tmp_path / "p" / "mapping.r2rml.ttl").read_text()
+    assert mapping.count(f"# guessed: 3 of 3 values of visits.{other} are in readings.{key}") == 2
+    assert "`guessed` goes by values" in (tmp_path / "p" / "README.md").read_text()
+    (leads,) = {*re.findall(r"rr:predicate (:of\w+)", mapping)}
+    shown = run("show", _SPARQL % (leads, leads), *asked[2:])
+    assert shown.code == 0, shown.err
+    assert {(it.rpartition("/")[2], *times) for it, *times in _read(shown.out)} == expected
+
+
+_SPARQL = """
+PREFIX : <http://p.example/ns#>
+PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>
+SELECT DISTINCT ?it (?t1 AS ?before) (?t2 AS ?after)
+WHERE {
+  GRAPH ?t1 { ?one a :Reading ; %s ?it }
+  GRAPH ?t2 { ?other a :Visit ; %s ?it }
+  FILTER(?t1 <= ?t2 && ?t2 - ?t1 <= "PT10M"^^xsd:dayTimeDuration)
+}
+"""
+
+
+def _read(shown: str) -> set[tuple[str, datetime, datetime]]:
+    return {
+        (
+            r["it"],
+            datetime.fromisoformat(r["before"]).replace(tzinfo=None),
+            datetime.fromisoformat(r["after"]).replace(tzinfo=None),
+        )
+        for r in csv.DictReader(shown.splitlines())
+    }
+
+
+def test_what_rows_are_not_about_leads_there_too(run: Run, tmp_path: Path) -> None:
+    _write(tmp_path, "device", "device_id", [*"abcde"], [*"bde"])
+    visits = tmp_path / "visits.csv"
+    head, *rows = visits.read_text().splitlines()
+    rows = [f"{row},{n}" for n, row in enumerate(rows)]  # a visit is about its team
+    team = [
+        f"{time},t{n % 2},{rest}" for n, (time, rest) in enumerate(r.split(",", 1) for r in rows)
+    ]
+    visits.write_text("\n".join([f"{head.replace(',', ',team,', 1)},no", *team]) + "\n")
+    query = _init(run, tmp_path)
+    asked = ("--project", tmp_path / "p", "--limit", "0", "--format", "csv")
+    shown = run("show", query.stem, *asked)
+    assert shown.code == 0, shown.err
+    there = run("show", _SPARQL % (":ofDevice", ":ofDevice"), *asked)
+    assert there.code == 0, there.err
+    assert _read(shown.out)
+    assert {(it.rpartition("/")[2], *t) for it, *t in _read(there.out)} == _read(shown.out)
+    assert ":deviceId" in (tmp_path / "p" / "mapping.r2rml.ttl").read_text()  # the value, too
 
 
 @pytest.mark.parametrize(
@@ -78,3 +126,5 @@ def test_others_are_not_joined(
 ) -> None:
     _write(tmp_path, key, other, [*"abcde"], visited)
     assert not _init(run, tmp_path).exists()
+    mapping = (tmp_path / "p" / "mapping.r2rml.ttl").read_text()
+    assert "# guessed" not in mapping

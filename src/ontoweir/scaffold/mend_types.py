@@ -1,0 +1,90 @@
+"""Mend the types of columns of which the beginning of a file said too little."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    ColumnType,
+    DecimalType,
+    FloatType,
+    IntType,
+    Stream,
+    StringType,
+)
+from ontoweir.measuring.measure_streams import measure_streams
+from ontoweir.run.check_data import DataCheck
+from ontoweir.scaffold.sniff_csv import stands_for_nothing
+
+if TYPE_CHECKING:
+    from ontoweir.runtime.measure.measured import MeasuredStream
+
+_ROUNDS = 8
+"""So many times it is looked for more values that are not of their types."""
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WHY = " is not of its type"
+_OFTEN = 0.01
+"""Where of so many of the rows the values are none, a column is one of texts."""
+
+
+def mend_types(
+    catalog: Catalog, measured: "Mapping[str, MeasuredStream]", spark: Any
+) -> "tuple[Catalog, dict[str, MeasuredStream]]":
+    """The catalog, such that all rows at hand have values of their types, and what is measured of
+    it: texts that stand for what is missing are NULL (of CSV); numbers with a fraction among whole
+    ones make a column one of doubles; other texts, where they are frequent, one of texts. Where
+    they are rare, they are left: these rows are rejected.
+
+    Args:
+        catalog: the tables.
+        measured: of its streams.
+        spark: gives the session where a source needs it.
+
+    Raises:
+        DataError: data cannot be read.
+    """
+    found = dict(measured)
+    for name in [n for n, m in found.items() if m.mistyped]:
+        for _ in range(_ROUNDS):
+            stream = catalog.streams[name]
+            mended = _mend(stream, catalog, found[name], spark) if found[name].mistyped else stream
+            if mended == stream:
+                break
+            catalog = replace(catalog, streams={**catalog.streams, name: mended})
+            found |= measure_streams(catalog, [mended], spark, None)
+    return catalog, found
+
+
+def _mend(stream: Stream, catalog: Catalog, measured: "MeasuredStream", spark: Any) -> Stream:
+    """The stream as some of its wrong values say that it should be declared."""
+    wrong = DataCheck(catalog, spark).find_in(stream)
+    for violation in wrong.violations:
+        column = stream.column(violation.reason.removesuffix(_WHY))
+        if column is None or not violation.reason.endswith(_WHY):
+            continue
+        texts = [str(e.values.get(column.name)).strip() for e in violation.examples]
+        if stream.data.format == "csv" and (nulls := [t for t in texts if stands_for_nothing(t)]):
+            return _leave_out(stream, nulls)
+        kind = _widen(column.type, texts)
+        if kind is None and violation.rows > _OFTEN * measured.rows:
+            kind = StringType()
+        if kind is not None:
+            columns = (replace(c, type=kind) if c == column else c for c in stream.columns)
+            return replace(stream, columns=tuple(columns))
+    return stream
+
+
+def _widen(kind: ColumnType, texts: list[str]) -> ColumnType | None:
+    """A type of numbers that has these, too (None: there is none)."""
+    numbers = isinstance(kind, IntType | DecimalType) and all(map(_NUMBER.fullmatch, texts))
+    return FloatType() if numbers else None
+
+
+def _leave_out(stream: Stream, nulls: list[str]) -> Stream:
+    """The stream, with more texts that stand for what is missing."""
+    options = dict(stream.data.options)
+    known = [*options.get("nullValues", "").split("|"), *nulls]
+    options["nullValues"] = "|".join(dict.fromkeys(t for t in known if t))
+    return replace(stream, data=replace(stream.data, options=tuple(options.items())))
