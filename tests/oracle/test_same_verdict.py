@@ -329,8 +329,11 @@ def test_a_list_of_constants_is_one_condition(seed: int) -> None:
     verdict = listed(range(12))
     if verdict.tier is Tier.UNSATISFIABLE:
         return  # each for a reason of its own
-    # a constant may make two occurrences one row: that disjunct is another one
-    assert len(verdict.disjuncts) <= 2
+    # a constant may make two occurrences one row, or settle what a value is compared with: that
+    # disjunct is another one
+    compared = [c for c in query.conditions if isinstance(c, Compare) and c.op is not Op.EQ]
+    alone = all(isinstance(c.right, Constant) for c in compared if attribute in (c.left, c.right))
+    assert len(verdict.disjuncts) <= (2 if alone else 12)
     if len(verdict.disjuncts) == 1:
         check_same(verdict, between(range(12)))
 
