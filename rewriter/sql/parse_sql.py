@@ -42,6 +42,8 @@ from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
+from ontoweir.rewriter.registers.latest_beside import read_latest_beside
+from ontoweir.rewriter.registers.pad_latest import pad_latest
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.sessions.read_sessions import take_session
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
@@ -96,6 +98,14 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     try:
         whole = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
+
+        def read_whole(one: "exp.Query", free: frozenset[int]) -> SpjUnion:
+            tree = settle_phrasings(one, catalog)
+            return reader.read_whole(tree, catalog, name, nullable=free, changing=True)
+
+        beside = read_latest_beside(written, catalog, settle_phrasings)
+        if beside is not None:
+            return hold_rows(pad_latest(beside, read_whole), catalog)
         written = beside_subqueries(read_as_of(written), catalog)
         written = settle_phrasings(window_subqueries(written, catalog), catalog)
 
@@ -111,12 +121,10 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             ended = read_standing(latest.tree, catalog)
         if ended is not None and (united := unite_standing(ended, read, catalog)) is not None:
             return united
-        tree = name_aggregates(latest.tree)
-        trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
         if latest.key is None:
-            return reader.read(trees, catalog, name)
+            return reader.read_whole(latest.tree, catalog, name)
         free = frozenset(range(len(latest.tree.selects))) - set(latest.key)
-        made = reader.read(trees, catalog, name, nullable=free, changing=True)
+        made = reader.read_whole(latest.tree, catalog, name, nullable=free, changing=True)
         mine = tuple(made.variables[n] for n in latest.key)
         return hold_rows(replace(made, standing=Standing(mine)), catalog)
     except SqlUnitsDiffer as units:
@@ -199,6 +207,20 @@ class _Reader:
         except _StillSeveral:
             return tree, catalog, ()
         return made
+
+    def read_whole(
+        self,
+        tree: "exp.Query",
+        catalog: Catalog,
+        name: str,
+        *,
+        nullable: frozenset[int] = frozenset(),
+        changing: bool = False,
+    ) -> SpjUnion:
+        """A query, with subqueries in FROM."""
+        tree = name_aggregates(tree)
+        trees, catalog = merge_subqueries(tree, catalog, self.read_answers, self.read_absence)
+        return self.read(trees, catalog, name, nullable=nullable, changing=changing)
 
     def read(
         self,
