@@ -10,7 +10,6 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.differences.name_columns import is_static
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
-from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain, resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.read_latest import read_latest
@@ -57,42 +56,24 @@ def read_latest_beside(
     """
     from sqlglot import exp
 
-    joins = tree.args.get("joins") or ()
-    if not isinstance(tree, exp.Select):
+    join = _find_join(tree, catalog)
+    if join is None or not isinstance(tree, exp.Select):
         return None
-    outer = [j for j in joins if j.args.get("side")]
-    others = [j for j in joins if j not in outer]
-    if len(outer) != 1 or any(j.args.get("kind") not in (None, "", "INNER", "CROSS") for j in others):
-        return None
-    (join,) = outer
-    inside, alias = join.this, join.this.alias_or_name
-    if str(join.side).upper() != "LEFT" or join.args.get("method") or join.args.get("kind"):
-        return None
-    if not isinstance(inside, exp.Subquery) or not isinstance(inside.this, exp.Select):
-        return None
-    own, allowed = list_tables(tree, catalog), {"expressions", "from_", "joins", "where", *_AROUND}
-    if not is_static(own) or len(own.tables) != len(joins) or not alias or not is_plain(inside):
-        return None
-    if {k for k, v in tree.args.items() if v} - allowed or alias in own.tables:
-        return None
-    latest = read_latest(_settle(inside.this, catalog, settle), catalog)
+    own, alias = list_tables(tree, catalog), join.this.alias_or_name
+    latest = read_latest(settle(join.this.this.copy(), catalog), catalog)
     if latest.key is None or not isinstance(latest.tree, exp.Select):
         return None
     inner = latest.tree
     mine = list_tables(inner, catalog)
-    ((base, stream),) = mine.tables.items()
-    if not isinstance(stream, Stream):
-        return None
+    (stream,) = mine.tables.values()
     shown = {e.alias_or_name.lower(): _rename(e.unalias(), mine, alias) for e in inner.expressions}
-    written = tree.copy()
-    scope = Scope(catalog, {**own.tables, alias: stream})
+    written, scope = tree.copy(), Scope(catalog, {**own.tables, alias: stream})
     _open_using(written, alias, own)
     if not _put(written, own, alias, shown):
         return None
     on = next(j for j in written.args["joins"] if j.args.get("side")).args.get("on")
     keys = {resolve(mine, inner.expressions[place].unalias()) for place in latest.key}
-    names = {k[1] for k in keys if k is not None}
-    equal = _read_on(on, alias, names, own)
+    equal = _read_on(on, alias, {k[1] for k in keys if k is not None}, own)
     where = inner.args.get("where")
     local = [] if where is None else [_rename(c, mine, alias) for c in split_conjuncts(where.this)]
     start = exp.Select(from_=written.args["from_"].copy())
@@ -100,14 +81,31 @@ def read_latest_beside(
     return LatestBeside(written, start, scope, alias, tuple(local), equal)
 
 
+def _find_join(tree: "exp.Query", catalog: Catalog) -> "exp.Expr | None":
+    """The LEFT JOIN of a SELECT over static relations with a subquery (None: it has none, or says
+    more)."""
+    from sqlglot import exp
+
+    joins = tree.args.get("joins") or ()
+    outer = [j for j in joins if j.args.get("side")]
+    kinds = {str(j.args.get("kind") or "").upper() for j in joins if j not in outer}
+    if not isinstance(tree, exp.Select) or len(outer) != 1 or kinds - {"", "INNER", "CROSS"}:
+        return None
+    (join,) = outer
+    if str(join.args["side"]).upper() != "LEFT" or join.args.get("method") or join.args.get("kind"):
+        return None
+    inside, own = join.this, list_tables(tree, catalog)
+    if not isinstance(inside, exp.Subquery) or not isinstance(inside.this, exp.Select):
+        return None
+    alias, names = inside.alias_or_name, {a.lower() for a in own.tables}
+    if not is_static(own) or len(own.tables) != len(joins) or not is_plain(inside):
+        return None
+    allowed = {"expressions", "from_", "joins", "where", *_AROUND}
+    more = {k for k, v in tree.args.items() if v} - allowed
+    return None if more or not alias or alias.lower() in names else join
+
+
 _AROUND = ("group", "having", "distinct")
-
-
-def _settle(
-    inner: "exp.Select", catalog: Catalog, settle: "Callable[[exp.Query, Catalog], exp.Query]"
-) -> "exp.Query":
-    alone = inner.copy()
-    return settle(alone, catalog)
 
 
 def _rename(tree: "exp.Expr", mine: Scope, alias: str) -> "exp.Expr":
@@ -173,8 +171,8 @@ def _put(select: "exp.Select", own: Scope, alias: str, shown: "dict[str, exp.Exp
         for e in items
     ]
     select.set("expressions", named)
-    places = [select, *(j for j in select.args["joins"])]
-    if any(n.find(exp.Query) for n in [*named, *(select.args.get(k) for k in ("where", *_AROUND))] if n):
+    around = [part for k in ("where", *_AROUND) if (part := select.args.get(k)) is not None]
+    if any(n.find(exp.Query) for n in [*named, *around] if isinstance(n, exp.Expr)):
         return False
     for column in [c for c in select.find_all(exp.Column) if _is_of(c, select)]:
         table, name = column.table.lower(), column.name.lower()
@@ -192,7 +190,7 @@ def _put(select: "exp.Select", own: Scope, alias: str, shown: "dict[str, exp.Exp
         else:
             column.set("this", exp.to_identifier(found[1], quoted=True))
             column.set("table", exp.to_identifier(found[0], quoted=True))
-    return bool(places)
+    return True
 
 
 def _is_of(column: "exp.Expr", select: "exp.Select") -> bool:
