@@ -42,7 +42,7 @@ def nest_beside(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     if not isinstance(tree, exp.Select) or not _may_be(tree, catalog):
         return tree
     made = _put_named(tree.copy())
-    if not made.find(exp.Star):
+    if not any(e.is_star for e in made.expressions):
         made = turn_outer(made)
     made = open_around(made, catalog)
     if not _reads_statics(made, catalog):
