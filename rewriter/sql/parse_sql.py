@@ -75,8 +75,8 @@ if TYPE_CHECKING:
 def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     """The union of SPJ queries that `text` is.
 
-    Subqueries in FROM, what WITH names, and views are merged. OR, NOT and IN become disjuncts, which
-    exclude each other unless duplicates are removed. A selected column is taken as not NULL, unless
+    Subqueries in FROM, what WITH names, and views are merged. OR, NOT and IN become disjuncts that
+    exclude each other unless duplicates are removed. A selected column is taken as not NULL unless
     it is declared `nullable`, or computed. Where a grouped column may be NULL, the rows where it is
     are disjuncts of their own; an aggregated one may be NULL in the matches.
 

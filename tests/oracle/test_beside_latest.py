@@ -1,6 +1,7 @@
-"""The latest row of a stream beside each row of a register, in all phrasings: its changes and
-snapshots, replayed and live, as DuckDB answers the same text at every time from the first row on."""
+"""The latest row of a stream beside each row of a register, in all phrasings: changes and
+snapshots, replayed and live, as DuckDB answers the text at every time from the first row on."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 from random import Random
@@ -19,7 +20,8 @@ from tests.oracle.test_sql_nulls import MARKERS, make_data
 from tests.oracle.test_stacked_queries import Stacked
 from tests.oracle.test_windows_beside import At
 
-CATALOG = replace(PLAIN, streams={n: replace(s, keys=(("h", "ts"),)) for n, s in PLAIN.streams.items()})
+KEYED = {n: replace(s, keys=(("h", "ts"),)) for n, s in PLAIN.streams.items()}
+CATALOG = replace(PLAIN, streams=KEYED)
 LATEST = "QUALIFY ROW_NUMBER() OVER (PARTITION BY y.h ORDER BY y.ts DESC) = 1"
 NUMBER = "ROW_NUMBER() OVER (PARTITION BY y.h ORDER BY y.ts DESC) AS n"
 FORMS = (
@@ -62,7 +64,8 @@ def make_from(random: Random, form: str) -> tuple[str, str, str]:
             numbered = f"(SELECT y.h, y.a, y.g, y.b, y.ts, {NUMBER} FROM s y {where}) AS l"
             return "", f"r LEFT JOIN {numbered} ON l.h = r.h AND l.n = 1", ""
         case "around":
-            inner = f"SELECT h, a, g, b, ts FROM (SELECT y.*, {NUMBER} FROM s y {where}) WHERE n = 1"
+            numbered = f"(SELECT y.*, {NUMBER} FROM s y {where})"
+            inner = f"SELECT h, a, g, b, ts FROM {numbered} WHERE n = 1"
             return "", f"r LEFT JOIN ({inner}) AS l ON r.h = l.h", ""
         case "with":
             return f"WITH l AS {rows[: -len(' AS l')]} ", "r LEFT JOIN l ON l.h = r.h", ""
@@ -79,7 +82,8 @@ def make_from(random: Random, form: str) -> tuple[str, str, str]:
             return "", f"r LEFT JOIN s l ON l.h = r.h AND {more}", ""
         case "join":
             groups = "(SELECT h, MAX(ts) AS m FROM s GROUP BY h) AS x"
-            inner = f"SELECT y.h, y.a, y.g, y.b, y.ts FROM s y JOIN {groups} ON x.h = y.h AND x.m = y.ts"
+            on = "x.h = y.h AND x.m = y.ts"
+            inner = f"SELECT y.h, y.a, y.g, y.b, y.ts FROM s y JOIN {groups} ON {on}"
             return "", f"r LEFT JOIN ({inner}) AS l ON l.h = r.h", ""
         case "lateral":
             inner = f"SELECT y.h, y.a, y.g, y.b, y.ts FROM s y WHERE y.h = r.h {also}"
@@ -156,7 +160,7 @@ def check(seed: int) -> str:
     return f"{form}: {compare(random, text, width, data)}"
 
 
-@budget(0.1)
+@budget(0.06)
 @given(seed=SEEDS)
 def test_the_latest_row_beside_each_registered_one_equals_duckdb(seed: int) -> None:
     event(check(seed))
@@ -177,7 +181,7 @@ ASKED = {
     "values": (
         "SELECT r.h AS c0, (SELECT s.a FROM s WHERE s.h = r.h ORDER BY s.ts DESC LIMIT 1) AS c1, "
         "(SELECT s.b FROM s WHERE s.h = r.h ORDER BY s.ts DESC LIMIT 1) AS c2, "
-        "(SELECT MAX(s.ts) FROM s WHERE s.h = r.h AND s.g = 'x') AS c3 FROM r"
+        "(SELECT MAX(s.ts) FROM s WHERE s.h = r.h) AS c3 FROM r"
     ),
     "last": "SELECT r.h AS c0, (SELECT MAX(s.ts) FROM s WHERE s.h = r.h) AS c1 FROM r",
     "when": (
@@ -195,18 +199,19 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("name", [n for n in ASKED if n != "values"])
+@pytest.mark.parametrize("name", list(ASKED))
 def test_other_words_equal_duckdb(name: str) -> None:
     random = Random(name)
-    for _ in range(2):
-        data = make_rows(random)
-        columns, rows = data["r"]
-        data["r"] = columns, [row for row in rows if row[0] is not None]
-        text = ASKED[name]
-        width = len({w for w in text.replace(",", " ").split() if w in ("c0", "c1", "c2", "c3")})
-        compare(random, text, width, data)
+    data = make_rows(random)
+    columns, rows = data["r"]
+    data["r"] = columns, [row for row in rows if row[0] is not None]
+    text = ASKED[name]
+    compare(random, text, len(set(re.findall(r"AS (c\d)", text))), data)
 
 
+OF_G = LATEST.replace("BY y.h", "BY y.g")
+GROUPED = "FROM r LEFT JOIN s ON s.h = r.h GROUP BY r.h"
+ALONE = f"SELECT s.h, s.a FROM s WHERE {OF_ALL.format(also='')}"
 REFUSED = {
     "more than the key": (
         f"SELECT r.h FROM r LEFT JOIN (SELECT y.* FROM s y {LATEST}) AS l ON l.h = r.h AND l.a > 0",
@@ -217,19 +222,16 @@ REFUSED = {
         "more, or less, than its key",
     ),
     "no key": (
-        "SELECT r.h, l.a FROM r LEFT JOIN (SELECT h, a, g FROM s QUALIFY ROW_NUMBER() OVER "
-        "(PARTITION BY g ORDER BY ts DESC) = 1) AS l ON l.g = r.g",
+        f"SELECT r.h, l.a FROM r LEFT JOIN (SELECT y.* FROM s y {OF_G}) AS l ON l.g = r.g",
         "may choose among several rows of one timestamp",
     ),
     "two times": (
-        "SELECT r.h, ARG_MAX(s.a, s.ts) AS a, MAX(s.ts) AS m FROM r LEFT JOIN s ON s.h = r.h "
-        "GROUP BY r.h",
+        f"SELECT r.h, ARG_MAX(s.a, s.ts) AS a, MAX(s.ts) AS m {GROUPED}",
         "add s.a IS NOT NULL to ON",
     ),
     "other rows": (
-        f"SELECT s.h, s.a FROM s WHERE {OF_ALL.format(also='')} UNION ALL "
-        f"SELECT r.h, 0 FROM r WHERE {NEVER.format(also=' AND y.a > 0')}",
-        "",
+        f"{ALONE} UNION ALL SELECT r.h, 0 FROM r WHERE {NEVER.format(also=' AND y.a > 0')}",
+        "is never final",
     ),
 }
 
