@@ -114,6 +114,43 @@ ASKED = {
     ),
 }
 
+READ = "GRAPH ?t { ?r :of ?s ; :v ?v }"
+LATER = "FILTER NOT EXISTS { GRAPH ?u { ?o :of ?s ; :v ?w } FILTER(?u > ?t"
+LAST = "QUALIFY ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY ts DESC) = 1) AS l"
+BESIDE = f"FROM sensor AS s LEFT JOIN (SELECT * FROM reading {LAST} ON l.sensor = s.id"
+ASKED |= {
+    "latest": (
+        f"SELECT ?s ?v WHERE {{ ?s a :Sensor OPTIONAL {{ {READ} {LATER}) }} }} }}",
+        f"SELECT 'urn:sensor/' || s.id, l.v {BESIDE}",
+    ),
+    "latest of all": (
+        (
+            f"SELECT * WHERE {{ ?s a :Sensor OPTIONAL {{ {READ} {LATER}) }} }} ?s :in ?room "
+            "FILTER(?room != <urn:room/a>) }"
+        ),
+        (
+            "SELECT 'urn:sensor/' || s.id, 'urn:reading/' || l.sensor || '/' || strftime(TIMESTAMP "
+            "'2026-01-01' + to_minutes(l.ts), '%Y-%m-%dT%H%%3A%M%%3A%S'), l.v, "
+            f"'urn:room/' || s.room {BESIDE} WHERE s.room <> 'a'"
+        ),
+    ),
+    "latest of some": (
+        (
+            f"SELECT ?room ?v WHERE {{ ?s :in ?room OPTIONAL {{ {READ} FILTER(?v > 0) {LATER} && "
+            "?w > 0) } } }"
+        ),
+        "SELECT 'urn:room/' || s.room, l.v "
+        + BESIDE.replace("FROM reading", "FROM reading WHERE v > 0"),
+    ),
+    "greatest time": (
+        (
+            "SELECT DISTINCT ?v WHERE { ?s a :Sensor OPTIONAL { { SELECT ?s (MAX(?u) AS ?t) { "
+            f"GRAPH ?u {{ ?o :of ?s ; :v ?w }} }} GROUP BY ?s }} {READ} }} }}"
+        ),
+        f"SELECT DISTINCT l.v {BESIDE}",
+    ),
+}
+
 
 @pytest.mark.parametrize("name", ASKED)
 def test_registers_in_sparql_equal_duckdb(
@@ -153,6 +190,23 @@ def test_registers_in_sparql_equal_duckdb(
 def test_what_is_not_shown_is_asked_for(tmp_path: Path) -> None:
     text = f"SELECT DISTINCT ?room WHERE {{ ?s :in ?room FILTER NOT EXISTS {{ {LATE} }} }}"
     with pytest.raises(QueryError, match=r"select \?s, \?room, or leave DISTINCT out"):
+        _write_project(text, tmp_path).compile("q")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT ?s ?v WHERE {{ OPTIONAL {{ {READ} {LATER}) }} }} ?s :in ?room }}",
+        f"SELECT ?s ?v WHERE {{ ?s :in ?v OPTIONAL {{ {READ} {LATER}) }} FILTER(?s != ?v) }} }}",
+        f"SELECT ?s WHERE {{ ?s :in ?x OPTIONAL {{ {READ} {LATER} && ?x != <urn:room/a>) }} }} }}",
+        f"SELECT ?s WHERE {{ ?s a :Sensor OPTIONAL {{ {READ} {LATER}) }} }} FILTER(?v > 0) }}",
+        f"SELECT ?s WHERE {{ ?s a :Sensor OPTIONAL {{ {READ} {LATER} && ?w > 0) }} }} }}",
+    ],
+)
+def test_what_is_no_latest_one_of_the_key_is_refused(text: str, tmp_path: Path) -> None:
+    """What is behind OPTIONAL is joined with what it found; and a later row of other patterns takes
+    no place."""
+    with pytest.raises(QueryError):
         _write_project(text, tmp_path).compile("q")
 
 
