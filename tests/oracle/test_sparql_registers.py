@@ -151,6 +151,36 @@ ASKED |= {
     ),
 }
 
+WEEK = "NOW() - 'PT7M'^^xsd:dayTimeDuration"
+ASKED |= {
+    "silent": (
+        f"SELECT ?s WHERE {{ GRAPH ?t {{ ?r :of ?s }} }} GROUP BY ?s HAVING (MAX(?t) < {WEEK})",
+        "SELECT 'urn:sensor/' || sensor FROM reading GROUP BY sensor HAVING MAX(ts) < {now} - 7",
+    ),
+    "silent, counted": (
+        (
+            "SELECT ?s (COUNT(*) AS ?n) (MAX(?t) AS ?last) (SUM(?v) AS ?sum) WHERE { GRAPH ?t { "
+            f"?r :of ?s ; :v ?v }} }} GROUP BY ?s HAVING (?last <= {WEEK} && COUNT(?r) > 1)"
+        ),
+        (
+            "SELECT 'urn:sensor/' || sensor, COUNT(*), TIMESTAMP '2026-01-01' + to_minutes("
+            "CAST(MAX(ts) AS INTEGER)), CAST(SUM(v) AS BIGINT) FROM reading GROUP BY sensor HAVING "
+            "MAX(ts) <= {now} - 7 AND COUNT(*) > 1"
+        ),
+    ),
+    "seen": (
+        (
+            "SELECT ?room (SUM(?v) AS ?sum) WHERE { ?s :in ?room GRAPH ?t { ?r :of ?s ; :v ?v } } "
+            f"GROUP BY ?room HAVING (COUNT(*) > 0) ({WEEK} < MAX(?t))"
+        ),
+        (
+            "SELECT 'urn:room/' || room, CAST(SUM(v) AS BIGINT) FROM sensor AS s JOIN "
+            "reading AS r ON r.sensor = s.id GROUP BY room HAVING MAX(ts) > "
+            "{now} - 7"
+        ),
+    ),
+}
+
 
 @pytest.mark.parametrize("name", ASKED)
 def test_registers_in_sparql_equal_duckdb(
@@ -190,6 +220,22 @@ def test_registers_in_sparql_equal_duckdb(
 def test_what_is_not_shown_is_asked_for(tmp_path: Path) -> None:
     text = f"SELECT DISTINCT ?room WHERE {{ ?s :in ?room FILTER NOT EXISTS {{ {LATE} }} }}"
     with pytest.raises(QueryError, match=r"select \?s, \?room, or leave DISTINCT out"):
+        _write_project(text, tmp_path).compile("q")
+
+
+@pytest.mark.parametrize(
+    "having",
+    [
+        f"(MAX(?t) < {WEEK} || COUNT(*) > 1)",
+        f"(MIN(?t) < {WEEK})",
+        f"(!(MAX(?t) < {WEEK}))",
+        f"(MAX(?t) < {WEEK}) (MAX(?t) > {WEEK})",
+        f"(MAX(?t) = {WEEK})",
+    ],
+)
+def test_other_comparisons_with_now_are_refused(having: str, tmp_path: Path) -> None:
+    text = f"SELECT ?s WHERE {{ GRAPH ?t {{ ?r :of ?s }} }} GROUP BY ?s HAVING {having}"
+    with pytest.raises(QueryError, match=r"NOW\(\)"):
         _write_project(text, tmp_path).compile("q")
 
 

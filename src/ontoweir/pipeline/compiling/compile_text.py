@@ -10,6 +10,7 @@ from ontoweir.pipeline.compiling.compile_solutions import (
     refuse_windows,
 )
 from ontoweir.pipeline.compiling.compiler import Compiler
+from ontoweir.rewriter.absence.compare_last import compare_last
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import (
     compute_solutions,
@@ -20,6 +21,7 @@ from ontoweir.rewriter.absence.compute_solutions import (
 from ontoweir.rewriter.absence.find_greatest import find_greatest
 from ontoweir.rewriter.absence.find_latest import find_latest
 from ontoweir.rewriter.absence.pad_solutions import find_stream, is_timed, pad_solutions
+from ontoweir.rewriter.absence.split_last import split_last
 from ontoweir.rewriter.absence.split_latest import LatestText, split_latest
 from ontoweir.rewriter.absence.split_text import SplitText, split_text
 from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
@@ -53,6 +55,15 @@ def compile_text(
 
     text = turn_greatest(group_binds(open_ask(open_construct(text, file))))
     text = name_absence(text)
+    if (last := split_last(text)) is not None:
+        made_of, recent = (
+            compile_branches(parse_query(one, name=name, file=file), silent)
+            for one, silent in ((last.every, False), (last.recent, True))
+        )
+        known = catalog or workspace.project.catalog
+        late = compare_last(made_of.union, recent.union, known, there=last.there)
+        if late is not None:
+            return replace(made_of, union=late)
     asked = split_latest(text, file)
     if asked is not None:
         found = _compile_latest(asked, workspace, name, catalog)
