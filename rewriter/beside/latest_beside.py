@@ -8,6 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
 from ontoweir.mappings.sql.show_sql import show_sql
+from ontoweir.rewriter.differences.count_rows import rows_leave
 from ontoweir.rewriter.differences.name_columns import is_static
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import is_plain, resolve
@@ -60,6 +61,14 @@ def read_latest_beside(
     if join is None or not isinstance(tree, exp.Select):
         return None
     own, alias = list_tables(tree, catalog), join.this.alias_or_name
+    if join.this.this.args.get("qualify") is not None and rows_leave(join.this.this):
+        raise SqlRefusal(
+            "the latest row in a window beside a row of a static relation",
+            why="the row is replaced by the next one, and leaves the window besides",
+            fix="leave the window out, and show the time of the row; or ask for the latest rows in "
+            "the window alone; or for MAX(x) … LEFT JOIN … GROUP BY the relation's key",
+            line=line_of(join.this),
+        )
     latest = read_latest(settle(join.this.this.copy(), catalog), catalog)
     if latest.key is None or not isinstance(latest.tree, exp.Select):
         return None

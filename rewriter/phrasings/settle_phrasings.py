@@ -17,6 +17,7 @@ from ontoweir.rewriter.latest.lead_latest import lead_latest
 from ontoweir.rewriter.latest.limit_rows import limit_rows
 from ontoweir.rewriter.latest.name_later import name_later
 from ontoweir.rewriter.ordered.compute_groups import compute_groups
+from ontoweir.rewriter.ordered.last_in_window import last_in_window
 from ontoweir.rewriter.ordered.nest_having import nest_having
 from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.ordered.number_values import number_values
@@ -63,6 +64,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
       parts that exclude each other;
     - DISTINCT ON is the row whose number is 1, and of the greatest time of its key there is no
       later one;
+    - the latest, and the first, row of a key in a window are groups, with LAST and FIRST;
     - the latest, and the first, row of a key or for another row, by LATERAL, joins with the
       greatest time, FIRST_VALUE, MIN_BY and comparisons with ALL, is QUALIFY, NOT EXISTS or ASOF
       JOIN;
@@ -100,7 +102,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     tree = name_presence(open_rows(tree, catalog), catalog)
     tree = count_registered(pad_registers(tree, catalog), catalog)
     tree = compare_last(compare_windows(subtract_windows(tree, catalog), catalog), catalog)
-    tree = join_replaced(tree, catalog)
+    tree = last_in_window(join_replaced(tree, catalog), catalog)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     for select in list(tree.find_all(exp.Select)):
         nest_having(select, catalog)

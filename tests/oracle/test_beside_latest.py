@@ -192,6 +192,23 @@ ASKED = {
         "SELECT r.h AS c0, ARG_MAX(s.a, s.ts) AS c1, MAX(s.ts) AS c2 FROM r LEFT JOIN s ON s.h = "
         "r.h AND s.a > -3 GROUP BY r.h"
     ),
+    "in a window": (
+        "SELECT h AS c0, a AS c1, ts AS c2, g AS c3, a + 1 AS c4 FROM s WHERE ts > NOW() - "
+        "INTERVAL '4' MICROSECOND AND a > -3 QUALIFY ROW_NUMBER() OVER (PARTITION BY h ORDER BY "
+        "ts DESC) = 1"
+    ),
+    "the first in a window": (
+        "SELECT h AS c0, b AS c1, f AS c2, a AS c3 FROM s WHERE ts >= NOW() - INTERVAL '3' "
+        "MICROSECOND QUALIFY RANK() OVER (PARTITION BY h ORDER BY ts) = 1"
+    ),
+    "distinct in a window": (
+        "SELECT DISTINCT ON (h) h AS c0, CASE WHEN g = 'x' THEN 1 ELSE a END AS c1 FROM s WHERE "
+        "ts > NOW() - INTERVAL '4' MICROSECOND ORDER BY h, ts DESC"
+    ),
+    "the last value of groups": (
+        "SELECT h AS c0, LAST(a ORDER BY ts) AS c1, FIRST(b ORDER BY ts) AS c2, COUNT(*) AS c3 "
+        "FROM s WHERE ts > NOW() - INTERVAL '4' MICROSECOND GROUP BY h"
+    ),
     "inner": (
         "SELECT r.g AS c0, s.a AS c1 FROM r JOIN s ON s.h = r.h QUALIFY ROW_NUMBER() OVER "
         "(PARTITION BY r.h ORDER BY s.ts DESC) <= 2"
@@ -210,6 +227,8 @@ def test_other_words_equal_duckdb(name: str) -> None:
 
 
 OF_G = LATEST.replace("BY y.h", "BY y.g")
+RECENT = "y.ts > NOW() - INTERVAL '1' HOUR"
+ROWS = f"(SELECT y.* FROM s y {LATEST})"
 GROUPED = "FROM r LEFT JOIN s ON s.h = r.h GROUP BY r.h"
 ALONE = f"SELECT s.h, s.a FROM s WHERE {OF_ALL.format(also='')}"
 REFUSED = {
@@ -228,6 +247,14 @@ REFUSED = {
     "two times": (
         f"SELECT r.h, ARG_MAX(s.a, s.ts) AS a, MAX(s.ts) AS m {GROUPED}",
         "add s.a IS NOT NULL to ON",
+    ),
+    "a window": (
+        f"SELECT r.h FROM r LEFT JOIN (SELECT y.* FROM s y WHERE {RECENT} {LATEST}) AS l ON l.h = r.h",
+        "the latest row in a window beside",
+    ),
+    "several": (
+        f"SELECT r.h FROM r LEFT JOIN {ROWS} AS l ON l.h = r.h LEFT JOIN {ROWS} AS m ON m.h = r.h",
+        "the latest rows l and the latest rows m beside",
     ),
     "other rows": (
         f"{ALONE} UNION ALL SELECT r.h, 0 FROM r WHERE {NEVER.format(also=' AND y.a > 0')}",
