@@ -41,7 +41,7 @@ def pad_latest(
     written, alias = beside.written.copy(), beside.alias
     time = exp.column(beside.stream.timestamp, alias, quoted=True)
     said = [] if (w := written.args.get("where")) is None else list(split_conjuncts(w.this))
-    own = [c for c in said if not any(n.table == alias for n in c.find_all(exp.Column))]
+    own = [c for c in said if not _reads(c, alias) and c.find(exp.Or, exp.And) is None]
     rest = [c for c in said if c not in own]
     around = [e for k in ("group", "having") if (e := written.args.get(k)) is not None]
     keys, single = _list_keys(beside, [*written.expressions, *around, *rest])
@@ -100,6 +100,12 @@ def stand_latest(
     )
     key = tuple(dict.fromkeys(named[f"{KEY} {n + 1}"] for n in range(size)))
     return Standing(key, hidden=tuple(dict.fromkeys(named.values())), first=first)
+
+
+def _reads(condition: "exp.Expr", alias: str) -> bool:
+    from sqlglot import exp
+
+    return any(c.table == alias for c in condition.find_all(exp.Column))
 
 
 def _list_keys(

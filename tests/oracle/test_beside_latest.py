@@ -227,7 +227,7 @@ def test_other_words_equal_duckdb(name: str) -> None:
 
 
 OF_G = LATEST.replace("BY y.h", "BY y.g")
-RECENT = "y.ts > NOW() - INTERVAL '1' HOUR"
+RECENT = f"WHERE y.ts > NOW() - INTERVAL '1' HOUR {LATEST}"
 ROWS = f"(SELECT y.* FROM s y {LATEST})"
 GROUPED = "FROM r LEFT JOIN s ON s.h = r.h GROUP BY r.h"
 ALONE = f"SELECT s.h, s.a FROM s WHERE {OF_ALL.format(also='')}"
@@ -249,7 +249,7 @@ REFUSED = {
         "add s.a IS NOT NULL to ON",
     ),
     "a window": (
-        f"SELECT r.h FROM r LEFT JOIN (SELECT y.* FROM s y WHERE {RECENT} {LATEST}) AS l ON l.h = r.h",
+        f"SELECT r.h FROM r LEFT JOIN {ROWS.replace(LATEST, RECENT)} AS l ON l.h = r.h",
         "the latest row in a window beside",
     ),
     "several": (
