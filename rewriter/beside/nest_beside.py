@@ -104,14 +104,22 @@ def _is_beside(tree: "exp.Select") -> bool:
     )
 
 
+def _is_late(window: "exp.Window") -> bool:
+    """Whether rows are numbered from the greatest one on."""
+    order = window.args.get("order")
+    return order is not None and bool(order.expressions[0].args.get("desc"))
+
+
 def _choose(tree: "exp.Select", catalog: Catalog) -> "exp.Select":
-    """The number of a row, which a joined subquery shows and ON says to be 1, as its QUALIFY."""
+    """The number of a row, which the subquery of a LEFT JOIN shows and ON says to be 1, as its
+    QUALIFY."""
     from sqlglot import exp
 
     for join in tree.args.get("joins") or ():
         inside, on = join.this, join.args.get("on")
         plain = isinstance(inside, exp.Subquery) and isinstance(inside.this, exp.Select)
-        if not plain or on is None or inside.this.args.get("qualify"):
+        left = str(join.args.get("side") or "").upper() == "LEFT"
+        if not left or not plain or on is None or inside.this.args.get("qualify"):
             continue
         inner, alias = inside.this, inside.alias_or_name.lower()
         windows = named_windows(inner)
@@ -120,6 +128,7 @@ def _choose(tree: "exp.Select", catalog: Catalog) -> "exp.Select":
             for c in split_conjuncts(on)
             if all(n.table.lower() in ("", alias) for n in c.find_all(exp.Column))
             and (w := equals_one(c, windows)) is not None
+            and _is_late(w)
         ]
         rest = [c for c in split_conjuncts(on) if not any(c is one for one, _ in chosen)]
         if len(chosen) != 1 or not rest:

@@ -209,6 +209,10 @@ ASKED = {
         "SELECT h AS c0, LAST(a ORDER BY ts) AS c1, FIRST(b ORDER BY ts) AS c2, COUNT(*) AS c3 "
         "FROM s WHERE ts > NOW() - INTERVAL '4' MICROSECOND GROUP BY h"
     ),
+    "the first, inner": (
+        "SELECT r.h AS c0, l.a AS c1 FROM r JOIN (SELECT h, a, ROW_NUMBER() OVER (PARTITION BY h "
+        "ORDER BY a DESC, ts) AS n FROM s) l ON l.h = r.h AND l.n = 1"
+    ),
     "inner": (
         "SELECT r.g AS c0, s.a AS c1 FROM r JOIN s ON s.h = r.h QUALIFY ROW_NUMBER() OVER "
         "(PARTITION BY r.h ORDER BY s.ts DESC) <= 2"
