@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.differences.compare_windows import compare_windows
 from ontoweir.rewriter.differences.join_replaced import join_replaced
+from ontoweir.rewriter.differences.last_in_window import last_in_window
 from ontoweir.rewriter.differences.subtract_windows import subtract_windows
 from ontoweir.rewriter.expressions.spell_constants import spell_constants
 from ontoweir.rewriter.expressions.spell_nulls import spell_nulls
@@ -17,7 +18,6 @@ from ontoweir.rewriter.latest.lead_latest import lead_latest
 from ontoweir.rewriter.latest.limit_rows import limit_rows
 from ontoweir.rewriter.latest.name_later import name_later
 from ontoweir.rewriter.ordered.compute_groups import compute_groups
-from ontoweir.rewriter.ordered.last_in_window import last_in_window
 from ontoweir.rewriter.ordered.nest_having import nest_having
 from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.ordered.number_values import number_values
@@ -58,13 +58,12 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - what is asked of the greatest time of each key is in the words that are read (name_greatest);
     - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are; NULL that is selected
       is computed of a column, and has a type; functions over windows are called as written;
-    - EXCEPT, NOT EXISTS and EXISTS of rows in windows are groups of the rows of both that hold;
+    - EXCEPT, NOT EXISTS, EXISTS and the latest of a key of rows in windows are groups of rows;
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
     - EXISTS in the ON of an inner join is in WHERE; inside of OR, or of an expression, it is one of
       parts that exclude each other;
     - DISTINCT ON is the row whose number is 1, and of the greatest time of its key there is no
       later one;
-    - the latest, and the first, row of a key in a window are groups, with LAST and FIRST;
     - the latest, and the first, row of a key or for another row, by LATERAL, joins with the
       greatest time, FIRST_VALUE, MIN_BY and comparisons with ALL, is QUALIFY, NOT EXISTS or ASOF
       JOIN;
