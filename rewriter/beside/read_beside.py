@@ -13,6 +13,7 @@ from ontoweir.rewriter.beside.unite_never import unite_never
 from ontoweir.rewriter.joins.own_nodes import is_number
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.nulls.null_places import NullPlaces
+from ontoweir.rewriter.windows.read_sql_windows import is_now
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -35,6 +36,11 @@ def read_beside(
     Raises:
         SqlRefusal: it is of several latest rows, or says more.
     """
+    from sqlglot import exp
+
+    around = [p for k in ("where", "having") if (p := tree.args.get(k)) is not None]
+    if any(is_now(n) for p in around for n in p.walk(prune=lambda n: isinstance(n, exp.Query))):
+        return tree, None  # groups of the greatest time are compared with it
     tree = nest_beside(tree, catalog)
     _refuse_several(tree)
     if (beside := read_latest_beside(tree, catalog, settle)) is not None:
