@@ -3,11 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ontoweir.checker.model.declarations import Declaration, key_declaration
+from ontoweir.checker.model.declarations import (
+    Declaration,
+    key_declaration,
+    size_declaration,
+)
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.algebra.equality_classes import condition_attributes
 from ontoweir.rewriter.model.aggregation import FirstRows, Numbering
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -59,6 +64,7 @@ def bound_first(
     for query in queries:
         of_key, of_order = _attributes(query, standing.key), _attributes(query, ordered)
         kept = ties = _bound(query, of_key, catalog, known)
+        kept = _count_rows(kept, query, of_key, catalog, known)
         keys.append(kept)
         if first.single is None:
             shown = [n for n, _ in query.outputs if n not in ordered]
@@ -66,7 +72,10 @@ def bound_first(
             ties = _bound(query, rest, catalog, known)
             equal.append(ties)
         if kept.bound is not None and ties.bound is not None:
-            group = list_said(query), _nulls(query, standing.key)
+            said = query
+            if first.single is not None:
+                said = _find_keys(query, queries, standing.key, catalog)
+            group = list_said(said), _nulls(said, standing.key)
             mine, others = sizes.setdefault(group, ([], {}))
             mine.append(kept.bound)
             others.setdefault(_nulls(query, ordered), []).append(ties.bound)
@@ -76,6 +85,61 @@ def bound_first(
     return KeptFirst(
         tuple(keys), tuple(equal), bound, _list_keys(first, queries, union.blocks, catalog)
     )
+
+
+def _find_keys(
+    query: SpjQuery, queries: Sequence[SpjQuery], key: Sequence[str], catalog: Catalog
+) -> SpjQuery:
+    """A disjunct, or another one that has all of its keys."""
+    return next((q for q in queries if _has_keys(q, query, key, catalog)), query)
+
+
+def _has_keys(one: SpjQuery, other: SpjQuery, key: Sequence[str], catalog: Catalog) -> bool:
+    """Whether the keys of a disjunct are columns of static relations, of which all that it says is
+    said by another one, too, whose keys are the same columns."""
+    static = {o for o in one.occurrences if o.table in catalog.relations}
+    aliases = {o.alias for o in static}
+    outputs, others = dict(one.outputs), dict(other.outputs)
+    if not static <= set(other.occurrences):
+        return False
+    if any(_attributes(one, [n]) != _attributes(other, [n]) for n in key):
+        return False
+    if any(isinstance(outputs[n], NullOutput) != isinstance(others[n], NullOutput) for n in key):
+        return False
+    mine, theirs = (
+        {replace(c, source=None) for c in q.conditions if not isinstance(c, (IsNull, NotNull))}
+        for q in (one, other)
+    )
+    columns = [*_attributes(one, key), *(a for c in mine for a in condition_attributes(c))]
+    return mine <= theirs and all(a.alias in aliases for a in columns)
+
+
+def _count_rows(
+    kept: KeptVersions,
+    query: SpjQuery,
+    key: Sequence[Attribute],
+    catalog: Catalog,
+    known: Statistics,
+) -> KeptVersions:
+    """The keys, or the rows of the static relations that they are columns of, if these are less."""
+    tables = {o.alias: o.table for o in query.occurrences}
+    relations = [catalog.relations.get(tables[a]) for a in dict.fromkeys(a.alias for a in key)]
+    if kept.bound is None or None in relations or not relations:
+        return kept
+    rows, declared, parts = 1, list[Declaration](), list[str]()
+    for relation in (r for r in relations if r is not None):
+        count = known.rows.get(relation.name)
+        if count is None and relation.max_rows is not None:
+            count, declared = relation.max_rows, [*declared, size_declaration(relation)]
+        if count is None:
+            return kept
+        rows *= count
+        parts.append(f"|{relation.name}| = {count}")
+    if kept.bound.rows is not None and kept.bound.rows <= rows:
+        return kept
+    conditions = dict.fromkeys((*kept.conditions, *declared))
+    formula = parts[0] if len(parts) == 1 else " · ".join(f"({p})" for p in parts)
+    return replace(kept, bound=Bound(rows, formula), conditions=tuple(conditions))
 
 
 def _list_keys(

@@ -31,7 +31,9 @@ def hold_rows(union: SpjUnion, catalog: Catalog) -> SpjUnion:
         "and where one of the first leaves it, one that came before would be among them again",
         fix="leave the window out, and look at the time that is shown (a delay without a grid, ts "
         "<= NOW() - INTERVAL '5' MINUTE, may stay); or ask for those of each bucket of time, "
-        "PARTITION BY key, date_trunc('hour', ts); or for MAX(x) … GROUP BY key in the window",
+        "PARTITION BY key, date_trunc('hour', ts); or for MAX(x) … GROUP BY key in the window; the "
+        "latest row in a window is read of one stream, with the key selected, which is a declared "
+        'key with the time, keys = [["key", "ts"]]',
         line=None if union.source is None else union.source.line,
     )
 

@@ -25,12 +25,19 @@ def since_first(select: "exp.Select", streams: Sequence[Stream]) -> "exp.Select"
     """
     from sqlglot import exp
 
+    made = from_first(select, streams)
+    return made.where(never_leaves(exp.column(FIRST, FIRST, quoted=True)), copy=False)
+
+
+def from_first(select: "exp.Select", streams: Sequence[Stream]) -> "exp.Select":
+    """The same, of which nothing says that it is in a window."""
+    from sqlglot import exp
+
     made = select.copy()
     alias = exp.TableAlias(this=exp.to_identifier(FIRST, quoted=True))
-    made.append(
-        "joins", exp.Join(this=exp.Subquery(this=first_moment(streams), alias=alias), kind="CROSS")
-    )
-    return made.where(never_leaves(exp.column(FIRST, FIRST, quoted=True)), copy=False)
+    first = exp.Subquery(this=first_moment(streams), alias=alias)
+    made.append("joins", exp.Join(this=first, kind="CROSS"))
+    return made
 
 
 def never_leaves(time: "exp.Expr") -> "exp.Expr":

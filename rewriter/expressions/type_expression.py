@@ -205,7 +205,8 @@ def _operate(name: str, given: Given) -> Expression:
             raise NotExactError(
                 "NOW() beside values, or in HAVING,",
                 'compare the time of a GRAPH with it: FILTER(?t > NOW() - "PT1H"^^xsd:dayTime'
-                "Duration); what has been silent for an hour is a pattern of static data, as ?s a "
+                'Duration), or the latest one of a group: HAVING (MAX(?t) < NOW() - "PT1H"^^xsd:day'
+                "TimeDuration), with && only; what has been silent for an hour, or always, is ?s a "
                 ":Sensor, with FILTER NOT EXISTS { GRAPH ?t { … ?s } and that FILTER }",
             )
         case _:

@@ -61,10 +61,13 @@ def expand_rows(
     scope, _, _ = read_from(rows.copy(), catalog)
     shown: list[exp.Expr] = []
     for item in rows.expressions:
-        if not isinstance(item, exp.Star):
+        if not item.is_star:
             shown.append(item)
             continue
+        of = item.table.lower() if isinstance(item, exp.Column) else ""
         for alias, table in scope.tables.items():
+            if of not in ("", alias.lower()):
+                continue
             shown += [exp.column(c, alias, quoted=True) for c in column_names(table)]
     rows.set("expressions", shown)
     streams = [(a, t) for a, t in scope.tables.items() if isinstance(t, Stream) and not t.versions]

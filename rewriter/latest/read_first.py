@@ -29,6 +29,7 @@ from ontoweir.rewriter.model.spj import (
     SpjUnion,
     output_attributes,
 )
+from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -44,7 +45,7 @@ NUMBER, TOLD = f"{HIDDEN}number", f"{HIDDEN}told"
 def read_first(
     tree: "exp.Query",
     catalog: Catalog,
-    read: "Callable[[exp.Select, frozenset[int]], SpjUnion]",
+    read: "Callable[[exp.Select, NullPlaces], SpjUnion]",
 ) -> SpjUnion | None:
     """ROW_NUMBER(), RANK() or DENSE_RANK() OVER (PARTITION BY key ORDER BY …) <= n, by QUALIFY or
     around a subquery, as rows that hold until n others come before them.
@@ -120,7 +121,7 @@ def _read_plain(
     more: "list[exp.Expr]",
     scope: Scope,
     single: tuple[str, tuple[str, ...]],
-    read: "Callable[[exp.Select, frozenset[int]], SpjUnion]",
+    read: "Callable[[exp.Select, NullPlaces], SpjUnion]",
 ) -> tuple[SpjUnion, dict[str, str]]:
     """The rows, and how the columns that say which are told are called; `single`: the columns of a
     table that are not NULL."""
@@ -130,7 +131,9 @@ def _read_plain(
     of = [resolve(scope, e.unalias()) for e in rows.expressions]
     alias, there = single
     known = {n for n, c in enumerate(of) if c is not None and c[0] == alias and c[1] in there}
-    made = read(rows, frozenset(range(len(of))) - known)
+    free = frozenset(range(len(of))) - known
+    apart = frozenset(n for n in free if n >= shown)
+    made = read(rows, NullPlaces(apart, free - apart))
     named = made.variables[shown : shown + len(more)]
     return made, {e.alias: v for e, v in zip(more, named, strict=True)}
 
@@ -148,7 +151,7 @@ def _read_groups(
     found: Numbered,
     more: "list[exp.Expr]",
     known: tuple[Scope, list[tuple[str, str]]],
-    read: "Callable[[exp.Select, frozenset[int]], SpjUnion]",
+    read: "Callable[[exp.Select, NullPlaces], SpjUnion]",
 ) -> tuple[SpjUnion, dict[str, str], Aggregation]:
     """The rows, how the columns that say which are told are called, and the groups of these;
     `known`: the tables, and columns that are not NULL."""
@@ -164,7 +167,7 @@ def _read_groups(
         for call in (exp.Max if _is_there(e, scope, times) else exp.Count,)
     ]  # a COUNT of what is never NULL has no argument
     rows.set("expressions", [*rows.expressions, *counted])
-    made = read(rows, frozenset())
+    made = read(rows, NOWHERE)
     assert made.aggregation is not None
     names = {a.name: a.argument for a in made.aggregation.aggregates if a.name.startswith(HIDDEN)}
     union, _, groups = take_groups(made, HIDDEN)

@@ -186,6 +186,16 @@ class Aggregation:
     session_behind_us: int = 0
 
     @staticmethod
+    def shape_of(aggregation: "Aggregation | None") -> object:
+        """What an aggregation is, wherever it is written, whatever is not shown is called."""
+        if aggregation is None:
+            return None
+        shown = aggregation.columns
+        return aggregation.group, [
+            (a.name in shown and a.name, *a.key) for a in aggregation.aggregates
+        ]
+
+    @staticmethod
     def session_of(made: "Aggregation | None") -> tuple[int | None, int]:
         """The gap of the sessions that groups are (None: they are none), and how long after their
         times rows are there, in µs."""

@@ -1,10 +1,21 @@
 """The columns of a query that may be NULL in its answers: those that an outer join makes NULL."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Set
+from typing import TYPE_CHECKING, assert_never
 
 from ontoweir.mappings.expressions.may_be_null import may_be_null
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
-from ontoweir.mappings.model.expression import fields_of
+from ontoweir.mappings.model.expression import (
+    Call,
+    Case,
+    Expression,
+    Field,
+    Function,
+    UserCall,
+    Value,
+    fields_of,
+)
+from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 
@@ -13,9 +24,40 @@ if TYPE_CHECKING:
 
 
 def is_always_null(table: Stream | Relation, name: str) -> bool:
-    """Whether a column is NULL in every row: it has no values."""
+    """Whether a column is NULL in every row: it has no values, or is computed so that it is NULL
+    whatever the row holds."""
     column = table.column(name)
-    return column is not None and column.enum == ()
+    if column is None or column.enum == ():
+        return column is not None
+    return column.expression is not None and _is_null(column.expression, never_null(table))
+
+
+def _is_null(expression: Expression, present: Set[str]) -> bool:
+    """Whether it is NULL in every row whose columns `present` are not."""
+    match expression:
+        case Value(value=value):
+            return value is None
+        case Case(branches=branches, otherwise=otherwise):
+            for condition, chosen in branches:
+                holds = _decide(condition, present)
+                if holds or (holds is None and not _is_null(chosen, present)):
+                    return _is_null(chosen, present)
+            return _is_null(otherwise, present)
+        case Field() | Call() | UserCall():
+            return False
+        case _:
+            assert_never(expression)
+
+
+def _decide(condition: Expression, present: Set[str]) -> bool | None:
+    """Whether a condition is true in every row, or in none (None: neither is known)."""
+    match condition:
+        case Call(function=Function.IS_NULL, arguments=(Field(column=column),)):
+            return False if column in present else None
+        case Call(function=Function.EQUAL, arguments=(Field(column=column) as left, right)):
+            return True if left == right and column in present else None
+        case _:
+            return None
 
 
 def shows_null(table: Stream | Relation, name: str) -> bool:

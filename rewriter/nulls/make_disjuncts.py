@@ -35,6 +35,7 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
 )
 from ontoweir.rewriter.nulls.list_nullable import is_always_null
+from ontoweir.rewriter.nulls.null_places import NullPlaces
 from ontoweir.rewriter.nulls.split_nulls import split_nulls
 
 
@@ -42,7 +43,7 @@ def make_disjuncts(
     select: SelectShape,
     file: str,
     needed: int,
-    nullable: Set[int],
+    nullable: NullPlaces,
     buckets: Set[tuple[str, str]],
     *,
     plain: bool = False,
@@ -53,7 +54,7 @@ def make_disjuncts(
         select: as it was read.
         file: where it is.
         needed: so many of its first columns are all but arguments of aggregates.
-        nullable: the places of those that may be NULL, for which there are disjuncts of their own.
+        nullable: the places of those that may be NULL.
         buckets: tables and columns that are never NULL.
         plain: NULL is shown where a column is declared so, in one disjunct with the values.
 
@@ -76,11 +77,13 @@ def make_disjuncts(
             outputs.append((name, _constant_output(value)))
     of = {t.alias: t.table for t in select.tables}
     shown = [(n, o.value) for n, (_, o) in enumerate(outputs) if isinstance(o, LiteralOutput)]
-    maybe = [a for n, a in shown if n in nullable and not _has_value(a, select, of, buckets)]
+    valued = {a for _, a in shown if _has_value(a, select, of, buckets)}
+    maybe = [a for n, a in shown if n in nullable.apart and a not in valued]
     sure = [NotNull(a, source) for n, a in shown if n < needed and a not in maybe]
     if plain:
         shown_of = select.scope.tables
         null = {a for a in (c.attribute for c in sure) if is_nullable(shown_of[a.alias], a.column)}
+        null |= {a for n, a in shown if n in nullable.shown and a not in {*maybe, *valued}}
         sure = [c for c in sure if c.attribute not in null]
         outputs = [(n, _make_optional(o, null)) for n, o in outputs]
     never = {a for a in maybe if is_always_null(select.scope.tables[a.alias], a.column)}

@@ -102,16 +102,19 @@ def _read(call: "exp.Expr", stream: Stream, scope: Scope) -> "exp.Expr | None":
         return None  # said where it is read
     if isinstance(typed.type, DecimalType) and typed.type.scale > _PLACES:
         return None
-    present = never_null(stream) | {c.name for c in stream.columns if not c.nullable}
-    numbered = _of_number(value, typed.type, stream)
-    if numbered is None or (not passes and may_be_null(typed, present)):
+    missing = not passes and may_be_null(typed, never_null(stream))
+    numbered = _of_number(value, typed.type, stream, missing=missing)
+    if numbered is None:
         return write_value(value, time, typed.type, late=late, passes=passes)
-    return _number(value, time, (stream.step_us, *numbered), late=late)
+    return _number(value, time, (stream.step_us, *numbered), late=late, missing=missing)
 
 
-def _of_number(value: "exp.Expr", kind: ColumnType, stream: Stream) -> tuple[int, int, int] | None:
+def _of_number(
+    value: "exp.Expr", kind: ColumnType, stream: Stream, *, missing: bool
+) -> tuple[int, int, int] | None:
     """The places of a decimal, the least value, and how many there can be, in units of the places;
-    None: there are too many for numbers of 64 bits, or values are none."""
+    None: there are too many for numbers of 64 bits, or values are none. Where a value may be
+    `missing`, one less than the least stands for it."""
     from sqlglot import exp
 
     scale, least, most = 0, 0, 0
@@ -127,6 +130,7 @@ def _of_number(value: "exp.Expr", kind: ColumnType, stream: Stream) -> tuple[int
             least, most = found.minimum, found.maximum
         case _:
             return None
+    least -= missing
     size = most - least + 1
     if (_LAST_US // stream.step_us + 1) * size >= 1 << 63 or abs(least) >= 1 << 62:
         return None
@@ -134,10 +138,16 @@ def _of_number(value: "exp.Expr", kind: ColumnType, stream: Stream) -> tuple[int
 
 
 def _number(
-    value: "exp.Expr", time: "exp.Expr", of: tuple[int, int, int, int], *, late: bool
+    value: "exp.Expr",
+    time: "exp.Expr",
+    of: tuple[int, int, int, int],
+    *,
+    late: bool,
+    missing: bool,
 ) -> "exp.Expr":
     """The value that the greatest, or the least, number of a group tells. `of`: the µs of a step,
-    the places of a decimal, the least value, and how many there can be, in units of the places."""
+    the places of a decimal, the least value, and how many there can be, in units of the places;
+    `missing`: the least of them stands for NULL."""
     from sqlglot import exp
 
     step_us, scale, least, size = of
@@ -153,14 +163,18 @@ def _number(
     if scale:
         scaled = exp.Mul(this=units, expression=number(10**scale))
         units = exp.Floor(this=scaled)  # a whole number already
-    above = paren(exp.Sub(this=units, expression=number(least)))
+    above: exp.Expr = paren(exp.Sub(this=units, expression=number(least)))
+    if missing:
+        above = exp.Coalesce(this=above, expressions=[number(0)])
     steps = exp.IntDiv(this=exp.UnixMicros(this=time.copy()), expression=number(step_us))
     whole = exp.Add(
         this=paren(exp.Mul(this=paren(steps), expression=number(size))), expression=above
     )
     best = exp.Max(this=whole) if late else exp.Min(this=whole)
-    rest = exp.Mod(this=paren(best), expression=number(size))
+    rest: exp.Expr = exp.Mod(this=paren(best), expression=number(size))
     rest = exp.Mod(this=paren(exp.Add(this=rest, expression=number(size))), expression=number(size))
+    if missing:
+        rest = exp.Nullif(this=rest, expression=number(0))
     told: exp.Expr = exp.Add(this=paren(rest), expression=number(least))
     if scale:
         unit = exp.Literal.number(f"0.{'0' * (scale - 1)}1")

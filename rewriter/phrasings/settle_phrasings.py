@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.differences.compare_windows import compare_windows
 from ontoweir.rewriter.differences.join_replaced import join_replaced
+from ontoweir.rewriter.differences.last_in_window import last_in_window
 from ontoweir.rewriter.differences.subtract_windows import subtract_windows
 from ontoweir.rewriter.expressions.spell_constants import spell_constants
 from ontoweir.rewriter.expressions.spell_nulls import spell_nulls
@@ -57,7 +58,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - what is asked of the greatest time of each key is in the words that are read (name_greatest);
     - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are; NULL that is selected
       is computed of a column, and has a type; functions over windows are called as written;
-    - EXCEPT, NOT EXISTS and EXISTS of rows in windows are groups of the rows of both that hold;
+    - EXCEPT, NOT EXISTS, EXISTS and the latest of a key of rows in windows are groups of rows;
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
     - EXISTS in the ON of an inner join is in WHERE; inside of OR, or of an expression, it is one of
       parts that exclude each other;
@@ -100,7 +101,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     tree = name_presence(open_rows(tree, catalog), catalog)
     tree = count_registered(pad_registers(tree, catalog), catalog)
     tree = compare_last(compare_windows(subtract_windows(tree, catalog), catalog), catalog)
-    tree = join_replaced(tree, catalog)
+    tree = last_in_window(join_replaced(tree, catalog), catalog)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     for select in list(tree.find_all(exp.Select)):
         nest_having(select, catalog)

@@ -10,10 +10,11 @@ from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
-from ontoweir.mappings.sql.read_select import SelectShape, SelectUnion, read_select_tree
+from ontoweir.mappings.sql.read_select import SelectUnion, read_select_tree
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
+from ontoweir.rewriter.beside.read_beside import read_beside
 from ontoweir.rewriter.blocks.make_absence import BesideWindow, make_absence
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
@@ -39,6 +40,7 @@ from ontoweir.rewriter.model.spj import Block, SpjQuery, SpjUnion
 from ontoweir.rewriter.nulls.list_hidden import list_hidden
 from ontoweir.rewriter.nulls.list_nullable import list_nullable
 from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
+from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
@@ -53,6 +55,7 @@ from ontoweir.rewriter.standing.unite_standing import unite_standing
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.subqueries.stack_rows import stack_rows
+from ontoweir.rewriter.syntax.name_items import unique_names
 from ontoweir.rewriter.syntax.show_statics import show_statics
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
@@ -72,18 +75,15 @@ if TYPE_CHECKING:
 def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     """The union of SPJ queries that `text` is.
 
-    SELECT [DISTINCT] columns and constants FROM tables, joins WHERE comparisons, UNION [ALL]; or
-    one SELECT with GROUP BY and aggregates. In FROM there may be subqueries, what WITH names, and
-    views of the catalog: they are merged. OR, NOT and IN become disjuncts, which exclude each other
-    unless duplicates are removed. A selected column is taken as not NULL, unless it is declared
-    `nullable`, or computed. Where a grouped column may be NULL, the rows where it is are disjuncts
-    of their own; an aggregated one may be NULL in the matches.
+    Subqueries in FROM, what WITH names, and views are merged. OR, NOT and IN become disjuncts that
+    exclude each other unless duplicates are removed. A selected column is taken as not NULL unless
+    it is declared `nullable`, or computed. Where a grouped column may be NULL, the rows where it is
+    are disjuncts of their own; an aggregated one may be NULL in the matches.
 
     Args:
         text: Spark SQL.
         catalog: the tables.
-        name: the query's name.
-        file: the file's name, for messages.
+        name, file: of the query, for messages.
 
     Raises:
         QueryError: not SQL, outside of what is read, unknown names, types that do not compare.
@@ -96,10 +96,18 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     try:
         whole = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
+
+        def read_whole(one: "exp.Query", free: NullPlaces) -> SpjUnion:
+            tree = settle_phrasings(one, catalog)
+            return reader.read_whole(tree, catalog, name, nullable=free, changing=True)
+
+        written, union = read_beside(written, catalog, settle_phrasings, read_whole)
+        if union is not None:
+            return hold_rows(union, catalog)
         written = beside_subqueries(read_as_of(written, catalog), catalog)
         written = settle_phrasings(window_subqueries(written, catalog), catalog)
 
-        def read(one: "exp.Select", free: frozenset[int]) -> SpjUnion:
+        def read(one: "exp.Select", free: NullPlaces) -> SpjUnion:
             return reader.read((one,), catalog, name, nullable=free, changing=True)
 
         if (first := read_first(written, catalog, read)) is not None:
@@ -111,14 +119,12 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             ended = read_standing(latest.tree, catalog)
         if ended is not None and (united := unite_standing(ended, read, catalog)) is not None:
             return united
-        tree = name_aggregates(latest.tree)
-        trees, catalog = merge_subqueries(tree, catalog, reader.read_answers, reader.read_absence)
         if latest.key is None:
-            return reader.read(trees, catalog, name)
-        free = frozenset(range(len(latest.tree.selects))) - set(latest.key)
-        made = reader.read(trees, catalog, name, nullable=free, changing=True)
-        mine = tuple(made.variables[n] for n in latest.key)
-        return hold_rows(replace(made, standing=Standing(mine)), catalog)
+            return reader.read_whole(latest.tree, catalog, name)
+        free = NullPlaces(shown=frozenset(range(len(latest.tree.selects))) - set(latest.key))
+        made = reader.read_whole(latest.tree, catalog, name, nullable=free, changing=True)
+        standing = Standing(tuple(made.variables[n] for n in latest.key))
+        return hold_rows(replace(made, standing=standing), catalog)
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
@@ -176,13 +182,11 @@ class _Reader:
         try:
             return self.read_absence(trees, catalog, name)
         except BesideWindow:
-            raise SqlRefusal(
-                "NOW() beside an expression of several rows",
-                why="when a match leaves a window does not follow from when it is complete",
-                fix="compare the times of the rows, as in b.ts <= a.ts + INTERVAL '10' MINUTE; or "
-                "select the columns, and compute with them in the results",
-                line=trees.line,
-            ) from None
+            what = "NOW() beside an expression of several rows"
+            why = "when a match leaves a window does not follow from when it is complete"
+            fix = "compare the times of the rows, as in b.ts <= a.ts + INTERVAL '10' MINUTE; or "
+            fix += "select the columns, and compute with them in the results"
+            raise SqlRefusal(what, why=why, fix=fix, line=trees.line) from None
 
     def _meet(
         self, tree: "exp.Query", catalog: Catalog
@@ -200,6 +204,20 @@ class _Reader:
             return tree, catalog, ()
         return made
 
+    def read_whole(
+        self,
+        tree: "exp.Query",
+        catalog: Catalog,
+        name: str,
+        *,
+        nullable: NullPlaces = NOWHERE,
+        changing: bool = False,
+    ) -> SpjUnion:
+        """A query, with subqueries in FROM."""
+        tree = name_aggregates(tree)
+        trees, catalog = merge_subqueries(tree, catalog, self.read_answers, self.read_absence)
+        return self.read(trees, catalog, name, nullable=nullable, changing=changing)
+
     def read(
         self,
         trees: "Sequence[exp.Query]",
@@ -207,7 +225,7 @@ class _Reader:
         name: str,
         *,
         keyed: int | None = None,
-        nullable: frozenset[int] = frozenset(),
+        nullable: NullPlaces = NOWHERE,
         changing: bool = False,
     ) -> SpjUnion:
         """A query without subqueries: one tree; or several, whose matches, or rows, are the query's
@@ -224,7 +242,7 @@ class _Reader:
             catalog = parts[-1].catalog
         part = _unite_parts(parts, catalog, file)
         aggregation, union, disjuncts = part.aggregation, part.union, part.disjuncts
-        variables = _names(union.selects[0])
+        variables = unique_names([name for name, _ in union.selects[0].projections])
         check_parts(union.selects)
         if aggregation is not None:  # none, where all matches are one group
             variables = (*aggregation.variables, *part.ends, *part.begins)
@@ -292,7 +310,7 @@ def _read_part(
     file: str,
     *,
     keyed: int | None,
-    nullable: frozenset[int],
+    nullable: NullPlaces,
 ) -> _Part:
     """SQL without subqueries.
 
@@ -308,13 +326,13 @@ def _read_part(
     tree = expand_covariances(expand_variances(tree, catalog), catalog)
     tree, catalog, derived = derive_query_columns(tree, catalog)
     tree, aggregation, trees = read_sql_aggregation(tree, catalog, file, session)
-    free = list_nullable(tree, catalog) | nullable
+    apart = list_nullable(tree, catalog) | nullable.apart
     nulls = keyed is not None or aggregation is not None
-    union = read_select_tree(tree, catalog, nulls=nulls, nullable=free)
+    union = read_select_tree(tree, catalog, nulls=nulls, nullable=apart | nullable.shown)
     shown = len(union.selects[0].projections)
     needed = shown if aggregation is None else len(aggregation.group)
     needed = needed if keyed is None else keyed
-    doubtful = frozenset(range(needed)) if nulls else free
+    doubtful = replace(nullable, apart=frozenset(range(needed)) if nulls else apart)
     columns = {(table, column.name) for table, column in buckets}
     disjuncts = tuple(
         d
@@ -348,7 +366,7 @@ def _unite_parts(parts: Sequence[_Part], catalog: Catalog, file: str) -> _Part:
                 fix="write a query for each, or make sessions of times that are as late in all",
                 source=Source(file, part.union.selects[0].line or 1),
             )
-        if _shape(part.aggregation) != _shape(first.aggregation):
+        if Aggregation.shape_of(part.aggregation) != Aggregation.shape_of(first.aggregation):
             raise QueryError(
                 "what is one column in a part of UNION ALL, or beside an EXISTS, is two in another",
                 why="the columns that are grouped and aggregated must be as many in all parts",
@@ -380,21 +398,3 @@ def _level(part: _Part, parts: Sequence[_Part]) -> _Part:
     disjuncts = (replace(d, outputs=level_windows(d.outputs, mine, most)) for d in part.disjuncts)
     union = replace(part.union, selects=selects)
     return replace(part, union=union, disjuncts=tuple(disjuncts), ends=wide[0], begins=wide[1])
-
-
-def _shape(aggregation: Aggregation | None) -> object:
-    """What an aggregation is, wherever it is written, whatever is not shown is called."""
-    if aggregation is None:
-        return None
-    shown = aggregation.columns
-    return aggregation.group, [(a.name in shown and a.name, *a.key) for a in aggregation.aggregates]
-
-
-def _names(select: SelectShape) -> tuple[str, ...]:
-    names: list[str] = []
-    for name, _ in select.projections:
-        unique, n = name, 2
-        while unique in names:
-            unique, n = f"{name}_{n}", n + 1
-        names.append(unique)
-    return tuple(names)

@@ -12,6 +12,7 @@ from ontoweir.rewriter.latest.take_groups import take_groups
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
 from ontoweir.rewriter.standing.make_standing import make_standing
 from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def unite_standing(
     ended: StandingRows,
-    read: "Callable[[exp.Select, frozenset[int]], SpjUnion]",
+    read: "Callable[[exp.Select, NullPlaces], SpjUnion]",
     catalog: Catalog,
 ) -> SpjUnion | None:
     """The query of rows that hold until others end them (None: which these are cannot be told).
@@ -48,18 +49,18 @@ def unite_standing(
 
 def _unite(
     ended: StandingRows,
-    read: "Callable[[exp.Select, frozenset[int]], SpjUnion]",
+    read: "Callable[[exp.Select, NullPlaces], SpjUnion]",
     catalog: Catalog,
 ) -> SpjUnion | None:
     shown = len(ended.rows.selects) - ended.size
     groups = None
     if ended.groups:
-        rows, key, groups = take_groups(read(ended.rows, frozenset()), KEY)
+        rows, key, groups = take_groups(read(ended.rows, NOWHERE), KEY)
     else:
-        free = (*(range(shown) if ended.nulls else ()), *(shown + n for n in ended.free))
-        rows = read(ended.rows, frozenset(free))
+        free = frozenset(shown + n for n in ended.free)
+        rows = read(ended.rows, NullPlaces(free, frozenset(range(shown if ended.nulls else 0))))
         key = rows.variables[shown:]
-    enders = read(ended.enders, frozenset(range(ended.size)))
+    enders = read(ended.enders, NullPlaces(frozenset(range(ended.size))))
     delay = find_delay(rows, catalog)
     if delay is None or delay != find_delay(enders, catalog):
         return None  # a row that is not yet there may be ended

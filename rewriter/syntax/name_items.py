@@ -1,5 +1,6 @@
 """Names of results that SELECT gives none."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,3 +36,14 @@ def write_name(item: "exp.Expr") -> str:
     for name in plain.find_all(exp.Identifier):
         name.set("quoted", False)
     return plain.sql("spark")
+
+
+def unique_names(listed: Sequence[str]) -> tuple[str, ...]:
+    """Names, of which equal ones are numbered from the second on."""
+    names: list[str] = []
+    for name in listed:
+        unique, n = name, 2
+        while unique in names:
+            unique, n = f"{name}_{n}", n + 1
+        names.append(unique)
+    return tuple(names)

@@ -24,12 +24,12 @@ def list_queries(section: str) -> list[str]:
     return [*rows, *re.findall(r"```sql\n(.*?)```", section, re.DOTALL)]
 
 
-LATEST = list_queries(read_section("The latest of each"))
+LATEST, BESIDE = map(list_queries, read_section("The latest of each").split("\n### "))
 FIRST = list_queries(read_section("The first n of each, by value"))
 
 
 def test_the_table_has_rows() -> None:
-    assert (len(LATEST), len(FIRST)) == (13 + 1, 12 + 1)
+    assert (len(LATEST), len(BESIDE), len(FIRST)) == (13 + 1, 12, 12 + 1)
 
 
 def make_catalog() -> Catalog:
@@ -47,6 +47,23 @@ def test_the_latest_by_sensor(sql: str) -> None:
     verdict = check_query(union, catalog)
     assert verdict.name == "conditionally-bounded"
     assert [c.text for c in verdict.conditions] == ["traffic.report_id references sensor.REPORT_ID"]
+
+
+@pytest.mark.parametrize("sql", BESIDE)
+def test_the_latest_beside_each_sensor(sql: str) -> None:
+    catalog = make_catalog()
+    union = parse_sql(sql, catalog, name="q", file="q.sql")
+    assert union.standing is not None
+    assert union.standing.first is not None
+    assert choose_emit(union) is Emit.CHANGES
+    verdict = check_query(union, catalog)
+    assert verdict.name == "conditionally-bounded"
+    texts = {c.text for c in verdict.conditions}
+    declared = {"traffic.report_id references sensor.REPORT_ID", "sensor has at most 449 rows"}
+    assert texts <= declared
+    assert verdict.bound is not None
+    assert verdict.bound.rows is not None
+    assert verdict.bound.rows <= 2 * 449 + 5
 
 
 @pytest.mark.parametrize("sql", FIRST)

@@ -114,6 +114,73 @@ ASKED = {
     ),
 }
 
+READ = "GRAPH ?t { ?r :of ?s ; :v ?v }"
+LATER = "FILTER NOT EXISTS { GRAPH ?u { ?o :of ?s ; :v ?w } FILTER(?u > ?t"
+LAST = "QUALIFY ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY ts DESC) = 1) AS l"
+BESIDE = f"FROM sensor AS s LEFT JOIN (SELECT * FROM reading {LAST} ON l.sensor = s.id"
+ASKED |= {
+    "latest": (
+        f"SELECT ?s ?v WHERE {{ ?s a :Sensor OPTIONAL {{ {READ} {LATER}) }} }} }}",
+        f"SELECT 'urn:sensor/' || s.id, l.v {BESIDE}",
+    ),
+    "latest of all": (
+        (
+            f"SELECT * WHERE {{ ?s a :Sensor OPTIONAL {{ {READ} {LATER}) }} }} ?s :in ?room "
+            "FILTER(?room != <urn:room/a>) }"
+        ),
+        (
+            "SELECT 'urn:sensor/' || s.id, 'urn:reading/' || l.sensor || '/' || strftime(TIMESTAMP "
+            "'2026-01-01' + to_minutes(l.ts), '%Y-%m-%dT%H%%3A%M%%3A%S'), l.v, "
+            f"'urn:room/' || s.room {BESIDE} WHERE s.room <> 'a'"
+        ),
+    ),
+    "latest of some": (
+        (
+            f"SELECT ?room ?v WHERE {{ ?s :in ?room OPTIONAL {{ {READ} FILTER(?v > 0) {LATER} && "
+            "?w > 0) } } }"
+        ),
+        "SELECT 'urn:room/' || s.room, l.v "
+        + BESIDE.replace("FROM reading", "FROM reading WHERE v > 0"),
+    ),
+    "greatest time": (
+        (
+            "SELECT DISTINCT ?v WHERE { ?s a :Sensor OPTIONAL { { SELECT ?s (MAX(?u) AS ?t) { "
+            f"GRAPH ?u {{ ?o :of ?s ; :v ?w }} }} GROUP BY ?s }} {READ} }} }}"
+        ),
+        f"SELECT DISTINCT l.v {BESIDE}",
+    ),
+}
+
+WEEK = "NOW() - 'PT7M'^^xsd:dayTimeDuration"
+ASKED |= {
+    "silent": (
+        f"SELECT ?s WHERE {{ GRAPH ?t {{ ?r :of ?s }} }} GROUP BY ?s HAVING (MAX(?t) < {WEEK})",
+        "SELECT 'urn:sensor/' || sensor FROM reading GROUP BY sensor HAVING MAX(ts) < {now} - 7",
+    ),
+    "silent, counted": (
+        (
+            "SELECT ?s (COUNT(*) AS ?n) (MAX(?t) AS ?last) (SUM(?v) AS ?sum) WHERE { GRAPH ?t { "
+            f"?r :of ?s ; :v ?v }} }} GROUP BY ?s HAVING (?last <= {WEEK} && COUNT(?r) > 1)"
+        ),
+        (
+            "SELECT 'urn:sensor/' || sensor, COUNT(*), TIMESTAMP '2026-01-01' + to_minutes("
+            "CAST(MAX(ts) AS INTEGER)), CAST(SUM(v) AS BIGINT) FROM reading GROUP BY sensor HAVING "
+            "MAX(ts) <= {now} - 7 AND COUNT(*) > 1"
+        ),
+    ),
+    "seen": (
+        (
+            "SELECT ?room (SUM(?v) AS ?sum) WHERE { ?s :in ?room GRAPH ?t { ?r :of ?s ; :v ?v } } "
+            f"GROUP BY ?room HAVING (COUNT(*) > 0) ({WEEK} < MAX(?t))"
+        ),
+        (
+            "SELECT 'urn:room/' || room, CAST(SUM(v) AS BIGINT) FROM sensor AS s JOIN "
+            "reading AS r ON r.sensor = s.id GROUP BY room HAVING MAX(ts) > "
+            "{now} - 7"
+        ),
+    ),
+}
+
 
 @pytest.mark.parametrize("name", ASKED)
 def test_registers_in_sparql_equal_duckdb(
@@ -153,6 +220,39 @@ def test_registers_in_sparql_equal_duckdb(
 def test_what_is_not_shown_is_asked_for(tmp_path: Path) -> None:
     text = f"SELECT DISTINCT ?room WHERE {{ ?s :in ?room FILTER NOT EXISTS {{ {LATE} }} }}"
     with pytest.raises(QueryError, match=r"select \?s, \?room, or leave DISTINCT out"):
+        _write_project(text, tmp_path).compile("q")
+
+
+@pytest.mark.parametrize(
+    "having",
+    [
+        f"(MAX(?t) < {WEEK} || COUNT(*) > 1)",
+        f"(MIN(?t) < {WEEK})",
+        f"(!(MAX(?t) < {WEEK}))",
+        f"(MAX(?t) < {WEEK}) (MAX(?t) > {WEEK})",
+        f"(MAX(?t) = {WEEK})",
+    ],
+)
+def test_other_comparisons_with_now_are_refused(having: str, tmp_path: Path) -> None:
+    text = f"SELECT ?s WHERE {{ GRAPH ?t {{ ?r :of ?s }} }} GROUP BY ?s HAVING {having}"
+    with pytest.raises(QueryError, match=r"NOW\(\)"):
+        _write_project(text, tmp_path).compile("q")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT ?s ?v WHERE {{ OPTIONAL {{ {READ} {LATER}) }} }} ?s :in ?room }}",
+        f"SELECT ?s ?v WHERE {{ ?s :in ?v OPTIONAL {{ {READ} {LATER}) }} FILTER(?s != ?v) }} }}",
+        f"SELECT ?s WHERE {{ ?s :in ?x OPTIONAL {{ {READ} {LATER} && ?x != <urn:room/a>) }} }} }}",
+        f"SELECT ?s WHERE {{ ?s a :Sensor OPTIONAL {{ {READ} {LATER}) }} }} FILTER(?v > 0) }}",
+        f"SELECT ?s WHERE {{ ?s a :Sensor OPTIONAL {{ {READ} {LATER} && ?w > 0) }} }} }}",
+    ],
+)
+def test_what_is_no_latest_one_of_the_key_is_refused(text: str, tmp_path: Path) -> None:
+    """What is behind OPTIONAL is joined with what it found; and a later row of other patterns takes
+    no place."""
+    with pytest.raises(QueryError):
         _write_project(text, tmp_path).compile("q")
 
 

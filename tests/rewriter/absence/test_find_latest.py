@@ -56,9 +56,13 @@ def test_something_else(query: str, tmp_path: Path) -> None:
 def test_the_query_of_the_page() -> None:
     page = (ROOT / "docs" / "semantics.md").read_text(encoding="utf-8")
     section = page.split("## The latest of each\n")[1].split("\n## ")[0]
-    (text,) = re.findall(r"```sparql\n(.*?)```", section, re.DOTALL)
+    text, beside = re.findall(r"```sparql\n(.*?)```", section, re.DOTALL)
     workspace = Workspace(load_project(ROOT / "examples" / "traffic", environ={}))
     prefixed = f"PREFIX : <http://traffic.example/ns#>\n{text}"
     union = compile_text(workspace, prefixed, "q", "q.rq").union
     assert union.standing == Standing(("s",))
     assert workspace.check(compile_text(workspace, prefixed, "q", "q.rq")).bound is not None
+    prefixed = f"PREFIX : <http://traffic.example/ns#>\n{beside}"
+    union = compile_text(workspace, prefixed, "q", "q.rq").union
+    assert union.standing is not None
+    assert union.standing.first is not None

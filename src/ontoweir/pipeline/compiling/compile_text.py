@@ -10,6 +10,7 @@ from ontoweir.pipeline.compiling.compile_solutions import (
     refuse_windows,
 )
 from ontoweir.pipeline.compiling.compiler import Compiler
+from ontoweir.rewriter.absence.compare_last import compare_last
 from ontoweir.rewriter.absence.compute_matches import compute_matches, list_matches
 from ontoweir.rewriter.absence.compute_solutions import (
     compute_solutions,
@@ -19,6 +20,9 @@ from ontoweir.rewriter.absence.compute_solutions import (
 )
 from ontoweir.rewriter.absence.find_greatest import find_greatest
 from ontoweir.rewriter.absence.find_latest import find_latest
+from ontoweir.rewriter.absence.pad_solutions import find_stream, is_timed, pad_solutions
+from ontoweir.rewriter.absence.split_last import split_last
+from ontoweir.rewriter.absence.split_latest import LatestText, split_latest
 from ontoweir.rewriter.absence.split_text import SplitText, split_text
 from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
 from ontoweir.rewriter.clauses.name_absence import name_absence
@@ -51,6 +55,20 @@ def compile_text(
 
     text = turn_greatest(group_binds(open_ask(open_construct(text, file))))
     text = name_absence(text)
+    if (last := split_last(text)) is not None:
+        made_of, recent = (
+            compile_branches(parse_query(one, name=name, file=file), silent)
+            for one, silent in ((last.every, False), (last.recent, True))
+        )
+        known = catalog or workspace.project.catalog
+        late = compare_last(made_of.union, recent.union, known, there=last.there)
+        if late is not None:
+            return replace(made_of, union=late)
+    asked = split_latest(text, file)
+    if asked is not None:
+        found = _compile_latest(asked, workspace, name, catalog)
+        if found is not None:
+            return found
     split = split_text(text, file)
     if split is None:
         branches = parse_query(text, name=name, file=file)
@@ -71,6 +89,37 @@ def compile_text(
 
     known = catalog or workspace.project.catalog
     union = _compile_split(split, SolutionCompiler(compile_one, name, file, known))
+    incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
+    return replace(made[0], union=union, incomplete=incomplete)
+
+
+def _compile_latest(
+    asked: LatestText, workspace: Compiler, name: str, catalog: Catalog | None
+) -> CompiledQuery | None:
+    """Static solutions with the latest of each beside them (None: it is something else)."""
+    known, made = catalog or workspace.project.catalog, list[CompiledQuery]()
+    file = asked.source.file
+
+    def compile_one(one: str) -> CompiledQuery:
+        branches = parse_query(one, name=name, file=file)
+        quiet = bool(made) or catalog is not None
+        made.append(workspace.compile_branches(branches, catalog=catalog, quiet=quiet))
+        return made[-1]
+
+    work = SolutionCompiler(compile_one, name, file, known)
+    inside = split_text(asked.latest, file)
+    if inside is None:
+        return None
+    texts = inside.write_solutions(asked.shared, distinct=False)
+    latest = find_latest([compile_solutions(one, work) for one in texts], asked.shared, known)
+    if latest is None or latest.standing is None or set(latest.standing.key) != set(asked.shared):
+        return None
+    static, joined = (compile_one(one).union for one in (asked.static, asked.joined))
+    if is_timed(static, known) or not static.disjuncts or not joined.disjuncts:
+        return None
+    stream, _ = find_stream(latest, known)
+    first = work.first_moment([stream.name])
+    union = pad_solutions(asked, (static, joined, latest), first, known)
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
     return replace(made[0], union=union, incomplete=incomplete)
 
