@@ -146,14 +146,12 @@ def _list_part(
     if not text:  # before it there is nothing, and all is after it
         return values if place else pc.if_else(pc.is_valid(values), "", None)
     parts = pc.split_pattern(values, text, max_splits=max_splits)
-    many = pc.greater(pc.list_value_length(parts), place)
-    enough = parts.filter(pc.fill_null(many, fill_value=False))
-    index = pc.indices_nonzero(pc.fill_null(many, fill_value=False)).cast(pa.int64())
+    many = pc.fill_null(pc.greater(pc.list_value_length(parts), place), fill_value=False)
+    enough = parts.filter(many)
     empty = pc.if_else(pc.is_valid(values), "", pa.scalar(None, pa.string()))
-    if not len(index):
+    if not len(enough):
         return empty
-    made = pc.scatter(pc.list_element(enough, place), index, max_index=len(values) - 1)
-    return pc.coalesce(made, empty)
+    return pc.replace_with_mask(empty, many, pc.list_element(enough, place))
 
 
 def _digest(name: str, text: str) -> str:

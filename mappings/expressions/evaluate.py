@@ -118,7 +118,7 @@ def _evaluate_where(
         index = pc.indices_nonzero(wanted).cast(pa.int64())
         some = {name: column.take(index) for name, column in columns.items()}
         made = _evaluate(expression, some, len(index))
-        return pc.scatter(made, index, max_index=rows - 1) if rows else made
+        return pc.replace_with_mask(pa.nulls(rows, made.type), wanted, made)
 
 
 def _evaluate_call(call: Call, columns: Columns, rows: int) -> "pa.Array":

@@ -149,7 +149,7 @@ def _encode_pieces(column: "pa.ChunkedArray | pa.Array") -> Encoded:
             values[part], valid[part] = 0, False
         else:
             there = pc.is_valid(piece).to_numpy(zero_copy_only=False)
-            whole = np.frombuffer(piece.buffers()[1], piece.type.to_pandas_dtype())
+            whole = np.frombuffer(piece.buffers()[1], np.dtype(str(piece.type)))
             whole = whole[piece.offset : piece.offset + len(piece)]
             np.multiply(whole, there, out=values[part])
             valid[part] = there

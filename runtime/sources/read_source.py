@@ -394,7 +394,7 @@ def unreadable(path: str, error: Exception) -> DataError:
         f"the data cannot be read: {describe_cause(error)}",
         why="its reader does not take it"
         if package is None
-        else "Spark reads this only with a package that it does not bring",
+        else "Spark, as it is installed, does not read this",
         fix=package or "check the source's format, path and options, or restore the file",
         source=Source(path),
     )

@@ -53,10 +53,13 @@ def describe_cause(error: BaseException) -> str:
 
 def suggest_package(path: str, error: BaseException) -> str | None:
     """How to have what reads a format, or a path's scheme; None where that is not what is missing.
+    ORC's `timestamp with local time zone` is parsed as the name of a type before Spark 4.2.
 
     >>> suggest_package("gs://b/x", Exception('No FileSystem for scheme "gs"'))[:44]
     'add --spark spark.jars.packages=com.google.c'
     """
+    if "timestamp with local time zone" in str(error):
+        return "pip install 'pyspark>=4.2': older ones read no times that Arrow has written to ORC"
     if (format := _NO_FORMAT.search(str(error))) is not None:
         if format[1] == "arrow":
             return "name local files, and leave out options: Spark reads no Arrow"

@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -72,3 +73,30 @@ def test_the_bill_of_materials_has_every_dependency(tmp_path: Path) -> None:
     edges = {d["ref"]: d.get("dependsOn", []) for d in bill["dependencies"]}
     assert any(r.startswith("py4j==") for r in edges[f"pyspark=={version('pyspark')}"])
     assert "pyspark" in "".join(edges[bill["metadata"]["component"]["bom-ref"]])
+
+
+def test_the_image_gets_what_the_wheel_is_made_of() -> None:
+    """And nothing else; its extras are those of pyproject.toml, its Python one that is tested."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        table = tomllib.load(file)
+    project, folders = table["project"], table["tool"]["setuptools"]["package-dir"]
+    needed = {"pyproject.toml", project["readme"], *project["license-files"]}
+    needed |= {folder.partition("/")[0] for folder in folders.values()}
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert "**" in ignored
+    assert {line[1:] for line in ignored if line.startswith("!")} == needed
+    image = (ROOT / "Containerfile").read_text(encoding="utf-8")
+    (extras,) = re.findall(r"'/source\[(.*)\]'", image)
+    assert set(extras.split(",")) <= set(project["optional-dependencies"])
+    bases = set(re.findall(r"^FROM docker.io/library/python:([\d.]+)-", image, re.MULTILINE))
+    tested = {c.rpartition(" ")[2] for c in project["classifiers"] if "Python :: 3." in c}
+    assert len(bases) == 1
+    assert bases <= tested
+
+
+@pytest.mark.skipif(shutil.which("hadolint") is None, reason="no hadolint")
+def test_the_image_is_linted() -> None:
+    done = subprocess.run(
+        ["hadolint", str(ROOT / "Containerfile")], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")

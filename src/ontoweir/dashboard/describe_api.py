@@ -3,7 +3,7 @@
 from typing import Any
 
 from ontoweir import __version__
-from ontoweir.dashboard.rows.page_rows import MOST, PAGE
+from ontoweir.dashboard.rows.page_rows import FAR, MOST, PAGE
 from ontoweir.dashboard.steps.replay_steps import MOST as TOLD
 
 _NAME = "a query of the project, of the registry, or that ran"
@@ -25,8 +25,8 @@ def describe_api(*, changes: bool = False) -> dict[str, Any]:
         _argument("name", _NAME, required=True),
         _argument("where", _WHERE),
         _argument("sort", "a column; with ` DESC` after it from the greatest down"),
-        _argument("skip", "rows to leave out", kind="integer"),
-        _argument("limit", f"rows, at most {MOST:,} (default: {PAGE})", kind="integer"),
+        _argument("skip", "rows to leave out", kind={**_NUMBER, "maximum": FAR - MOST}),
+        _argument("limit", f"rows (default: {PAGE})", kind={**_NUMBER, "maximum": MOST}),
     ]
     paths: dict[str, Any] = {
         "/api/overview": _get(
@@ -38,7 +38,7 @@ def describe_api(*, changes: bool = False) -> dict[str, Any]:
             "how a query runs",
             [
                 _argument("name", _NAME, required=True),
-                _argument("charts", "1: with charts as SVG", kind="integer"),
+                _argument("charts", "1: with charts as SVG", kind=_FLAG),
             ],
             "Run",
         ),
@@ -79,13 +79,18 @@ def describe_api(*, changes: bool = False) -> dict[str, Any]:
     }
 
 
-def _argument(name: str, text: str, *, kind: str = "string", required: bool = False) -> Any:
+_NUMBER = {"type": "integer", "minimum": 0}
+_FLAG = {"type": "integer", "enum": [0, 1]}
+_TEXT = {"type": "string"}
+
+
+def _argument(name: str, text: str, *, kind: Any = _TEXT, required: bool = False) -> Any:
     return {
         "name": name,
         "in": "query",
         "description": text,
         "required": required,
-        "schema": {"type": kind},
+        "schema": kind,
     }
 
 
@@ -102,6 +107,11 @@ _FAILURES = {
     )
 }
 
+_UNREAD = {
+    code: {"description": text, "content": _json("Error")}
+    for code, text in (("400", "the body is not as described"), ("413", "the text is too long"))
+}
+
 
 def _get(text: str, arguments: list[Any], schema: str) -> dict[str, Any]:
     ok = {"description": text, "content": _json(schema)}
@@ -115,7 +125,7 @@ def _check() -> dict[str, Any]:
     return {
         "summary": "decide a typed query",
         "requestBody": {"required": True, "content": _json("Typed")},
-        "responses": {"200": ok, **_FAILURES},
+        "responses": {"200": ok, **_UNREAD, **_FAILURES},
     }
 
 
@@ -124,7 +134,7 @@ def _replay() -> dict[str, Any]:
     return {
         "summary": f"replay a typed query; the first {TOLD:,} changes, time by time",
         "requestBody": {"required": True, "content": _json("Typed")},
-        "responses": {"200": ok, **_FAILURES},
+        "responses": {"200": ok, **_UNREAD, **_FAILURES},
     }
 
 
@@ -137,6 +147,7 @@ def _changes() -> dict[str, Any]:
                 "requestBody": {"required": True, "content": _json(schema)},
                 "responses": {
                     code: {"description": done, "content": _json("Changed")},
+                    **_UNREAD,
                     **_FAILURES,
                 },
             }
@@ -164,11 +175,25 @@ def _events() -> dict[str, Any]:
     }
 
 
-_OBJECT = {"type": "object"}
 _SCHEMAS: dict[str, Any] = {
     "Error": _ERROR,
-    "Lint": _OBJECT,
-    "Verdict": _OBJECT,
+    "Lint": {"type": "array", "items": {"type": "object", "required": ["mapping", "predicates"]}},
+    "Verdict": {
+        "type": "object",
+        "description": "as docs/command-line.md has it; of it here only what most ask for",
+        "properties": {
+            "query": {"type": "string"},
+            "verdict": {"type": "string"},
+            "tier": {"type": "string"},
+            "bound": {
+                "type": ["object", "null"],
+                "properties": {"rows": {"type": ["integer", "null"]}},
+            },
+            "witness": {"type": ["object", "null"]},
+            "repairs": {"type": "array", "items": {"type": "object"}},
+        },
+        "required": ["query", "verdict", "tier", "bound", "witness", "repairs"],
+    },
     "Run": {
         "type": "object",
         "properties": {

@@ -17,18 +17,19 @@ from flask import (
     request,
 )
 from markupsafe import Markup
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from ontoweir import __version__
 from ontoweir.dashboard.access.guard_requests import HEADERS, allow_host, allow_origin
 from ontoweir.dashboard.access.hold_token import COOKIE, Asked, allow_token, strip_token
+from ontoweir.dashboard.access.read_body import TYPED, read_object
 from ontoweir.dashboard.changes.add_changes import add_changes
 from ontoweir.dashboard.check_queries import Checks, Outcome
 from ontoweir.dashboard.describe_api import describe_api
 from ontoweir.dashboard.describe_run import chart_state, chart_throughput, describe_run
 from ontoweir.dashboard.list_queries import list_queries
 from ontoweir.dashboard.read_runs import MAX_BATCHES, Run, read_runs
-from ontoweir.dashboard.rows.add_rows import add_rows, say_unknown
+from ontoweir.dashboard.rows.add_rows import add_rows, asks_charts, say_unknown
 from ontoweir.dashboard.rows.find_rows import find_rows
 from ontoweir.dashboard.show_metrics import find_broken, show_metrics
 from ontoweir.dashboard.show_numbers import FILTERS
@@ -109,11 +110,17 @@ def _guard(app: Flask, site: Site) -> None:
         return _fail(str(error), 422)
 
     @app.errorhandler(HTTPException)
-    def show_http(error: HTTPException) -> tuple[str | Response, int]:
+    def show_http(error: HTTPException) -> Response:
         code = error.code or 500
         messages = {404: "there is no such page", 413: f"more than {_BODY:,} bytes; shorten it"}
-        named = code == 404 and error.description != type(error).description
-        return _fail((named and error.description) or messages.get(code, error.name.lower()), code)
+        named = error.description != type(error).description
+        text, _ = _fail(
+            (named and error.description) or messages.get(code, error.name.lower()), code
+        )
+        answer = make_response(text, code)
+        if isinstance(error, MethodNotAllowed):
+            answer.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
+        return answer
 
     @app.errorhandler(Exception)
     def show_bug(error: Exception) -> tuple[str | Response, int]:
@@ -233,8 +240,7 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
 
     @app.get("/api/query")
     def api_query() -> Response:
-        name = request.args.get("name", "")
-        drawn = bool(request.args.get("charts"))
+        name, drawn = request.args.get("name", ""), asks_charts()
         run = _runs(site, MAX_BATCHES if drawn else 1).get(name)
         if run is None and name not in checks.names():
             abort(404, description=say_unknown(name))
@@ -251,10 +257,7 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
 
     @app.post("/api/check")
     def api_check() -> tuple[Response, int]:
-        given = request.get_json(silent=True)
-        if not isinstance(given, dict):
-            return jsonify(error='send JSON: {"language": "sparql", "text": "SELECT …"}'), 400
-        text, language = _typed(given, site)
+        text, language = _typed(read_object(), site)
         outcome = checks.text(text, language)
         if outcome.summary is None:
             return jsonify(error=outcome.error, line=outcome.line), 422
@@ -262,10 +265,7 @@ def _add_api(app: Flask, site: Site, checks: Checks) -> None:
 
     @app.post("/api/replay")
     def api_replay() -> tuple[Response, int]:
-        given = request.get_json(silent=True)
-        if not isinstance(given, dict):
-            return jsonify(error='send JSON: {"language": "sparql", "text": "SELECT …"}'), 400
-        text, language = _typed(given, site)
+        text, language = _typed(read_object(), site)
         return jsonify(describe_steps(checks.steps(text, language, again=True))), 200
 
 
@@ -338,9 +338,9 @@ def _find(checks: Checks, run: Run | None, name: str) -> tuple[Outcome, str | No
 def _typed(given: Mapping[str, Any], site: Site) -> tuple[str, Language]:
     text, language = given.get("text"), given.get("language", "sparql")
     if not isinstance(text, str) or language not in ("sparql", "sql"):
-        abort(400)
-    if any("\ud800" <= c <= "\udfff" for c in text):  # no text of Unicode
-        abort(400)
+        abort(400, description=TYPED)
+    if any("\ud800" <= c <= "\udfff" for c in text):
+        abort(400, description="the query is no text of Unicode: it has half of a character")
     if len(text) > site.text:
-        abort(413)
+        abort(413, description=f"the query has more than {site.text:,} characters; shorten it")
     return text.replace("\r\n", "\n"), cast(Language, language)

@@ -230,7 +230,7 @@ def _witness(witness: Witness) -> str:
     """The counterexample: a table of rows for each table, the optional ones and the suffixes."""
     optional = set(map(id, witness.optional))
     prefix = [
-        (row, "optional" if id(row) in optional else "")
+        (row, "optional" if id(row) in optional else "always")
         for row in (*witness.fixed, *witness.optional)
     ]
     suffixes = [(row, f"suffix {n}") for n, rows in enumerate(witness.suffixes, 1) for row in rows]
@@ -249,7 +249,7 @@ def _tables(rows: Sequence[tuple[WitnessRow, str]]) -> str:
     parts = []
     for table, mine in tables.items():
         columns = list(dict.fromkeys(name for row, _ in mine for name, _ in row.values))
-        head = "".join(f"<th>{escape(c)}" for c in ["step", *columns, ""])
+        head = "".join(f"<th>{escape(c)}" for c in ["step", *columns, "role"])
         lines = ""
         for row, role in mine:
             values = dict(row.values)

@@ -1,4 +1,5 @@
-"""The pages in headless Chromium: no error in the console, nothing wider than a phone, live."""
+"""The pages in headless Chromium: no error in the console, nothing wider than a phone, live; and
+axe-core finds nothing in them."""
 
 import shutil
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from ontoweir.dashboard.site import Site
 from tests.ontoweir.dashboard.conftest import Record, write_lines
 
 playwright = pytest.importorskip("playwright.sync_api")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 QUERY = "roads-where-congestion-got-worse"
 
@@ -36,6 +38,7 @@ CUT = """() => {
     .map(e => e.tagName + ' ' + (e.textContent || '').slice(0, 40));
 }"""
 """What is wider than the page, also where it could be scrolled to."""
+OPEN = "document.querySelectorAll('details').forEach(d => d.open = true)"
 SMALL = """[project]
 queries = []
 [streams.s]
@@ -114,6 +117,34 @@ def test_pages_in_a_browser(
     assert page.get_by_text("live at").is_visible()
     assert told == []
     assert {a for a in asked if not a.startswith(url)} == set()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(
+    open_page: Callable[..., Any], url: str, project: Path, record: Record, scheme: str
+) -> None:
+    """WCAG 2.2 AA and good practice, with all that is folded opened."""
+    metrics = project / "out/answers/metrics.jsonl"
+    write_lines(metrics, [record(n, {QUERY: (n, 84)}) for n in range(5)])
+    write_answer(project, 0)
+    page = open_page(1200, color_scheme=scheme)
+    unbounded = "how-often-congestion-got-worse"
+    for path in (
+        "",
+        f"query?name={QUERY}",
+        f"query?name={unbounded}",
+        f"answers?name={QUERY}",
+        f"rejects?name={QUERY}",
+        f"compare?name={QUERY}&name={unbounded}",
+        "mappings",
+        f"playground?query={QUERY}",
+    ):
+        page.goto(f"{url}{path}")
+        page.evaluate(OPEN)
+        found = axe.Axe().run(page).response["violations"]
+        assert [(path, v["id"], v["nodes"][0]["html"][:80]) for v in found] == []
+    page.set_content("<html lang=en><title>t</title><main><h1>h</h1><img src=a.png></main>")
+    assert [v["id"] for v in axe.Axe().run(page).response["violations"]] == ["image-alt"]
 
 
 def write_answer(project: Path, number: int) -> None:

@@ -304,5 +304,39 @@ def test_the_api_is_described(client: FlaskClient, add: Add) -> None:
     for path, schema in (("overview", "Overview"), ("query", "Run"), ("answers", "Rows")):
         body = ask(client, f"/api/{path}")
         jsonschema.validate(body, {"$ref": f"#/components/schemas/{schema}", **description})
-    wrong = client.get("/api/answers?name=none").json
-    jsonschema.validate(wrong, {"$ref": "#/components/schemas/Error", **description})
+    lint = client.get("/api/mappings").json
+    jsonschema.validate(lint, {"$ref": "#/components/schemas/Lint", **description})
+    typed = {"language": "sql", "text": "SELECT a.report_id FROM traffic a"}
+    body = client.post("/api/check", json=typed).json
+    jsonschema.validate(body, {"$ref": "#/components/schemas/Verdict", **description})
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "code"),
+    [
+        ("get", "/api/answers?name=none", None, 404),
+        ("get", "/api/answers?name=roads-where-congestion-got-worse&skip=-1", None, 422),
+        ("get", "/api/query?name=roads-where-congestion-got-worse&charts=2", None, 422),
+        ("post", "/api/check", None, 400),
+        ("post", "/api/check", {"language": "datalog", "text": "a"}, 400),
+        ("post", "/api/check", {"text": "SELECT ?x {" + " " * 60_000}, 413),
+        ("post", "/api/check", {"text": "SELECT ?x {"}, 422),
+        ("post", "/api/replay", [], 400),
+    ],
+)
+def test_what_is_refused_is_described(
+    client: FlaskClient, method: str, path: str, body: Any, code: int
+) -> None:
+    description = client.get("/api/openapi.json").json
+    assert description is not None
+    answer = getattr(client, method)(path, **({} if body is None else {"json": body}))
+    assert answer.status_code == code
+    jsonschema.validate(answer.json, {"$ref": "#/components/schemas/Error", **description})
+    assert answer.json["error"] != answer.status.partition(" ")[2].lower()  # says what to send
+    assert str(code) in description["paths"][path.partition("?")[0]][method]["responses"]
+
+
+def test_a_method_that_there_is_not(client: FlaskClient) -> None:
+    """RFC 9110, 15.5.6: the answer says which there are."""
+    answer = client.delete("/api/overview")
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")

@@ -3,7 +3,7 @@ interrupted while waiting for it ends it."""
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -42,6 +42,15 @@ def test_what_telling_raises() -> None:
         run_aside(lambda tell: tell(), refuse)
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """SIGINT interrupts, also where a shell that starts this in the background has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard")
 def test_an_interrupted_wait_ends_the_task() -> None:
     """The task would never end by itself."""
     main = threading.main_thread()

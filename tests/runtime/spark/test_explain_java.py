@@ -57,6 +57,17 @@ def test_other_faults_name_none(spark: "SparkSession") -> None:
     assert suggest_package("s3://x", Exception("access denied")) is None
 
 
+def test_times_in_orc_need_a_newer_spark() -> None:
+    """As Spark 4.1.0 says it of a file of Arrow's."""
+    said = "[PARSE_SYNTAX_ERROR] Syntax error at or near 'with'. SQLSTATE: 42601 (line 1, pos 10)"
+    told = suggest_package(
+        "/x.orc", Exception(f"{said}\n\n== SQL ==\ntimestamp with local time zone")
+    )
+    assert told is not None
+    assert told.startswith("pip install 'pyspark>=4.2'")
+    assert suggest_package("/x.orc", Exception(f"{said}\n\n== SQL ==\ntimestamp with")) is None
+
+
 def test_what_nobody_foresaw_names_no_class(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

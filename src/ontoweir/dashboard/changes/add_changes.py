@@ -6,11 +6,15 @@ from urllib.parse import urlencode
 
 from flask import Flask, Response, abort, jsonify, redirect, request
 
+from ontoweir.dashboard.access.read_body import read_object
 from ontoweir.dashboard.check_queries import Checks
 from ontoweir.dashboard.site import Site
 from ontoweir.project.language_of import Language
 from ontoweir.registry.drop_query import drop_query
 from ontoweir.registry.register_query import QueryText
+
+_REGISTER = 'send JSON: {"name": …, "language": "sparql" or "sql", "text": "SELECT …"}'
+_DROP = 'send JSON: {"name": …}'
 
 
 def add_changes(app: Flask, site: Site, checks: Checks) -> None:
@@ -34,20 +38,13 @@ def add_changes(app: Flask, site: Site, checks: Checks) -> None:
 
     @app.post("/api/register")
     def api_register() -> tuple[Response, int]:
-        name, what = _register(site, checks, _object())
+        name, what = _register(site, checks, read_object(_REGISTER))
         return jsonify(query=name, registration=what), 201
 
     @app.post("/api/drop")
     def api_drop() -> Response:
-        name, purged = _drop(site, _object())
+        name, purged = _drop(site, read_object(_DROP))
         return jsonify(query=name, dropped=True, purged=purged)
-
-
-def _object() -> Mapping[str, Any]:
-    given = request.get_json(silent=True)
-    if not isinstance(given, dict):
-        abort(400)
-    return given
 
 
 def _register(site: Site, checks: Checks, given: Mapping[str, Any]) -> tuple[str, str]:
@@ -56,11 +53,11 @@ def _register(site: Site, checks: Checks, given: Mapping[str, Any]) -> tuple[str
     name, text = given.get("name"), given.get("text")
     language = given.get("language", "sparql")
     if not isinstance(name, str) or not isinstance(text, str):
-        abort(400)
+        abort(400, description=_REGISTER)
     if language not in ("sparql", "sql"):
-        abort(400)
+        abort(400, description=_REGISTER)
     if len(text) > site.text:
-        abort(413)
+        abort(413, description=f"the query has more than {site.text:,} characters; shorten it")
     file = f"{name}.{'sql' if language == 'sql' else 'rq'}"
     query = QueryText(name, cast(Language, language), text.replace("\r\n", "\n"), file)
     return name, checks.register(site.registry, query, replace=_is_said(given, "replace"))
@@ -69,7 +66,7 @@ def _register(site: Site, checks: Checks, given: Mapping[str, Any]) -> tuple[str
 def _drop(site: Site, given: Mapping[str, Any]) -> tuple[str, bool]:
     name, purge = given.get("name"), _is_said(given, "purge")
     if not isinstance(name, str):
-        abort(400)
+        abort(400, description=_DROP)
     drop_query(site.registry, name, purge=purge)
     return name, purge
 

@@ -17,7 +17,7 @@ from ontoweir.dashboard.site import Site
 from ontoweir.draw.chart_rows import chart_rows, list_numbers
 from ontoweir.draw.draw_chart import draw_chart
 from ontoweir.draw.draw_map import draw_map, find_places, is_coordinate
-from ontoweir.errors import OntoweirError
+from ontoweir.errors import OntoweirError, UsageError
 
 FOLLOWERS = 4
 """Connections that are told of rows at once; each takes a thread of the server."""
@@ -71,7 +71,7 @@ def _add_api(app: Flask, site: Site, known: Callable[[str], bool], kind: Kind) -
         name, folder = _find(site, known, kind)
         look = read_look(request.args)
         page = RowPage.none() if folder is None else page_rows(folder, look)
-        drawn = bool(request.args.get("charts")) and kind == "answers"
+        drawn = asks_charts() and kind == "answers"
         pictures = {"chart": _chart(page, name), "map": _map(page, name)} if drawn else {}
         found = {k: v for k, v in pictures.items() if v}
         return jsonify(query=name, **page.describe(), **found)
@@ -114,6 +114,19 @@ def _add_events(app: Flask, site: Site, known: Callable[[str], bool], closing: E
 def say_unknown(name: str) -> str:
     """What is answered of a query that there is not."""
     return f"there is no query {name!r}" if name else "no query is named: add ?name=…"
+
+
+def asks_charts() -> bool:
+    """Whether a request asks for charts.
+
+    Raises:
+        UsageError: it says neither that it does nor that it does not.
+    """
+    given = request.args.get("charts", "0")
+    if given not in ("0", "1"):
+        why = "charts as SVG are asked for by 1"
+        raise UsageError(f"charts={given!r} is neither 0 nor 1", why=why, fix="write charts=1")
+    return given == "1"
 
 
 def _later(text: str) -> Response:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PAGE, MOST = 50, 1000
 """Rows of a page; the most that can be asked for at once."""
-_FAR = 1_000_000
+FAR = 1_000_000
 """The last row that a page may show: those before it are held while they are sorted."""
 
 
@@ -70,7 +70,7 @@ def read_look(arguments: Mapping[str, str]) -> Look:
         UsageError: a number is none, or too great.
     """
     limit = _number(arguments, "limit", PAGE, MOST)
-    skip = _number(arguments, "skip", 0, _FAR - limit)
+    skip = _number(arguments, "skip", 0, FAR - limit)
     where, sort = (arguments.get(name, "").strip() or None for name in ("where", "sort"))
     return Look(where, sort, skip, limit)
 
