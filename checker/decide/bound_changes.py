@@ -32,7 +32,9 @@ def bound_changes(verdict: Verdict, catalog: Catalog) -> Bound:
         assert verdict.plans is not None
         edges = union.ends or union.begins
         bounds += [bound_standing(p.form, edges, catalog, distinct=False) for p in verdict.plans]
-    if union.aggregation is not None:
+    if union.aggregation is not None and not union.aggregation.group and not verdict.plans:
+        bounds.append(Bound(1, "1"))  # the row over nothing
+    elif union.aggregation is not None:
         whole = next((p for p in verdict.parts if not p.part.over), None)
         for plan in () if whole is None or whole.part.once or whole.part.closes else whole.plans:
             outputs = dict(plan.form.query.outputs)

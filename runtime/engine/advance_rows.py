@@ -128,7 +128,7 @@ def first_time(work: ExecutionContext, admitted: Mapping[str, Admitted]) -> int 
     if work.aggregates is None or not work.aggregates.begins:
         return None
     read = base_tables({m.stream for p in work.plans for m in p.form.members}, work.views)
-    mine = [a for name, a in admitted.items() if name in read]
+    mine = [a for name, a in admitted.items() if name in read or not work.plans]
     times = (a.times if a.marks is None else a.marks for a in mine)
     return min((int(t.min()) for t in times if len(t)), default=None)
 

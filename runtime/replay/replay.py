@@ -96,7 +96,7 @@ def replay_history(
         terms = find_terms(job.union, extend_catalog(job.catalog, job.union))
         require_terms(terms, written.names, request.format)
     with ResultWriter(request.output, request.format, written, terms) as writer:
-        if not job.plans:
+        if not job.plans and not _begins_over_nothing(config, request):
             writer.commit()
             seconds = time.perf_counter() - begun
             return ReplaySummary(0, 0, 0, 0, job.bound, seconds, 0.0)
@@ -139,6 +139,15 @@ def replay_history(
         broken=scanned.broken,
         on_disk=scanned.on_disk,
     )
+
+
+def _begins_over_nothing(config: RunConfig, request: ReplayRequest) -> bool:
+    """Whether a query has a row though nothing can match: without GROUP BY it has one over nothing,
+    from the first timestamp of the streams that it names."""
+    (query,) = config.queries
+    if query.aggregates is None or query.aggregates.aggregation.group or query.blocks:
+        return False
+    return bool(config.streams) and (request.final or query.aggregates.begins)
 
 
 def _configure(job: QueryJob, request: ReplayRequest) -> tuple[RunConfig, dict[str, VerifiedRows]]:
