@@ -107,7 +107,8 @@ def _begin_windows(select: "exp.Select") -> None:
             continue
         given = item.expressions
         ends = _calls(group.expressions, f"{kind}_END", given)
-        shown = [*select.expressions, *(h for h in [select.args.get("having")] if h is not None)]
+        clauses = map(select.args.get, ("having", "qualify", "order"))
+        shown = [*select.expressions, *(c for c in clauses if c is not None)]
         begun = _calls(shown, f"{kind}_START", given)
         ended = _calls(shown, f"{kind}_END", given)
         if ends or not any(_is_computed(call, select) for call in (*begun, *ended)):

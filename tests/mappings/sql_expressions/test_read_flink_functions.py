@@ -17,7 +17,7 @@ def read(sql: str) -> exp.Query:
 M, MS = "INTERVAL '1' MINUTE", "INTERVAL '0.001' SECOND"
 TWO = "INTERVAL '2' MINUTE"
 T, H = f"(ts, {M})", f"(ts, {M}, {TWO})"
-BEGIN = f"HOP_START{H}"
+BEGIN, TB = f"HOP_START{H}", f"TUMBLE_START{T}"
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,10 @@ BEGIN = f"HOP_START{H}"
         (
             f"SELECT HOP_END{H} AS e, HOP_START{H} + {M} FROM s GROUP BY k, HOP{H}",
             f"SELECT ({BEGIN} + {TWO}) AS e, {BEGIN} + {M} FROM s GROUP BY k, {BEGIN}",
+        ),
+        (
+            f"SELECT TUMBLE_START{T} + {M} AS m FROM s GROUP BY TUMBLE{T} ORDER BY TUMBLE_END{T}",
+            f"SELECT {TB} + {M} AS m FROM s GROUP BY {TB} ORDER BY ({TB} + {M})",
         ),
         (
             f"SELECT k FROM s GROUP BY k, SESSION{T} HAVING SESSION_ROWTIME{T} > m",
