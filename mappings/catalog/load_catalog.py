@@ -26,6 +26,7 @@ from ontoweir.mappings.model.column_types import (
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 
+_KEPT = ("csv", "json", "mqtt", "parquet", "arrow", "avro")
 _COMMON = ("source", "keys", "references", "columns")
 _STREAM = (
     *("source", "timestamp", "max_per_timestamp", "keys", "references", "lags", "columns"),
@@ -184,12 +185,12 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
             fix="remove the options" if options else 'write path = "NAME"',
         )
     sort, keep = table.flag("sort"), not static and table.flag("keep")
-    if keep and not (kind in ("csv", "json", "mqtt") or (kind == "parquet" and sort)):
+    if keep and kind not in _KEPT:
         raise table.error(
             "keep",
             f"[{table.name()}] has keep = true",
-            why="only what is made of local files is kept: of CSV, JSON lines, and Parquet that is "
-            "to be sorted",
+            why="only what is made of local files is kept: of CSV, JSON lines, Parquet, Arrow and "
+            "Avro",
             fix="remove keep",
         )
     mqtt: tuple[tuple[str, str], ...] = ()

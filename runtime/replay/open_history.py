@@ -1,5 +1,6 @@
 """Open the history of a stream: list its row groups, or stage what cannot be read as it is."""
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -70,13 +71,15 @@ def open_history(
     if located.files is not None and not located.files and Path(located.path).is_dir():
         raise check_file(located.path, name)
     shown: Mapping[str, str] = {}
-    if is_packed(stream.data, located):
+    packed = is_packed(stream.data, located)
+    if packed and not stream.data.keep:
         spare = wanted.spare()
         place = area.folder / f"{name}.unpacked"
         unpacked = unpack_stream(stream, located, wanted.select(spare), spare, place)
         stream, located, shown = unpacked.stream, unpacked.located, unpacked.shown
     local = stream.data.format == "parquet" and located.files is not None
-    direct = local and not stream.data.sort and stream.written is None
+    apart = stream.data.sort or stream.data.keep or stream.written is not None
+    direct = local and not apart
     files = located.files or ()
     # what is sorted, as temporary views are, has no late rows
     late = 0 if stream.data.sort or stream.data.format == VIEW else stream.lateness_us
@@ -91,14 +94,15 @@ def open_history(
         made = Kept(
             list_pieces(files, stream, wide, start_us=start_us, stop_us=stop_us, spare=spare)
         )
-    elif reads_here(stream, area.here):
+    elif packed or reads_here(stream, area.here):
         made = _spool(catalog, stream, located, (columns, spare), area)
     repeats = made is not None
     if made is None:
         made = Kept(_stage(stream, located, columns, spare, area, known))
     elif known is not None and not direct:
         parts = [file for file in {p.file: 0 for p in made.pieces} if not file.endswith(MAPPED)]
-        filled = find_filled(parts, stream, wanted.tested) if parts else frozenset()
+        filled = made.filled & wanted.tested
+        filled |= find_filled(parts, stream, wanted.tested) if parts else frozenset()
         columns = wanted.select(spare, without=filled)
     pieces = tuple(replace(p, shown=shown.get(p.shown, p.shown)) for p in made.pieces)
     declared = wanted.stream  # its rows are read of other files, but are its
@@ -135,7 +139,15 @@ def _spool(
     report = count_prepared(area.progress, stream.name)
 
     def spool(folder: Path, columns: Sequence[str], spare: Set[str]) -> tuple[Piece, ...] | None:
-        return spool_stream(stream, located, columns, folder, spare, report)
+        if not is_packed(stream.data, located):
+            return spool_stream(stream, located, columns, folder, spare, report)
+        place = area.folder / f"{stream.name}.unpacked"
+        opened = unpack_stream(stream, located, columns, spare, place)
+        pieces = spool_stream(opened.stream, opened.located, columns, folder, spare, report)
+        shutil.rmtree(place)
+        if pieces is None:
+            return None
+        return tuple(replace(p, shown=opened.shown.get(p.shown, p.shown)) for p in pieces)
 
     if stream.data.keep and located.files is not None:
         return keep_rows(stream, located, *wanted, Path(catalog.file).parent, spool)

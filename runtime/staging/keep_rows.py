@@ -5,7 +5,6 @@ themselves are as they were. That is seen by the identities of files (describe_f
 another, or was too new, contents are compared, by SHA-256.
 """
 
-import json
 import os
 import shutil
 import uuid
@@ -29,40 +28,27 @@ from ontoweir.runtime.sources.identify_file import (
     identify_files,
 )
 from ontoweir.runtime.sources.read_source import Located, drop_empty, unreadable
-from ontoweir.runtime.staging.list_staged import list_staged
+from ontoweir.runtime.staging.kept_manifest import (
+    Manifest,
+    describe_pieces,
+    read_manifest,
+    write_manifest,
+)
+from ontoweir.runtime.staging.map_rows import MappedRows, map_rows
 
+_Make = Callable[[Path, Sequence[str], Set[str]], tuple[Piece, ...] | None]
 _FOLDER = Path(".ontoweir") / "kept"
 _MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True, slots=True)
-class _Manifest:
-    """Which folder has the rows, of what they were made, and what their files are.
-
-    `sources`: (path, hash); `parts`: (name, the file that messages name, hash), in order;
-    `columns`: those that the rows have; `spare`: of these, those that a file may lack; `seen`: how
-    all of the files were when their hashes were compared, if whatever changes them later shows.
-    """
-
-    folder: str
-    sources: tuple[tuple[str, str], ...]
-    parts: tuple[tuple[str, str, str], ...]
-    columns: tuple[str, ...]
-    spare: tuple[str, ...]
-    seen: tuple[FileIdentity, ...] | None = None
-
-    def holds(self, columns: Sequence[str], spare: Set[str]) -> bool:
-        """Whether the rows have some columns, and every file has those that are not spare."""
-        return {*columns} <= {*self.columns} and {*self.spare} & {*columns} <= spare
-
-
-@dataclass(frozen=True, slots=True)
 class Kept:
-    """Row groups, and how their files were when they were compared with what an earlier replay has
-    written (none: this one has)."""
+    """Pieces; how their files were when they were compared with what an earlier replay has written
+    (none: this one has); and the columns without a NULL, as far as that is known."""
 
     pieces: tuple[Piece, ...]
     files: tuple[FileIdentity, ...] = ()
+    filled: frozenset[str] = frozenset()
 
 
 def keep_rows(
@@ -71,7 +57,7 @@ def keep_rows(
     columns: Sequence[str],
     spare: Set[str],
     project: Path,
-    make: Callable[[Path, Sequence[str], Set[str]], tuple[Piece, ...] | None],
+    make: _Make,
 ) -> Kept | None:
     """The row groups of a stream's kept rows, which are made if there are none that are valid. Rows
     that are made again for more columns have those that were kept, too.
@@ -83,7 +69,7 @@ def keep_rows(
         spare: of these, those that are NULL where a file lacks them.
         project: the folder of the project, in which they are kept.
         make: writes the rows to Parquet files in a folder to be, with some columns, of which those
-            that are spare may be missing.
+            that are spare may be missing. They are kept as mapped files (map_rows).
 
     Returns:
         None: `make` makes none.
@@ -94,49 +80,30 @@ def keep_rows(
     """
     files = drop_empty(stream.data, located.files or ())
     place = project / _FOLDER / f"{stream.name}-{_digest_declared(stream)[:20]}"
-    known = _read_manifest(place / _MANIFEST)
+    known = read_manifest(place / _MANIFEST)
     sources: tuple[tuple[str, str], ...] | None = None
     if known is not None and known.holds(columns, spare):
         held = _list_parts(place, known)
         now = describe_files([*files, *held])
         if now is not None and now == known.seen:
-            return _list(stream, columns, place, known, now)
+            return Kept(known.list_pieces(place, columns), now, frozenset(known.filled))
         sources = _digest(files)
         if now is not None and known.sources == sources and _is_whole(place, known):
             if now == identify_files([*files, *held]):
                 with suppress(OSError):
-                    _write_manifest(place / _MANIFEST, replace(known, seen=now))
-            return _list(stream, columns, place, known, now)
+                    write_manifest(place / _MANIFEST, replace(known, seen=now))
+            return Kept(known.list_pieces(place, columns), now, frozenset(known.filled))
     if known is not None:
         more = [c.name for c in stream.columns if c.name in {*known.columns, *columns}]
         spare = {c for c in more if c not in columns or c in spare}
         columns = more
-    folder = place / uuid.uuid4().hex
     try:
         place.mkdir(parents=True, exist_ok=True)
-        before = identify_files(files)
         sources = _digest(files) if sources is None else sources
-        pieces = make(folder, columns, spare)
-        if pieces is not None:
-            shown = {os.path.basename(piece.file): piece.shown for piece in pieces}
-            written = [str(folder / name) for name in shown]
-            waited = written and before is not None and await_tick(folder, written)
-            seen = describe_files([*files, *written]) if waited else None
-            parts = tuple(
-                (name, file, digest)
-                for (name, file), (_, digest) in zip(shown.items(), _digest(written), strict=True)
-            )
-            # of files that changed while they were read, nothing is used again
-            made_of = sources if _digest(files) == sources else ()
-            if seen is not None and (made_of != sources or not _stays(seen, before or (), written)):
-                seen = None
-            made = _Manifest(
-                folder.name, made_of, parts, tuple(columns), tuple(sorted(spare)), seen
-            )
-            _write_manifest(place / _MANIFEST, made)
-            if known is not None:
-                shutil.rmtree(place / known.folder, ignore_errors=True)
-        return None if pieces is None else Kept(pieces)
+        mapped = _keep_anew(stream, (place, files, sources), (columns, spare), make)
+        if mapped is not None and known is not None:
+            shutil.rmtree(place / known.folder, ignore_errors=True)
+        return None if mapped is None else Kept(mapped.pieces, filled=mapped.filled)
     except OSError as error:
         raise RunError(
             f"{place} cannot be written: {error.strerror or error}",
@@ -145,6 +112,48 @@ def keep_rows(
             fix="make room there, or remove keep",
             source=Source(str(place)),
         ) from error
+
+
+def _keep_anew(
+    stream: Stream,
+    origin: tuple[Path, Sequence[str], tuple[tuple[str, str], ...]],
+    wanted: tuple[Sequence[str], Set[str]],
+    make: _Make,
+) -> MappedRows | None:
+    """Make rows, and write down what they are (None: `make` makes none); `origin`: where they are
+    kept, the files, and their hashes; `wanted`: the columns, and those that are spare."""
+    place, files, sources = origin
+    folder = place / uuid.uuid4().hex
+    before = identify_files(files)
+    pieces = make(folder, *wanted)
+    if pieces is None:
+        return None
+    mapped = map_rows(pieces, stream)
+    shown = {os.path.basename(piece.file): piece.shown for piece in mapped.pieces}
+    written = [str(folder / name) for name in shown]
+    waited = written and before is not None and await_tick(folder, written)
+    seen = describe_files([*files, *written]) if waited else None
+    parts = tuple(
+        (name, file, digest)
+        for (name, file), (_, digest) in zip(shown.items(), _digest(written), strict=True)
+    )
+    # of files that changed while they were read, nothing is used again
+    made_of = sources if _digest(files) == sources else ()
+    if seen is not None and (made_of != sources or not _stays(seen, before or (), written)):
+        seen = None
+    columns, spare = wanted
+    made = Manifest(
+        folder.name,
+        made_of,
+        parts,
+        describe_pieces(mapped.pieces),
+        tuple(columns),
+        tuple(sorted(spare)),
+        tuple(sorted(mapped.filled & {*columns})),
+        seen,
+    )
+    write_manifest(place / _MANIFEST, made)
+    return mapped
 
 
 def _digest_declared(stream: Stream) -> str:
@@ -179,39 +188,7 @@ def _digest_one(file: str) -> str:
         raise unreadable(file, error) from error
 
 
-def _read_manifest(file: Path) -> _Manifest | None:
-    """What is kept (None: nothing, or it cannot be read)."""
-    try:
-        held = json.loads(file.read_bytes())
-        sources = tuple((str(path), str(digest)) for path, digest in held["sources"])
-        parts = tuple((str(n), str(shown), str(digest)) for n, shown, digest in held["parts"])
-        seen = None
-        if held.get("seen") is not None:
-            seen = tuple(
-                (str(path), int(device), int(node), int(size), int(written), int(changed), str(end))
-                for path, device, node, size, written, changed, end in held["seen"]
-            )
-        columns, spare = (tuple(map(str, held[names])) for names in ("columns", "spare"))
-        return _Manifest(os.path.basename(held["folder"]), sources, parts, columns, spare, seen)
-    except (OSError, ValueError, TypeError, KeyError):
-        return None
-
-
-def _write_manifest(file: Path, manifest: _Manifest) -> None:
-    held = {
-        "folder": manifest.folder,
-        "sources": manifest.sources,
-        "parts": manifest.parts,
-        "columns": manifest.columns,
-        "spare": manifest.spare,
-        "seen": manifest.seen,
-    }
-    new = file.with_name(f"{file.name}.{uuid.uuid4().hex}.tmp")
-    new.write_text(json.dumps(held), encoding="utf-8")
-    new.replace(file)
-
-
-def _is_whole(place: Path, known: _Manifest) -> bool:
+def _is_whole(place: Path, known: Manifest) -> bool:
     """Whether the kept files are as they were written."""
     files = _list_parts(place, known)
     if not known.sources or not all(map(os.path.isfile, files)):
@@ -220,19 +197,5 @@ def _is_whole(place: Path, known: _Manifest) -> bool:
     return [held for _, held in found] == [held for _, _, held in known.parts]
 
 
-def _list_parts(place: Path, known: _Manifest) -> list[str]:
+def _list_parts(place: Path, known: Manifest) -> list[str]:
     return [str(place / known.folder / os.path.basename(name)) for name, _, _ in known.parts]
-
-
-def _list(
-    stream: Stream,
-    columns: Sequence[str],
-    place: Path,
-    known: _Manifest,
-    files: tuple[FileIdentity, ...],
-) -> Kept:
-    """The kept rows; `files`: how the files were that they were made of, and are in."""
-    pieces: list[Piece] = []
-    for name, shown, _ in known.parts:
-        pieces += list_staged([place / known.folder / name], stream, columns, shown)
-    return Kept(tuple(pieces), files)

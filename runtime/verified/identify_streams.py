@@ -14,7 +14,7 @@ from ontoweir.runtime.spark.read_view import VIEW
 
 Identity: TypeAlias = tuple[object, ...]
 """What changes with whatever could change which rows are rejected; made of texts and numbers."""
-_READ_HERE = ("parquet", "csv", "json")
+_READ_HERE = ("parquet", "csv", "json", "arrow", "avro")
 
 
 def identify_streams(catalog: Catalog, names: Iterable[str]) -> dict[str, Identity]:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.errors import CatalogError, DataError
@@ -15,6 +14,7 @@ from ontoweir.runtime.replay.replay import replay_history
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.sources import identify_file
 from ontoweir.runtime.staging import keep_rows as module
+from ontoweir.runtime.staging import kept_manifest
 from tests.runtime.harness import make_catalog, make_sql_job, read_rows
 
 TOML = """
@@ -89,7 +89,7 @@ def test_what_was_seen_is_not_read(project: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def _kept(project: Path) -> list[Path]:
-    return sorted((project / ".ontoweir" / "kept").rglob("*/sorted"))
+    return sorted((project / ".ontoweir" / "kept").rglob("*/*.arrow"))
 
 
 def test_a_second_replay_reads_what_is_kept(project: Path) -> None:
@@ -182,8 +182,11 @@ def _flip(file: Path) -> None:
 
 
 def _forge(file: Path) -> None:
-    rows = pq.ParquetFile(file).read()
-    pq.write_table(rows.set_column(0, "k", pa.array([5] * rows.num_rows)), file)
+    with pa.OSFile(str(file)) as source, pa.ipc.open_file(source) as opened:
+        rows = opened.read_all()
+    rows = rows.set_column(0, "k", pa.array([5] * rows.num_rows, pa.int8()))
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+        writer.write_table(rows)
 
 
 def _break_manifest(file: Path) -> None:
@@ -212,9 +215,9 @@ def test_what_is_kept_was_tampered_with(project: Path, harm: Callable[[Path], No
 def test_files_that_change_meanwhile(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of which nobody knows what was read of them."""
     _add_file(project)
-    write_manifest, changed = module._write_manifest, []
+    write_manifest, changed = kept_manifest.write_manifest, []
 
-    def write(file: Path, manifest: module._Manifest) -> None:
+    def write(file: Path, manifest: kept_manifest.Manifest) -> None:
         changed.append(manifest.sources)
         write_manifest(file, manifest)
 
@@ -228,7 +231,7 @@ def test_files_that_change_meanwhile(project: Path, monkeypatch: pytest.MonkeyPa
         return found
 
     monkeypatch.setattr(module, "_digest", change)
-    monkeypatch.setattr(module, "_write_manifest", write)
+    monkeypatch.setattr(module, "write_manifest", write)
     assert _run(project)[1]
     assert changed == [()]
     monkeypatch.setattr(module, "_digest", digest)
@@ -241,11 +244,7 @@ def test_files_that_change_meanwhile(project: Path, monkeypatch: pytest.MonkeyPa
     ("then", "now", "what"),
     [
         ('format = "csv"', 'format = "kafka"', "keep = true"),
-        (
-            'csv", path = "s", options = { header = "true" }, sort = true',
-            'parquet", path = "s"',
-            "keep = true",
-        ),
+        ('format = "csv"', 'format = "orc"', "keep = true"),
         ("streams.s", "relations.s", "keep"),
     ],
 )

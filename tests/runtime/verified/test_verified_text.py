@@ -102,7 +102,7 @@ def test_the_next_replays_read_less(
 def test_rows_that_are_mapped_are_those_of_parquet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Text that is read once is written for Arrow, and text that is kept as Parquet."""
+    """Text that is sorted is written as Parquet; what is kept, or read once, is mapped."""
     catalog = write_form(tmp_path, 9, "csv")
     replays = Replays(tmp_path, monkeypatch)
     for sql in (JOIN, SITES, WHOLE):
@@ -158,7 +158,7 @@ def flip(file: Path) -> None:
 
 def find_kept(folder: Path) -> Path:
     """The file of the kept rows."""
-    (kept,) = (folder / ".ontoweir" / "kept").rglob("sorted")
+    (kept,) = (folder / ".ontoweir" / "kept").rglob("*.arrow")
     return kept
 
 
