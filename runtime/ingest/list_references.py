@@ -60,6 +60,9 @@ def compare_within(form: NormalForm, catalog: Catalog) -> Mapping[Attribute, lis
     wanted: dict[Attribute, list[ColumnPlace]] = {}
     for group in form.classes:
         for attribute, shift in group.attributes:
+            if not group.domain.within:
+                wanted[attribute] = []
+                continue
             table = tables[attribute.alias]
             known: set[ColumnPlace] = set()
             column = table.column(attribute.column)

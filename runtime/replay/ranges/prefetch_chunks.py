@@ -1,7 +1,8 @@
 """The chunks of a task's history, admitted, one ahead of what is computed."""
 
+from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from itertools import count
 from types import MappingProxyType
@@ -39,6 +40,8 @@ Admit: TypeAlias = Callable[
 
 _THINNEST = 8
 """Of rows that are left out, one in so many counts as held, so that no chunk takes too long."""
+_BESIDE = 2
+"""Portions that are admitted beside each other."""
 _TIDY = 4
 """Chunks after which Arrow gives back what its threads have freed, which it keeps otherwise."""
 
@@ -53,7 +56,9 @@ def read_chunks(
     wanted: Wanted = MappingProxyType({}),
 ) -> Generator[tuple[Chunk, Mapping[str, Admitted]]]:
     """The chunks of some streams from a place on. While one is with the caller, a thread reads the
-    next one; so two are in memory. To be closed (contextlib.closing), which waits for the thread.
+    next one; so two are in memory. Of rows that are verified, and few of which are wanted, two
+    portions are admitted beside each other. To be closed (contextlib.closing), which waits for the
+    threads.
 
     Args:
         work: the run.
@@ -70,27 +75,38 @@ def read_chunks(
             cannot be read.
     """
 
+    def prepare(chunk: Chunk, thin: bool) -> Mapping[str, Admitted]:
+        admitted = join_late(chunk, admit(histories, checks, chunk, span))
+        return thin_rows(work, admitted, wanted) if thin else admitted
+
     def read(place: Mapping[str, Cursor]) -> tuple[Chunk, Mapping[str, Admitted]]:
         parts: list[Portion] = []
-        left, thin = work.rows_per_chunk, bool(wanted)
+        left, thin, done = work.rows_per_chunk, bool(wanted), False
         portion = min(left, max(PORTION, FEWEST * len(histories)))
-        while not parts or (left > 0 and not parts[-1].chunk.done):
-            most = portion if thin else left
-            chunk = read_chunk(portions, histories, place, most, span[1])
-            admitted = join_late(chunk, admit(histories, checks, chunk, span))
-            if thin:
-                admitted = thin_rows(work, admitted, wanted)
+        begun: deque[tuple[Chunk, Future[Mapping[str, Admitted]]]] = deque()
+        while True:
+            while not done and len(begun) < (beside if thin else 1) and (left > 0 or not parts):
+                most = portion if thin else left
+                chunk = read_chunk(portions, histories, place, most, span[1])
+                begun.append((chunk, preparing.submit(prepare, chunk, thin)))
+                place, done = chunk.after, chunk.done
+            if not begun:
+                return unite_chunks(parts)
+            chunk, coming = begun.popleft()
+            admitted = coming.result()
             rows = sum(len(s.times) for s in chunk.slices.values())
             kept = sum(len(a.times) for a in admitted.values())
             thin = thin and FEW * kept <= rows
             left -= max(kept, rows // _THINNEST) if thin else rows
-            place = chunk.after
             parts.append(drop_slices(chunk, admitted))
-        return unite_chunks(parts)
 
     done = not histories
     late = list_late(work, histories, checks, wanted)
+    # rows that are held to what is declared may be looked up in tables of texts, one at a time
+    apart = admit is admit_chunk and all(h.verified is not None for h in histories)
+    beside = _BESIDE if apart else 1
     with (
+        ThreadPoolExecutor(beside, thread_name_prefix="ontoweir-admit") as preparing,
         closing(Portions(late, streams=len(histories))) as portions,
         ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read") as pool,
     ):
