@@ -11,7 +11,11 @@ _MISSING = "#eee"
 
 
 def draw_matrix(
-    results: Sequence[dict[str, Any]], file: Path, other: str = "duckdb", by: str = "seconds"
+    results: Sequence[dict[str, Any]],
+    file: Path,
+    other: str = "duckdb",
+    by: str = "seconds",
+    ours: str = "ours",
 ) -> None:
     """Write a picture: a row for each case, a column for each query; in a cell the other's seconds
     divided by ours, green where ours is faster. Nothing where nothing was measured.
@@ -20,6 +24,7 @@ def draw_matrix(
         results: the cells, as replay_matrix.py keeps them.
         file: the SVG to write.
         other: the way to compare with.
+        ours: the way that is compared.
         by: `seconds`, or `cpu`, seconds of computing.
     """
     cases = list(dict.fromkeys(r["case"] for r in results))
@@ -44,7 +49,7 @@ def draw_matrix(
         form, shape, rows = case.split("-")
         lines.append(_write(_LEFT - 8, top + 12, f"{form} {shape} {int(rows):,}", "end"))
         for column, query in enumerate(queries):
-            text, colour = _judge(known.get((case, query), {}), other, by)
+            text, colour = _judge(known.get((case, query), {}), (ours, other), by)
             left = _LEFT + _WIDE * column
             lines.append(
                 f'<rect x="{left}" y="{top}" width="{_WIDE - 1}" height="{_HIGH - 1}" '
@@ -53,9 +58,9 @@ def draw_matrix(
     file.write_text("\n".join([*lines, "</svg>"]) + "\n")
 
 
-def _judge(ways: dict[str, Any], other: str, by: str) -> tuple[str, str]:
+def _judge(ways: dict[str, Any], compared: tuple[str, str], by: str) -> tuple[str, str]:
     """What stands in a cell, and its colour."""
-    mine, theirs = ways.get("ours", {}), ways.get(other, {})
+    mine, theirs = (ways.get(way, {}) for way in compared)
     if by not in mine:
         return "–", _MISSING
     if by not in theirs:

@@ -8,14 +8,15 @@
 Formats, shapes and queries are those of matrix_data.py; all of them if not named. A way answers a
 query in a process of its own, REPEAT times; the best counts. What ours verified of the files in
 the first replay is known in the next ones, as `ontoweir replay` has it; so is the order of what was
-unordered (`keep = true`). Imports, and the start of
+unordered (`keep = true`); `kept` is ours with `keep = true` for all, and `imported` DuckDB with a
+table of its own that the first run makes. Imports, and the start of
 Spark, are not counted; the memory is the peak above what the process has after its imports. Ours
 has the memory pool of Arrow's that the command line chooses. A way
 that takes longer than LIMIT seconds is stopped, and shown so. Answers are compared, by count and
 hash. Prints a line for each case (in brackets CPU seconds), and the ratios (others' seconds ÷ ours:
 above 1 ours is faster; `--by cpu`: of CPU seconds, which other work on the machine changes less);
-writes replay_matrix.json, and a heat map of the ratios to DuckDB,
-replay-matrix.svg, to --out. Exits with 1 if answers differ.
+writes replay_matrix.json, and heat maps of the ratios to DuckDB,
+replay-matrix.svg and replay-matrix-kept.svg, to --out. Exits with 1 if answers differ.
 """
 
 import argparse
@@ -26,8 +27,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +37,8 @@ import duckdb
 from draw_matrix import draw_matrix
 from matrix_data import ASKED, BY_HAND, FORMATS, MAPPED, SETTLED_S, SHAPES, Case, make_case
 
-WAYS = ("ours", "duckdb", "polars", "spark")
+WAYS = ("ours", "kept", "duckdb", "imported", "polars", "spark")
+OURS = ("ours", "kept")
 GROUPED = ("join", "three", "aggregate", "iri_count")
 Run = Callable[[Path], dict[str, float]]
 
@@ -43,7 +46,7 @@ Run = Callable[[Path], dict[str, float]]
 # -- ways, each in a process of its own -----------------------------------------------------------
 
 
-def ours(folder: Path, query: str) -> Run:
+def ours(folder: Path, query: str, settings: Sequence[str] = ()) -> Run:
     """`ontoweir replay` as a library."""
     from ontoweir.cache.open_cache import open_cache
     from ontoweir.pipeline.pipeline import Workspace
@@ -54,7 +57,9 @@ def ours(folder: Path, query: str) -> Run:
 
     def run(output: Path) -> dict[str, float]:
         workspace = Workspace(
-            load_project(folder), partial=True, cache=open_cache(str(folder / "cache"))
+            load_project(folder, overrides=settings),
+            partial=True,
+            cache=open_cache(str(folder / "cache")),
         )
         file = folder / f"{query}.{'rq' if query in MAPPED else 'sql'}"
         compiled = workspace.recall(file, sql=query not in MAPPED)
@@ -69,16 +74,28 @@ def ours(folder: Path, query: str) -> Run:
     return run
 
 
-def by_duckdb(folder: Path, query: str) -> Run:
+def kept(folder: Path, query: str) -> Run:
+    """The same with `keep = true`: from the second replay on, rows are unpacked."""
+    return ours(folder, query, ["streams.readings.source.keep=true"])
+
+
+def by_duckdb(folder: Path, query: str, *, imported: bool = False) -> Run:
     """SQL by somebody who knows that the whole history is there."""
 
     def run(output: Path) -> dict[str, float]:
-        connection = duckdb.connect()
-        connection.execute(f"CREATE VIEW readings AS FROM '{_find(folder)}'")
+        connection = duckdb.connect(folder / "readings.duckdb" if imported else ":memory:")
+        made = "TABLE IF NOT EXISTS" if imported else "VIEW"
+        connection.execute(f"CREATE {made} readings AS FROM '{_find(folder)}'")
         connection.execute(f"COPY ({BY_HAND[query]}) TO '{output}' (FORMAT parquet)")
+        connection.close()
         return {}
 
     return run
+
+
+def imported(folder: Path, query: str) -> Run:
+    """The same over a table of DuckDB's own, which the first run makes of the file."""
+    return by_duckdb(folder, query, imported=True)
 
 
 def by_polars(folder: Path, query: str) -> Run:
@@ -154,12 +171,14 @@ def by_spark(folder: Path, query: str) -> Run:
 
 
 def _find(folder: Path) -> Path:
-    return next(folder.glob("readings.*"))
+    return next(f for f in folder.glob("readings.*") if f.suffix in (".parquet", ".csv", ".jsonl"))
 
 
 STARTS: dict[str, Callable[[Path, str], Run]] = {
     "ours": ours,
+    "kept": kept,
     "duckdb": by_duckdb,
+    "imported": imported,
     "polars": by_polars,
     "spark": by_spark,
 }
@@ -171,9 +190,11 @@ def measure(way: str, folder: Path, query: str, output: Path, repeat: int) -> No
     _forget_peak()
     idle = _peak()
     seconds, work = [], []
-    keeps = way == "ours" and "keep = true" in (folder / "ontoweir.toml").read_text()
+    keeps = way == "kept" or "keep = true" in (folder / "ontoweir.toml").read_text()
     for number in range(repeat):
-        if number == 1 and keeps:  # the order that was kept just now, else, is not known yet
+        if (
+            number == 1 and keeps and way in OURS
+        ):  # the order that was kept just now, else, is not known yet
             time.sleep(SETTLED_S)
         begun, used = time.perf_counter(), time.process_time()
         said = run(output)
@@ -227,7 +248,9 @@ def main() -> None:
                     results.append(run_cell(given, folder, query))
     given.out.mkdir(exist_ok=True)
     (given.out / "replay_matrix.json").write_text(json.dumps(results, indent=1))
-    draw_matrix(results, given.out / "replay-matrix.svg", by=given.by)
+    for mine, name in zip(OURS, ("replay-matrix.svg", "replay-matrix-kept.svg"), strict=True):
+        if any(mine in cell["ways"] for cell in results):
+            draw_matrix(results, given.out / name, ours=mine, by=given.by)
     summarise(results, given.by)
     sys.exit(any(r["differs"] for r in results))
 
@@ -241,7 +264,7 @@ def run_cell(given: argparse.Namespace, folder: Path, query: str) -> dict[str, A
         output.unlink(missing_ok=True)
         command = [sys.executable, __file__, "--repeat", str(given.repeat)]
         command += ["--child", way, str(folder), query, str(output)]
-        chosen = {"ARROW_DEFAULT_MEMORY_POOL": "jemalloc"} if way == "ours" else {}
+        chosen = {"ARROW_DEFAULT_MEMORY_POOL": "jemalloc"} if way in OURS else {}
         try:
             ran = subprocess.run(
                 command,
@@ -297,9 +320,9 @@ def show(cell: dict[str, Any]) -> str:
     return "  ".join(parts) + ("  ANSWERS DIFFER" if cell["differs"] else "")
 
 
-def ratio(cell: dict[str, Any], other: str, by: str) -> float | None:
-    """Another's seconds ÷ ours."""
-    mine, theirs = cell["ways"].get("ours", {}), cell["ways"].get(other, {})
+def ratio(cell: dict[str, Any], mine_is: str, other: str, by: str) -> float | None:
+    """Another's seconds ÷ those of a way of ours."""
+    mine, theirs = cell["ways"].get(mine_is, {}), cell["ways"].get(other, {})
     if by not in mine or by not in theirs:
         return None
     return float(min(theirs[by]) / min(mine[by]))
@@ -307,15 +330,16 @@ def ratio(cell: dict[str, Any], other: str, by: str) -> float | None:
 
 def summarise(results: list[dict[str, Any]], by: str) -> None:
     """The worst, and the median, against each peer."""
-    for other in WAYS[1:]:
+    for mine, other in product(OURS, [way for way in WAYS if way not in OURS]):
         ratios = sorted(
             (found, f"{r['case']} {r['query']}")
             for r in results
-            if (found := ratio(r, other, by)) is not None
+            if (found := ratio(r, mine, other, by)) is not None
         )
         if not ratios:
             continue
-        print(f"\n{other} ÷ ours: median {statistics.median(r for r, _ in ratios):.2f}; the worst:")
+        middle = statistics.median(r for r, _ in ratios)
+        print(f"\n{other} ÷ {mine}: median {middle:.2f}; the worst:")
         for found, name in ratios[:8]:
             print(f"  {found:6.2f}  {name}")
 
