@@ -79,7 +79,7 @@ def _connect_and(expression: Any, context: object) -> Any:
 
 
 def ask_rdflib(query: Query, graphs: Graphs) -> Iterator[tuple[datetime, Answers]]:
-    """The answers over all that was known at each timestamp."""
+    """The answers over all that was known at each timestamp, which is what NOW() is."""
     dataset = Dataset()
     for triple in graphs.static:
         dataset.default_graph.add(triple)
@@ -90,7 +90,9 @@ def ask_rdflib(query: Query, graphs: Graphs) -> Iterator[tuple[datetime, Answers
             graph.add(triple)
             dataset.default_graph.add(triple)
         dataset.default_graph.add((name, HOLDS_AT, Literal(_seconds(moment))))
-        yield moment, _count(dataset, query)
+        with patch.object(QueryContext, "now", _seconds(moment)):
+            answers = _count(dataset, query)
+        yield moment, answers
 
 
 def _count_time(triple: Triple) -> Triple:

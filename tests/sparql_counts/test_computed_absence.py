@@ -226,7 +226,8 @@ def run_seed(
         known: Answers = Counter()
         groups: dict[str, tuple[str, ...]] = {}
         steps = [int(row[0] or 0) for t in case.tables if t.stream for row in rows[t.name]]
-        for moment in graphs.at:
+        query = translate_query(final.replace('"@"^^xsd:dateTime', "NOW()"))
+        for moment, wanted in ask_rdflib(query, graphs):
             if moment > START + timedelta(minutes=5 * max(steps, default=-1)):
                 break
             for at in sorted(found):
@@ -237,8 +238,6 @@ def run_seed(
                 groups |= {row[0]: row for row in answers}
             if grouped:
                 known = Counter(groups.values())
-            asked = final.replace("@", moment.isoformat())
-            wanted = dict(ask_rdflib(translate_query(asked), graphs))[moment]
             wanted = Counter({row: n for row, n in wanted.items() if any(c != "None" for c in row)})
             if names[0] == "t":
                 wanted = Counter({(_time(row[0]), *row[1:]): n for row, n in wanted.items()})

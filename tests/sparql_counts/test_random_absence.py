@@ -181,17 +181,16 @@ def compare(
         read = tables_of(compiled.union)
         streams = [t.name for t in case.tables if t.stream and t.name in read]
         steps = [int(row[0] or 0) for name in streams for row in rows[name]]
-        for moment in graphs.at:
+        asked = text
+        if final:
+            limit = final.replace('"@"^^xsd:dateTime', "NOW()")
+            asked = text[: text.rindex("}")] + f"FILTER({limit})\n}}"
+        for moment, wanted in ask_rdflib(translate_query(asked), graphs):
             if moment > START + timedelta(minutes=5 * max(steps, default=-1)):
                 break  # a replay ends with the streams that it reads
             for at in sorted(found):
                 if at <= moment:
                     known += found.pop(at)
-            asked = text
-            if final:
-                limit = final.replace("@", moment.isoformat())
-                asked = text[: text.rindex("}")] + f"FILTER({limit})\n}}"
-            wanted = dict(ask_rdflib(translate_query(asked), graphs))[moment]
             assert known == wanted, (
                 f"at {moment}\ntoo many: {known - wanted}\nmissing: {wanted - known}\n"
                 + show_case(replace(case, query=query, rows=dict(rows)))
