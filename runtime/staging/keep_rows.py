@@ -125,10 +125,14 @@ def _keep_anew(
     place, files, sources = origin
     folder = place / uuid.uuid4().hex
     before = identify_files(files)
-    pieces = make(folder, *wanted)
-    if pieces is None:
-        return None
-    mapped = map_rows(pieces, stream)
+    try:
+        pieces = make(folder, *wanted)
+        if pieces is None:
+            return None
+        mapped = map_rows(pieces, stream)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     shown = {os.path.basename(piece.file): piece.shown for piece in mapped.pieces}
     written = [str(folder / name) for name in shown]
     waited = written and before is not None and await_tick(folder, written)
