@@ -152,18 +152,17 @@ def _begins_over_nothing(config: RunConfig, request: ReplayRequest) -> bool:
 
 def _configure(job: QueryJob, request: ReplayRequest) -> tuple[RunConfig, dict[str, VerifiedRows]]:
     """What the run derives from its query, and the streams whose rejected rows are known."""
-    config = configure_run([job], job.catalog)
     if request.verification is None:
-        return config, {}
+        return configure_run([job], job.catalog), {}
     known = {
         name
-        for name, columns in config.streams.items()
-        if name in request.verification.known
-        and reads_here(columns.stream, request.text_here)
+        for name in request.verification.known.keys() & job.catalog.streams.keys()
+        if reads_here(job.catalog.streams[name], request.text_here)
         # where rows that come late are in their order is known of all of them
-        and (_span(request) == (None, None) or not columns.stream.lateness_us)
+        and (_span(request) == (None, None) or not job.catalog.streams[name].lateness_us)
     }
-    trusting = configure_run([job], job.catalog, known) if known else config
+    trusting = configure_run([job], job.catalog, known)
+    known &= trusting.streams.keys()
     wanted = {}
     for name in known:
         enforced = {column.name for column in enforced_columns(job.catalog.streams[name])}
