@@ -24,7 +24,7 @@ MOST_PARTS = 64
 """Each process reads all rows."""
 
 if TYPE_CHECKING:
-    from ontoweir.pipeline.pipeline import CompiledQuery
+    from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 
 
 def add_replay(commands: Any) -> None:
@@ -142,6 +142,7 @@ def _replay(args: argparse.Namespace) -> int:
             _print_summary(compiled, args.output, summary, args.rejects)
             if args.verbose:
                 _print_engine(summary)
+            _suggest_keeping(workspace, compiled, summary["tuples"])
     warn_rejects(summary)
     return report_skipped(workspace)
 
@@ -151,6 +152,17 @@ def _count(text: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_PARTS:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to {MOST_PARTS}")
     return int(text)
+
+
+def _suggest_keeping(workspace: "Workspace", compiled: "CompiledQuery", tuples: int) -> None:
+    from ontoweir.rewriter.model.add_views import tables_of
+    from ontoweir.run.suggest_keeping import suggest_keeping
+
+    for name in suggest_keeping(workspace.project.catalog, tables_of(compiled.union), tuples):
+        print(
+            f"  keep = true in the source of [streams.{name}] lets later replays read its rows "
+            "unpacked, in less time"
+        )
 
 
 def _print_engine(summary: dict[str, Any]) -> None:
