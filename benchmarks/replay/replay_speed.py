@@ -137,7 +137,7 @@ def measure(outcome: Outcome, folder: Path, python: str, options: argparse.Names
         f"relations.sensor.source.path={folder}/sensor.csv",
     ]  # fmt: skip
     repeat = min(2, options.repeat) if outcome.way in SLOW else options.repeat
-    ours = outcome.way.startswith("ours")
+    ours = outcome.way.startswith(("ours", "kept"))
     chosen = {"ARROW_DEFAULT_MEMORY_POOL": "jemalloc"} if ours else {}  # as the command line does
     command = [
         python,

@@ -72,6 +72,13 @@ def ours_on_spark(query: str, folder: Path, settings: list[str]) -> Run:
     return ours(query, folder, settings, engine="spark")
 
 
+def kept(query: str, folder: Path, settings: list[str]) -> Run:
+    """As ours, with `keep = true` for all streams: from the second replay on, rows are unpacked."""
+    streams = "STU" if query == "Q" else ["traffic"]
+    more = [f"streams.{name}.source.keep=true" for name in streams]
+    return ours(query, folder, [*settings, *more])
+
+
 # -- numpy, by hand -------------------------------------------------------------------------------
 
 
@@ -685,6 +692,7 @@ WAYS = {
     "pathway": by_pathway,
     "flink": by_flink,
     "ours": ours,
+    "kept": kept,
     "ours-spark": ours_on_spark,
     "numpy": by_numpy,
     "duckdb": by_duckdb,
