@@ -135,6 +135,9 @@ def _keep_anew(
         raise
     shown = {os.path.basename(piece.file): piece.shown for piece in mapped.pieces}
     written = [str(folder / name) for name in shown]
+    for file in folder.iterdir():  # of files without rows
+        if file.name not in shown:
+            file.unlink()
     waited = written and before is not None and await_tick(folder, written)
     seen = describe_files([*files, *written]) if waited else None
     parts = tuple(

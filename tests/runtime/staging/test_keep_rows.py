@@ -146,6 +146,16 @@ def test_other_files(project: Path, change: Callable[[Path], None]) -> None:
     assert len(_kept(project)) == 1
 
 
+def test_a_file_without_rows(project: Path) -> None:
+    (project / "s" / "d.csv").write_text("k,v,ts\n")
+    toml = TOML.replace("sort = true, ", "")
+    rows, _ = _run(project, toml=toml.replace('path = "s"', 'path = "s/d.csv"'))
+    assert rows == []
+    (project / "s" / "a.csv").unlink()
+    assert [_run(project, toml=toml)[1], _run(project, toml=toml)[1]] == [True, False]
+    assert not list((project / ".ontoweir").rglob("*.parquet"))
+
+
 def test_a_file_is_gone(project: Path) -> None:
     (project / "s" / "b.csv").unlink()
     rows, read = _run(project)
