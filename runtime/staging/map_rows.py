@@ -21,7 +21,7 @@ from ontoweir.runtime.staging.spool_arrow import spool_arrow
 
 _MOST, _FEWEST = 524_288, 65_536
 """Rows of a piece: ranges of replays are cut between pieces, and each costs some time."""
-_PIECES = 8
+_PIECES = 4
 """So many pieces at least are made of many rows."""
 
 
