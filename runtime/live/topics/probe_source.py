@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import DataError
+from ontoweir.runtime.framed.schema_registry import open_registry
 from ontoweir.runtime.live.arrivals.read_stream import (
     read_stream,
     source_options,
@@ -22,12 +23,12 @@ _COUNTS = frozenset(
 
 def probe_source(spark: "SparkSession", history: History) -> None:
     """Nothing, if Spark takes the options of a stream's source, its folder is there, or its broker
-    answers: what would end the streaming query that others share is found before it.
+    and its registry answer: what would end the streaming query that others share is found before.
 
     Raises:
         DataError: Spark cannot read it as a stream.
         CatalogError: an option names a variable of the environment that is not there.
-        RunError: the broker does not answer in ten seconds.
+        RunError: the broker does not answer in ten seconds, or the registry in five.
     """
     stream = history.stream
     for name, text in source_options(stream).items():
@@ -46,3 +47,5 @@ def probe_source(spark: "SparkSession", history: History) -> None:
     read_stream(spark, history)
     if stream.data.format == "kafka":
         list_partitions(spark, stream)
+        if stream.data.registry:
+            open_registry(stream).probe()

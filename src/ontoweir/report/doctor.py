@@ -18,7 +18,8 @@ _LATER = {
 _EXTRAS = {
     "flask": "only the dashboard needs",
     "waitress": "only the dashboard needs",
-    "fastavro": "sources of Avro need where Spark does not read them",
+    "confluent-kafka": "registered queries on Kafka need, not to go through Spark",
+    "fastavro": "topics with a schema registry need, and Avro where Spark does not read it",
     "deltalake": "sources of Delta need where Spark does not read them",
     "pyiceberg": "sources of Iceberg need",
     "openpyxl": "only `init --from` of workbooks needs",
@@ -26,7 +27,7 @@ _EXTRAS = {
     "psycopg": "only the sink postgres needs",
 }
 """Packages of extras."""
-_MODULES = {"paho-mqtt": "paho"}
+_MODULES = {"confluent-kafka": "confluent_kafka", "paho-mqtt": "paho"}
 """What is imported of packages that are called otherwise."""
 
 

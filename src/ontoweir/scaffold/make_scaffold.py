@@ -121,7 +121,7 @@ def make_scaffold(given: Given) -> Scaffold:
         inside |= {one.file: f"arrivals/{one.name}/first.jsonl" for one in heard}
         named = inside | {one.file.parent: f"arrivals/{one.name}" for one in heard}
         files = {n: _rename(text, named) for n, text in made.files.items()}
-        live = {inside[one.file]: one.options for one in taken}
+        live = {inside[one.file]: one for one in taken}
         files["ontoweir.toml"] = name_live(str(files["ontoweir.toml"]), live)
         copied = {name: table.read_bytes() for table, name in inside.items()}
     others = [f for p in rest if Path(p).is_dir() for f in list_others(Path(p))]
