@@ -249,10 +249,7 @@ def select_messages(frame: "DataFrame", stream: Stream) -> "DataFrame":
     """Messages of Kafka's as decode_frames takes them, of what its source gives."""
     from pyspark.sql import functions as fn
 
-    key, value = (
-        fn.base64(name) if stream.data.registry else fn.col(name).cast("string")
-        for name in ("key", "value")
-    )
+    key, value = (read_bytes(name, stream) for name in ("key", "value"))
     return frame.select(
         key.alias(KEY),
         value.alias(VALUE),
@@ -260,6 +257,16 @@ def select_messages(frame: "DataFrame", stream: Stream) -> "DataFrame":
         fn.concat_ws("/", "topic", "partition").alias(PARTITION),
         fn.col("offset").alias(OFFSET),
     )
+
+
+def read_bytes(name: str, stream: Stream) -> "SparkColumn":
+    """The bytes of messages as text, with U+FFFD for what is none of UTF-8; where a registry has
+    their schemas, as base64."""
+    from pyspark.sql import functions as fn
+
+    if stream.data.registry:
+        return fn.base64(name)
+    return fn.make_valid_utf8(fn.col(name).cast("string"))
 
 
 def parse_messages(

@@ -9,7 +9,7 @@ import pyarrow as pa
 from ontoweir.errors import RunError, Source
 from ontoweir.mappings.model.catalog import DataSource, Stream
 from ontoweir.runtime.framed.open_frames import open_frames
-from ontoweir.runtime.live.arrivals.read_stream import load_topic
+from ontoweir.runtime.live.arrivals.read_stream import load_topic, read_bytes
 from ontoweir.runtime.live.topics.probe_source import probe_source
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spark.explain_java import describe_cause, java_errors
@@ -55,10 +55,9 @@ def sample_topic(
     except RunError as error:
         raise RunError(error.what, why=_WHY, fix=_FIX, source=Source("--from")) from error
     kept: list[pa.Table] = []
-    both = ("key", "value")
     try:
         frame = load_topic(spark, stream).select(
-            *(fn.base64(n).alias(n) if registry else fn.col(n).cast("string") for n in both),
+            *(read_bytes(name, stream).alias(name) for name in ("key", "value")),
             fn.unix_millis("timestamp").alias("timestamp"),
             *("offset", "partition"),
         )

@@ -76,7 +76,7 @@ def _no_lines(url: str, messages: "pa.Table", *, framed: bool) -> UsageError:
     fix = "name a topic with such messages"
     if unread:
         said = f"no message can be decoded: the first one {unread[0]}"
-    elif not framed and texts and all(text.startswith("\0") for text in texts):
+    elif not framed and 2 * sum(text.startswith("\0") for text in texts) > len(texts):
         said = "its messages are in the framing of a schema registry"
         fix = f"name the registry: {url}{'&' if '?' in url else '?'}registry=http://HOST:8081"
     return UsageError(
@@ -134,7 +134,7 @@ def _read_url(url: str) -> dict[str, str]:
 
 
 def _write_lines(messages: "pa.Table") -> Sequence[str]:
-    rows = messages.to_pylist()
+    rows = [row for row in messages.to_pylist() if row.pop("unread", None) is None]
     deleting = any(row["value"] is None for row in rows)
     lines = []
     for row in rows:
