@@ -192,6 +192,27 @@ def test_messages_wait_for_a_registry_that_is_away(
     client.close()
 
 
+@pytest.mark.parametrize("plain", [True, False])
+def test_without_a_registry_they_are_rejected(
+    spark: SparkSession, broker: str, registry: Registry, tmp_path: Path, plain: bool
+) -> None:
+    """Whether Spark parses messages, or this process: what is no text ends no run."""
+    topic = f"f6-{plain}".lower()
+    open_project(tmp_path, broker, registry, topic)
+    toml = (tmp_path / "ontoweir.toml").read_text().replace(f'registry = "{registry.url}"\n', "")
+    row: dict[str, Any] = {"device": {"id": "a"}, "level": 1, "at": "1970-01-01T00:00:01Z"}
+    if plain:
+        toml = toml.replace('from = "device.id"', "nullable = true")
+        row = {**row, "id": "a"}
+    (tmp_path / "ontoweir.toml").write_text(toml)
+    later = {**row, "at": "1970-01-01T00:00:02Z"}
+    values = [json.dumps(row).encode(), reading(200, "b", 1), b"\xff", json.dumps(later).encode()]
+    send(broker, topic, *values)
+    summary = run(Workspace(load_project(tmp_path, environ={})), tmp_path, spark)
+    said = "is not a JSON object" if plain else "s has what is not a JSON object"
+    assert (summary["rejects"], summary["results"]) == ({said: 2}, 1)
+
+
 KEY = {"type": "record", "name": "Key", "fields": [{"name": "item", "type": "string"}]}
 PRICE = {"type": "record", "name": "Price", "fields": [{"name": "price", "type": "int"}]}
 UPSERTS = """[project]
