@@ -18,6 +18,7 @@ _LATER = {
 _EXTRAS = {
     "flask": "only the dashboard needs",
     "waitress": "only the dashboard needs",
+    "altair": "only charts of Altair's in notebooks need",
     "confluent-kafka": "registered queries on Kafka need, not to go through Spark",
     "fastavro": "topics with a schema registry need, and Avro where Spark does not read it",
     "deltalake": "sources of Delta need where Spark does not read them",
