@@ -87,6 +87,14 @@ def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
     Raises:
         DataError: it has no path, or nothing is there.
     """
+    if data.path is None and data.format == "kafka":
+        raise DataError(
+            f"{table} is a topic of Kafka, which only a live run reads",
+            why="what looks at data as a whole, such as a replay, reads files",
+            fix=f"`ontoweir run`; or name a file: --set streams.{table}.source.format=json "
+            f"--set streams.{table}.source.path=FILE",
+            source=Source(catalog_file),
+        )
     if data.path is None:
         raise DataError(
             f"{table} has no path",

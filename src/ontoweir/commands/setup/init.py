@@ -183,6 +183,13 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
     from ontoweir.scaffold.terms.choose_terms import accept_sure
     from ontoweir.scaffold.terms.vocabulary import read_vocabulary
 
+    if args.ontology and "://" in args.ontology:
+        raise UsageError(
+            f"{args.ontology} is a URL",
+            why="the project reads its ontology each time, from a file",
+            fix="download it, and name the file",
+            source=Source("--ontology"),
+        )
     vocabulary = read_vocabulary(Path(args.ontology)) if args.ontology else None
     accept = accept_sure if args.yes or vocabulary is None else ask_candidates()
     if not args.listen > 0:
