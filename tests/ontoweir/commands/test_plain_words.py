@@ -1,4 +1,4 @@
-"""What is wrong outside a project's files is said in plain words: no class, no `Errno`, no codec."""
+"""What is wrong outside a project is said in plain words: no class, no `Errno`, no codec."""
 
 import re
 from pathlib import Path
