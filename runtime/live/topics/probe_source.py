@@ -3,8 +3,10 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import DataError
+from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.framed.schema_registry import open_registry
 from ontoweir.runtime.live.arrivals.read_stream import (
+    is_listed,
     read_stream,
     source_options,
     stream_names,
@@ -12,6 +14,7 @@ from ontoweir.runtime.live.arrivals.read_stream import (
 )
 from ontoweir.runtime.live.topics.read_range import list_partitions
 from ontoweir.runtime.sources.history import History
+from ontoweir.runtime.sources.read_source import refuse_written
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,7 +42,7 @@ def probe_source(spark: "SparkSession", history: History) -> None:
                 fix=f'write {name} = "1000"',
                 source=stream.source,
             )
-    if stream.data.format == "parquet":
+    if stream.data.format == "parquet" or (is_listed(stream) and not _spark_reads(stream)):
         # as the query that is shared does: to find columns, Spark would read a file, and one that
         # cannot be read is for who reads it (on_bad_file)
         stream_names(spark, stream, watched_path(stream.data.path), source_options(stream))
@@ -49,3 +52,15 @@ def probe_source(spark: "SparkSession", history: History) -> None:
         list_partitions(spark, stream)
         if stream.data.registry:
             open_registry(stream).probe()
+
+
+def _spark_reads(stream: Stream) -> bool:
+    """Whether Spark would read a stream as it is declared: local files of others are read in this
+    process alone, and remote ones are refused."""
+    if "://" in (stream.data.path or "").removeprefix("file://"):
+        return True
+    try:
+        refuse_written(stream)
+    except DataError:
+        return False
+    return True
