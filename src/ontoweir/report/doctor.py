@@ -8,10 +8,11 @@ from typing import Literal
 
 from ontoweir.runtime.spark.find_java import LEAST_JAVA, find_java
 
-_PACKAGES = ("owlready2", "pyoxigraph", "rdflib", "sqlglot", "networkx", "rich", "tomlkit")
+_PACKAGES = ("pyoxigraph", "rdflib", "sqlglot", "networkx", "rich", "tomlkit")
 _LATER = {
     "numpy": "what reads data needs",
     "pyarrow": "what reads data needs",
+    "owlready2": "ontologies that it holds in memory, in Python, need",
     "pyspark": "live runs, long replays and other formats need",
 }
 """Packages without which queries are checked all the same (docs/install.md)."""
