@@ -26,7 +26,7 @@ from urllib.request import (
 from ontoweir.cache.open_cache import open_cache
 from ontoweir.errors import RunError, Source
 from ontoweir.mappings.model.catalog import Stream
-from ontoweir.runtime.spark.redact_secrets import redact_secrets, resolve_options
+from ontoweir.runtime.spark.redact_secrets import resolve_options
 
 _TIMEOUT = 5.0
 """Seconds that an answer may take."""
@@ -166,7 +166,7 @@ class SchemaRegistry:
 
     def _unasked(self, said: str) -> RunError:
         return RunError(
-            redact_secrets(f"the schema registry {self.url} cannot be asked: {said}", self.options),
+            f"the schema registry {self.url} cannot be asked: {said}",
             why="what a message says is known by its schema, which the message names by a number",
             fix="start the registry, or correct registry in the source; what is committed is "
             "intact, and a run goes on from there",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _WHY = "the first messages are taken from this topic of Kafka"
-_FIX = "start the broker, or correct the URL and its options"
+_FIX = "start the broker{}, or correct the URL and its options"
 _OFTEN = 1
 """Seconds between two looks at what has come."""
 
@@ -50,10 +50,11 @@ def sample_topic(
     limited = {"maxOffsetsPerTrigger": str(most), **options}
     data = DataSource("kafka", None, tuple(limited.items()), registry=tuple(registry))
     stream = Stream(options["subscribe"], data, "ts", 1, None, (), source=Source("--from"))
+    fix = _FIX.format(" and the registry" if registry else "")
     try:
         probe_source(spark, History(stream, (), (), False))
     except RunError as error:
-        raise RunError(error.what, why=_WHY, fix=_FIX, source=Source("--from")) from error
+        raise RunError(error.what, why=_WHY, fix=fix, source=Source("--from")) from error
     kept: list[pa.Table] = []
     try:
         frame = load_topic(spark, stream).select(
@@ -76,7 +77,7 @@ def sample_topic(
         raise RunError(
             redact_secrets(f"{stream.name} cannot be read: {describe_cause(error)}", limited),
             why=_WHY,
-            fix=_FIX,
+            fix=fix,
             source=Source("--from"),
         ) from error
     order = [("timestamp", "ascending"), ("offset", "ascending"), ("partition", "ascending")]

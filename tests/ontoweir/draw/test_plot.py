@@ -170,9 +170,9 @@ def test_answers_are_drawn_over_time(run: Run, project: Path, tmp_path: Path) ->
     assert code == 2
 
 
-def test_one_moment_has_a_label(moment: float = 1_772_323_201.4) -> None:
+def test_one_moment_has_a_label() -> None:
     """A run of one micro-batch."""
-    one = Chart("t", "d", "time", "rows", (Series("s", ((moment, 3.0),)),), times=True)
+    one = Chart("t", "d", "time", "rows", (Series("s", ((1_772_323_201.4, 3.0),)),), times=True)
     assert ">00:00:01<" in draw_chart(one)
 
 

@@ -212,6 +212,9 @@ def test_a_login_is_sent_and_shown_nowhere(
     with pytest.raises(RunError, match="it answers 401 Unauthorized") as error:
         open_registry(stream(registry.url, user="me", password="env:PW")).probe()
     assert "hunter" not in str(error.value)
+    monkeypatch.setenv("PW", "no")  # what is short is in other words, too
+    with pytest.raises(RunError, match="cannot be asked"):
+        open_registry(stream(registry.url, user="me", password="env:PW")).probe()
     with pytest.raises(CatalogError, match="needs the environment variable NONE"):
         open_registry(stream(registry.url, user="me", password="env:NONE"))
 
