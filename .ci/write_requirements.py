@@ -12,14 +12,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 _OF_RICH = {"pygments", "markdown-it-py", "mdurl"}
 """What rich colours programs and reads Markdown with, which nothing here does."""
+_IN_MEMORY = "owlready2"
+"""It is for who has an ontology of owlready2's in memory, in Python, and so has it."""
 PURPOSES = {
     "check": (
         "what `ontoweir check`, `rewrite`, `lint` and `report` need: no data is read",
-        {"pyspark", "py4j", "pyarrow", "numpy", *_OF_RICH},
+        {"pyspark", "py4j", "pyarrow", "numpy", _IN_MEMORY, *_OF_RICH},
     ),
     "replay": (
         "what short replays in one process need besides, `measure`, `show` and `init --from` too",
-        {"pyspark", "py4j", *_OF_RICH},
+        {"pyspark", "py4j", _IN_MEMORY, *_OF_RICH},
     ),
 }
 """By file: what it is for, and which packages it leaves out."""

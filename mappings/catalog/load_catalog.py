@@ -6,7 +6,12 @@ from decimal import Decimal
 from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_closing import read_closing
 from ontoweir.mappings.catalog.read_columns import read_columns
-from ontoweir.mappings.catalog.read_envelope import check_envelope, read_envelope, read_mqtt
+from ontoweir.mappings.catalog.read_envelope import (
+    check_envelope,
+    read_envelope,
+    read_mqtt,
+    read_registry,
+)
 from ontoweir.mappings.catalog.read_rules import check_columns, read_rules
 from ontoweir.mappings.catalog.read_timestamp import read_timestamp
 from ontoweir.mappings.catalog.read_versions import read_versions
@@ -156,7 +161,7 @@ def _read_relation(table: TomlTable) -> Relation:
 
 def _read_source(table: TomlTable, *, static: bool) -> DataSource:
     known = ("format", "path", "options", "sort", "view", "unnest")
-    table.refuse_unknown(known if static else (*known, "keep", "envelope", "delete"))
+    table.refuse_unknown(known if static else (*known, "keep", "envelope", "delete", "registry"))
     view, kind, path = table.text("view"), table.text("format"), table.text("path")
     if view is not None and (not static or kind is not None or path is not None):
         raise table.error(
@@ -208,7 +213,9 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
             else 'write it as "values", or "reading.values"',
         )
     envelope = None if static else read_envelope(table)
-    return DataSource(kind or "view", path, options, view, sort, keep, unnest, envelope, mqtt)
+    form = kind or "view"
+    registry = () if static else read_registry(table)
+    return DataSource(form, path, options, view, sort, keep, unnest, envelope, mqtt, registry)
 
 
 def _check_paths(table: TomlTable, data: DataSource, columns: Sequence[Column]) -> None:

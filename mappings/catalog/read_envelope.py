@@ -1,13 +1,16 @@
 """Read what is declared of messages: those that say how a table changes, change data capture; and
-where those of MQTT come from."""
+where those of MQTT come from, and the schemas of Kafka's."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
+from urllib.parse import urlsplit
 
 from ontoweir.mappings.model.catalog import BooleanType, Column, Envelope
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
+REGISTRY = ("url", "user", "password", "ca", "certificate", "key")
+"""What is said of a schema registry; these are files of PEM, but the first three."""
 _FORMATS = ("json", "kafka", "mqtt")
 _FORMS = ("debezium", "upsert")
 _MQTT = ("host", "port", "topic", "qos", "client_id", "username", "password")
@@ -160,6 +163,55 @@ def read_mqtt(source: TomlTable, options: _Options, *, static: bool) -> tuple[_O
     _check_members(table, given)
     files = tuple((n, text) for n, text in options if n in _FILES)
     return files, tuple((n, text) for n, text in options if n in known)
+
+
+def read_registry(source: TomlTable) -> _Options:
+    """Which schema registry a stream's messages of Kafka name their schemas of (none: of none).
+
+    Raises:
+        CatalogError: it is not declared as one is; with its line.
+    """
+    if "registry" not in source.values:
+        return ()
+    if source.text("format") != "kafka":
+        raise source.error(
+            "registry",
+            f"[{source.name()}] has a registry, and format = {source.text('format')!r}",
+            why="messages of Kafka name their schemas by numbers; files have theirs with them",
+            fix="remove registry",
+        )
+    if isinstance(source.values["registry"], str):
+        given, table = {"url": source.text("registry") or ""}, source
+    else:
+        table = source.table("registry")
+        table.refuse_unknown(REGISTRY)
+        table.need("url", '"https://registry.example:8081"')
+        given = {name: table.text(name) or "" for name in table.values}
+    parts = urlsplit(given["url"])
+    plain = parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc
+    if not plain and not given["url"].startswith("env:"):
+        raise table.error(
+            "registry" if table is source else "url",
+            f"the schema registry's URL is {_hide_login(given['url'])!r}",
+            why="schemas are asked for by HTTP; a login is written beside the URL",
+            fix='write registry = { url = "https://registry.example:8081", user = "env:NAME", '
+            'password = "env:NAME" }, without a login "http://registry.example:8081"',
+        )
+    for name, other in (("password", "user"), ("key", "certificate")):
+        if name in given and other not in given:
+            table.need(other, f'"…", beside {name}')
+    return tuple(given.items())
+
+
+def _hide_login(url: str) -> str:
+    """A URL without what may be secret in it.
+
+    >>> _hide_login("http://me:pw@registry")
+    'http://***@registry'
+    """
+    scheme, slashes, rest = url.rpartition("//")
+    login, at, host = rest.rpartition("@")
+    return f"{scheme}{slashes}{'***' if login else ''}{at}{host}"
 
 
 def _check_members(table: TomlTable, given: Mapping[str, str]) -> None:

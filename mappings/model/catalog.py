@@ -112,6 +112,8 @@ class DataSource:
     """What a message is, beside its row (None: it is the row)."""
     mqtt: tuple[tuple[str, str], ...] = ()
     """Where messages of MQTT come from, which `receive` writes to the path (none: no others do)."""
+    registry: tuple[tuple[str, str], ...] = ()
+    """Of Kafka's messages in the framing of a schema registry, its URL, and how it is reached."""
 
 
 ANSWERS = DataSource("answers", None)

@@ -26,8 +26,11 @@ def open_mapping(path: Path) -> MappingFile:
     except (OSError, UnicodeDecodeError) as error:
         if isinstance(error, UnicodeDecodeError):
             line = data.count(b"\n", 0, error.start) + 1
+            said = f"byte {error.start} is {data[error.start]:#04x}, which is not UTF-8"
+        else:
+            said = error.strerror or str(error)
         raise MappingError(
-            f"cannot read the mapping: {error}",
+            f"cannot read the mapping: {said}",
             why="it must be a readable UTF-8 file",
             fix="correct the path in [project] mappings"
             if line is None

@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from urllib.parse import unquote
 
+from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import DataSource
 
 _UNFINISHED = (
@@ -71,3 +72,21 @@ def local_path(uri: str) -> str:
     """
     path = unquote(uri.removeprefix("file:"))
     return "/" + path.lstrip("/") if uri.startswith("file:") else uri
+
+
+def no_path(data: DataSource, table: str, catalog_file: str) -> DataError:
+    """The error of a source that names no files."""
+    topic = data.format == "kafka"
+    place = f"streams.{table}.source"
+    return DataError(
+        f"{table} is a topic of Kafka, which only a live run reads"
+        if topic
+        else f"{table} has no path",
+        why="what looks at data as a whole, such as a replay, reads files"
+        if topic
+        else f"the {data.format} reader needs to know where its data is",
+        fix=f"`ontoweir run`; or name a file: --set {place}.format=json --set {place}.path=FILE"
+        if topic
+        else f'add path = "…" to the source of {table}',
+        source=Source(catalog_file),
+    )

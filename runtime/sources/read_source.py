@@ -30,7 +30,7 @@ from ontoweir.runtime.columnar.convert_column import (
     holds_type,
     wrong_type,
 )
-from ontoweir.runtime.sources.data_files import is_finished, name_data
+from ontoweir.runtime.sources.data_files import is_finished, name_data, no_path
 from ontoweir.runtime.spark.explain_java import describe_cause, java_errors, suggest_package
 from ontoweir.runtime.spark.read_view import VIEW, read_view
 
@@ -88,12 +88,7 @@ def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
         DataError: it has no path, or nothing is there.
     """
     if data.path is None:
-        raise DataError(
-            f"{table} has no path",
-            why=f"the {data.format} reader needs to know where its data is",
-            fix=f'add path = "…" to the source of {table}',
-            source=Source(catalog_file),
-        )
+        raise no_path(data, table, catalog_file)
     if data.format == VIEW:
         return Located(data.path, None)
     path = data.path.removeprefix("file://") if data.path.startswith("file:///") else data.path

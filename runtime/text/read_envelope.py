@@ -49,11 +49,13 @@ class _Change:
 @dataclass(frozen=True, slots=True)
 class Message:
     """A message of Kafka: its key and value as text (None: null), and what Kafka says of it, by
-    its name (`timestamp` in ms since 1970, `offset`, `partition`)."""
+    its name (`timestamp` in ms since 1970, `offset`, `partition`). `unread`: why it cannot be
+    decoded (None: it is)."""
 
     key: str | None
     value: str | None
     marks: Mapping[str, int]
+    unread: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,10 @@ def open_messages(
     places: list[int] = []
     for place, message in enumerate(messages):
         text = message.value or ""
+        if message.unread is not None:
+            rows.append({CORRUPT: text, FAULT: message.unread})
+            places.append(place)
+            continue
         value = None if message.value is None else parse_members(text)
         key = _read_key(message.key)
         if envelope.form == "upsert" and not isinstance(value, ValueError):

@@ -49,6 +49,13 @@ def test_there_are_examples() -> None:
     assert {"README.md", "semantics.md"} <= {d for d, _, _ in examples()}
 
 
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda d: d.name)
+def test_every_page_opens_with_an_example(page: Path) -> None:
+    """Before its first heading below the title there is a block, or its first question has one."""
+    opening = re.split(r"^## (?!1\. )", page.read_text(encoding="utf-8"), flags=re.MULTILINE)[0]
+    assert re.search(r"^(?:```|::: )", opening, re.MULTILINE), "no example before the first heading"
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda d: d.name)
 def test_links_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", document.read_text(encoding="utf-8")):

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.ingest import FILE, PARTITION
-from ontoweir.runtime.live.arrivals.open_changes import VALUE, open_changes
+from ontoweir.runtime.live.arrivals.open_changes import VALUE, decode_frames, open_changes
 from ontoweir.runtime.live.arrivals.read_stream import STREAM
 from ontoweir.runtime.live.model.live_job import PARTITION_OF
 from ontoweir.runtime.sources.data_files import local_path
@@ -39,8 +39,9 @@ def read_batch(
     parts = {}
     for history in histories:
         rows = _part(whole, history.stream)
-        changes = VALUE in rows.column_names
-        parts[history.stream.name] = open_changes(history, rows) if changes else rows
+        if VALUE in rows.column_names:
+            rows = open_changes(history, decode_frames(history.stream, rows))
+        parts[history.stream.name] = rows
     return parts
 
 

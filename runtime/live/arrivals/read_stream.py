@@ -69,7 +69,7 @@ def read_stream(
     try:
         match stream.data.format:
             case "kafka":
-                cast = select_messages(load_topic(spark, stream))
+                cast = select_messages(load_topic(spark, stream), stream)
                 if not changes:
                     cast = parse_messages(cast, history)
             case format if format == VIEW:
@@ -245,17 +245,28 @@ def _read_files(spark: "SparkSession", history: History, options: dict[str, str]
     return _cast(reading.load(watched_path(data.path)), history, marks)
 
 
-def select_messages(frame: "DataFrame") -> "DataFrame":
-    """Messages of Kafka's as open_changes takes them, of what its source gives."""
+def select_messages(frame: "DataFrame", stream: Stream) -> "DataFrame":
+    """Messages of Kafka's as decode_frames takes them, of what its source gives."""
     from pyspark.sql import functions as fn
 
+    key, value = (read_bytes(name, stream) for name in ("key", "value"))
     return frame.select(
-        fn.col("key").cast("string").alias(KEY),
-        fn.col("value").cast("string").alias(VALUE),
+        key.alias(KEY),
+        value.alias(VALUE),
         fn.unix_millis("timestamp").alias(SENT),
         fn.concat_ws("/", "topic", "partition").alias(PARTITION),
         fn.col("offset").alias(OFFSET),
     )
+
+
+def read_bytes(name: str, stream: Stream) -> "SparkColumn":
+    """The bytes of messages as text, with U+FFFD for what is none of UTF-8; where a registry has
+    their schemas, as base64."""
+    from pyspark.sql import functions as fn
+
+    if stream.data.registry:
+        return fn.base64(name)
+    return fn.make_valid_utf8(fn.col(name).cast("string"))
 
 
 def parse_messages(

@@ -153,6 +153,8 @@ class TopicFollower:
             self._stopped.wait(max(0.0, self.seconds - (time.monotonic() - self._last)))
         if self.once and time.monotonic() - self._began > _GIVE_UP:
             for client in self.clients:
+                if client.unanswered is not None:
+                    raise client.unanswered
                 if not client.is_open:
                     names = ", ".join(s.name for s in client.streams)
                     raise RunError(

@@ -12,6 +12,7 @@ from ontoweir.runtime.live.arrivals.open_changes import (
     KEY,
     SENT,
     VALUE,
+    decode_frames,
     is_opened_here,
     open_changes,
 )
@@ -49,7 +50,7 @@ def frame_topic(frame: "DataFrame", stream: Stream, histories: Histories) -> "Da
     name = fn.lit(stream.name).alias(STREAM)
     if not histories:
         return frame.where(fn.lit(False)).select(name)
-    frame = select_messages(frame)
+    frame = select_messages(frame, stream)
     if is_opened_here(stream):
         return frame.select(name, KEY, VALUE, SENT, PARTITION, OFFSET)
     refuse_written(stream)
@@ -81,6 +82,10 @@ def split_rows(whole: pa.Table, histories: Histories) -> dict[str, pa.Table]:
     Args:
         whole: the rows of any number of streams.
         histories: what is wanted; of another set of columns of the same stream there may be rows.
+
+    Raises:
+        RunError: the registry that has the schemas of messages does not answer.
+        DataError: what decodes them is not installed.
     """
     found: dict[str, pa.Table] = {}
     mine: dict[str, pa.Table] = {}
@@ -88,7 +93,7 @@ def split_rows(whole: pa.Table, histories: Histories) -> dict[str, pa.Table]:
         stream = history.stream
         if stream.name not in mine:
             rows = whole.filter(pc.equal(whole.column(STREAM), stream.name))
-            mine[stream.name] = name_marks(rows, stream)
+            mine[stream.name] = decode_frames(stream, name_marks(rows, stream))
         rows = mine[stream.name]
         if is_opened_here(stream):
             found[key] = open_changes(history, rows)

@@ -24,6 +24,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimestampType,
 )
+from ontoweir.runtime.framed.open_frames import wrap_bytes
 from ontoweir.runtime.live.arrivals.ingest import FAULT, OFFSET, PARTITION
 from ontoweir.runtime.live.arrivals.open_changes import (
     KEY,
@@ -91,7 +92,8 @@ def open_here(
     """
     try:
         order = np.argsort(np.array(messages.parts, dtype=np.str_), kind="stable").tolist()
-        texts = [_decode(messages.values[n]) for n in order]
+        framed = bool(stream.data.registry)
+        texts = [_decode(messages.values[n], framed) for n in order]
         marks = {
             PARTITION: pa.array([messages.parts[n] for n in order], pa.string()),
             OFFSET: pa.array([messages.offsets[n] for n in order], pa.int64()),
@@ -102,7 +104,7 @@ def open_here(
                 return None
             rows: dict[str, Any] = {
                 STREAM: pa.array([stream.name] * len(order), pa.string()),
-                KEY: pa.array([_decode(messages.keys[n]) for n in order], pa.string()),
+                KEY: pa.array([_decode(messages.keys[n], framed) for n in order], pa.string()),
                 VALUE: pa.array(texts, pa.string()),
                 SENT: pa.array(sent, pa.int64()),
             }
@@ -114,7 +116,10 @@ def open_here(
         return None
 
 
-def _decode(text: bytes | None) -> str | None:
+def _decode(text: bytes | None, framed: bool) -> str | None:
+    """Text as Spark gives it: of what a registry describes, base64."""
+    if framed:
+        return wrap_bytes(text)
     try:
         return None if text is None else text.decode("utf-8")
     except UnicodeDecodeError:

@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ontoweir.errors import OntoweirError
+from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.framed.open_frames import learn_schemas, needs_keys
 from ontoweir.runtime.live.arrivals.read_stream import source_options
 from ontoweir.runtime.live.topics.read_messages import Messages
 from ontoweir.runtime.live.topics.secure_broker import translate_options
@@ -81,13 +82,16 @@ class TopicClient:
 
     `reach`: of each stream the next offset of each partition, by topic/partition (none: the broker
     has not answered yet); `ids`: what the broker calls the topics that have been begun, which is
-    another name when one is made anew; `ends`: where the topics ended when they were first asked.
+    another name when one is made anew; `ends`: where the topics ended when they were first asked;
+    `unanswered`: why the schemas of messages are not known, which wait until they are.
     """
 
     streams: Sequence[Stream]
     reach: dict[str, dict[str, int]]
     ids: dict[str, str] = field(default_factory=dict)
     ends: dict[str, dict[str, int]] = field(default_factory=dict)
+    unanswered: RunError | None = None
+    _refused: float = float("-inf")
     _consumer: Any = None
     _asking: Any = None
     _asked: float = float("-inf")
@@ -131,8 +135,27 @@ class TopicClient:
             if self.is_open and error.args[0].code() in _gone(KafkaError):
                 raise MessagesGone from error
             return {}
+        if came and not self._learn(came):
+            return {}
         held, self._held = self._held, []
         return self._take(held)
+
+    def _learn(self, came: Sequence[Any]) -> bool:
+        """Whether the schemas of messages are known, or their registries say that there are none:
+        a registry that does not answer is asked again, as a broker is."""
+        now = time.monotonic()
+        if self.unanswered is not None and now - self._refused < _RETRY:
+            time.sleep(0.1)
+            return False
+        self.unanswered = None
+        for stream in self.streams:
+            if stream.data.registry:
+                keys = [m.key() for m in came] if needs_keys(stream) else []
+                try:
+                    learn_schemas(stream, [*keys, *(m.value() for m in came)])
+                except RunError as error:
+                    self.unanswered, self._refused = error, now
+        return self.unanswered is None
 
     def _open(self, patience: float) -> dict[str, Messages]:
         from confluent_kafka import Consumer, KafkaException, TopicPartition

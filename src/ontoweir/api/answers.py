@@ -24,6 +24,7 @@ from ontoweir.rewriter.model.spj import (
 from ontoweir.rewriter.standing.take_shown import take_shown
 
 if TYPE_CHECKING:
+    import altair
     import pandas
     import polars
     import pyarrow
@@ -117,6 +118,20 @@ class Answers:
         from ontoweir.api.plot_answers import plot_answers
 
         return plot_answers(self.to_arrow(raw=True), self.union.name, value)
+
+    def to_altair(self, value: str | None = None) -> "altair.Chart":
+        """The same as a chart of Altair's (`pip install 'ontoweir[altair]'`), to be changed.
+
+        Args:
+            value: the column of numbers (default: the first one).
+
+        Raises:
+            UsageError: no answer has a number and a time, or Altair is not installed.
+        """
+        _require("altair", "plot()")
+        from ontoweir.api.plot_answers import chart_altair
+
+        return chart_altair(self.to_arrow(raw=True), self.union.name, value)
 
     def to_spark(self, *, raw: bool = False) -> "DataFrame":
         """The rows as a Spark DataFrame, on the session that the project was opened with.
@@ -218,12 +233,12 @@ def _solutions(table: "pyarrow.Table", terms: dict[str, str]) -> "pyarrow.Table"
     return table.cast(pa.schema(fields, table.schema.metadata))
 
 
-def _require(library: str) -> None:
+def _require(library: str, instead: str = "to_arrow()") -> None:
     if find_spec(library) is None:
         raise UsageError(
             f"{library} is not installed",
             why="it is optional for ontoweir",
-            fix=f"pip install {library}, or use to_arrow()",
+            fix=f"pip install {library}, or use {instead}",
         )
 
 

@@ -4,11 +4,12 @@ import base64
 from typing import TYPE_CHECKING
 
 from ontoweir.draw.chart_rows import chart_rows, list_numbers
-from ontoweir.draw.draw_chart import draw_chart_file
+from ontoweir.draw.draw_chart import Chart, draw_chart_file
 from ontoweir.draw.draw_map import is_coordinate
 from ontoweir.errors import UsageError
 
 if TYPE_CHECKING:
+    import altair
     import pyarrow as pa
 
 
@@ -36,6 +37,15 @@ def plot_answers(rows: "pa.Table", name: str, value: str | None) -> Picture:
     Raises:
         UsageError: there is no such column, or no answer with a number and a time.
     """
+    return Picture(draw_chart_file(_chart(rows, name, value)))
+
+
+def _chart(rows: "pa.Table", name: str, value: str | None) -> Chart:
+    """A number of answers over time.
+
+    Raises:
+        UsageError: there is no such column, or no answer with a number and a time.
+    """
     numbers = [n for n in list_numbers(rows) if not is_coordinate(n)] if value is None else [value]
     chart = None
     if numbers and numbers[0] in list_numbers(rows):
@@ -47,4 +57,41 @@ def plot_answers(rows: "pa.Table", name: str, value: str | None) -> Picture:
             why=f"a plot is of numbers over time; columns of numbers are: {known}",
             fix="name one of these, or select one",
         )
-    return Picture(draw_chart_file(chart))
+    return chart
+
+
+def chart_altair(rows: "pa.Table", name: str, value: str | None) -> "altair.Chart":
+    """The same lines as a chart of Altair's, which says the values under the pointer.
+
+    Args:
+        rows: of the answers.
+        name: of the query.
+        value: the column of numbers (None: the first one that is no coordinate).
+
+    Raises:
+        UsageError: there is no such column, or no answer with a number and a time.
+    """
+    import altair
+
+    chart = _chart(rows, name, value)
+    points = [
+        {"time": round(1000 * x), "value": y, "line": one.name}
+        for one in chart.series
+        for x, y in one.points
+    ]
+    # Vega-Lite takes whole numbers for milliseconds since 1970
+    time = altair.X("time:T", title=chart.x_label, scale=altair.Scale(type="utc"))
+    shown = [
+        altair.Tooltip("line:N", title="answers about"),
+        altair.Tooltip("time:T", title=chart.x_label, format="%Y-%m-%d %H:%M:%S"),
+        altair.Tooltip("value:Q", title=chart.y_label),
+    ]
+    data = altair.Data(values=points)  # type: ignore[no-untyped-call]
+    lines = altair.Chart(data, title=chart.title)
+    made: altair.Chart = lines.mark_line(point=all(one.dots for one in chart.series)).encode(
+        x=time,
+        y=altair.Y("value:Q", title=chart.y_label),
+        color=altair.Color("line:N", title=None),
+        tooltip=shown,
+    )
+    return made

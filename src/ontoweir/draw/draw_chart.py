@@ -204,6 +204,7 @@ def _scale_times(values: Sequence[float], low: float, high: float) -> _Scale:
         step = 86_400 * math.ceil(span / 86_400 / 6)
     start = math.ceil(first / step) * step
     ticks = [float(t) for t in range(start, int(last) + 1, step)] if values else []
+    ticks = ticks or [first] * bool(values)  # of one moment, or few seconds
     return _Scale(lambda v: low + (high - low) * (v - first) / span, tuple(ticks))
 
 

@@ -24,14 +24,14 @@ def read_moment(given: "datetime | date | str | None", name: str) -> datetime | 
         case str():
             try:
                 moment = datetime.fromisoformat(given.strip())
-            except ValueError as error:
-                raise _wrong(given, name, str(error)) from None
+            except ValueError:
+                raise _wrong(given, name, "times are read in ISO 8601") from None
         case datetime():
             moment = given
         case date():
             moment = datetime.combine(given, time())
         case _:
-            raise _wrong(given, name, f"it is of type {type(given).__name__}")
+            raise _wrong(given, name, "it is no text, date or datetime")
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

@@ -8,17 +8,20 @@ from typing import Literal
 
 from ontoweir.runtime.spark.find_java import LEAST_JAVA, find_java
 
-_PACKAGES = ("owlready2", "pyoxigraph", "rdflib", "sqlglot", "networkx", "rich", "tomlkit")
+_PACKAGES = ("pyoxigraph", "rdflib", "sqlglot", "networkx", "rich", "tomlkit")
 _LATER = {
     "numpy": "what reads data needs",
     "pyarrow": "what reads data needs",
+    "owlready2": "ontologies that it holds in memory, in Python, need",
     "pyspark": "live runs, long replays and other formats need",
 }
 """Packages without which queries are checked all the same (docs/install.md)."""
 _EXTRAS = {
     "flask": "only the dashboard needs",
     "waitress": "only the dashboard needs",
-    "fastavro": "sources of Avro need where Spark does not read them",
+    "altair": "only charts of Altair's in notebooks need",
+    "confluent-kafka": "registered queries on Kafka need, not to go through Spark",
+    "fastavro": "topics with a schema registry need, and Avro where Spark does not read it",
     "deltalake": "sources of Delta need where Spark does not read them",
     "pyiceberg": "sources of Iceberg need",
     "openpyxl": "only `init --from` of workbooks needs",
@@ -26,7 +29,7 @@ _EXTRAS = {
     "psycopg": "only the sink postgres needs",
 }
 """Packages of extras."""
-_MODULES = {"paho-mqtt": "paho"}
+_MODULES = {"confluent-kafka": "confluent_kafka", "paho-mqtt": "paho"}
 """What is imported of packages that are called otherwise."""
 
 

@@ -161,7 +161,7 @@ def _check_data(table: Stream | Relation) -> None:
         located = locate_source(table.data, table.name, "")
     except DataError as error:
         raise DataError(
-            f"{error.what}: {table.data.path}",
+            f"{error.what}: {table.data.path}" if table.data.path else error.what,
             why=error.why,
             fix=error.fix,
             source=table.source,

@@ -37,6 +37,7 @@ from ontoweir.scaffold.terms.choose_terms import Accept, Chosen, accept_sure, ch
 from ontoweir.scaffold.terms.vocabulary import Vocabulary
 from ontoweir.scaffold.texts.export_text import export_text
 from ontoweir.scaffold.texts.find_preamble import LeftOut
+from ontoweir.scaffold.times.find_other_times import find_other_times
 from ontoweir.scaffold.write_catalog import name_live, note_lines, write_catalog
 from ontoweir.scaffold.write_queries import write_queries
 from ontoweir.scaffold.write_terms import write_mapping, write_ontology
@@ -105,6 +106,8 @@ def make_scaffold(given: Given) -> Scaffold:
         from ontoweir.scaffold.ddl.read_ddl import read_ddl  # brings sqlglot
 
         declared = read_ddl(written)
+        if not declared.catalog.streams:
+            raise _no_stream(given.data, processed=declared.processed)
         evidence = trust_declared(declared.catalog)
         made = _write(evidence, declared.reasons, declared.left_out, given)
         catalog = _mark_declared(str(made.files["ontoweir.toml"]))
@@ -121,7 +124,7 @@ def make_scaffold(given: Given) -> Scaffold:
         inside |= {one.file: f"arrivals/{one.name}/first.jsonl" for one in heard}
         named = inside | {one.file.parent: f"arrivals/{one.name}" for one in heard}
         files = {n: _rename(text, named) for n, text in made.files.items()}
-        live = {inside[one.file]: one.options for one in taken}
+        live = {inside[one.file]: one for one in taken}
         files["ontoweir.toml"] = name_live(str(files["ontoweir.toml"]), live)
         copied = {name: table.read_bytes() for table, name in inside.items()}
     others = [f for p in rest if Path(p).is_dir() for f in list_others(Path(p))]
@@ -185,7 +188,9 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaff
     guessed = guess_tables(samples)
     left_out = tuple(f"{s.name}.{column}" for s in samples for column in s.left_out)
     if not guessed.catalog.streams:
-        raise _no_stream(given.data, find_odd_times(samples))
+        odd = find_odd_times(samples)
+        mended = None if odd is None else (odd, "correct it, or leave these rows out")
+        raise _no_stream(given.data, mended or find_other_times(samples))
     evidence = measure_guessed(guessed.catalog, _spark)
     same = find_same(evidence.catalog, _spark)
     made = _write(evidence, guessed.reasons, left_out, given, same)
@@ -213,19 +218,26 @@ def _read_tables(tables: Sequence[Path], names: Mapping[str, Sequence[str]]) -> 
     return [read_sample(path, one) for path, one in zip(tables, named, strict=True)]
 
 
-def _no_stream(data: Sequence[str], odd: str | None = None) -> UsageError:
+def _no_stream(
+    data: Sequence[str], told: tuple[str, str] | None = None, processed: Sequence[str] = ()
+) -> UsageError:
+    """That there is no stream. `told`: why, and what to do; `processed`: columns of SQL that say
+    when a program comes to a row."""
     if all(Path(one).suffix.lower() == ".sql" for one in data):
+        said = (
+            f"{' and '.join(processed)} says when a program comes to a row; " if processed else ""
+        )
         return UsageError(
             f"no table of {', '.join(data)} has a timestamp",
-            why="a stream has a column of times that its rows have themselves, not of when a "
-            "program processes them",
+            why=f"{said}a stream has a column of times that its rows have themselves, not of when "
+            "a program processes them",
             fix="declare one, as in ts TIMESTAMP",
         )
     return UsageError(
         f"no table of {', '.join(data)} has a time that goes on",
-        why=odd or "a stream has a column of times that, row by row, seldom go back",
-        fix="correct it, or leave these rows out"
-        if odd
+        why=told[0] if told else "a stream has a column of times that, row by row, seldom go back",
+        fix=told[1]
+        if told
         else "name a file with one: times, texts of ISO 8601, or numbers since 1970 in a column "
         "called ts, time or date",
     )
@@ -241,8 +253,6 @@ def _write(
     """The files of a project over tables; `same`: columns of several streams that name the same
     things, by which the first queries join."""
     catalog, vocabulary = evidence.catalog, given.vocabulary
-    if not catalog.streams:
-        raise _no_stream(given.data)
     shared = share_names(same, catalog)
     chosen = choose_terms(catalog, _choose_base(given), vocabulary, given.accept, shared)
     own = write_ontology(catalog, chosen)

@@ -25,6 +25,7 @@ from ontoweir.measuring.declared import (
     SetRate,
 )
 from ontoweir.scaffold.measure_guessed import Evidence
+from ontoweir.scaffold.remote.take_messages import Taken
 from ontoweir.scaffold.texts.find_preamble import LeftOut
 
 if TYPE_CHECKING:
@@ -203,25 +204,30 @@ def _evidence(seen: Sequence[tuple[Declared, str]], kind: type[Declared]) -> lis
     return [why for declared, why in seen if isinstance(declared, kind)]
 
 
-def name_live(catalog: str, topics: Mapping[str, Sequence[tuple[str, str]]]) -> str:
+def name_live(catalog: str, topics: Mapping[str, Taken]) -> str:
     """The text of a catalog that says, beside messages at hand, of which topic of Kafka they are.
 
     Args:
         catalog: its text.
-        topics: by the path of a file of messages, the options of their source.
+        topics: by the path of a file of messages, where they come from.
     """
     made = []
     for line in catalog.split("\n"):
         made.append(line)
-        options = next((o for p, o in topics.items() if f"path = {_quote(p)}" in line), None)
-        if options is not None and line.startswith("source"):
-            shown = ", ".join(f"{_key(name)} = {_quote(value)}" for name, value in options)
+        taken = next((t for p, t in topics.items() if f"path = {_quote(p)}" in line), None)
+        if taken is not None and line.startswith("source"):
             line = line.replace(", sort = true", "")
             live = re.sub(r"(?<=format = )\S+?, path = .*?(?=,| \})", '"kafka"', line, count=1)
-            live = re.sub(r"(, options = \{.*?\})? \}$", f", options = {{ {shown} }} }}", live)
+            live = re.sub(r"(, options = \{.*?\})? \}$", "", live)
+            registry = f", registry = {{ {_members(taken.registry)} }}" if taken.registry else ""
+            live += f"{registry}, options = {{ {_members(taken.options)} }} }}"
             made.append("# These are the first messages of a topic. Live, the source is the topic:")
             made.append(f"# {live}")
     return "\n".join(made)
+
+
+def _members(options: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{_key(name)} = {_quote(value)}" for name, value in options)
 
 
 def note_lines(catalog: str, no_rows: Mapping[str, LeftOut]) -> str:

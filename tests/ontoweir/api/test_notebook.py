@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ontoweir import open_project
+from ontoweir.api import answers as api_answers
 from ontoweir.api.verdicts import Verdicts
 from ontoweir.checker.verdict.show_verdict import show_verdict_html
 from ontoweir.cli import main
@@ -112,9 +113,22 @@ def test_answers_are_plotted(tmp_path: Path) -> None:
     assert picture == answers.plot("x")
     assert picture._repr_html_().startswith('<img alt="a chart" src="data:image/svg+xml;base64,')
     assert len(repr(picture)) < 100
+    chart = answers.to_altair("x").to_dict()
+    assert chart["encoding"]["x"]["scale"] == {"type": "utc"}
+    points = chart["data"]["values"]
+    assert len(points) == 24
+    assert points[0] == {"time": 1772323200000, "value": 0.5, "line": "a"}
     for other, value in ((answers, "room"), (project.replay("SELECT room FROM s"), None)):
         with pytest.raises(UsageError, match="has no answer with a time and a number"):
             other.plot(value)
+        with pytest.raises(UsageError, match="has no answer with a time and a number"):
+            other.to_altair(value)
+
+
+def test_without_altair_there_is_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api_answers, "find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r"altair is not installed; .* or use plot\(\)"):
+        api_answers._require("altair", "plot()")
 
 
 def test_text_stays_text() -> None:

@@ -170,6 +170,12 @@ def test_answers_are_drawn_over_time(run: Run, project: Path, tmp_path: Path) ->
     assert code == 2
 
 
+def test_one_moment_has_a_label() -> None:
+    """A run of one micro-batch."""
+    one = Chart("t", "d", "time", "rows", (Series("s", ((1_772_323_201.4, 3.0),)),), times=True)
+    assert ">00:00:01<" in draw_chart(one)
+
+
 def test_values_below_zero_are_above_the_axis() -> None:
     points = ((0.0, -5.0), (1.0, 5.0))
     drawn = draw_chart(Chart("t", "d", "x", "y", (Series("s", points),)))

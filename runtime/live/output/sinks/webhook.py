@@ -108,7 +108,9 @@ class WebhookSink(MessageSink):
                 pause = pause if asked is None else min(_LONGEST, asked)
                 error.close()
             except (OSError, HTTPException) as error:
-                said, status = str(getattr(error, "reason", error)) or type(error).__name__, None
+                reason = getattr(error, "reason", error)
+                said = getattr(reason, "strerror", None) or str(reason) or "it breaks off"
+                status = None
             if status is not None and status not in _AGAIN:
                 break
             if number < self.tries:

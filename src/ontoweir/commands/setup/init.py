@@ -41,7 +41,8 @@ def add_init(commands: Any) -> None:
         "of Delta or Iceberg (these and Avro with ontoweir[avro], "
         "[delta] or [iceberg]); a topic of MQTT, as in mqtt://host/sensors/{device}/temp, or of "
         "Kafka, as in kafka://host:9092/readings, whose first messages are copied into the project "
-        "(with --spark); a file "
+        "(with --spark; add ?registry=http://host:8081 where a schema registry has their schemas); "
+        "a file "
         "of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; a workbook of Excel "
         "(.xlsx, with ontoweir[excel]), its sheets; or SQL that creates tables (.sql), "
         "PostgreSQL's or Flink's, whose data is to come. InfluxDB's line protocol and annotated "
@@ -183,6 +184,13 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
     from ontoweir.scaffold.terms.choose_terms import accept_sure
     from ontoweir.scaffold.terms.vocabulary import read_vocabulary
 
+    if args.ontology and "://" in args.ontology:
+        raise UsageError(
+            f"{args.ontology} is a URL",
+            why="the project reads its ontology each time, from a file",
+            fix="download it, and name the file",
+            source=Source("--ontology"),
+        )
     vocabulary = read_vocabulary(Path(args.ontology)) if args.ontology else None
     accept = accept_sure if args.yes or vocabulary is None else ask_candidates()
     if not args.listen > 0:

@@ -46,11 +46,12 @@ _TYPES: dict[str, ColumnType] = {
 @dataclass(frozen=True, slots=True)
 class DeclaredTables:
     """A catalog; in words why its streams are such, by name; and the columns whose types are not
-    known, as TABLE.COLUMN."""
+    known, as TABLE.COLUMN; and those that say when a program comes to a row (PROCTIME of Flink)."""
 
     catalog: Catalog
     reasons: tuple[tuple[str, str], ...]
     left_out: tuple[str, ...]
+    processed: tuple[str, ...] = ()
 
 
 def read_ddl(files: Sequence[Path]) -> DeclaredTables:
@@ -98,7 +99,10 @@ def read_ddl(files: Sequence[Path]) -> DeclaredTables:
         n: replace(r, references=_known(r.references, relations)) for n, r in relations.items()
     }
     left_out = tuple(f"{t.name}.{column}" for t in tables for column in t.left_out)
-    return DeclaredTables(Catalog(kept, static), tuple(reasons), left_out)
+    processed = tuple(
+        f"{t.name}.{t.flink.processed}" for t in tables if t.flink and t.flink.processed
+    )
+    return DeclaredTables(Catalog(kept, static), tuple(reasons), left_out, processed)
 
 
 def _tell_time(table: "_Table", time: str) -> str:

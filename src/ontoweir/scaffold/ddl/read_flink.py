@@ -15,6 +15,7 @@ _CREATE = re.compile(
 )
 _WATERMARK = re.compile(rf"WATERMARK\s+FOR\s+({_NAME})\s+AS\s+(.*)", re.I | re.S)
 _DELAY = re.compile(r"-\s*INTERVAL\s+'(\d+)'\s+(SECOND|MINUTE|HOUR|DAY)S?\s*(?:\(\d\)\s*)?$", re.I)
+_PROCESSED = re.compile(r"PROCTIME\s*\(", re.I)
 _COMPUTED = re.compile(rf"({_NAME})\s+AS\s+(.*)", re.I | re.S)
 _COLUMN = re.compile(rf"({_NAME})\s+(.*)", re.S)
 _EPOCH = re.compile(rf"TO_TIMESTAMP_LTZ\s*\(\s*({_NAME})\s*,\s*([03])\s*\)$", re.I)
@@ -28,7 +29,8 @@ _PARTS = re.compile(r"'(?:[^']|'')*'|`[^`]*`|--[^\n]*|/\*.*?\*/|[(),;<>]|[^'`(),
 class FlinkTable:
     """A CREATE TABLE: its text in SQL that Spark has, and the line where it begins; the time that
     its watermark is of (None: there is none), how it is made of another column, and how long the
-    watermark stays behind (µs); columns that are nested or computed, by name."""
+    watermark stays behind (µs); columns that are nested or computed, by name;
+    and the one that says when a program comes to a row."""
 
     sql: str
     line: int
@@ -36,6 +38,7 @@ class FlinkTable:
     written: TimeFormat | None
     delay_us: int | None
     left_out: tuple[str, ...]
+    processed: str | None = None
 
 
 def is_flink(text: str) -> bool:
@@ -88,7 +91,8 @@ def _read_table(name: str, rest: str, line: int) -> FlinkTable:
             written = TimeFormat(form, (_bare(found[1]),))
         kept.append(f"`{time}` TIMESTAMP")
     sql = f"CREATE TABLE {name} ({', '.join(kept)})"
-    return FlinkTable(sql, line, time, written, delay, (*left_out, *computed))
+    processed = next((n for n, e in computed.items() if _PROCESSED.match(e)), None)
+    return FlinkTable(sql, line, time, written, delay, (*left_out, *computed), processed)
 
 
 def _bare(name: str) -> str:

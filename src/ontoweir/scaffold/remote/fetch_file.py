@@ -63,7 +63,8 @@ def _copy_web(url: str, folder: Path) -> Path:
             made = _copy(answer, folder / _name(urlsplit(answer.url).path, kind))
             size = answer.headers.get("Content-Length")
     except (OSError, HTTPException, ValueError) as error:
-        said = str(getattr(error, "reason", error)) or type(error).__name__
+        reason = getattr(error, "reason", error)
+        said = getattr(reason, "strerror", None) or str(reason) or "it breaks off"
         raise _refuse(url, said, "correct the URL") from error
     if size is not None and int(size) != made.stat().st_size:
         raise _refuse(url, "it was cut off", "try again")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote
 
 from ontoweir.errors import Source, UsageError
+from ontoweir.mappings.catalog.read_envelope import REGISTRY
 from ontoweir.runtime.spark.redact_secrets import is_secret
 from ontoweir.scaffold.flatten_rows import make_name
 
@@ -16,15 +17,17 @@ if TYPE_CHECKING:
 
 MESSAGES = 10_000
 """So many messages are taken, at most: of each partition about as many, its first ones."""
-_SCHEME = "kafka://"
+_SCHEME, _REGISTRY = "kafka://", "registry"
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """`file`: the messages; `options`: of the source that they come from."""
+    """`file`: the messages; `options`: of the source that they come from; `registry`: that has
+    their schemas."""
 
     file: Path
     options: tuple[tuple[str, str], ...]
+    registry: tuple[tuple[str, str], ...] = ()
 
 
 def is_kafka(url: str) -> bool:
@@ -38,7 +41,8 @@ def take_messages(url: str, folder: Path, settings: Mapping[str, str]) -> Taken:
 
     Args:
         url: as in kafka://broker:9092,other:9092/topic?kafka.security.protocol=SASL_SSL, with
-            options of Spark's reader, in which env:NAME is a variable of the environment.
+            options of Spark's reader, in which env:NAME is a variable of the environment; and with
+            registry=http://…, registry.user=… for messages that a schema registry describes.
         folder: for the file, which is called as the topic.
         settings: of Spark, which needs its connector.
 
@@ -48,23 +52,59 @@ def take_messages(url: str, folder: Path, settings: Mapping[str, str]) -> Taken:
         CatalogError: an option names a variable of the environment that is not there.
         RunError: the broker does not answer, or refuses.
     """
-    options = _read_url(url)
+    given = _read_url(url)
+    options = {n: v for n, v in given.items() if n.partition(".")[0] != _REGISTRY}
+    registry = _read_registry(url, given)
     topic = options["subscribe"]
     from ontoweir.runtime.live.topics.sample_topic import sample_topic
     from ontoweir.runtime.spark.start_session import start_session
 
-    messages = sample_topic(start_session(settings), options, MESSAGES)
+    messages = sample_topic(start_session(settings), options, MESSAGES, registry)
     lines = _write_lines(messages)
     if not lines:
-        raise UsageError(
-            f"{url}: " + ("no message is a JSON object" if messages.num_rows else "no messages"),
-            why="a project is made of messages that are seen, whose members are its columns",
-            fix="name a topic with such messages",
-            source=Source("--from"),
-        )
+        raise _no_lines(url, messages, framed=bool(registry))
     file = folder / f"{make_name(topic)}.jsonl"
     file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return Taken(file, tuple(options.items()))
+    return Taken(file, tuple(options.items()), registry)
+
+
+def _no_lines(url: str, messages: "pa.Table", *, framed: bool) -> UsageError:
+    """That there is nothing to see: of messages that cannot be decoded, why."""
+    texts = [text for text in messages.column("value").to_pylist() if text is not None]
+    unread = [t for t in messages.column("unread").to_pylist() if t] if framed else []
+    said = "no message is a JSON object" if messages.num_rows else "no messages"
+    fix = "name a topic with such messages"
+    if unread:
+        said = f"no message can be decoded: the first one {unread[0]}"
+    elif not framed and 2 * sum(text.startswith("\0") for text in texts) > len(texts):
+        said = "its messages are in the framing of a schema registry"
+        fix = f"name the registry: {url}{'&' if '?' in url else '?'}registry=http://HOST:8081"
+    return UsageError(
+        f"{url}: {said}",
+        why="a project is made of messages that are seen, whose members are its columns",
+        fix=fix,
+        source=Source("--from"),
+    )
+
+
+def _read_registry(url: str, given: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """What is said of a registry, as the source of a stream says it."""
+    found = {
+        "url" if n == _REGISTRY else n.removeprefix(f"{_REGISTRY}."): v
+        for n, v in given.items()
+        if n.partition(".")[0] == _REGISTRY
+    }
+    unknown = next((n for n in found if n not in REGISTRY), None)
+    address = found.get("url", "")
+    if unknown is None and (not found or address.startswith(("http://", "https://", "env:"))):
+        return tuple(found.items())
+    raise UsageError(
+        f"{url} says of its registry "
+        + (f"{unknown!r}, which is nothing known" if unknown else f"that it is at {address!r}"),
+        why=f"there are registry and {', '.join(f'{_REGISTRY}.{n}' for n in REGISTRY[1:])}",
+        fix=f"write {_REGISTRY}=http://HOST:8081, and {_REGISTRY}.password=env:NAME for a login",
+        source=Source("--from"),
+    )
 
 
 def _read_url(url: str) -> dict[str, str]:
@@ -94,7 +134,7 @@ def _read_url(url: str) -> dict[str, str]:
 
 
 def _write_lines(messages: "pa.Table") -> Sequence[str]:
-    rows = messages.to_pylist()
+    rows = [row for row in messages.to_pylist() if row.pop("unread", None) is None]
     deleting = any(row["value"] is None for row in rows)
     lines = []
     for row in rows:

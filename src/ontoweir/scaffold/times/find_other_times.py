@@ -1,0 +1,66 @@
+"""Columns that tell time in a way that is not read: which, and what to write instead."""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+from itertools import pairwise
+
+from ontoweir.mappings.model.catalog import FloatType, IntType, StringType
+from ontoweir.scaffold.read_sample import Sample
+
+_DAYS = (
+    (693_596, 767_009, 0, "since the year 1"),
+    (18_264, 73_415, 693_594, "since 1899-12-30, as spreadsheets do"),
+)
+"""Counts of days of the years 1900, or 1950, to 2100: from, to, and the day 0, counted since the
+year 1, whose first day is 1."""
+_YEARS = (1500, 2200)
+_DAY_NAME = re.compile(r"day|date|datum|time|ordinal|serial", re.I)
+_YEAR_NAME = re.compile(r"year|yr|jahr|annee|anno", re.I)
+_ELAPSED = re.compile(r"-?(?:[0-9]+ days?,? )[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
+
+
+def find_other_times(samples: Sequence[Sample]) -> tuple[str, str] | None:
+    """Why a column that seems to tell time is not taken for one, and what to write (None: there is
+    no such column): years with a fraction of zero, days that are counted, and times since a
+    beginning that is not said."""
+    for sample in samples:
+        for name, kind in sample.types:
+            column = f"{sample.name}.{name}"
+            values = [v for v in sample.rows.column(name).to_pylist() if v is not None]
+            if not values:
+                continue
+            match kind:
+                case FloatType() | IntType() if isinstance(values[0], int | float):
+                    found = _tell_number(column, name, [float(v) for v in values])
+                case StringType() if all(_ELAPSED.fullmatch(str(v)) for v in values):
+                    since = f"times since a beginning, such as {str(values[0])!r}"
+                    found = (
+                        f"{column} has {since}, and no row says when that was",
+                        "add the time of the beginning to them, and write times of ISO 8601",
+                    )
+                case _:
+                    found = None
+            if found is not None:
+                return found
+    return None
+
+
+def _tell_number(column: str, name: str, values: list[float]) -> tuple[str, str] | None:
+    if any(not v.is_integer() for v in values):
+        return None
+    least, most = min(values), max(values)
+    if _YEARS[0] <= least and most <= _YEARS[1] and _YEAR_NAME.search(name):
+        return (
+            f"{column} has years written as {values[0]}, where years are whole numbers",
+            f"write {values[0]:.0f}",
+        )
+    forward = sum(a <= b for a, b in pairwise(values)) >= 0.9 * (len(values) - 1)
+    for first, last, zero, said in _DAYS:
+        if first <= least and most <= last and forward and _DAY_NAME.search(name):
+            shown = date.fromordinal(int(values[0]) + zero).isoformat()
+            return (
+                f"{column} seems to count days {said}: {values[0]:.0f} would be {shown}",
+                f"write dates, as in {shown}",
+            )
+    return None
