@@ -1,5 +1,6 @@
 """The groups of an aggregate query divided into another number of parts."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -26,17 +27,20 @@ from ontoweir.runtime.results.measures import TEXTS, Measure
 
 Name = TypeVar("Name")
 
+_RESERVED = frozenset(":/?#[]@!$&'()*+,;=")
+_VALUE = r"[^:/?#\[\]@!$&'()*+,;=]*"
+"""A value in a template."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Told:
     """A variable of groups that tells the value by which rows are divided: that of a column of a
-    stream, between `before` and `after` where it is in a template."""
+    stream; `pattern`: where it is in a template, as the group `value` (None: it is alone)."""
 
     variable: str
     stream: Stream
     column: str
-    before: str | None = None
-    after: str = ""
+    pattern: str | None = None
 
     def read(self, terms: "pa.ChunkedArray") -> "pa.ChunkedArray":
         """The values that terms tell.
@@ -46,9 +50,12 @@ class _Told:
         """
         declared = self.stream.column(self.column)
         assert declared is not None
-        if self.before is not None:
-            stop = -len(self.after) if self.after else None
-            terms = pc.utf8_slice_codeunits(terms.cast(pa.string()), len(self.before), stop)
+        if self.pattern is not None:
+            nulls = terms.null_count
+            found = pc.extract_regex(terms.cast(pa.string()), self.pattern)
+            terms = pc.struct_field(found, [0])
+            if terms.null_count > nulls:
+                raise pa.ArrowInvalid("a group is not as its template says")
             if isinstance(declared.type, StringType):
                 values = [None if t is None else unquote(t) for t in terms.to_pylist()]
                 terms = pa.chunked_array([pa.array(values, pa.string())])
@@ -103,7 +110,7 @@ def _find_told(query: RunningQuery, division: Division) -> _Told | None:
                 null += 1
             elif (one := _read_told(prepared, variable, division, query.work.catalog)) is not None:
                 told.append(one)
-        forms = {(one.before, one.after) for one in told}
+        forms = {one.pattern for one in told}
         if len(forms) == 1 and len(told) + null == len(query.plans):
             return told[0]
     return None
@@ -129,15 +136,27 @@ def _read_told(
     outputs: Mapping[str, Output] = dict(form.query.outputs)
     match outputs.get(variable):
         case LiteralOutput(value=attribute):
-            around: tuple[str | None, str] = (None, "")
+            told: dict[Attribute, str | None] = {attribute: None}
         case IriOutput(parts=parts):
-            texts = [p for p in parts if isinstance(p, str)]
-            held = [p for p in parts if isinstance(p, Attribute)]
-            if len(held) != 1 or not isinstance(parts[0], str):
-                return None
-            attribute, around = held[0], (parts[0], "".join(texts[1:]))
+            told = dict(_find_patterns(parts))
         case _:
             return None
+    for attribute, pattern in told.items():
+        one = _find_column(prepared, attribute, division, catalog)
+        if one is None:
+            continue
+        declared = one[0].column(one[1])
+        plain = declared is not None and isinstance(declared.type, IntType | StringType)
+        if pattern is None or plain:
+            return _Told(variable, *one, pattern)
+    return None
+
+
+def _find_column(
+    prepared: PreparedPlan, attribute: Attribute, division: Division, catalog: Catalog
+) -> tuple[Stream, str] | None:
+    """The stream and its column that rows are divided by, whose values an attribute has."""
+    form = prepared.plan.form
     index = form.class_of.get(attribute)
     if index is None:
         return None
@@ -147,12 +166,28 @@ def _read_told(
         mine = Attribute(member.alias, column or "")
         if column is None or form.class_of.get(mine) != index or shifts[mine] != shifts[attribute]:
             continue
-        stream = catalog.streams[member.stream]
-        declared = stream.column(column)
-        plain = declared is not None and isinstance(declared.type, IntType | StringType)
-        if around[0] is None or plain:
-            return _Told(variable, stream, column, *around)
+        return catalog.streams[member.stream], column
     return None
+
+
+def _find_patterns(parts: Sequence[str | Attribute]) -> Iterable[tuple[Attribute, str]]:
+    """The attributes of a template, each with the pattern that finds its value: values are written
+    without the reserved characters (R2RML, 7.3), so one of these between any two tells where each
+    ends."""
+    pieces: list[str] = []
+    for number, part in enumerate(parts):
+        if isinstance(part, str):
+            pieces.append(re.escape(part))
+            continue
+        before = parts[number - 1] if number else ""
+        apart = isinstance(before, str) and (len(pieces) < 2 or bool(set(before) & _RESERVED))
+        if not number or not apart:
+            return
+        pieces.append(_VALUE)
+    for number, part in enumerate(parts):
+        if not isinstance(part, str):
+            mine = f"(?P<value>{_VALUE})"
+            yield part, "".join(["\\A", *pieces[:number], mine, *pieces[number + 1 :], "\\z"])
 
 
 def _unite(states: Sequence[GroupState], texts: TextTable) -> GroupState:
