@@ -11,12 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.errors import UsageError
-from ontoweir.mappings.model.catalog import Catalog, IntType, Stream, StringType
+from ontoweir.mappings.model.catalog import IntType, Stream, StringType
 from ontoweir.rewriter.model.spj import Attribute, IriOutput, LiteralOutput, NullOutput, Output
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.division.division import Division
+from ontoweir.runtime.division.find_divider import find_divider
 from ontoweir.runtime.engine.close_groups import select_groups
+from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.live.model.live_job import RunningQuery
 from ontoweir.runtime.pool.rank_texts import no_values
@@ -106,9 +108,9 @@ def _find_told(query: RunningQuery, division: Division) -> _Told | None:
     for variable in aggregates.aggregation.group:
         told, null = [], 0
         for prepared in query.plans:
-            if _is_null(prepared, variable, division):
+            if _is_null(prepared, variable, division, query.work):
                 null += 1
-            elif (one := _read_told(prepared, variable, division, query.work.catalog)) is not None:
+            elif (one := _read_told(prepared, variable, division, query.work)) is not None:
                 told.append(one)
         forms = {one.pattern for one in told}
         if len(forms) == 1 and len(told) + null == len(query.plans):
@@ -116,20 +118,21 @@ def _find_told(query: RunningQuery, division: Division) -> _Told | None:
     return None
 
 
-def _is_null(prepared: PreparedPlan, variable: str, division: Division) -> bool:
+def _is_null(
+    prepared: PreparedPlan, variable: str, division: Division, work: ExecutionContext
+) -> bool:
     """Whether a plan is of rows without the value by which they are divided, which are in the first
     part, and a variable says so."""
     form = prepared.plan.form
     match dict(form.query.outputs).get(variable):
         case NullOutput(value=attribute):
-            aliases = {m.alias: m.stream for m in form.members}
-            return division.columns.get(aliases.get(attribute.alias, "")) == attribute.column
+            return find_stream(prepared, attribute, division, work) is not None
         case _:
             return False
 
 
 def _read_told(
-    prepared: PreparedPlan, variable: str, division: Division, catalog: Catalog
+    prepared: PreparedPlan, variable: str, division: Division, work: ExecutionContext
 ) -> _Told | None:
     """What a variable of a plan tells of the value by which its rows are divided, if it does."""
     form = prepared.plan.form
@@ -142,32 +145,43 @@ def _read_told(
         case _:
             return None
     for attribute, pattern in told.items():
-        one = _find_column(prepared, attribute, division, catalog)
-        if one is None:
+        stream = _find_value(prepared, attribute, division, work)
+        if stream is None:
             continue
-        declared = one[0].column(one[1])
+        column = division.columns[stream.name]
+        declared = stream.column(column)
         plain = declared is not None and isinstance(declared.type, IntType | StringType)
         if pattern is None or plain:
-            return _Told(variable, *one, pattern)
+            return _Told(variable, stream, column, pattern)
     return None
 
 
-def _find_column(
-    prepared: PreparedPlan, attribute: Attribute, division: Division, catalog: Catalog
-) -> tuple[Stream, str] | None:
-    """The stream and its column that rows are divided by, whose values an attribute has."""
+def _find_value(
+    prepared: PreparedPlan, attribute: Attribute, division: Division, work: ExecutionContext
+) -> Stream | None:
+    """A stream that is divided by the value that an attribute has, as others of its class do."""
     form = prepared.plan.form
     index = form.class_of.get(attribute)
     if index is None:
         return None
     shifts = dict(form.classes[index].attributes)
-    for member in form.members:
-        column = division.columns.get(member.stream)
-        mine = Attribute(member.alias, column or "")
-        if column is None or form.class_of.get(mine) != index or shifts[mine] != shifts[attribute]:
-            continue
-        return catalog.streams[member.stream], column
+    for other, shift in shifts.items():
+        if shift == shifts[attribute]:
+            stream = find_stream(prepared, other, division, work)
+            if stream is not None:
+                return stream
     return None
+
+
+def find_stream(
+    prepared: PreparedPlan, attribute: Attribute, division: Division, work: ExecutionContext
+) -> Stream | None:
+    """The stream that is divided by an attribute of a plan, which may be a view's (None: none)."""
+    tables = {m.alias: m.stream for m in prepared.plan.form.members}
+    table = tables.get(attribute.alias)
+    if table is None:
+        return None
+    return find_divider(division, work.catalog, work.views, table, attribute.column)
 
 
 def _find_patterns(parts: Sequence[str | Attribute]) -> Iterable[tuple[Attribute, str]]:

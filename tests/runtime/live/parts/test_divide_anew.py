@@ -192,6 +192,53 @@ def test_values_told_by_iris(tmp_path: Path) -> None:
         told(k, ["http://e/a/b/7"], "http://e/", k, "/", i)
 
 
+MAPPING = """@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix : <http://e/> .
+<M> a rr:TriplesMap ; rr:logicalTable [ rr:tableName "s" ] ;
+  rr:subjectMap [ rr:template "http://e/s/{k}/{i}/{ts}" ; rr:class :R ] ;
+  rr:predicateObjectMap [ rr:predicate :of ; rr:objectMap [ rr:template "http://e/{k}/{i}" ] ] ;
+  rr:predicateObjectMap [ rr:predicate :v ; rr:objectMap [ rr:column "d" ] ] .
+"""
+
+
+@pytest.mark.parametrize(
+    "sparql",
+    [
+        "SELECT ?x (COUNT(*) AS ?n) { GRAPH ?t { ?r :of ?x ; :v ?v } } GROUP BY ?x",
+        (
+            "SELECT ?x { GRAPH ?t { ?r :of ?x ; :v ?v } GRAPH ?u { ?q :of ?x ; :v ?w } "
+            "FILTER(?t < ?u && ?v < 1.5 && ?w > 0.5) }"
+        ),
+        "SELECT DISTINCT ?x { GRAPH ?t { ?r :of ?x ; :v ?v } FILTER(?v < 1.5) }",
+    ],
+)
+def test_values_that_views_have(sparql: str, tmp_path: Path) -> None:
+    """The rows of a plan are those of views over the stream, which has the dividing column."""
+    (tmp_path / "m.ttl").write_text(MAPPING)
+    (tmp_path / "o.ttl").write_text("<http://e/> a <http://www.w3.org/2002/07/owl#Ontology> .")
+    (tmp_path / "q.rq").write_text(f"PREFIX : <http://e/> {sparql}")
+    lists = 'ontology = ["o.ttl"]\nmappings = ["m.ttl"]\nqueries = ["q.rq"]\n'
+    text = f"[project]\n{lists}{TOML.replace('EDGES', str(EDGES))}"
+    (tmp_path / "ontoweir.toml").write_text(text)
+    workspace = Workspace(load_project(tmp_path, environ={}))
+    compiled = workspace.compile("q")
+    query = make_job(workspace, compiled, workspace.check(compiled), Statistics())[0]
+    job = make_live_job([query], workspace.project.catalog, {}, {})
+    folder, random = tmp_path / "parts", Random(sparql)
+    one = begin_live(job)
+    moving, several = _move(job, query, one, 2, folder)
+    answered = 0
+    for second in range(0, 200, 7):
+        if random.random() < 0.4:
+            parts = random.choice([1, 2, 3, 4, 7])
+            moving, several = _move(moving if parts > 1 else job, query, several, parts, folder)
+        batch = _rows(random, second)
+        left, right = (advance_live(j, s, batch, 0.0) for j, s in ((job, one), (moving, several)))
+        assert left.answers[0].equals(right.answers[0]), (left.answers[0], right.answers[0])
+        answered += left.answers[0].num_rows
+        one, several = left.state, right.state
+    assert answered
+
+
 @pytest.mark.parametrize(
     "sql",
     [
