@@ -167,3 +167,14 @@ def test_a_folder_that_is_gone_is_said_to_be(java: Any, tmp_path: Path) -> None:
     (other / "0").touch()
     files.list(one)
     assert files.list(other) == look(other)
+
+
+def test_changes_that_the_system_gives_one_time(java: Any, tmp_path: Path) -> None:
+    """A file that comes right after a listing may leave the folder's time as it was."""
+    files, folder = _Files(java, tmp_path), tmp_path / "f"
+    folder.mkdir()
+    for number in range(100):
+        (folder / f"{number}").touch()
+        files.list(folder)
+        (folder / f"{number}-more").touch()
+        assert files.list(folder) == look(folder)
