@@ -36,7 +36,8 @@ import org.apache.hadoop.fs.permission.FsPermission;
  */
 public class LocalFiles extends RawLocalFileSystem {
   private static final String CHECKPOINT = "ontoweir.checkpoint";
-  private static final long PAUSE = 500, LOOK = 15, BUSY = 1000, SHORT = 20; // milliseconds
+  private static final long PAUSE = 500, LOOK = 15, BUSY = 1000; // milliseconds
+  private static final long SHORT = 20, IDLE = 15; // milliseconds
   private static final long SETTLE = 3, RENEW = 500, TICK = 20, LONG_TICK = 2500; // milliseconds
   private static final long AHEAD = 100, FORGET = 10000; // milliseconds
   private static final int OFTEN = 20, AGAIN = 3, MANY = 1000, ROUNDS = 3, TURNS = 2, LARGE = 20000;
@@ -93,9 +94,13 @@ public class LocalFiles extends RawLocalFileSystem {
       seen.place = place;
       folders.put(name, seen);
     } else {
+      long before = 0;
+      for (Seen other : folders.values()) {
+        before = Math.max(before, other.asked);
+      }
       seen.asked = System.currentTimeMillis();
-      if (seen.listed >= AGAIN && System.currentTimeMillis() >= seen.next) {
-        await(folders);
+      if (seen.listed >= AGAIN && seen.asked >= seen.next) {
+        await(folders, seen.asked - before < IDLE);
       }
       if (System.currentTimeMillis() >= seen.next) {
         renew(folders);
@@ -223,12 +228,19 @@ public class LocalFiles extends RawLocalFileSystem {
     }
   }
 
-  /** Wait until a folder that is listed again and again changes, longer where none has of late. */
-  private static void await(Map<String, Seen> folders) {
+  /**
+   * Wait until a folder that is listed again and again changes, longer where none has of late.
+   *
+   * @param idle whether nothing was done since the last listing: there may be files to take in else
+   */
+  private static void await(Map<String, Seen> folders, boolean idle) {
     long now = System.currentTimeMillis();
     boolean quiet = true;
     for (Seen seen : folders.values()) {
       quiet &= now - seen.noticed >= BUSY && seen.listed >= OFTEN;
+    }
+    if (!quiet && !idle) {
+      return;
     }
     for (long until = now + (quiet ? PAUSE : SHORT); now < until; ) {
       for (Map.Entry<String, Seen> entry : folders.entrySet()) {
