@@ -35,7 +35,9 @@ def write_metrics(folder: Path, record: Mapping[str, Any], longest: int = _LONGE
         if full:
             os.replace(lines, folder / "metrics.1.jsonl")
         text = "".join(f"{line}\n" for line in _gauges(record))
-        replace_file(Path(os.path.realpath(gauges)), text.encode())
+        if os.path.islink(gauges):
+            gauges = Path(os.path.realpath(gauges))
+        replace_file(gauges, text.encode())
     except OSError as error:
         raise RunError(
             f"metrics cannot be written to {folder}: {error.strerror or error}",

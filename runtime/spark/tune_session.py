@@ -1,5 +1,6 @@
 """Spark's settings for short micro-batches."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -7,6 +8,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
+_OURS = "ontoweir.LocalFiles"
 
 
 def tune_session(spark: "SparkSession", checkpoint: Path) -> None:
@@ -37,6 +39,9 @@ def tune_session(spark: "SparkSession", checkpoint: Path) -> None:
         settings["spark.sql.streaming.checkpoint.fileChecksum.enabled"] = "false"
         settings["fs.file.impl"] = _local_files(java)
         settings["fs.file.impl.disable.cache"] = "true"
+        if settings["fs.file.impl"] == _OURS:  # which waits until there is something to list
+            settings["ontoweir.checkpoint"] = os.path.abspath(checkpoint)
+            settings["spark.sql.streaming.pollingDelay"] = "1ms"
     for setting, text in settings.items():
         spark.conf.set(setting, text)
 
@@ -45,7 +50,7 @@ def _local_files(java: Any) -> str:
     """What writes the checkpoint's files: without checksums, and in sessions that we start without
     a process for each file (start_session)."""
     try:
-        java.java.lang.Class.forName("ontoweir.LocalFiles")
+        java.java.lang.Class.forName(_OURS)
     except Exception:
         return "org.apache.hadoop.fs.RawLocalFileSystem"
-    return "ontoweir.LocalFiles"
+    return _OURS

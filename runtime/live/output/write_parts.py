@@ -51,7 +51,8 @@ class PartWriter:
     whether each part is waited for by itself (otherwise it is `fresh`, too); `terms`: of answers
     that are written as RDF, by the name of their folder; `merged`: parts that the next commit
     lists, and that are shown when it is there; `left`: folders of which the files before are still
-    there, beside the checkpoint, since when (s, monotonic)."""
+    there, beside the checkpoint, since when (s, monotonic); `owned`: folders that say whose they
+    are."""
 
     run: str
     parts: PartList
@@ -61,6 +62,7 @@ class PartWriter:
     terms: dict[str, AnswerTerms] = field(default_factory=dict)
     merged: list[PublishedPart] = field(default_factory=list)
     left: dict[tuple[str, str], float] = field(default_factory=dict)
+    owned: set[Path] = field(default_factory=set)
 
     def put(self, place: str, folder: str, batch: int, rows: pa.Table, form: FileFormat) -> None:
         """Write a micro-batch's rows to `part-<batch>.<form>` in a folder, and list it. What is
@@ -85,10 +87,13 @@ class PartWriter:
     def put_each(
         self, parts: Sequence[tuple[PartFolder, pa.Table]], batch: int
     ) -> dict[str, OntoweirError]:
-        """`put` of several, written side by side, and listed in their order; what is in a merged
-        part already stays there. Returns those that fail, by their place, and why."""
+        """`put` of several, listed in their order; what is in a merged part already stays there.
+        They are written side by side where a thread waits, for the disk or for Arrow to pack rows:
+        otherwise it would wait for the interpreter. Returns those that fail, by their place, and
+        why."""
         parts = [p for p in parts if batch > self.parts.ends.get((p[0].place, p[0].name), -1)]
-        size = max(_LEAST, -(-len(parts) // _SIDE_BY_SIDE))
+        aside = self.waits or any(rows.nbytes > SMALL for _, rows in parts)
+        size = max(_LEAST, -(-len(parts) // _SIDE_BY_SIDE) if aside else len(parts))
         blocks = [parts[n : n + size] for n in range(0, len(parts), size)]
 
         failed: dict[str, OntoweirError] = {}
@@ -110,22 +115,21 @@ class PartWriter:
         return failed
 
     def _write(self, folder: PartFolder, rows: pa.Table, batch: int) -> PublishedPart:
-        name = f"{folder.name}/part-{batch:012d}.{folder.format}"
-        target = self.places[folder.place] / name
+        part = f"part-{batch:012d}.{folder.format}"
+        parent = self.places[folder.place] / folder.name
+        target = f"{parent}/{part}"
         content = self.encode(folder.name, rows, folder.format, batch)
         digest = hashlib.sha256(content).hexdigest()
-        parent = target.parent
         try:
-            if not os.path.exists(parent / OWNER):
-                put_part(self.run.encode(), parent / OWNER)
-                self.fresh.add(parent.parent)
+            if parent not in self.owned or not os.path.exists(parent):
+                self._own(parent)
             there = os.path.exists(target)
-            if not there or hash_file(target) != digest:
-                if there and not is_mine(target, self.run):
-                    raise foreign_part(target)
+            if not there or hash_file(Path(target)) != digest:
+                if there and not is_mine(Path(target), self.run):
+                    raise foreign_part(Path(target))
                 replace_file(target, content, durable=self.waits)
                 if not self.waits:
-                    self.fresh.add(target)
+                    self.fresh.add(Path(target))
             status = os.stat(target)
         except OSError as error:
             raise RunError(
@@ -134,8 +138,16 @@ class PartWriter:
                 fix="make room, or mend the folder, and start again: they are written then",
             ) from error
         self.fresh.add(parent)
-        place, changed = folder.place, status.st_ctime_ns
-        return PublishedPart(place, name, batch, status.st_size, changed, digest)
+        changed = status.st_ctime_ns
+        name = f"{folder.name}/{part}"
+        return PublishedPart(folder.place, name, batch, status.st_size, changed, digest)
+
+    def _own(self, parent: Path) -> None:
+        """Let a folder say that it is of this run."""
+        if not os.path.exists(parent / OWNER):
+            put_part(self.run.encode(), parent / OWNER)
+            self.fresh.add(parent.parent)
+        self.owned.add(parent)
 
     def encode(
         self, folder: str, rows: pa.Table, form: FileFormat, batch: int, *, small: int = SMALL
@@ -157,8 +169,8 @@ def encode_part(
     small: int = SMALL,
 ) -> bytes:
     """Rows as a Parquet file that says what it belongs to, or as lines of JSON. Up to `small` bytes
-    of rows are written plain: to pack them takes several times as long as to write them, and saves
-    at most a few blocks of a disk."""
+    of rows are written plain, without dictionaries: to pack them takes several times as long as to
+    write them, and saves at most a few blocks of a disk."""
     if form == "jsonl":
         lines = (json.dumps(r, default=plain_json, ensure_ascii=False) for r in rows.to_pylist())
         return "".join(f"{line}\n" for line in lines).encode()
@@ -170,7 +182,9 @@ def encode_part(
     known = rows.schema.metadata or {}
     marked = rows.replace_schema_metadata({**known, **marks})
     stream = pa.BufferOutputStream()
-    pq.write_table(marked, stream, compression="zstd" if rows.nbytes > small else "none")
+    packed = rows.nbytes > small
+    codec = "zstd" if packed else "none"
+    pq.write_table(marked, stream, compression=codec, use_dictionary=packed)
     content: bytes = stream.getvalue().to_pybytes()
     return content
 

@@ -2,8 +2,8 @@
 
 What a synopsis keeps does not depend on the order in which rows came to it, and rows of several
 merge (compact_table): so what several parts keep is put together, and each row goes to the part
-that division gives its value. Rows without that value, of which any part may have each, go to the
-first.
+that division gives its value. Rows without that value go to the first: any part may have each, as
+no other row is joined with them by it.
 """
 
 from collections.abc import Sequence
@@ -13,19 +13,17 @@ import numpy as np
 import pyarrow as pa
 
 from ontoweir.checker.model.plan import SynopsisTable
-from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.model.spj import Attribute
 from ontoweir.runtime.columnar.add_exact import add_exact, narrow
 from ontoweir.runtime.columnar.columns import value
 from ontoweir.runtime.columnar.frame import Array, Frame, concat
 from ontoweir.runtime.division.division import Division
-from ontoweir.runtime.engine.execution import ExecutionState
+from ontoweir.runtime.engine.execution import ExecutionContext, ExecutionState
 from ontoweir.runtime.engine.pool_texts import text_classes
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.kept.kernel_state import CodedTexts, KernelState, recode
 from ontoweir.runtime.kernel.compact_table import compact_table
 from ontoweir.runtime.live.model.live_job import RunningQuery
-from ontoweir.runtime.live.parts.divide_groups import divide_groups
+from ontoweir.runtime.live.parts.divide_groups import divide_groups, find_stream
 from ontoweir.runtime.nulls.code_null import code_null
 from ontoweir.runtime.pool.string_pool import StringPool, no_texts
 from ontoweir.runtime.pool.text_table import TextTable
@@ -95,7 +93,7 @@ def _divide_plan(
         whole = concat([frame.select(list(frames[0].columns)) for frame in frames])
         place = None
         if division is not None:
-            place = _find_places(prepared, table, whole, division, query.work.catalog, pool)
+            place = _find_places(prepared, table, whole, division, query.work, pool)
         if place is None:
             bag = not prepared.plan.form.distinct
             parts[0][table.members] = compact_table(table, whole, now, bag=bag)
@@ -123,22 +121,20 @@ def _find_places(
     table: SynopsisTable,
     rows: Frame,
     division: Division,
-    catalog: Catalog,
+    work: ExecutionContext,
     pool: StringPool,
 ) -> Array | None:
-    """The part of each row of a table, by the value that divides one of its streams (None: it has
-    none)."""
+    """The part of each row of a table, by the value that divides one of its streams, or streams
+    that one of its views is over (None: it has none)."""
     form = prepared.plan.form
-    for member in form.members:
-        column = division.columns.get(member.stream)
-        if column is None or member.index not in table.members:
+    aliases = {m.alias for m in form.members if m.index in table.members}
+    for attribute, index in form.class_of.items():
+        if attribute.alias not in aliases or value(index) not in rows.columns:
             continue
-        attribute = Attribute(member.alias, column)
-        index = form.class_of.get(attribute)
-        if index is None or value(index) not in rows.columns:
+        stream = find_stream(prepared, attribute, division, work)
+        if stream is None:
             continue
-        group, stream = form.classes[index], catalog.streams[member.stream]
-        declared = stream.column(column)
+        group, declared = form.classes[index], stream.column(division.columns[stream.name])
         assert declared is not None
         shift = dict(group.attributes)[attribute]
         codes = narrow(add_exact(rows[value(index)], shift), "a value that divides rows")

@@ -1,5 +1,6 @@
 """The groups of an aggregate query divided into another number of parts."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -10,12 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.errors import UsageError
-from ontoweir.mappings.model.catalog import Catalog, IntType, Stream, StringType
+from ontoweir.mappings.model.catalog import IntType, Stream, StringType
 from ontoweir.rewriter.model.spj import Attribute, IriOutput, LiteralOutput, NullOutput, Output
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.division.division import Division
+from ontoweir.runtime.division.find_divider import find_divider
 from ontoweir.runtime.engine.close_groups import select_groups
+from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.engine.prepare_plan import PreparedPlan
 from ontoweir.runtime.live.model.live_job import RunningQuery
 from ontoweir.runtime.pool.rank_texts import no_values
@@ -26,17 +29,20 @@ from ontoweir.runtime.results.measures import TEXTS, Measure
 
 Name = TypeVar("Name")
 
+_RESERVED = frozenset(":/?#[]@!$&'()*+,;=")
+_VALUE = r"[^:/?#\[\]@!$&'()*+,;=]*"
+"""A value in a template."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Told:
     """A variable of groups that tells the value by which rows are divided: that of a column of a
-    stream, between `before` and `after` where it is in a template."""
+    stream; `pattern`: where it is in a template, as the group `value` (None: it is alone)."""
 
     variable: str
     stream: Stream
     column: str
-    before: str | None = None
-    after: str = ""
+    pattern: str | None = None
 
     def read(self, terms: "pa.ChunkedArray") -> "pa.ChunkedArray":
         """The values that terms tell.
@@ -46,9 +52,12 @@ class _Told:
         """
         declared = self.stream.column(self.column)
         assert declared is not None
-        if self.before is not None:
-            stop = -len(self.after) if self.after else None
-            terms = pc.utf8_slice_codeunits(terms.cast(pa.string()), len(self.before), stop)
+        if self.pattern is not None:
+            nulls = terms.null_count
+            found = pc.extract_regex(terms.cast(pa.string()), self.pattern)
+            terms = pc.struct_field(found, [0])
+            if terms.null_count > nulls:
+                raise pa.ArrowInvalid("a group is not as its template says")
             if isinstance(declared.type, StringType):
                 values = [None if t is None else unquote(t) for t in terms.to_pylist()]
                 terms = pa.chunked_array([pa.array(values, pa.string())])
@@ -99,60 +108,100 @@ def _find_told(query: RunningQuery, division: Division) -> _Told | None:
     for variable in aggregates.aggregation.group:
         told, null = [], 0
         for prepared in query.plans:
-            if _is_null(prepared, variable, division):
+            if _is_null(prepared, variable, division, query.work):
                 null += 1
-            elif (one := _read_told(prepared, variable, division, query.work.catalog)) is not None:
+            elif (one := _read_told(prepared, variable, division, query.work)) is not None:
                 told.append(one)
-        forms = {(one.before, one.after) for one in told}
+        forms = {one.pattern for one in told}
         if len(forms) == 1 and len(told) + null == len(query.plans):
             return told[0]
     return None
 
 
-def _is_null(prepared: PreparedPlan, variable: str, division: Division) -> bool:
+def _is_null(
+    prepared: PreparedPlan, variable: str, division: Division, work: ExecutionContext
+) -> bool:
     """Whether a plan is of rows without the value by which they are divided, which are in the first
     part, and a variable says so."""
     form = prepared.plan.form
     match dict(form.query.outputs).get(variable):
         case NullOutput(value=attribute):
-            aliases = {m.alias: m.stream for m in form.members}
-            return division.columns.get(aliases.get(attribute.alias, "")) == attribute.column
+            return find_stream(prepared, attribute, division, work) is not None
         case _:
             return False
 
 
 def _read_told(
-    prepared: PreparedPlan, variable: str, division: Division, catalog: Catalog
+    prepared: PreparedPlan, variable: str, division: Division, work: ExecutionContext
 ) -> _Told | None:
     """What a variable of a plan tells of the value by which its rows are divided, if it does."""
     form = prepared.plan.form
     outputs: Mapping[str, Output] = dict(form.query.outputs)
     match outputs.get(variable):
         case LiteralOutput(value=attribute):
-            around: tuple[str | None, str] = (None, "")
+            told: dict[Attribute, str | None] = {attribute: None}
         case IriOutput(parts=parts):
-            texts = [p for p in parts if isinstance(p, str)]
-            held = [p for p in parts if isinstance(p, Attribute)]
-            if len(held) != 1 or not isinstance(parts[0], str):
-                return None
-            attribute, around = held[0], (parts[0], "".join(texts[1:]))
+            told = dict(_find_patterns(parts))
         case _:
             return None
+    for attribute, pattern in told.items():
+        stream = _find_value(prepared, attribute, division, work)
+        if stream is None:
+            continue
+        column = division.columns[stream.name]
+        declared = stream.column(column)
+        plain = declared is not None and isinstance(declared.type, IntType | StringType)
+        if pattern is None or plain:
+            return _Told(variable, stream, column, pattern)
+    return None
+
+
+def _find_value(
+    prepared: PreparedPlan, attribute: Attribute, division: Division, work: ExecutionContext
+) -> Stream | None:
+    """A stream that is divided by the value that an attribute has, as others of its class do."""
+    form = prepared.plan.form
     index = form.class_of.get(attribute)
     if index is None:
         return None
     shifts = dict(form.classes[index].attributes)
-    for member in form.members:
-        column = division.columns.get(member.stream)
-        mine = Attribute(member.alias, column or "")
-        if column is None or form.class_of.get(mine) != index or shifts[mine] != shifts[attribute]:
-            continue
-        stream = catalog.streams[member.stream]
-        declared = stream.column(column)
-        plain = declared is not None and isinstance(declared.type, IntType | StringType)
-        if around[0] is None or plain:
-            return _Told(variable, stream, column, *around)
+    for other, shift in shifts.items():
+        if shift == shifts[attribute]:
+            stream = find_stream(prepared, other, division, work)
+            if stream is not None:
+                return stream
     return None
+
+
+def find_stream(
+    prepared: PreparedPlan, attribute: Attribute, division: Division, work: ExecutionContext
+) -> Stream | None:
+    """The stream that is divided by an attribute of a plan, which may be a view's (None: none)."""
+    tables = {m.alias: m.stream for m in prepared.plan.form.members}
+    table = tables.get(attribute.alias)
+    if table is None:
+        return None
+    return find_divider(division, work.catalog, work.views, table, attribute.column)
+
+
+def _find_patterns(parts: Sequence[str | Attribute]) -> Iterable[tuple[Attribute, str]]:
+    """The attributes of a template, each with the pattern that finds its value: values are written
+    without the reserved characters (R2RML, 7.3), so one of these between any two tells where each
+    ends."""
+    pieces: list[str] = []
+    for number, part in enumerate(parts):
+        if isinstance(part, str):
+            pieces.append(re.escape(part))
+            continue
+        before = parts[number - 1] if number else ""
+        apart = isinstance(before, str) and (len(pieces) < 2 or bool(set(before) & _RESERVED))
+        if not number or not apart:
+            return
+        pieces.append(_VALUE)
+    for number, part in enumerate(parts):
+        if not isinstance(part, str):
+            mine = f"(?P<value>{_VALUE})"
+            yield part, "".join(["\\A", *pieces[:number], mine, *pieces[number + 1 :], "\\z"])
 
 
 def _unite(states: Sequence[GroupState], texts: TextTable) -> GroupState:

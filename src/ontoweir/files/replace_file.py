@@ -6,7 +6,7 @@ pipes and keeps permissions.
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -24,8 +24,7 @@ def replacing(file: Path, *, durable: bool = False, shared: bool = False) -> Ite
     Raises:
         OSError: the disk does not take it.
     """
-    own = f".{os.getpid()}" if shared else ""
-    scratch = file.with_name(f".{file.name}{own}.new")
+    scratch = file.with_name(_scratch(file.name, shared=shared))
     try:
         yield scratch
         if durable:
@@ -41,12 +40,30 @@ def replacing(file: Path, *, durable: bool = False, shared: bool = False) -> Ite
 
 
 def replace_file(
-    file: Path, content: bytes, *, durable: bool = False, shared: bool = False
+    file: Path | str, content: bytes, *, durable: bool = False, shared: bool = False
 ) -> None:
     """Replace a file by bytes; see `replacing`.
 
     Raises:
         OSError: the disk does not take it.
     """
-    with replacing(file, durable=durable, shared=shared) as scratch:
-        scratch.write_bytes(content)
+    target = os.fspath(file)  # a server replaces hundreds a second: paths as texts
+    folder, name = os.path.split(target)
+    scratch = os.path.join(folder, _scratch(name, shared=shared))
+    try:
+        with open(scratch, "wb", buffering=0) as opened:
+            left = memoryview(content)
+            while len(left):
+                left = left[opened.write(left) :]
+            if durable:
+                os.fsync(opened.fileno())
+        os.replace(scratch, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(scratch)
+        raise
+
+
+def _scratch(name: str, *, shared: bool) -> str:
+    """The name of the file that takes another's place."""
+    return f".{name}.{os.getpid()}.new" if shared else f".{name}.new"

@@ -23,7 +23,9 @@ from ontoweir.registry.share_intake import (
 )
 from ontoweir.registry.start_entry import (
     RunningEntry,
+    failing,
     follow_entry,
+    place_entry,
     prepare_entry,
     run_entry,
     stop_entry,
@@ -176,14 +178,7 @@ def _start(
     try:
         workspace = workspaces.current()
         running = prepare_entry(workspace, registry, entry, session, options)
-        folder = None if running.ended else find_intake(running, options)
-        alone = folder is not None and has_own_checkpoint(running)
-        if folder is not None and not alone:
-            if folder not in server.shared:
-                server.shared[folder] = open_shared(registry, session, options, folder)
-            server.shared[folder].join(running, workspace.project.catalog.streams)
-        elif not running.ended:
-            run_entry(running, session, options)
+        told = _begin(server, workspace, registry, running, session, options)
     except OntoweirError as error:  # another serves it; or the project does not open: try again
         if server.said.get(entry.name) != str(error):
             server.said[entry.name] = str(error)
@@ -196,12 +191,64 @@ def _start(
         on_event(f"{entry.name}: failed: {running.error}")
     else:
         on_event(f"{entry.name}: running, answers go to {running.status['answers']}")
-        if alone:
-            on_event(
-                f"{entry.name}: it goes on by itself, from a checkpoint of an earlier version; to "
-                "have it share what is read with the others, from an empty state, register it "
-                "again with --replace"
-            )
+        if told:
+            on_event(f"{entry.name}: {told}")
+
+
+def _begin(
+    server: _Server,
+    workspace: Workspace,
+    registry: Path,
+    running: RunningEntry,
+    session: "SparkSession",
+    options: RunOptions,
+) -> str:
+    """Let a prepared entry run: with others, or by itself, as it has, or as its state is divided.
+    What is to be said of that."""
+    folder = None if running.ended else find_intake(running, options)
+    if running.ended:
+        return ""
+    checkpoint = running.folder / "checkpoint"
+    if folder is None or has_own_checkpoint(running):
+        run_entry(running, session, options)
+        if running.placed is not None and running.placed.job.placements:
+            return _tell_place(running)
+        return "" if folder is None else _GOES_ON
+    if folder in server.shared or (registry / folder / "commits").exists():
+        if folder not in server.shared:
+            server.shared[folder] = open_shared(registry, session, options, folder)
+        stays = server.shared[folder].holds(running)
+    else:
+        stays = False
+    divided = False
+    with failing(running):
+        divided = bool(place_entry(running, checkpoint, session, options).job.placements)
+    if running.ended:
+        return ""
+    if divided and not stays:
+        run_entry(running, session, options)
+        return _tell_place(running)
+    running.held.close()
+    running.placed = None
+    if folder not in server.shared:
+        server.shared[folder] = open_shared(registry, session, options, folder)
+    server.shared[folder].join(running, workspace.project.catalog.streams)
+    return _STAYS if divided else ""
+
+
+def _tell_place(running: RunningEntry) -> str:
+    assert running.placed is not None
+    return f"it runs by itself, its state is {running.placed.told[running.entry.name]}"
+
+
+_GOES_ON = (
+    "it goes on by itself, from the checkpoint that it has; to have it share what is read with the "
+    "others, from an empty state, register it again with --replace"
+)
+_STAYS = (
+    "its state is with those of the other queries, in the driver; to have it divided, from an "
+    "empty state, register it again with --replace"
+)
 
 
 def _follow(running: RunningEntry, server: _Server, on_event: Callable[[str], None]) -> bool:

@@ -61,6 +61,10 @@ class SharedEntries:
             running.status["state"] = "running"
             write_status(running.folder, running.status)
 
+    def holds(self, running: RunningEntry) -> bool:
+        """Whether the intake has a state of an entry."""
+        return running.entry.id in self.run.intake.parked
+
     def leave(self, running: RunningEntry, *, forget: bool) -> None:
         """Let an entry take part no more. `forget`: its state is not kept."""
         self.show(running)

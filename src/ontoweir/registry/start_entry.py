@@ -18,13 +18,14 @@ from ontoweir.registry.register_query import QueryText, compile_text
 from ontoweir.registry.registry_entry import Entry, utc_now
 from ontoweir.run.prepare_live_run import PreparedRun, check_live, prepare_run
 from ontoweir.run.run_options import RunOptions
-from ontoweir.run.run_queries import open_sink
+from ontoweir.run.run_queries import identify_run, open_sink
 from ontoweir.run.state_alarm import StateAlarm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from ontoweir.runtime.live.output.sinks.sinks import Sink
+    from ontoweir.runtime.live.parts.place_queries import PlacedJob
     from ontoweir.runtime.live.run_live import LiveRun
 
 _OWNER = "checkpoint-of"
@@ -35,7 +36,8 @@ _OWNER = "checkpoint-of"
 class RunningEntry:
     """A registered query that runs in this process, under the lock of its folder.
 
-    `status`: what `status.json` has; `run`, `prepared`: None until it has started.
+    `status`: what `status.json` has; `run`, `prepared`: None until it has started; `placed`: where
+    its state is, if it runs by itself, and `held`: what is left when it ends.
     """
 
     entry: Entry
@@ -50,6 +52,8 @@ class RunningEntry:
     before: dict[str, int] = field(default_factory=dict)
     """What the entry had counted when this process started it, and rejects by reason."""
     reasons: dict[str, int] = field(default_factory=dict)
+    placed: "PlacedJob | None" = None
+    held: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     @property
     def ended(self) -> bool:
@@ -103,9 +107,34 @@ def run_entry(
     folder = running.folder
     place = (folder / "checkpoint", folder) if checkpoint is None else (checkpoint, checkpoint)
     with failing(running):
+        place_entry(running, place[0], spark, options)
         running.run = _run(running, place, spark, options, on_published)
         running.status["state"] = "running"
         write_status(folder, running.status)
+
+
+def place_entry(
+    running: RunningEntry, checkpoint: Path, spark: "SparkSession", options: RunOptions
+) -> "PlacedJob":
+    """Where a prepared entry would keep its state, if it ran by itself.
+
+    Args:
+        running: the entry.
+        checkpoint: the folder of its state.
+        spark: whose executors have the parts of a state that is divided.
+        options: where states are asked to be.
+
+    Raises:
+        UsageError: the checkpoint has a state in parts that cannot be divided any more.
+    """
+    from ontoweir.runtime.live.parts.place_queries import place_queries
+
+    if running.placed is None:
+        prepared, (engine, parts) = running.prepared, (options.engine, options.parts)
+        assert prepared is not None
+        placing = place_queries(prepared.job, prepared.jobs, spark, checkpoint, engine, parts)
+        running.placed = running.held.enter_context(placing)
+    return running.placed
 
 
 @contextlib.contextmanager
@@ -216,8 +245,11 @@ def _run(
         compact=options.compact,
     )
     assert running.prepared is not None
-    prepared = running.prepared
-    return run_live(prepared.job, prepared.fingerprint, spark, live)
+    assert running.placed is not None
+    placed, mine = running.placed, running.prepared.fingerprint
+    known = placed.former_identity
+    former = None if known is None else identify_run(mine, known)
+    return run_live(placed.job, identify_run(mine, placed.identity), spark, live, former)
 
 
 def follow_entry(running: RunningEntry, seconds: float) -> bool:
@@ -258,6 +290,7 @@ def end_entry(running: RunningEntry, error: OntoweirError | None = None) -> None
     running.error = error
     if running.run is not None:
         running.run.taker.close()
+    running.held.close()
     running.status |= {
         "state": "stopped" if error is None else "failed",
         "error": None if error is None else str(error),

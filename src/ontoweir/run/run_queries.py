@@ -92,8 +92,8 @@ def run_queries(
             job = placed.job
             known = None
             if placed.former_identity is not None:
-                known = _identify(prepared.fingerprint, placed.former_identity)
-            fingerprint = _identify(prepared.fingerprint, placed.identity)
+                known = identify_run(prepared.fingerprint, placed.former_identity)
+            fingerprint = identify_run(prepared.fingerprint, placed.identity)
             running = run_live(job, fingerprint, session, live, known)
             try:
                 await_live(running, stop, mask=lambda text: redact_run(text, job, sink))
@@ -104,7 +104,7 @@ def run_queries(
     return {**record.summarise(), "engines": placed.told}
 
 
-def _identify(fingerprint: str, divided: str) -> str:
+def identify_run(fingerprint: str, divided: str) -> str:
     """What a run is, with how its queries are divided (empty: none is)."""
     from ontoweir.runtime.live.checkpoint.save_state import hash_parts
 

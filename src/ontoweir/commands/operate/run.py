@@ -217,14 +217,6 @@ def _serve(args: argparse.Namespace, registry: Path) -> int:
                 fix="leave it out, or name the queries to run with --query",
                 source=Source(f"--{option}"),
             )
-
-    if args.engine == "spark" or args.parts is not None:
-        raise UsageError(
-            "the state of registered queries is not divided",
-            why="they share what is read, in the driver",
-            fix="leave out --engine and --parts, or name the query to run with --query",
-            source=Source("--engine" if args.parts is None else "--parts"),
-        )
     seen: list[Workspace] = []
 
     def opened() -> "Workspace":

@@ -1,6 +1,7 @@
 """A live run whose state is divided anew between steps, into more parts, fewer, or one, answers as
 one that nobody touched; what it keeps is within its bound."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
 from random import Random
@@ -14,6 +15,7 @@ from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.errors import UsageError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.spj import Attribute
 from ontoweir.run.prepare_jobs import make_job
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
@@ -85,7 +87,16 @@ k = { type = "string", enum = ["", "a", "b/c d", "ü", "long long long long long
 i = { type = "int", min = 0, max = 9 }
 d = { type = "decimal(9, 2)", min = 0, max = 9 }
 b = { type = "boolean", nullable = true }
+
+[streams.w]
+source = { format = "parquet", path = "w" }
+timestamp = { column = "ts", unit = "1 second" }
+max_per_timestamp = 8
+[streams.w.columns]
+n = { type = "int", enum = EDGES }
+i = { type = "int", min = 0, max = 9 }
 """
+EDGES = [-(2**63), -(2**63) + 1, -1, 0, 1, 2**62, 2**63 - 2, 2**63 - 1]
 
 
 DECIMAL = pa.decimal128(9, 2)
@@ -93,7 +104,7 @@ DECIMAL = pa.decimal128(9, 2)
 
 def _make(folder: Path, sql: str) -> tuple[QueryJob, LiveJob]:
     """A query over the stream, and the job of a run of it."""
-    (folder / "ontoweir.toml").write_text(f"[project]\n{TOML}")
+    (folder / "ontoweir.toml").write_text(f"[project]\n{TOML.replace('EDGES', str(EDGES))}")
     (folder / "q.sql").write_text(sql)
     workspace = Workspace(load_project(folder, environ={}))
     compiled = workspace.compile_sql(folder / "q.sql")
@@ -150,18 +161,115 @@ def test_groups_and_values_of_all_kinds(sql: str, tmp_path: Path) -> None:
 
 
 def test_values_told_by_iris(tmp_path: Path) -> None:
-    """Those of texts are percent-encoded there; what a template has around them may be in them."""
+    """Those of texts are percent-encoded there; what a template has around them may be in them,
+    and other values beside them, where a reserved character is between."""
     query, _ = _make(tmp_path, "SELECT k FROM s")
     stream = query.catalog.streams["s"]
+    k, i = Attribute("s", "k"), Attribute("s", "i")
 
-    def told(column: str, terms: list[str | None], after: str) -> list[object]:
-        one = groups_module._Told("v", stream, column, "http://e/", after)
+    def told(
+        column: Attribute, terms: Sequence[str | None], *parts: str | Attribute
+    ) -> list[object]:
+        pattern = dict(groups_module._find_patterns(parts))[column]
+        one = groups_module._Told("v", stream, column.column, pattern)
         values: list[object] = one.read(pa.chunked_array([pa.array(terms)])).to_pylist()
         return values
 
     terms = ["http://e/b%2Fc%20d/x", "http://e//x", "http://e/%C3%BC%2Fx/x", None]
-    assert told("k", terms, "/x") == ["b/c d", "", "ü/x", None]
-    assert told("i", ["http://e/12", "http://e/-3"], "") == [12, -3]
+    assert told(k, terms, "http://e/", k, "/x") == ["b/c d", "", "ü/x", None]
+    assert told(i, ["http://e/12", "http://e/-3"], "http://e/", i) == [12, -3]
+    edges = [-(2**63), 2**63 - 1]
+    assert told(i, [f"http://e/{n}" for n in edges], "http://e/", i) == edges
+    two = ["http://e/a%2Fb/7", "http://e//-3", None]
+    assert told(k, two, "http://e/", k, "/", i) == ["a/b", "", None]
+    assert told(i, two, "http://e/", k, "/", i) == [7, -3, None]
+    dashed = ["http://e/a--/-7", "http://e/-/--3"]  # of k "a-" and "", of i 7 and -3
+    assert told(k, dashed, "http://e/", k, "-/-", i) == ["a-", ""]
+    assert told(i, dashed, "http://e/", k, "-/-", i) == [7, -3]
+    assert dict(groups_module._find_patterns(("http://e/", k, "-", i))) == {}
+    assert dict(groups_module._find_patterns(("http://e/", k, i))) == {}
+    with pytest.raises(pa.ArrowInvalid, match="its template"):
+        told(k, ["http://e/a/b/7"], "http://e/", k, "/", i)
+
+
+MAPPING = """@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix : <http://e/> .
+<M> a rr:TriplesMap ; rr:logicalTable [ rr:tableName "s" ] ;
+  rr:subjectMap [ rr:template "http://e/s/{k}/{i}/{ts}" ; rr:class :R ] ;
+  rr:predicateObjectMap [ rr:predicate :of ; rr:objectMap [ rr:template "http://e/{k}/{i}" ] ] ;
+  rr:predicateObjectMap [ rr:predicate :v ; rr:objectMap [ rr:column "d" ] ] .
+"""
+
+
+@pytest.mark.parametrize(
+    "sparql",
+    [
+        "SELECT ?x (COUNT(*) AS ?n) { GRAPH ?t { ?r :of ?x ; :v ?v } } GROUP BY ?x",
+        (
+            "SELECT ?x { GRAPH ?t { ?r :of ?x ; :v ?v } GRAPH ?u { ?q :of ?x ; :v ?w } "
+            "FILTER(?t < ?u && ?v < 1.5 && ?w > 0.5) }"
+        ),
+        "SELECT DISTINCT ?x { GRAPH ?t { ?r :of ?x ; :v ?v } FILTER(?v < 1.5) }",
+    ],
+)
+def test_values_that_views_have(sparql: str, tmp_path: Path) -> None:
+    """The rows of a plan are those of views over the stream, which has the dividing column."""
+    (tmp_path / "m.ttl").write_text(MAPPING)
+    (tmp_path / "o.ttl").write_text("<http://e/> a <http://www.w3.org/2002/07/owl#Ontology> .")
+    (tmp_path / "q.rq").write_text(f"PREFIX : <http://e/> {sparql}")
+    lists = 'ontology = ["o.ttl"]\nmappings = ["m.ttl"]\nqueries = ["q.rq"]\n'
+    text = f"[project]\n{lists}{TOML.replace('EDGES', str(EDGES))}"
+    (tmp_path / "ontoweir.toml").write_text(text)
+    workspace = Workspace(load_project(tmp_path, environ={}))
+    compiled = workspace.compile("q")
+    query = make_job(workspace, compiled, workspace.check(compiled), Statistics())[0]
+    job = make_live_job([query], workspace.project.catalog, {}, {})
+    folder, random = tmp_path / "parts", Random(sparql)
+    one = begin_live(job)
+    moving, several = _move(job, query, one, 2, folder)
+    answered = 0
+    for second in range(0, 200, 7):
+        if random.random() < 0.4:
+            parts = random.choice([1, 2, 3, 4, 7])
+            moving, several = _move(moving if parts > 1 else job, query, several, parts, folder)
+        batch = _rows(random, second)
+        left, right = (advance_live(j, s, batch, 0.0) for j, s in ((job, one), (moving, several)))
+        assert left.answers[0].equals(right.answers[0]), (left.answers[0], right.answers[0])
+        answered += left.answers[0].num_rows
+        one, several = left.state, right.state
+    assert answered
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT n, count(*) AS c, min(i) AS m FROM w GROUP BY n",
+        "SELECT DISTINCT n FROM w WHERE i > 3",
+        "SELECT a.n, b.i FROM w a, w b WHERE a.n = b.n AND a.ts < b.ts AND a.i = 3 AND b.i > 2",
+    ],
+)
+def test_values_at_the_edges_of_64_bits(sql: str, tmp_path: Path) -> None:
+    query, job = _make(tmp_path, sql)
+    folder, random = tmp_path / "parts", Random(sql)
+    one = begin_live(job)
+    moving, several = _move(job, query, one, 2, folder)
+    answered = 0
+    for second in range(0, 200, 5):
+        if random.random() < 0.4:
+            parts = random.choice([1, 2, 3, 4, 7])
+            moving, several = _move(moving if parts > 1 else job, query, several, parts, folder)
+        count = random.randint(0, 5)
+        columns = {
+            "ts": pa.array([second * 1_000_000] * count, pa.int64()),
+            "n": pa.array([random.choice(EDGES) for _ in range(count)], pa.int64()),
+            "i": pa.array([random.randint(0, 9) for _ in range(count)], pa.int64()),
+            BAD: pa.nulls(count, pa.string()),
+        }
+        batch = {"w": pa.table(columns)}
+        left, right = (advance_live(j, s, batch, 0.0) for j, s in ((job, one), (moving, several)))
+        assert left.answers[0].equals(right.answers[0]), (left.answers[0], right.answers[0])
+        answered += left.answers[0].num_rows
+        one, several = left.state, right.state
+    assert answered
 
 
 def test_groups_that_do_not_tell_their_part_are_refused(
