@@ -139,12 +139,13 @@ public class LocalFiles extends RawLocalFileSystem {
       return super.listStatus(place);
     }
     java.nio.file.Path folder = java.nio.file.Path.of(place.toUri().getPath());
-    Path whole = place.makeQualified(getUri(), getWorkingDirectory());
     List<FileStatus> found = new ArrayList<>(names.length);
     for (String name : names) {
       try {
         BasicFileAttributes of = Files.readAttributes(folder.resolve(name), BasicFileAttributes.class);
-        Path file = new Path(whole, new Path(null, null, name));
+        // as Hadoop writes them, however the folder is written: file:/a and file:///a would be two
+        Path file = new Path(new File(folder.toFile(), name).getPath());
+        file = file.makeQualified(getUri(), getWorkingDirectory());
         long modified = of.lastModifiedTime().toMillis(), size = of.size();
         found.add(new FileStatus(size, of.isDirectory(), 1, getDefaultBlockSize(), modified, file));
       } catch (NoSuchFileException gone) {

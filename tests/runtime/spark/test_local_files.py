@@ -113,6 +113,26 @@ def test_what_is_listed_is_there(java: Any, tmp_path: Path, count: int) -> None:
         assert [files.list(folder) for folder in folders] == [look(folder) for folder in folders]
 
 
+@pytest.mark.parametrize("form", ["{}", "file:{}", "file://{}"])
+def test_files_have_the_paths_that_hadoop_writes(java: Any, tmp_path: Path, form: str) -> None:
+    """A file by another path is another file for Spark, and would be read twice."""
+    files, path = _Files(java, tmp_path), java.org.apache.hadoop.fs.Path
+    plain = java.org.apache.hadoop.fs.RawLocalFileSystem()
+    plain.initialize(java.java.net.URI("file:///"), java.org.apache.hadoop.conf.Configuration())
+    folder = tmp_path / "s"
+    folder.mkdir()
+    for name in ("a", "b c", "ü%20"):
+        (folder / name).touch()
+
+    def written(system: Any, place: str) -> set[tuple[str, str]]:
+        found = [one.getPath() for one in system.listStatus(path(place))]
+        return {(one.toString(), one.toUri().toString()) for one in found}
+
+    wanted = written(plain, str(folder))
+    for _ in range(3):
+        assert written(files.made, form.format(folder)) == wanted
+
+
 def test_folders_are_listed_as_at_one_moment(java: Any, tmp_path: Path) -> None:
     """What comes after the first of them was listed comes with the next round, of all."""
     files, (one, other) = _Files(java, tmp_path), (tmp_path / "one", tmp_path / "other")
