@@ -48,6 +48,11 @@ def parse_names(text: str, catalog: Catalog) -> "exp.Query":
         alias = table.args.get("alias")
         if alias is not None and alias.columns and find_name(table.name, catalog.streams):
             raise refuse_sql(table, "an alias with names of columns")
+    for node in list(tree.find_all(exp.Paren)):
+        if isinstance(node.parent, exp.AggFunc | exp.Distinct) and isinstance(
+            node.unnest(), exp.Column
+        ):
+            node.replace(node.unnest())  # COUNT(DISTINCT (x)), as many write it
     return read_flink_functions(tree)
 
 

@@ -180,11 +180,10 @@ class RunConfig:
 def _list_tables(job: QueryJob) -> set[str]:
     """The tables, and views, that the plans of a query read; of an aggregate without GROUP BY that
     has no plans, as nothing can match, those it names: its row over nothing begins with theirs."""
-    queries = [plan.form.query for plan in job.plans]
     aggregation = job.union.aggregation
-    if not queries and aggregation is not None and not aggregation.group:
-        queries = list(job.union.disjuncts)
-    return {o.table for query in queries for o in query.occurrences}
+    if not job.plans and aggregation is not None and not aggregation.group:
+        return tables_of(job.union)
+    return {o.table for plan in job.plans for o in plan.form.query.occurrences}
 
 
 def _select(table: pa.Table, columns: Sequence[str]) -> pa.Table:
