@@ -83,7 +83,7 @@ def _beside(random: Random) -> tuple[str, list[str]]:
 
 
 def _several(random: Random) -> tuple[str, list[str]]:
-    """NOT EXISTS of several kinds of rows; NOT IN, which knows NULL; beside EXISTS (DISTINCT)."""
+    """NOT EXISTS and EXISTS of several kinds of rows; NOT IN, which knows NULL."""
     columns = random.sample(["h", "a", "g"], k=random.choice([1, 2, 3]))
     listed = ", ".join(f"x.{c} AS {c}" for c in columns)
     alone = [f"y.{c} = x.{c}" for c in columns if c != "g"] or ["y.g = x.g"]
@@ -98,7 +98,7 @@ def _several(random: Random) -> tuple[str, list[str]]:
             found = f"SELECT y.{random.choice(['h', key])} FROM {other} AS y WHERE {window}{mine}"
             said.append(f"x.{key} NOT IN ({found})")
             continue
-        word = "EXISTS" if once and n == 0 and random.random() < 0.5 else "NOT EXISTS"
+        word = random.choice(["EXISTS", "NOT EXISTS", "NOT EXISTS"])
         more = random.choice(["", "", " AND y.a > -2"])
         rows = f"SELECT 1 FROM {other} AS y WHERE {random.choice(ties)} AND {window}{more}"
         said.append(f"{word} ({rows})")
