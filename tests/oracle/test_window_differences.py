@@ -12,6 +12,7 @@ from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Bounded, Tier, Verdict
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.model.add_views import tables_of
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.compare_changes import compare_changes
@@ -90,7 +91,7 @@ def _several(random: Random) -> tuple[str, list[str]]:
     once = random.choice(["", "", "", "DISTINCT "])
     ties = alone if once else [*alone, "y.h = x.h", "y.a > x.a", "y.h = x.h AND y.ts > x.ts"]
     said = list[str]()
-    for n in range(random.choice([1, 2, 2, 3])):
+    for _ in range(random.choice([1, 2, 2, 3])):
         key, other = random.choice(columns if once else "ha"), random.choice("st")
         window = _window(random, "y")
         if random.random() < 0.4 and key != "g":
@@ -106,6 +107,26 @@ def _several(random: Random) -> tuple[str, list[str]]:
     table, where = random.choice("st"), " AND ".join(said)
     text = f"SELECT {once}{listed} FROM {table} AS x WHERE {_window(random, 'x')} AND {where}"
     return text, columns
+
+
+def _around(random: Random) -> tuple[str, list[str]]:
+    """Groups of rows beside which others are, or are not."""
+    text, _ = _several(random)
+    _, _, body = text.partition(" FROM ")
+    group = random.sample(["x.h", "x.a", "x.g"], k=random.choice([0, 1, 1, 2]))
+    calls = [
+        "COUNT(*)",
+        "COUNT(x.a)",
+        "SUM(x.a + 1)",
+        "MAX(x.h)",
+        "MIN(x.b)",
+        "COUNT(DISTINCT x.g)",
+    ]
+    shown = [*group, *random.sample(calls, k=random.choice([1, 2, 3]))]
+    having = random.choice(["", "", " HAVING COUNT(*) < 3", " HAVING MAX(x.a) > 0"])
+    listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(shown))
+    by = f" GROUP BY {', '.join(group)}" if group else ""
+    return f"SELECT {listed} FROM {body}{by}{having}", [f"c{n}" for n in range(len(shown))]
 
 
 def _latest(random: Random) -> tuple[str, list[str]]:
@@ -162,6 +183,14 @@ def test_several_beside_equal_duckdb(seed: int) -> None:
     event(compare(random, text, columns, make_data(random), CATALOG))
 
 
+@budget(0.05)
+@given(seed=SEEDS)
+def test_groups_of_rows_beside_others_equal_duckdb(seed: int) -> None:
+    random = Random(seed)
+    text, columns = _around(random)
+    event(compare(random, text, columns, make_data(random), CATALOG))
+
+
 def compare(random: Random, text: str, columns: list[str], data: Tables, catalog: Catalog) -> str:
     """Assert that a query's changes are what DuckDB answers; what its verdict is."""
     query = Stacked(text, text, tuple(columns))
@@ -182,6 +211,11 @@ def compare(random: Random, text: str, columns: list[str], data: Tables, catalog
     if union.aggregation is None:  # a join, whose rows with NULL are not shown
         expected = [Counter({r: n for r, n in e.items() if None not in r}) for e in expected]
     read = _list_read(verdict, text)
+    if union.aggregation is not None and not union.aggregation.told.group:
+        first = min(
+            (row[-1] for n in tables_of(union) if n in "st" for row in data[n][1]), default=9
+        )
+        expected = [e if m >= first else Counter() for m, e in enumerate(expected)]
     last = max((row[-1] for n in read for row in data[n][1]), default=-1)
     told = compare_changes(case, verdict, query, expected, last, random)
     return f"{verdict.tier}, answers: {told}"
