@@ -43,7 +43,7 @@ def group_held(
         read: reads a query in these words.
 
     Raises:
-        SqlRefusal: it groups by what it does not select.
+        SqlRefusal: it groups by what it does not select, or by one value twice.
     """
     from sqlglot import exp
 
@@ -78,6 +78,13 @@ def group_held(
     if _counted(settle(rows.copy(), catalog)) is None:
         return None
     told, shown = _take(read(settle(outer, catalog)), len(values))
+    if not set(told.variables) <= set(shown):
+        raise SqlRefusal(
+            "GROUP BY of columns that are always equal, beside EXISTS of rows in windows",
+            why="its rows are told apart by each of their columns once",
+            fix="group by one of them, and show the other in the results",
+            line=line_of(tree),
+        )
     rows = _select_rows(made, [v for v, n in zip(values, shown, strict=True) if n], shown)
     counted = _counted(settle(rows, catalog))
     if counted is None or MULTIPLICITY in (*shown, *told.columns):
@@ -229,11 +236,11 @@ def _take(union: SpjUnion, size: int) -> tuple[Aggregation, list[str]]:
         return [_read(of[variable]) for of in outputs]
 
     first: dict[str, str] = {}
+    renamed: dict[str, str] = {}
     for variable in made.variables:
         of = next((f for f in found if f and means(f) == means(variable)), variable)
-        first.setdefault(of, variable)
-    names = [first.get(f, "") for f in found]
-    renamed = {f: n for f, n in zip(found, names, strict=True) if n}
+        renamed[variable] = first.setdefault(of, variable)
+    names = [first.pop(f, "") for f in found]  # of values that are always equal one is shown
     rest = tuple(
         replace(a, argument=renamed.get(a.argument or "", a.argument))
         for a in made.aggregates

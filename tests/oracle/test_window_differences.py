@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from random import Random
 
+import pytest
 from hypothesis import event, given
 
 from ontoweir.checker.decide.check_query import check_query
@@ -247,3 +248,17 @@ def test_what_is_null_equals_nothing() -> None:
     data["s"] = (data["s"][0], [(1, None, "x", None, *rest), (1, None, "x", 2, *rest)])
     data["t"] = (data["t"][0], [(1, None, "x", None, 2), (1, None, "x", 2, 2)])
     assert "answers: True" in compare(random, text, ["h"], data, CATALOG)
+
+
+def test_a_value_that_is_grouped_by_and_aggregated() -> None:
+    """Columns that are always equal are one value of the rows that are grouped."""
+    held = "x.ts > NOW() - INTERVAL '5' MICROSECOND AND y.ts > NOW() - INTERVAL '5' MICROSECOND"
+    absent = "NOT EXISTS (SELECT 1 FROM t AS z WHERE z.ts > NOW() - INTERVAL '2' MICROSECOND)"
+    rows = f"FROM s AS x JOIN s AS y ON y.h = x.h WHERE {held} AND {absent}"
+    text = f"SELECT y.h AS c0, MAX(x.h) AS c1, COUNT(x.h) AS c2 {rows} GROUP BY y.h"
+    random = Random(4)
+    told = compare(random, text, ["c0", "c1", "c2"], make_data(random), CATALOG)
+    assert "answers: True" in told
+    twice = f"SELECT x.h AS c0, y.h AS c1, COUNT(*) AS c2 {rows} GROUP BY x.h, y.h"
+    with pytest.raises(QueryError, match="always equal"):
+        parse_sql(twice, CATALOG, name="q", file="q.sql")
