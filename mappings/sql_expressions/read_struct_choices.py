@@ -1,4 +1,4 @@
-"""The greatest, and the least, of structs, of which one field is asked: the last value, or first."""
+"""The greatest, or least, of structs, of which one field is asked: the last, or first, value."""
 
 from typing import TYPE_CHECKING
 
