@@ -37,6 +37,8 @@ def bound_changes(verdict: Verdict, catalog: Catalog) -> Bound:
     elif union.aggregation is not None:
         whole = next((p for p in verdict.parts if not p.part.over), None)
         for plan in () if whole is None or whole.part.once or whole.part.closes else whole.plans:
+            if not plan.form.members:
+                continue  # of static relations alone: it has no time, and no changes
             outputs = dict(plan.form.query.outputs)
             group = [a for v in union.aggregation.group for a in output_attributes(outputs[v])]
             bounds.append(bound_groups(plan.form, (plan.form.class_of[a] for a in group)))

@@ -94,6 +94,11 @@ def check_query(
     return replace(verdict, bound=bound, waiting=waiting, remembered=remembered)
 
 
+def _is_around(union: SpjUnion) -> bool:
+    """Whether groups are told of the rows of others: these may hold more than is told."""
+    return union.aggregation is not None and union.aggregation.around is not None
+
+
 def _check_blocks(
     union: SpjUnion,
     catalog: Catalog,
@@ -116,7 +121,7 @@ def _check_blocks(
     ]
     base, catalog = catalog, extend_catalog(catalog, union)
     # else a witness would be made of answers, or of what is computed of rows, and not of rows
-    plain = disprove and not union.blocks and not union.statics
+    plain = disprove and not union.blocks and not union.statics and not _is_around(union)
     apart = expand_unions(union, MAX_EXPANDED)
     verdict = _decide(union, catalog, known, timed, plain and apart is None, size)
     if apart is not None and not verdict.plans:

@@ -49,6 +49,8 @@ def derive_partition(
         return NotDivided(f"the answers of {names}, which it reads, are made in one")
     if union.standing is not None:
         return NotDivided("which answer of a key is the latest is found where all come together")
+    if union.aggregation is not None and union.aggregation.around is not None:
+        return NotDivided("groups are told of what comes together in others")
     if not plans or not all(plan.form.members for plan in plans):
         return NotDivided("it reads no stream")
     if any(plan.form.open for plan in plans):

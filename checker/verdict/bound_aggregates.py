@@ -35,7 +35,7 @@ def bound_aggregates(
     whole = next(p for p in parts if not p.part.over)
     forms = [plan.form for decided in parts for plan in decided.plans]
     wait = max((wait_for_matches(f) for f in forms if f.query.closing is not None), default=0)
-    if not aggregation.group and (union.ends or not forms):
+    if not aggregation.told.group and (union.ends or not forms):
         bounds.append(Bound(1, "1"))  # a row that there always is
     for decided in parts:
         bound = bound_union(decided.part.union, decided.disjuncts, catalog)

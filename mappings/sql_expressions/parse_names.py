@@ -10,6 +10,7 @@ from ontoweir.mappings.sql.read_select import parse_sql_text
 from ontoweir.mappings.sql.refuse_clauses import refuse_sql
 from ontoweir.mappings.sql_expressions.mean_names import mean_names
 from ontoweir.mappings.sql_expressions.read_flink_functions import read_flink_functions
+from ontoweir.mappings.sql_expressions.read_struct_choices import read_struct_choices
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -48,6 +49,12 @@ def parse_names(text: str, catalog: Catalog) -> "exp.Query":
         alias = table.args.get("alias")
         if alias is not None and alias.columns and find_name(table.name, catalog.streams):
             raise refuse_sql(table, "an alias with names of columns")
+    for node in list(tree.find_all(exp.Paren)):
+        if isinstance(node.parent, exp.AggFunc | exp.Distinct) and isinstance(
+            node.unnest(), exp.Column
+        ):
+            node.replace(node.unnest())  # COUNT(DISTINCT (x)), as many write it
+    read_struct_choices(tree)
     return read_flink_functions(tree)
 
 

@@ -92,7 +92,7 @@ def make_absence(
             why="what is found beside a row may leave its window, so the answer would change back",
             fix="compare the timestamps of the rows instead: t.ts > s.ts - INTERVAL '10' MINUTE; "
             "or, in SQL, let the rows around it be in a window too, in a SELECT of columns of "
-            "tables with NOT EXISTS, or one EXISTS, whose answers come and go as changes",
+            "tables, or of COUNT, SUM, AVG, MIN and MAX, whose answers come and go as changes",
             line=trees.line,
         )
     times = [n for n in found.variables if n.startswith(f"{TIME} ")]

@@ -7,6 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import Scope
 from ontoweir.rewriter.differences.count_rows import (
     COUNT,
+    OWN,
     Side,
     count_rows,
     has_now,
@@ -29,6 +30,8 @@ from ontoweir.rewriter.joins.list_tables import list_tables
 if TYPE_CHECKING:
     from sqlglot import exp
 
+_LEAST, _MOST = f"MIN(`{COUNT}`)", f"MAX(`{COUNT}`)"
+
 
 def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A SELECT of rows in windows, or of static relations, beside which rows of windows are, or are
@@ -37,8 +40,9 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     All rows of a group have the same others beside them, as these depend on what is compared. Where
     only equal values are compared, and no others are shown, the others themselves take the place of
-    the matches. Rows of static relations hold from the first timestamp of the others' streams on,
-    and what is beside them may have no window.
+    the matches. Where some must be there, signs say whose a row is: 1 of what must not be beside
+    them, 2 the rows themselves, 3 and more of each that must. Rows of static relations hold from
+    the first timestamp of the others' streams on, and what is beside them may have no window.
     """
     from sqlglot import exp
 
@@ -52,7 +56,7 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     conjuncts = list(split_conjuncts(where.this))
     found = [c for c in conjuncts if inside_of(c) is not None and (static or has_now(c))]
     absent = [isinstance(c.unnest(), exp.Not) for c in found]
-    if not found or absent.count(False) > 1:
+    if not found:
         return tree
     if any(c.find(exp.Query) for c in conjuncts if c not in found):
         return tree
@@ -75,19 +79,25 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     if any(e.find(exp.Column) is None for e in columns):
         return tree
     others = [find_others(mine, part, columns, outside, static=static) for part in beside]
-    once, distinct = static and is_once(outside, columns), tree.args.get("distinct") is not None
-    mixed = len(set(absent)) > 1
-    if any(side is None for side in others) or (mixed and not (once or distinct)):
+    if any(side is None for side in others):
         return tree
-    sides = [Side(since_first(mine, streams) if static else mine, columns, 1)]
-    for side, away in zip(others, absent, strict=True):
-        assert side is not None
-        sides.append(replace(side, sign=2) if mixed and not away else side)
-    least, most, total = (f"{f}(`{COUNT}`)" for f in ("MIN", "MAX", "SUM"))
-    having = f"{least} > 0" if absent[0] else f"{least} < 1 AND {most} > 0"
-    having, often = (f"{least} = 1 AND {most} > 1", least) if mixed else (having, most)
+    first = Side(since_first(mine, streams) if static else mine, columns, 1)
+    there, once = absent.count(False), static and is_once(outside, columns)
+    if not there or len(absent) == 1:
+        sides = [first, *(side for side in others if side is not None)]
+        having = f"{_LEAST} < 1 AND {_MOST} > 0" if there else f"{_LEAST} > 0"
+        often = _MOST if once else f"SUM(`{COUNT}`)"
+    else:
+        sides, signs = [replace(first, sign=2, own=1)], iter(range(3, 3 + there))
+        for side, away in zip(others, absent, strict=True):
+            assert side is not None
+            sides.append(replace(side, sign=1 if away else next(signs)))
+        kinds = f"{_MOST} = 3" if there == 1 else f"COUNT(DISTINCT `{COUNT}`) = {there + 1}"
+        having = f"{_LEAST} = 2 AND {kinds}"
+        often = f"MAX(`{OWN}`)" if once else f"SUM(`{OWN}`)"
     names = [e.alias_or_name for e in tree.expressions]
-    return count_rows(sides, names, having, None if distinct else often if once else total)
+    distinct = tree.args.get("distinct") is not None
+    return count_rows(sides, names, having, None if distinct else often)
 
 
 def _show(item: "exp.Expr", scope: Scope, *, static: bool) -> "exp.Expr | None":

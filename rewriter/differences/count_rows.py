@@ -11,17 +11,22 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 COUNT, FROM_BOTH = "how many", "rows of both"
+OWN = "how many of its own"
+"""The column that is 1 for rows that may be answers, and 0 for others."""
 MULTIPLICITY = "multiplicity"
 """The column that says how often a row is an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Rows, each counted as `sign`; `columns`: what tells them apart, in one order in all sides."""
+    """Rows, each counted as `sign`; `columns`: what tells them apart, in one order in all sides;
+    `own`: 1 for rows that may be answers, where those are counted (never the sign: of two columns
+    that are always equal one would be left)."""
 
     select: "exp.Select"
     columns: "tuple[exp.Expr, ...]"
     sign: int
+    own: int = 0
 
 
 def count_rows(
@@ -33,7 +38,7 @@ def count_rows(
         sides: the rows.
         names: what the first columns are called, which are shown; the others are not.
         having: of which groups rows are answers: SQL over `how many`, the sign of each row.
-        often: how often they are, SQL likewise (None: once).
+        often: how often they are, SQL likewise, or over `how many of its own` (None: once).
     """
     import sqlglot
     from sqlglot import exp
@@ -46,6 +51,8 @@ def count_rows(
             exp.alias_(e.copy(), n, quoted=True) for e, n in zip(side.columns, own, strict=True)
         ]
         shown.append(exp.alias_(_constant(side.columns[0], side.sign), COUNT, quoted=True))
+        if often is not None and OWN in often:
+            shown.append(exp.alias_(_constant(side.columns[0], side.own), OWN, quoted=True))
         select.set("expressions", shown)
         select.set("distinct", None)
         rows = select if rows is None else exp.union(rows, select, distinct=False, copy=False)

@@ -9,6 +9,7 @@ from ontoweir.mappings.sql.read_scope import column_names, find_name
 from ontoweir.rewriter.earlier.expand_stars import expand_stars
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.own_nodes import list_own
+from ontoweir.rewriter.latest.join_latest import compare_greatest
 from ontoweir.rewriter.windows.read_sql_grid import read_interval
 
 if TYPE_CHECKING:
@@ -58,6 +59,12 @@ def _window(select: "exp.Select", table: "exp.Table", stream: Stream, catalog: C
 
     alias = table.alias_or_name
     inners = [s for s in select.find_all(exp.Subquery) if s.find_ancestor(exp.Select) is select]
+    joins = [i.find_ancestor(exp.Join) for i in inners]
+    inners = [
+        inner
+        for inner, join in zip(inners, joins, strict=True)
+        if join is None or compare_greatest(select, join, catalog) is None
+    ]
     found = [(i, w) for i in inners if (w := _read(i, alias, stream, catalog)) is not None]
     if not found:
         return

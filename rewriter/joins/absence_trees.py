@@ -13,6 +13,10 @@ TIME, LEFT, RIGHT = "time", "left", "right"
 """How columns are named: times of rows, with a number, and what NOT IN compares."""
 
 
+class StillSeveral(Exception):
+    """An expression is of several rows, which are to be read as one first."""
+
+
 @dataclass(frozen=True, slots=True)
 class PartTrees:
     """The rows beside which something is there, as SELECTs without subqueries; `compared`: their

@@ -184,36 +184,49 @@ def _is_true(tree: "exp.Expr") -> bool:
 
 
 def _read_extreme(select: "exp.Select", join: "exp.Join", catalog: Catalog) -> None:
-    """JOIN t ON t.k = s.k AND t.ts = (SELECT MAX(o.ts) FROM t AS o WHERE o.k = s.k AND o.ts <=
-    s.ts)."""
+    if (compared := compare_greatest(select, join, catalog)) is not None:
+        _put(join, join.this, compared, "")
+
+
+def compare_greatest(
+    select: "exp.Select", join: "exp.Join", catalog: Catalog
+) -> "list[exp.Expr] | None":
+    """What compares the rows of `JOIN t ON t.k = s.k AND t.ts = (SELECT MAX(o.ts) FROM t AS o WHERE
+    o.k = s.k AND o.ts <= s.ts)`, where the latest of them is asked for: t.k = s.k, t.ts <= s.ts
+    (None: another join).
+
+    Args:
+        select: the query.
+        join: one of its joins.
+        catalog: the tables.
+    """
     from sqlglot import exp
 
     table, on = join.this, join.args.get("on")
     if not isinstance(table, exp.Table) or on is None or join.args.get("side"):
-        return
+        return None
     alias = table.alias_or_name
     stream = list_tables(select, catalog).tables.get(alias)
     if not isinstance(stream, Stream) or join.args.get("method"):
-        return
+        return None
     conjuncts = list(split_conjuncts(on))
     found = [c for c in conjuncts if isinstance(c, exp.EQ) and c.find(exp.Select) is not None]
     rest = [c for c in conjuncts if c not in found]
     if len(found) != 1 or not all(isinstance(c, exp.EQ) for c in rest):
-        return
+        return None
     sides = [found[0].this, found[0].expression]
     queries = [s.this for s in sides if isinstance(s, exp.Subquery)]
     if not any(_is_of(s, alias, stream.timestamp) for s in sides) or len(queries) != 1:
-        return
+        return None
     inside = _read_greatest(queries[0], alias, stream, catalog)
     if inside is None:
-        return
+        return None
     equal = {_sides(c) for c in rest}
     times = [c for c in inside if not isinstance(c, exp.EQ)]
     # what holds of the row holds of those that are looked at, and the other way round
     if {_sides(c) for c in inside if isinstance(c, exp.EQ)} != equal or len(times) != 1:
-        return
-    if _is_before(times[0], alias, stream.timestamp):
-        _put(join, table, [*rest, *times], "")
+        return None
+    return [*rest, *times] if _is_before(times[0], alias, stream.timestamp) else None
 
 
 def _sides(condition: "exp.Expr") -> frozenset[str]:

@@ -170,7 +170,8 @@ class Aggregation:
     rows of which it is not true are no results. `session_us`: a group is a run of rows,
     each at most so long (µs) after the one before, and then begins anew (None: it does not);
     `session_behind_us`: so long before a row is there its time is, if that is not among what is
-    shown.
+    shown. `around`: what is told are groups of these rows while they hold, each counted
+    `multiplicity` times (None: the rows are told).
     The matches are those of the characteristic query ([A] Th. 8.4): its variables are the
     group variables and the arguments.
     """
@@ -184,6 +185,7 @@ class Aggregation:
     panes: Panes | None = None
     session_us: int | None = None
     session_behind_us: int = 0
+    around: "Aggregation | None" = None
 
     @staticmethod
     def shape_of(aggregation: "Aggregation | None") -> object:
@@ -191,15 +193,20 @@ class Aggregation:
         if aggregation is None:
             return None
         shown = aggregation.columns
-        return aggregation.group, [
-            (a.name in shown and a.name, *a.key) for a in aggregation.aggregates
-        ]
+        around = Aggregation.shape_of(aggregation.around)
+        named = [(a.name in shown and a.name, *a.key) for a in aggregation.aggregates]
+        return aggregation.group, named if around is None else (named, around)
 
     @staticmethod
     def session_of(made: "Aggregation | None") -> tuple[int | None, int]:
         """The gap of the sessions that groups are (None: they are none), and how long after their
         times rows are there, in µs."""
         return (None, 0) if made is None else (made.session_us, made.session_behind_us)
+
+    @property
+    def told(self) -> "Aggregation":
+        """What is told: groups of its rows, or its own."""
+        return self if self.around is None else self.around
 
     @property
     def shows_rows(self) -> bool:

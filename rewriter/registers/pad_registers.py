@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.differences.count_rows import COUNT, MULTIPLICITY, rows_leave
 from ontoweir.rewriter.differences.name_columns import is_once, name_tables
 from ontoweir.rewriter.differences.since_first import FIRST, never_leaves, since_first
@@ -160,6 +161,7 @@ class _Padded:
         from sqlglot import exp
 
         written = self._count_rows()
+        self._check_groups()
         late = read_late(written, self.alias, self.stream)
         for call in list_calls(late.select):
             if not is_mark(call):
@@ -171,6 +173,25 @@ class _Padded:
             *self._late_sides(late),
         ]
         return group_sides(late.select, sides, self.scope, ("group", "having", "distinct"))
+
+    def _check_groups(self) -> None:
+        """Raise SqlRefusal for groups by columns of the stream: of those without a value there is a
+        row while some row of the relations has no partner, which a group by itself does not say."""
+        from sqlglot import exp
+
+        group = self.written.args.get("group")
+        for item in [] if group is None else group.expressions:
+            meant = _mean(item, self.written)
+            if any((c.table, c.name) in self.hidden for c in meant.find_all(exp.Column)):
+                raise SqlRefusal(
+                    f"GROUP BY {show_sql(meant)}, of the stream, over a LEFT JOIN of a static "
+                    "relation with it",
+                    why="the rows without a partner are a group without a value, which is there "
+                    "only while there are such rows",
+                    fix="group by columns of the relation; or write JOIN, and ask for the rows "
+                    "without a partner by NOT EXISTS",
+                    line=line_of(item),
+                )
 
     def _late_sides(self, late: LateGroups) -> list[GroupSide]:
         """Of what HAVING says of the latest time, the matches that are not that old."""

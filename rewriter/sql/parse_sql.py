@@ -28,7 +28,7 @@ from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
 from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
-from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StreamColumns
+from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StillSeveral, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
 from ontoweir.rewriter.joins.read_latest import read_latest
@@ -44,6 +44,7 @@ from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
+from ontoweir.rewriter.registers.group_held import group_held
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.sessions.read_sessions import take_session
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
@@ -81,8 +82,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     are disjuncts of their own; an aggregated one may be NULL in the matches.
 
     Args:
-        text: Spark SQL.
-        catalog: the tables.
+        text, catalog: Spark SQL, and its tables.
         name, file: of the query, for messages.
 
     Raises:
@@ -97,21 +97,25 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         whole = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
 
-        def read_whole(one: "exp.Query", free: NullPlaces) -> SpjUnion:
-            tree = settle_phrasings(one, catalog)
-            return reader.read_whole(tree, catalog, name, nullable=free, changing=True)
+        def read_settled(one: "exp.Query", free: NullPlaces = NOWHERE) -> SpjUnion:
+            return reader.read_whole(one, catalog, name, nullable=free, changing=True)
 
-        written, union = read_beside(written, catalog, settle_phrasings, read_whole)
-        if union is not None:
-            return hold_rows(union, catalog)
+        def read_plain(one: "exp.Query", free: NullPlaces) -> SpjUnion:
+            return read_settled(settle_phrasings(one, catalog), free)
+
+        written, held = read_beside(written, catalog, settle_phrasings, read_plain)
+        if held is not None:
+            return hold_rows(held, catalog)
+        if (held := group_held(written, catalog, settle_phrasings, read_settled)) is not None:
+            return held
         written = beside_subqueries(read_as_of(written, catalog), catalog)
         written = settle_phrasings(window_subqueries(written, catalog), catalog)
 
         def read(one: "exp.Select", free: NullPlaces) -> SpjUnion:
             return reader.read((one,), catalog, name, nullable=free, changing=True)
 
-        if (first := read_first(written, catalog, read)) is not None:
-            return hold_rows(first, catalog)
+        if (held := read_first(written, catalog, read)) is not None:
+            return hold_rows(held, catalog)
         written, catalog = read_earlier(written, catalog)
         ended = read_over_latest(written, catalog)
         latest = read_latest(written if ended is None else ended.rows, catalog)
@@ -121,10 +125,10 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             return united
         if latest.key is None:
             return reader.read_whole(latest.tree, catalog, name)
-        free = NullPlaces(shown=frozenset(range(len(latest.tree.selects))) - set(latest.key))
-        made = reader.read_whole(latest.tree, catalog, name, nullable=free, changing=True)
-        standing = Standing(tuple(made.variables[n] for n in latest.key))
-        return hold_rows(replace(made, standing=standing), catalog)
+        places = frozenset(range(len(latest.tree.selects))) - set(latest.key)
+        made = read_settled(latest.tree, NullPlaces(shown=places))
+        key = tuple(made.variables[n] for n in latest.key)
+        return hold_rows(replace(made, standing=Standing(key)), catalog)
     except SqlUnitsDiffer as units:
         raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
     except SqlRefusal as error:
@@ -141,10 +145,6 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             fix="write fewer conditions and terms, and remove superfluous parentheses",
             source=Source(file, 1),
         ) from None
-
-
-class _StillSeveral(Exception):
-    """An expression is of several rows."""
 
 
 class _Reader:
@@ -195,12 +195,12 @@ class _Reader:
         of these at most; else as it is."""
 
         def refuse(trees: AbsenceTrees, known: Catalog, name: str) -> tuple[StreamColumns, Catalog]:
-            raise _StillSeveral
+            raise StillSeveral
 
         made = meet_tables(tree, catalog)
         try:
             stack_rows(made[0], made[1], refuse)
-        except _StillSeveral:
+        except StillSeveral:
             return tree, catalog, ()
         return made
 

@@ -75,6 +75,13 @@ def print_sql(
             fix="look at it with --show plan",
             source=union.source,
         )
+    if union.aggregation is not None and union.aggregation.around is not None:
+        raise QueryError(
+            f"{union.name}, whose groups are of rows that come and go, is not printed as SQL",
+            why="its plan is that of what these rows are made of",
+            fix="look at it with --show plan",
+            source=union.source,
+        )
     if union.aggregation is not None and union.aggregation.session_us is not None:
         raise QueryError(
             f"{union.name}, whose groups are of sessions, is not printed as SQL",

@@ -117,7 +117,7 @@ def _refuse_names(union: SpjUnion, emit: Emit) -> None:
     own += ["multiplicity"] if counted and union.aggregation is None else []
     aggregation = union.aggregation
     aggregation = aggregation or standing.groups
-    names = union.variables if aggregation is None else aggregation.columns
+    names = union.variables if aggregation is None else aggregation.told.columns
     for name in own:
         if name in names:
             raise QueryError(

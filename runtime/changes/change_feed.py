@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 from ontoweir.runtime.changes.end_rows import Spans, end_rows, tell_changes
+from ontoweir.runtime.changes.group_changes import group_changes
 from ontoweir.runtime.changes.keep_latest import keep_latest
 from ontoweir.runtime.changes.sliding_groups import OP, change_schema, slide_groups
 from ontoweir.runtime.changes.standing_groups import group_standing
@@ -62,18 +63,24 @@ class ChangeFeed:
 
 
 def make_sliding_feed(
-    work: AggregateWork, union: SpjUnion, *, snapshots: bool = False
+    work: AggregateWork,
+    union: SpjUnion,
+    *,
+    snapshots: bool = False,
+    groups: AggregateWork | None = None,
 ) -> ChangeFeed:
-    """The feed of groups of sliding windows."""
+    """The feed of groups of sliding windows, or of `groups` of their rows."""
+    told = work if groups is None else groups
     return ChangeFeed(
-        work.aggregation.columns,
+        told.aggregation.columns,
         True,
         True,
         None,
-        change_schema(work),
+        change_schema(told),
         snapshots,
         work,
         delay_us=_find_delay(union),
+        groups=groups,
     )
 
 
@@ -159,6 +166,8 @@ def advance_changes(
         answers: new ones, in order of `at`; all up to `now`, and perhaps later ones.
         now: µs since 1970; nothing is still to come up to it.
     """
+    if feed.sliding is not None and feed.groups is not None:
+        return group_changes(feed.sliding, feed.groups, held, answers, now)
     if feed.sliding is not None:
         return slide_groups(feed.sliding, held, answers, now)
     if feed.group is not None:

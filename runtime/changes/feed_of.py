@@ -3,6 +3,7 @@
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit
 from ontoweir.runtime.changes.change_feed import ChangeFeed, make_feed, make_sliding_feed
+from ontoweir.runtime.changes.group_changes import plan_groups_around
 from ontoweir.runtime.changes.standing_groups import plan_standing_groups
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.configure_run import QueryConfig
@@ -13,7 +14,8 @@ def feed_of(query: QueryConfig) -> ChangeFeed | None:
     emit = query.job.emit
     if query.aggregates is not None and query.aggregates.sliding:
         union, snapshots = query.job.union, emit is Emit.SNAPSHOTS
-        return make_sliding_feed(query.aggregates, union, snapshots=snapshots)
+        groups = plan_groups_around(union, extend_catalog(query.job.catalog, union))
+        return make_sliding_feed(query.aggregates, union, snapshots=snapshots, groups=groups)
     if emit not in CHANGING:
         return None
     union = query.job.union

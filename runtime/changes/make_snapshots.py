@@ -6,6 +6,7 @@ import pyarrow as pa
 from ontoweir.runtime.changes.change_feed import DELTA, ChangeFeed, advance_changes
 from ontoweir.runtime.changes.end_rows import count_standing
 from ontoweir.runtime.changes.few_changes import advance_few_changes
+from ontoweir.runtime.changes.group_changes import groups_around
 from ontoweir.runtime.changes.sliding_groups import OP, standing_groups
 from ontoweir.runtime.changes.standing_groups import group_held, hold_groups
 from ontoweir.runtime.columnar.frame import Array
@@ -41,6 +42,9 @@ def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
         return found.append_column(MULTIPLICITY, pa.array(np.ones(found.num_rows, dtype=np.int64)))
     if feed.ending is not None:
         return count_standing(feed.ending, feed.variables, held).select(names)
+    if feed.sliding is not None and feed.groups is not None:
+        found = groups_around(feed.sliding, feed.groups, held)
+        return found.append_column(MULTIPLICITY, pa.array(np.ones(found.num_rows, dtype=np.int64)))
     if feed.sliding is not None:
         held = standing_groups(feed.sliding, held)
     if feed.first is not None and feed.first.first is not None:

@@ -71,6 +71,11 @@ def slide_groups(
     if not tables:
         return change_schema(work).empty_table(), None
     table = pa.concat_tables(tables, promote_options="default")
+    variables = work.aggregation.group
+    for column, name in zip(name_group(variables), variables, strict=True):
+        if column not in table.column_names:  # there is no match, only that there may be some
+            values = pa.nulls(table.num_rows, work.schema.field(name).type)
+            table = table.append_column(column, values)
     begins, ends = (table.column(name).cast(pa.int64()).to_numpy() for name in (AT, UNTIL))
     seen = begins < ends
     if not seen.all():

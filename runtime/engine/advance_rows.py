@@ -37,9 +37,7 @@ from ontoweir.runtime.groups.bucket_closing import BucketClosing
 from ontoweir.runtime.groups.list_matches import PartMatches, list_matches
 from ontoweir.runtime.groups.value_closing import ValueClosing
 from ontoweir.runtime.ingest.admit_rows import Admitted, ReferenceCheck, admit_rows
-from ontoweir.runtime.ingest.build_members import (
-    MemberBuilder,
-)
+from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
 from ontoweir.runtime.ingest.watch_keys import watch_keys
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel, advance_tables
@@ -127,10 +125,20 @@ def first_time(work: ExecutionContext, admitted: Mapping[str, Admitted]) -> int 
     admitted (µs; None: none was, or it is another query)."""
     if work.aggregates is None or not work.aggregates.begins:
         return None
-    read = base_tables({m.stream for p in work.plans for m in p.form.members}, work.views)
+    read = _list_read(work)
     mine = [a for name, a in admitted.items() if name in read or not work.plans]
     times = (a.times if a.marks is None else a.marks for a in mine)
     return min((int(t.min()) for t in times if len(t)), default=None)
+
+
+def _list_read(work: ExecutionContext) -> set[str]:
+    """The streams that a query reads, itself or as those whose answers it reads."""
+    read = base_tables({m.stream for p in work.plans for m in p.form.members}, work.views)
+    for block in work.blocks:
+        read |= {name for query in block.queries for name in _list_read(query)}
+        if block.meeting is not None:
+            read.add(block.meeting.base)
+    return read
 
 
 def _list_matches(work: AggregateWork, parts: PartRows, begins: int | None) -> pa.Table:

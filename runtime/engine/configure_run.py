@@ -180,11 +180,10 @@ class RunConfig:
 def _list_tables(job: QueryJob) -> set[str]:
     """The tables, and views, that the plans of a query read; of an aggregate without GROUP BY that
     has no plans, as nothing can match, those it names: its row over nothing begins with theirs."""
-    queries = [plan.form.query for plan in job.plans]
     aggregation = job.union.aggregation
-    if not queries and aggregation is not None and not aggregation.group:
-        queries = list(job.union.disjuncts)
-    return {o.table for query in queries for o in query.occurrences}
+    if not job.plans and aggregation is not None and not aggregation.told.group:
+        return tables_of(job.union)
+    return {o.table for plan in job.plans for o in plan.form.query.occurrences}
 
 
 def _select(table: pa.Table, columns: Sequence[str]) -> pa.Table:
@@ -221,7 +220,7 @@ def configure_query(job: QueryJob) -> QueryConfig:
     # groups are distinct as they are; SELECT DISTINCT says nothing of the matches they count
     closing = _find_closing(job, catalog, at_once=aggregation is None)
     aggregates = plan_aggregates(job.union, job.parts, catalog, closing)
-    if aggregation and job.emit in CHANGING and closing is None and not aggregation.group:
+    if aggregation and job.emit in CHANGING and closing is None and not aggregation.told.group:
         aggregates = replace(aggregates, begins=True)
     return QueryConfig(job, aggregates.answers, False, aggregates, blocks)
 

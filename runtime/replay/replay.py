@@ -145,7 +145,7 @@ def _begins_over_nothing(config: RunConfig, request: ReplayRequest) -> bool:
     """Whether a query has a row though nothing can match: without GROUP BY it has one over nothing,
     from the first timestamp of the streams that it names."""
     (query,) = config.queries
-    if query.aggregates is None or query.aggregates.aggregation.group or query.blocks:
+    if query.aggregates is None or query.aggregates.aggregation.told.group:
         return False
     return bool(config.streams) and (request.final or query.aggregates.begins)
 

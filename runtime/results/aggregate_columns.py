@@ -20,6 +20,7 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
 from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
+from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.results.render_results import AT, INSTANT, result_schema
 
 
@@ -131,7 +132,7 @@ def _plain_type(scale: ArgumentScale) -> pa.DataType:
     if scale.kind == "date":
         return pa.date32()
     if scale.kind == "timestamp":
-        return INSTANT
+        return arrow_type(TimestampType())
     if scale.kind in ("text", "boolean"):
         return pa.string() if scale.kind == "text" else pa.bool_()
     if scale.scale is None:

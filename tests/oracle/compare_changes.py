@@ -54,7 +54,7 @@ def compare_changes(
             assert mine == expected[marker], ("snapshots", text, marker)
         ranges = random.randint(2, 4)
         again, _ = replay_here(patch, job, Path(folder, "2.parquet"), **options, ranges=ranges)
-        assert again == whole, text
+        assert again == whole, (text, whole, again)
         live, until = run_live(replace(job, catalog=case.catalog), case, random, Path(folder))
         for marker in range(until + 1):
             found = fold(upto(live, marker), query.names)

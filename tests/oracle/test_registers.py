@@ -158,14 +158,16 @@ def _left(random: Random) -> tuple[str, int]:
 
 
 def _count(random: Random) -> tuple[str, int]:
-    """How many there are, or are not."""
+    """How many there are, or are not, and aggregates of their columns."""
     group = random.sample(["x.g", "x.a"], k=random.choice([0, 1, 1, 2]))
     word, rows = random.choice(["NOT EXISTS", "NOT EXISTS", "EXISTS"]), _rows(random)
     where = f"{word} ({rows}){_mine(random)}"
     if random.random() < 0.3:
         rows = f"SELECT y.h FROM s AS y WHERE y.g IS NOT NULL{_window(random, 'y')}"
         where = f"x.h NOT IN ({rows}){_mine(random)}"
-    columns = [*group, "COUNT(*)"]
+    calls = ["COUNT(*)", "SUM(x.a)", "MAX(x.a)", "COUNT(DISTINCT x.g)", "COUNT(x.a)", "MIN(x.h)"]
+    plain = random.random() < 0.5
+    columns = [*group, *(["COUNT(*)"] if plain else random.sample(calls, k=random.randint(1, 3)))]
     listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(columns))
     rest = f" GROUP BY {', '.join(group)}" if group else ""
     rest += random.choice(["", " HAVING COUNT(*) > 1"]) if group else ""

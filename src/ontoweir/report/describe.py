@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, assert_never
 
+from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.model.criterion import CriterionResult
 from ontoweir.checker.partition.partition import (
@@ -43,6 +44,7 @@ def describe_verdict(
     catalog = extend_catalog(catalog, verdict.union)
     bound, blame = verdict.bound, explain_union(verdict)
     pattern = find_pattern(verdict.union, catalog, closed=verdict.closes_values)
+    changes = None if bound is None else bound_changes(verdict, catalog)
     return {
         "query": verdict.union.name,
         "semantics": "set" if shows_set(verdict.union) else "bag",
@@ -54,6 +56,10 @@ def describe_verdict(
         "bound": {
             "rows": None if bound is None else bound.rows,
             "formula": "∞" if bound is None else bound.formula,
+        },
+        "bound_of_changes": {
+            "rows": None if changes is None else changes.rows,
+            "formula": "∞" if changes is None else changes.formula,
         },
         "conditions": [d.text for d in verdict.conditions],
         "partition": _partition(verdict.partition),

@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.explain.explain_bounded import explain_bounded
 from ontoweir.checker.partition.partition import show_partition
 from ontoweir.checker.repair.changes import DeclareFew, DeclareGap
@@ -80,7 +81,12 @@ def render_verdict(
             Emit.INTERVALS: "each says when it begins and ends (at, until)",
             Emit.CHANGES: "they are written as they begin (+) and end (-)",
         }[emit]
-        console.print(Text(f"  answers end ({pattern}): {told}", style="dim"), soft_wrap=True)
+        line = Text(f"  answers end ({pattern}): {told}", style="dim")
+        if emit is Emit.INTERVALS and verdict.plans is not None:
+            changes = bound_changes(verdict, catalog).rows
+            kept = "finitely many" if changes is None else f"≤ {changes:,}"
+            line.append(f"; with --emit changes or snapshots {kept} rows, with those that hold")
+        console.print(line, soft_wrap=True)
     for inner in verdict.blocks:
         _render_block(inner, console, "  ")
     for block in verdict.union.blocks:

@@ -9,6 +9,7 @@ from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
+from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.windows.choose_emit import Emit
 from ontoweir.run.prepare_jobs import AskedFor, prepare_jobs, refusal
@@ -94,7 +95,8 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     whose answers it reads."""
     grouped = job.union.aggregation
     gap = None if grouped is None else grouped.session_us
-    plain = grouped if grouped is None else replace(grouped, session_us=None)
+    around = None if grouped is None else grouped.around
+    plain = grouped if grouped is None else replace(grouped, session_us=None, around=None)
     alone = replace(job.union, blocks=(), standing=None, aggregation=plain)
     catalog = extend_catalog(job.catalog, job.union)
     printed = print_sql(alone, catalog, comments=False)
@@ -105,6 +107,8 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     parts += [line for plan in job.plans for line in describe_plan(plan)]
     parts += [] if job.union.standing is None else [repr(job.union.standing)]
     parts += [] if gap is None else [f"sessions {gap}"]
+    parts += [] if around is None else [f"around {Aggregation.shape_of(around)} {around.columns}"]
+    parts += [] if around is None else [repr((around.computed, around.having))]
     for block in job.blocks:
         for other in block.queries:
             parts += _describe_job(block.stream.name, other)

@@ -91,3 +91,15 @@ def test_what_may_be_either_is_refused(text: str, line: int) -> None:
 )
 def test_others_are_read(text: str) -> None:
     parse_names(text, CATALOG)
+
+
+@pytest.mark.parametrize("call", ["COUNT(DISTINCT (city))", "MAX(((city)))", "SUM((city))"])
+def test_an_argument_in_parentheses_is_the_argument(call: str) -> None:
+    tree = parse_names(f"SELECT {call} AS n FROM shop", CATALOG)
+    bare = call.replace("(", " ").replace(")", " ").split()
+    assert tree.expressions[0].this.sql() == f"{bare[0]}({' '.join(bare[1:])})"
+
+
+def test_other_parentheses_stay() -> None:
+    text = "SELECT MAX((city + 1) * 2) AS n FROM shop GROUP BY GROUPING SETS ((city), ())"
+    assert parse_names(text, CATALOG).sql() == text

@@ -55,6 +55,24 @@ def test_a_row_over_nothing(source: str, project: Path, run: Run) -> None:
     assert _replay(run, project, sql) == []  # no row of it is updated
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "s WHERE NOT EXISTS (SELECT 1 FROM s b WHERE b.k = s.k AND b.ts <= s.ts)",
+        "s WHERE s.x > 90 AND EXISTS (SELECT 1 FROM s b WHERE b.k = s.k AND b.ts < s.ts)",
+        "(SELECT ts, x, LAG(x) OVER (PARTITION BY k ORDER BY ts) AS y FROM s) AS s WHERE s.y > 99",
+    ],
+)
+def test_a_row_over_no_answers(source: str, project: Path, run: Run) -> None:
+    """Of a query that reads answers it begins with the streams that these are made of."""
+    toml = project / "ontoweir.toml"
+    toml.write_text(PROJECT.replace("[streams.s]", '[streams.s]\nkeys = [["k", "ts"]]'))
+    sql = f"SELECT COUNT(*) AS n, MAX(s.x) AS m FROM {source}"
+    row = {"n": 0, "m": None, "at": "1970-01-01T00:00:03"}
+    assert _replay(run, project, sql, "--final") == [row]
+    assert _replay(run, project, sql, "--emit", "changes") == [{**row, "op": "+"}]
+
+
 def test_none_of_groups(project: Path, run: Run) -> None:
     sql = f"SELECT k, COUNT(*) AS n FROM s WHERE {NEVER} GROUP BY k"
     for more in (("--final",), ("--emit", "changes"), ()):

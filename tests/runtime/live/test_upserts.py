@@ -128,7 +128,7 @@ def make_query(columns: list[str], group: tuple[str, ...] | None, **feed: bool) 
     times = ("at", "until")
     kinds = [pa.timestamp("us") if name in times else pa.int64() for name in columns]
     schema = pa.schema(list(zip(columns, kinds, strict=True)))
-    aggregates = None if group is None else make(aggregation=make(row=group))
+    aggregates = None if group is None else make(aggregation=make(told=make(row=group)))
     made = make(**feed) if feed else None
     return make(name="q", schema=schema, work=make(aggregates=aggregates), feed=made)
 

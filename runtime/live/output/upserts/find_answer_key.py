@@ -17,5 +17,5 @@ def find_answer_key(query: RunningQuery) -> tuple[str, ...] | None:
         return None
     if query.feed is not None and query.feed.snapshots:
         return None
-    row = work.aggregation.row
+    row = work.aggregation.told.row
     return row if set(row) <= set(query.schema.names) else None
