@@ -297,6 +297,7 @@ def _hold(rows: list[dict[str, Any]], minute: int) -> Counter[Any]:
     for row in rows:
         at = row["at"].replace(tzinfo=UTC) - START
         if at <= timedelta(minutes=minute):
-            shown = tuple(v for n, v in row.items() if n not in ("op", "at", "multiplicity"))
+            cells = [v for n, v in row.items() if n not in ("op", "at", "multiplicity")]
+            shown = tuple(v.replace(tzinfo=None) if isinstance(v, datetime) else v for v in cells)
             held[shown] += {"+": 1, "-": -1}[row["op"]] * row.get("multiplicity", 1)
     return +held

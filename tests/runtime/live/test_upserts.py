@@ -191,8 +191,8 @@ def test_a_table_is_on_the_disk_when_it_counts(
     done: list[str] = []
     replace, sync = os.replace, os.fsync
 
-    def note_replace(source: Path, target: Path) -> None:
-        done.append(f"replaced {target.name}")
+    def note_replace(source: str | Path, target: str | Path) -> None:
+        done.append(f"replaced {Path(target).name}")
         replace(source, target)
 
     def note_sync(handle: int) -> None:
