@@ -35,8 +35,8 @@ class MappedRows:
 
 def map_rows(pieces: Sequence[Piece], stream: Stream) -> MappedRows:
     """Row groups of Parquet files that were made of a stream's as pieces of mapped files beside
-    them, whose names end in `.arrow`; the Parquet files are removed. One piece is in memory at a
-    time. Texts that Parquet holds by dictionaries stay so, with one dictionary for each file.
+    them, whose names end in `.arrow`; the Parquet files are removed. A row group, or a piece, is in
+    memory at a time. Texts that Parquet holds by dictionaries stay so, with one dictionary for each file.
 
     Args:
         pieces: in order, those of a file one after the other.

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
@@ -39,6 +40,8 @@ FORMS = {
     "json, kept": 'format = "json", path = "s", sort = true, keep = true',
     "parquet, sorted": 'format = "parquet", path = "s", sort = true',
     "parquet, kept": 'format = "parquet", path = "s", sort = true, keep = true',
+    "arrow": 'format = "arrow", path = "s"',
+    "arrow, kept": 'format = "arrow", path = "s", keep = true',
 }
 READ = {JOIN: {"a", "t"}, SITES: {"a", "t"}, TIMES: {"a", "t"}, WHOLE: {"a", "w"}}
 
@@ -66,6 +69,10 @@ def write_form(folder: Path, seed: int, form: str) -> Catalog:
                 row |= {"v": str(row["v"]), "w": int(row["w"]) if row["w"] % 1 == 0 else row["w"]}
             text = "".join(json.dumps(row) + "\n" for row in lines)
             file.with_suffix(".json").write_text(text)
+        elif form.startswith("arrow"):
+            place = str(file.with_suffix(".arrow"))
+            with pa.OSFile(place, "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+                writer.write_table(table, max_chunksize=60)
         else:
             pq.write_table(table, file, row_group_size=60)
     return make_catalog(folder, make_toml(form))
