@@ -36,7 +36,7 @@ class MappedRows:
 def map_rows(pieces: Sequence[Piece], stream: Stream) -> MappedRows:
     """Row groups of Parquet files that were made of a stream's as pieces of mapped files beside
     them, whose names end in `.arrow`; the Parquet files are removed. A row group, or a piece, is in
-    memory at a time. Texts that Parquet holds by dictionaries stay so, with one dictionary for each file.
+    memory at a time. Texts that Parquet holds by dictionaries stay so, with one for each file.
 
     Args:
         pieces: in order, those of a file one after the other.
