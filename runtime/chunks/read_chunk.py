@@ -10,6 +10,7 @@ import pyarrow as pa
 from ontoweir.errors import DataError, Source
 from ontoweir.runtime.chunks.late_rows import LateRows, concat_late
 from ontoweir.runtime.chunks.portions import Portions
+from ontoweir.runtime.chunks.row_groups import MAPPED
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.sources.coded_texts import concat_rows
@@ -82,7 +83,7 @@ def read_chunk(
         else:
             heapreplace(waiting, (lagging.last_us, number))
     if waiting:
-        limit = waiting[0][0]
+        limit = min(readers[number].complete_us() for _, number in waiting)
         slices = {r.name: r.take(limit) for r in readers}
         now: int | None = limit - 1
     else:
@@ -114,20 +115,31 @@ class _Reader:
             stop_us is not None and self.last_us >= stop_us
         )
 
+    def complete_us(self) -> int:
+        """All rows before this time were read. Verified rows that are mapped are cut between two
+        timestamps where that can be, and then the last one is complete, too."""
+        pieces, place = self.history.pieces, self.ahead
+        low = pieces[place.piece].low if place.piece < len(pieces) and not place.offset else None
+        if low is None or low <= self.last_us or self.history.verified is None:
+            return self.last_us
+        mapped = self.history.disorder is None and pieces[place.piece].file.endswith(MAPPED)
+        return self.last_us + 1 if mapped else self.last_us
+
     def read(self, limit: int, stop_us: int | None) -> int:
         """Read some more rows, of one row group; how many."""
         piece = self.history.pieces[self.ahead.piece]
         read = self.portions.read(self.history, self.ahead, limit, stop_us)
         table = read.table
         stream = self.history.stream
-        times, timed = decode_piece(table, stream, piece, self.ahead.offset)
+        known = self.history.verified is not None
+        times, timed = decode_piece(table, stream, piece, self.ahead.offset, known=known)
         if not timed.all():
             times = np.where(timed, times, BEGINNING)
             filled = np.maximum.accumulate(times) if len(times) else times
             self._check_order(times[timed], np.flatnonzero(timed))
             times = np.maximum(filled, self.last_us)
-        else:
-            self._check_order(times, None)
+        else:  # rows that were verified were seen to be in order
+            self._check_order(times[:1] if known else times, None)
         if timed.any():
             first = int(times[int(np.argmax(timed))])
             self.first_us = min(self.first_us, first)

@@ -11,11 +11,15 @@ from ontoweir.runtime.columnar.frame import Array
 _NONE = np.zeros(0, dtype=np.int64)
 
 
-def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
+def decode_times(column: "pa.ChunkedArray", *, known: bool = False) -> tuple[Array, Array]:
     """Microseconds, and which rows have a timestamp.
 
     Timestamps without a zone, and dates, are UTC; whole numbers are microseconds already; text
     is ISO 8601, and what is not is not a timestamp.
+
+    Args:
+        column: the timestamps.
+        known: every row has one, as was seen before.
 
     Raises:
         ValueError: the column's type holds no timestamps.
@@ -26,7 +30,7 @@ def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
     if pa.types.is_timestamp(kind) and kind.unit == "us" and not column.null_count:
         numbers = [c.view(pa.int64()).to_numpy() for c in column.chunks]
         times = numbers[0] if len(numbers) == 1 else np.concatenate([*numbers, _NONE])
-        return times, _in_years(times)
+        return times, np.ones(len(times), dtype=np.bool_) if known else _in_years(times)
     if pa.types.is_timestamp(kind):
         micros = _timestamps(column)
     elif pa.types.is_date(kind):
@@ -49,7 +53,7 @@ def decode_times(column: "pa.ChunkedArray") -> tuple[Array, Array]:
     if micros.null_count:
         whole = pc.fill_null(whole, 0)
     times = whole.to_numpy().astype(np.int64, copy=False)
-    return times, valid & _in_years(times)
+    return times, valid if known else valid & _in_years(times)
 
 
 def _in_years(times: Array) -> Array:

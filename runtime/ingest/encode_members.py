@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -11,14 +12,15 @@ from ontoweir.checker.model.normal_form import Member, NormalForm
 from ontoweir.mappings.model.catalog import Catalog, Column, FloatType, StringType
 from ontoweir.rewriter.model.spj import Attribute
 from ontoweir.runtime.columnar.encode import Encoded, as_texts, by_codes, encode_column
-from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.frame import Array, list_true
 from ontoweir.runtime.ingest.admit_rows import Admitted, ColumnMemory
 from ontoweir.runtime.ingest.encode_statics import Arrival, find_present, null_attributes
 from ontoweir.runtime.ingest.find_buckets import find_buckets
 from ontoweir.runtime.ingest.select_candidates import (
-    Limits,
     Selection,
-    compare_pieces,
+    find_wanted,
+    keep_selected,
+    pick_pieces,
     plain_pieces,
 )
 from ontoweir.runtime.pool.hash_slots import EMPTY
@@ -142,24 +144,11 @@ class MemberEncoder:
         members often want the same."""
         selected = self._memory(stream, *(limits[0] for limits in selection)).selected
         if selection not in selected:
-            good: Array | None = None
-            for limits in selection:
-                mask = self._within(stream, limits)
-                if mask is not None:
-                    good = mask if good is None else good & mask
-            selected[selection] = None if good is None else np.flatnonzero(good)
+            names = [limits[0] for limits in selection]
+            masks = self._memory(stream, *names).masks
+            good = keep_selected(selection, partial(self._plain, stream), masks)
+            selected[selection] = None if good is None else list_true(good)
         return selected[selection]
-
-    def _within(self, stream: str, limits: Limits) -> Array | None:
-        """Which rows lie within limits (None: all, or not known)."""
-        masks = self._memory(stream, limits[0]).masks
-        if limits not in masks:
-            masks[limits] = self._compare(stream, limits)
-        return masks[limits]
-
-    def _compare(self, stream: str, limits: Limits) -> Array | None:
-        pieces = self._plain(stream, limits[0])
-        return None if pieces is None else compare_pieces(pieces, *limits[1:])
 
     def _plain(self, stream: str, name: str) -> Sequence[Array] | None:
         """A column of whole numbers (plain_pieces)."""
@@ -202,7 +191,7 @@ class MemberEncoder:
             return known.take(index)
         values = self.values(stream, name)
         plain = self._plain(stream, name) if values.null_count == 0 else None
-        some = take_rows(values, index) if plain is None else pa.array(_pick(plain, index))
+        some = take_rows(values, index) if plain is None else pa.array(pick_pieces(plain, index))
         memory.some[key] = _encode_values(some, column, unit, pool, f"{stream}.{name}")
         return memory.some[key]
 
@@ -238,12 +227,9 @@ class MemberEncoder:
     def unite(self, stream: str) -> Array | None:
         """The rows of a stream, by number, that any member wants (None: not known)."""
         if stream not in self.unions:
-            mask = np.zeros(len(self.admitted[stream].steps), dtype=np.bool_)
-            for selection in self.wanted.get(stream, ()):
-                index = self._select(stream, selection)
-                mask[slice(None) if index is None else index] = True
-            known = bool(self.wanted.get(stream))
-            self.unions[stream] = np.flatnonzero(mask) if known else None
+            wanted = self.wanted.get(stream, ())
+            masks = self._memory(stream, *(limits[0] for one in wanted for limits in one)).masks
+            self.unions[stream] = find_wanted(wanted, partial(self._plain, stream), masks)
         return self.unions[stream]
 
     def _look_up(
@@ -318,19 +304,6 @@ class MemberEncoder:
 def _filled(count: int) -> Encoded:
     """A column whose values nobody looks at, none of which is NULL."""
     return Encoded(np.zeros(count, np.int64), np.ones(count, np.bool_))
-
-
-def _pick(chunks: Sequence[Array], index: Array) -> Array:
-    """The rows at an ascending index, of a column in pieces."""
-    if len(chunks) == 1:
-        return chunks[0][index]
-    starts = np.cumsum([0, *map(len, chunks)])
-    cuts = np.searchsorted(index, starts)
-    picked = [
-        chunk[index[first:last] - start]
-        for chunk, start, first, last in zip(chunks, starts, cuts, cuts[1:], strict=False)
-    ]
-    return np.concatenate(picked) if picked else np.zeros(0, dtype=np.int64)
 
 
 def _encode_values(

@@ -5,8 +5,9 @@ found here may be too much, never too little: comparisons of whole numbers with 
 the declared or implied domains of such columns.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, MutableMapping, Sequence
 from fractions import Fraction
+from functools import cache
 from math import ceil, floor
 
 import numpy as np
@@ -16,12 +17,16 @@ import pyarrow.compute as pc
 from ontoweir.checker.model.normal_form import Kind, Member, NormalForm
 from ontoweir.mappings.model.catalog import IntType, Stream
 from ontoweir.rewriter.model.spj import Compare, Constant, Op
-from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.frame import Array, list_true
 
 Limits = tuple[str, int | None, int | None]
 """A column, and the least and greatest value wanted of it."""
 
 Selection = tuple[Limits, ...]
+PiecesOf = Callable[[str], Sequence[Array] | None]
+"""A column of whole numbers by its name, in the pieces that were read (None: it is none)."""
+Masks = MutableMapping[Limits, Array | None]
+"""Which rows keep limits (None: all, or not known)."""
 
 
 def select_candidates(member: Member, form: NormalForm, stream: Stream) -> Selection:
@@ -102,9 +107,52 @@ def plain_pieces(column: "pa.ChunkedArray") -> Sequence[Array] | None:
     return [c.to_numpy() for c in whole.chunks]
 
 
-def compare_pieces(pieces: Sequence[Array], low: int | None, high: int | None) -> Array:
-    """Which rows of a column lie within limits."""
-    mask = np.ones(sum(map(len, pieces)), dtype=np.bool_)
+def pick_pieces(pieces: Sequence[Array], index: Array) -> Array:
+    """The rows at an ascending index, of a column in pieces."""
+    if len(pieces) == 1:
+        return pieces[0][index]
+    starts = np.cumsum([0, *map(len, pieces)])
+    cuts = np.searchsorted(index, starts)
+    picked = [
+        piece[index[first:last] - start]
+        for piece, start, first, last in zip(pieces, starts, cuts, cuts[1:], strict=False)
+    ]
+    return np.concatenate(picked) if picked else np.zeros(0, dtype=np.int64)
+
+
+def keep_selected(selection: Selection, pieces: PiecesOf, masks: Masks) -> Array | None:
+    """Which rows keep all of some limits (None: all, or not known).
+
+    Args:
+        selection: the limits.
+        pieces: a column by its name (plain_pieces).
+        masks: which rows keep limits; those that are not there yet are added.
+    """
+    good: Array | None = None
+    for limits in selection:
+        if limits not in masks:
+            column = pieces(limits[0])
+            masks[limits] = None if column is None else _within(column, *limits[1:])
+        if (mask := masks[limits]) is not None:
+            good = mask if good is None else good & mask
+    return good
+
+
+def find_wanted(selections: Collection[Selection], pieces: PiecesOf, masks: Masks) -> Array | None:
+    """The rows, by number, that keep all limits of one of some selections (None: all, or not
+    known): as keep_selected has them."""
+    wanted: Array | None = None
+    for selection in selections:
+        good = keep_selected(selection, pieces, masks)
+        if good is None:
+            return None
+        wanted = good if wanted is None else wanted | good
+    return None if wanted is None else list_true(wanted)
+
+
+def _within(pieces: Sequence[Array], low: int | None, high: int | None) -> Array:
+    """Which rows of a column lie within limits, one at least."""
+    mask = np.empty(sum(map(len, pieces)), dtype=np.bool_)
     start = 0
     for values in pieces:
         mine = mask[start : start + len(values)]
@@ -125,20 +173,7 @@ def find_rows(table: pa.Table, selections: Collection[Selection]) -> Array | Non
         table: has the columns that are compared.
         selections: what some members want.
     """
-    masks: dict[Limits, Array | None] = {}
-    union: Array | None = None
-    for selection in selections:
-        good: Array | None = None
-        for limits in selection:
-            if limits not in masks:
-                pieces = plain_pieces(table.column(limits[0]))
-                masks[limits] = None if pieces is None else compare_pieces(pieces, *limits[1:])
-            if (mask := masks[limits]) is not None:
-                good = mask if good is None else good & mask
-        if good is None:
-            return None
-        union = good if union is None else union | good
-    return None if union is None else np.flatnonzero(union)
+    return find_wanted(selections, cache(lambda name: plain_pieces(table.column(name))), {})
 
 
 def in_dates(member: Member, steps: Array) -> Array:

@@ -33,7 +33,7 @@ class Rest:
 
 
 def decode_piece(
-    table: pa.Table, stream: Stream, piece: Piece, offset: int = 0
+    table: pa.Table, stream: Stream, piece: Piece, offset: int = 0, *, known: bool = False
 ) -> tuple[Array, Array]:
     """The timestamps of rows of a piece (µs), and which rows have one.
 
@@ -41,12 +41,13 @@ def decode_piece(
         table: the rows, with the timestamp as it is held.
         stream: whose they are.
         piece: where they are from; `offset`: so many rows after its first.
+        known: every row has one, as was seen before.
 
     Raises:
         DataError: they are of a type that holds no timestamps.
     """
     try:
-        times, timed = decode_times(table.column(stream.timestamp))
+        times, timed = decode_times(table.column(stream.timestamp), known=known)
     except ValueError as error:
         raise DataError(
             f"the timestamps of {stream.name} cannot be used: {error}",

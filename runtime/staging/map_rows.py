@@ -35,8 +35,8 @@ class MappedRows:
 
 def map_rows(pieces: Sequence[Piece], stream: Stream) -> MappedRows:
     """Row groups of Parquet files that were made of a stream's as pieces of mapped files beside
-    them, whose names end in `.arrow`; the Parquet files are removed. A row group, or a piece, is in
-    memory at a time. Texts that Parquet holds by dictionaries stay so, with one for each file.
+    them, whose names end in `.arrow`; the Parquet files are removed. A row group, and a piece, are
+    in memory at a time. Texts that Parquet holds by dictionaries stay so, with one for each file.
 
     Args:
         pieces: in order, those of a file one after the other.
@@ -63,7 +63,8 @@ def map_rows(pieces: Sequence[Piece], stream: Stream) -> MappedRows:
             schema = schema.set(schema.get_field_index(name), pa.field(name, CODED))
         schema = _narrow(schema, opened.metadata, stream)
         texts = _unite_texts(groups, coded)
-        tables = (table.cast(schema) for table in _read_rows(groups, texts, rows))
+        parts = _read_rows(groups, texts, (stream.timestamp, rows))
+        tables = (table.cast(schema) for table in parts)
         made += spool_arrow(stream, _note_filled(tables, filled), schema, place)
         os.unlink(file)
     return MappedRows(tuple(made), frozenset(filled))
@@ -110,9 +111,10 @@ def _unite_texts(groups: Sequence[Piece], coded: Sequence[str]) -> dict[str, "pa
 
 
 def _read_rows(
-    groups: Sequence[Piece], texts: Mapping[str, "pa.Array"], rows: int
+    groups: Sequence[Piece], texts: Mapping[str, "pa.Array"], cut: tuple[str, int]
 ) -> Iterator[pa.Table]:
-    """The rows of a file, about so many at a time, with the dictionaries given."""
+    """The rows of a file with the dictionaries given, so many at a time at most, and cut between
+    two timestamps; `cut`: the column of these, and how many rows."""
     held: list[pa.Table] = []
     count = 0
     for piece in groups:
@@ -121,15 +123,23 @@ def _read_rows(
             place = table.column_names.index(name)
             column = _recode(table.column(name), dictionary)
             table = table.set_column(place, pa.field(name, CODED), column)
-        for start in range(0, table.num_rows, rows):
-            part = table.slice(start, rows)
-            if held and count + part.num_rows > rows:
-                yield pa.concat_tables(held)
-                held, count = [], 0
-            held.append(part)
-            count += part.num_rows
-    if held:
+        held.append(table)
+        count += table.num_rows
+        while count > cut[1]:
+            whole = pa.concat_tables(held)
+            rows = _find_cut(whole.column(cut[0]), cut[1])
+            yield whole.slice(0, rows)
+            held = [whole.slice(rows)]
+            count -= rows
+    if count:
         yield pa.concat_tables(held)
+
+
+def _find_cut(times: "pa.ChunkedArray", rows: int) -> int:
+    """The most rows, so many at most, after which another timestamp begins; so many, where less
+    than half of them would be left."""
+    first = int(pc.index(times.slice(0, rows + 1), times[rows]).as_py())
+    return first if first > rows // 2 else rows
 
 
 def _recode(values: "pa.ChunkedArray", dictionary: "pa.Array") -> "pa.ChunkedArray":
