@@ -221,3 +221,11 @@ def test_times_of_a_unit_have_the_codes_of_their_steps(seed: int) -> None:
     codes, count = frames.group_codes(columns, rows)
     assert count == len(places)
     assert codes.tolist() == [places[row] for row in told]
+
+
+@pytest.mark.parametrize("share", [0, 0.01, 0.05, 0.09, 0.1, 0.5, 1])
+def test_true_rows_are_listed_whatever_their_share(share: float) -> None:
+    random = np.random.default_rng(7)
+    for rows in (0, 1, 7, 30, 400):
+        mask = random.random(rows) < share
+        assert frames.list_true(mask).tolist() == np.flatnonzero(mask).tolist()

@@ -21,7 +21,7 @@ from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted, ColumnMemory, _off_step
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
-from ontoweir.runtime.ingest.select_candidates import Selection, select_candidates
+from ontoweir.runtime.ingest.select_candidates import Selection, find_rows, select_candidates
 from ontoweir.runtime.pool.string_pool import StringPool
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import make_case
@@ -204,3 +204,39 @@ def test_what_one_query_made_of_columns_serves_others(tmp_path: Path) -> None:
     pool = StringPool()
     assert first._encode("X", "a", 1, pool) is second._encode("X", "a", 1, pool)
     assert first._encode("X", "a", 2, pool).values.tolist() == [2, 4, 6]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_that_some_member_wants_are_those_of_any(seed: int) -> None:
+    """Of columns in several pieces; one whose values are no whole numbers says nothing."""
+    random = Random(seed)
+    pieces = [random.randint(0, 60) for _ in range(3)]
+    kinds = {"a": pa.int8(), "b": pa.int64(), "x": pa.float64()}
+    table = pa.table(
+        {
+            name: pa.chunked_array(
+                [pa.array(random.choices(range(9), k=n), kind) for n in pieces], kind
+            )
+            for name, kind in kinds.items()
+        }
+    )
+    ends = [None, *range(9)]
+    selections = {
+        tuple((name, random.randint(0, 8), random.choice(ends)) for name in random.sample("abx", n))
+        for n in random.choices([1, 2, 3], k=random.randint(1, 4))
+    }
+    known = [[limits for limits in one if limits[0] != "x"] for one in selections]
+    found = find_rows(table, selections)
+    if not all(known):
+        assert found is None
+        return
+    wanted = [
+        n
+        for n, row in enumerate(table.to_pylist())
+        if any(
+            all(low <= row[name] <= (8 if high is None else high) for name, low, high in one)
+            for one in known
+        )
+    ]
+    assert found is not None
+    assert found.tolist() == wanted

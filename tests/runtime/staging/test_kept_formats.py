@@ -4,17 +4,26 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ontoweir.cache.open_cache import open_cache
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 from ontoweir.run.replay_query import ReplayOptions, replay_query
+from ontoweir.runtime.chunks import portions
+from ontoweir.runtime.chunks.read_chunk import Chunk
+from ontoweir.runtime.replay import replay
+from ontoweir.runtime.replay.ranges import prefetch_chunks
+from ontoweir.runtime.sources import identify_file
 from ontoweir.runtime.staging import map_rows as module
+from ontoweir.runtime.staging.kept_manifest import read_manifest
 from tests.runtime.harness import read_rows
 
 TOML = """
@@ -77,11 +86,24 @@ def _write(folder: Path, random: Random, form: str, rows: int) -> None:
 def _answer(folder: Path, sql: str, toml: str) -> list[str]:
     (folder / "ontoweir.toml").write_text(toml)
     (folder / "q.sql").write_text(sql)
-    workspace = Workspace(load_project(folder, environ={}))
+    cache = open_cache(str(folder / "cache"))
+    workspace = Workspace(load_project(folder, environ={}), cache=cache)
     output = folder / "out.parquet"
     options = ReplayOptions(output, progress=False, final=sql is SUMS)
     replay_query(workspace, workspace.compile_sql(folder / "q.sql"), options)
     return sorted(map(str, read_rows(output)))
+
+
+def _check_whole(chunks: list[Chunk]) -> None:
+    """Of the last replay, which had several chunks, no timestamp is in two; in some the last one
+    is complete though more follow."""
+    begins = max(n for n, chunk in enumerate(chunks) if chunk.before["s"].piece == 0)
+    later = [c for c in chunks[begins:] if len(c.slices["s"].times)]
+    assert len(later) > 3
+    for before, after in pairwise(later):
+        assert before.now_us is not None
+        assert before.slices["s"].times[-1] <= before.now_us < after.slices["s"].times[0]
+    assert any(c.slices["s"].times[-1] == c.now_us for c in later[:-1])
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrow"])
@@ -89,7 +111,24 @@ def _answer(folder: Path, sql: str, toml: str) -> list[str]:
 def test_kept_as_read(
     form: str, more: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_FEWEST", 40)  # so that there are several pieces
+    for name in ("_FEWEST", "_MOST"):
+        monkeypatch.setattr(module, name, 40)  # so that there are several pieces, and chunks
+    for place, names in (
+        (replay, ("_FEWEST", "_MOST")),
+        (prefetch_chunks, ("FEWEST", "PORTION")),
+        (portions, ("FEWEST", "PORTION")),
+    ):
+        for name in names:
+            monkeypatch.setattr(place, name, 41)
+    monkeypatch.setattr(identify_file, "_SETTLED", -(10**12))  # files count as settled at once
+    chunks: list[Chunk] = []
+    plain_read = vars(prefetch_chunks)["read_chunk"]
+
+    def noted(*given: Any) -> Chunk:
+        chunks.append(plain_read(*given))
+        return chunks[-1]
+
+    monkeypatch.setattr(prefetch_chunks, "read_chunk", noted)
     for seed in range(2):
         folder = tmp_path / str(seed)
         folder.mkdir()
@@ -101,5 +140,16 @@ def test_kept_as_read(
             kept = toml.replace("MORE", f"{more}, keep = true")
             assert _answer(folder, sql, kept) == plain  # made, or made again for more columns
             assert _answer(folder, sql, kept) == plain
+            _check_whole(chunks)
+            chunks.clear()
+        (manifest,) = (folder / ".ontoweir").rglob("manifest.json")
+        known = read_manifest(manifest)
+        assert known is not None
+        pieces = known.list_pieces(manifest.parent, ())
+        assert len(pieces) > 4
+        for before, after in pairwise(pieces):
+            assert before.high is not None
+            assert after.low is not None
+            assert before.high < after.low or before.file != after.file
         (mapped,) = {f.parent for f in (folder / ".ontoweir").rglob("*.arrow")}
         assert not list(mapped.glob("*.parquet"))
