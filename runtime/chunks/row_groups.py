@@ -189,7 +189,7 @@ class RowGroups:
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
         table = add_absent(table, wanted, piece, history.stream)
-        return table if history.staged else convert_table(table, history.stream)
+        return _convert(table, history)
 
     def scan(
         self,
@@ -225,7 +225,7 @@ class RowGroups:
                 texts = None if late is None else LateTexts(late, history, pages, read)
                 for part in _read_group(source, footer, piece, early, rows):
                     table = add_absent(part, early, piece, history.stream)
-                    table = table if history.staged else convert_table(table, history.stream)
+                    table = _convert(table, history)
                     yield ReadRows(table) if texts is None else texts.split(table)
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
@@ -264,6 +264,13 @@ def _open_late(
         return {}
     places = {n: p for n, p in footer.texts.items() if n in late.names}
     return open_pages(source, footer.metadata, piece.group, places)
+
+
+def _convert(table: pa.Table, history: History) -> pa.Table:
+    """The columns as declared, of rows that are read from a stream's own files."""
+    if history.staged:
+        return table
+    return convert_table(table, history.stream, timed=history.verified is not None)
 
 
 def _list_wanted(history: History) -> list[str]:

@@ -22,15 +22,16 @@ _MARK = "\x1f"
 """Before what BAD says of a row that is none, where else it names a column."""
 
 
-def convert_table(table: pa.Table, stream: Stream) -> pa.Table:
+def convert_table(table: pa.Table, stream: Stream, *, timed: bool = False) -> pa.Table:
     """A stream's rows with their columns, but for the timestamp, as declared, dictionaries of texts
-    as such; with BAD where some value is not of its type."""
+    as such; with BAD where some value is not of its type; `timed`: every row has a timestamp, as
+    was seen before."""
     bad: list[tuple[str, Array]] = []
     for place, name in enumerate(table.column_names):
         column = stream.column(name)
         if column is None:
             kind = plain_type(table.column(name).type)
-            if name == stream.timestamp and not pa.types.is_null(kind):
+            if name == stream.timestamp and not timed and not pa.types.is_null(kind):
                 bad += _find_far(table, name, kind)
             continue
         coded = keep_coded(table.column(name)) if isinstance(column.type, StringType) else None
