@@ -19,6 +19,8 @@ from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_ordered import decode_piece
 
 BEGINNING = -(1 << 62)
+_SHORT = 8
+"""A chunk may lack one in so many of the rows that it should have: pieces are not cut for these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +72,11 @@ def read_chunk(
     portion = max(1, rows_per_chunk // max(1, len(readers)))
     waiting = [(r.last_us, n) for n, r in enumerate(readers) if not r.finished(stop_us)]
     heapify(waiting)
+    enough = rows_per_chunk - rows_per_chunk // _SHORT
     rows, first_us = 0, min((r.first_us for r in readers), default=BEGINNING)
     while waiting:
         last_us, number = waiting[0]
-        if rows >= rows_per_chunk and first_us < last_us:
+        if rows >= enough and first_us < last_us:
             break
         lagging = readers[number]
         rows += lagging.read(portion, stop_us)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 _CHUNK_BYTES = 32 << 20
 """Of the columns in use."""
-_FEWEST, _MOST = 50_000, 1_000_000
+_FEWEST, _MOST = 50_000, 524_288
 """Rows of a chunk."""
 
 

@@ -42,7 +42,7 @@ _THINNEST = 8
 """Of rows that are left out, one in so many counts as held, so that no chunk takes too long."""
 _BESIDE = 2
 """Portions that are admitted beside each other."""
-_TIDY = 4
+_TIDY = 8
 """Chunks after which Arrow gives back what its threads have freed, which it keeps otherwise."""
 
 

@@ -12,6 +12,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any, TypeAlias, assert_never
 
 import pyarrow as pa
@@ -148,6 +149,8 @@ class GroupDelta:
     first_us: int | None
 
 
+_REPORT_SECONDS = 0.1
+"""How long a task goes on without a word where nothing is answered."""
 _prepared: dict[str, PreparedWork] = {}
 
 
@@ -234,7 +237,7 @@ def _replay(
     coming = read_chunks(work, histories, checks, state.cursors, span, wanted=thinned)
     chunks = held.enter_context(closing(coming))
     later = held.enter_context(write_behind())
-    told = progress_file(task.folder, task.index)
+    told, due = progress_file(task.folder, task.index), 0.0
     for chunk, found in chunks:
         before, kept = state, enforce_rules(work.rules, found, state.rules, chunk.now_us)
         admitted = kept.admitted
@@ -278,7 +281,10 @@ def _replay(
         most = max(most, state.rows)
         check_bound(work, state)
         drop_old(work.spill, before.spilled, state.spilled)
-        later(partial(_report, write, told, progress, on_progress))
+        now = monotonic()
+        if write is not _nothing or now >= due or chunk.done:
+            later(partial(_report, write, told, progress, on_progress))
+            due = now + _REPORT_SECONDS
     if at_end:
         write, progress = _finish(work, task, state.groups, progress)
         later(partial(_report, write, told, progress, on_progress))
