@@ -7,12 +7,12 @@ from pyspark.sql import SparkSession
 
 from ontoweir.registry import share_intake
 from ontoweir.registry.share_intake import SharedEntries
-from tests.runtime.live.test_run_live import write_history
-from tests.runtime.live.test_serving import open_queries, register, serve
+from tests.runtime.live.test_run_live import open_queries, write_history
+from tests.runtime.live.test_serving import register, serve
 
 
 def count_jobs(spark: SparkSession) -> int:
-    return int(spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs())  # type: ignore[union-attr]
+    return int(spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs())
 
 
 def test_local_files_are_listed_without_a_job_of_sparks(
