@@ -21,6 +21,8 @@ from ontoweir.runtime.sources.read_source import Located, drop_empty, unreadable
 from ontoweir.runtime.spark.redact_secrets import resolve_options
 
 _NOT_READING = LISTING - {"recursivefilelookup"}
+_FEW = 1 << 14
+"""Rows of a row group that are read by one thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,10 @@ def _read_piece(history: History, file: ArrivedFile, piece: Piece) -> pa.Table:
             twice = next((n for n in wanted if names.count(n) > 1), None)
             if twice is not None:
                 raise unreadable(piece.file, ValueError(f"it has the column {twice} twice"))
-            rows = opened.read_row_group(piece.group, columns=[n for n in wanted if n in there])
+            names = [n for n in wanted if n in there]
+            # to give few rows to other threads takes longer than to read them
+            aside = piece.rows > _FEW
+            rows = opened.read_row_group(piece.group, columns=names, use_threads=aside)
     except (OSError, pa.ArrowException) as error:
         if piece.file != file.path:
             raise  # it is ours, and no fault of the file's

@@ -22,6 +22,7 @@ from ontoweir.runtime.live.arrivals.read_stream import (
 )
 from ontoweir.runtime.live.checkpoint.restore_spark import TICKS
 from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import BAD, quote_spark_name
 
@@ -94,11 +95,20 @@ def open_sources(
             frame = _open_source(session, home, held, observed=observed)
         whole = frame if whole is None else whole.unionByName(frame, allowMissingColumns=True)
     assert whole is not None
+    _list_here(job, session)
     order = [[h.stream.name for h in held] for held in plan.sources]
     if job.idle_seconds:
         order.append(TICKS)
         whole = whole.unionByName(_ticks(session), allowMissingColumns=True)
     return _observe(whole, job), LiveSources(listed, numbers, folders, order, observed)
+
+
+def _list_here(job: LiveJob, session: "SparkSession") -> None:
+    """Let Spark list local files in the driver, however many a micro-batch brings: from 32 on it
+    would run a job with a task for each file, which takes some 5 ms of CPU a file."""
+    paths = [h.stream.data.path or "" for h in job.histories if is_listed(h.stream)]
+    if all("://" not in local_path(path) for path in paths):
+        session.conf.set("spark.sql.sources.parallelPartitionDiscovery.threshold", "1000000")
 
 
 def _ticks(spark: "SparkSession") -> "DataFrame":

@@ -24,6 +24,9 @@ INTAKE, TOPICS = ".intake", ".intake-of-topics"
 read files alone, which no broker keeps waiting, and of those that read Kafka."""
 _QUIET = 0.5
 """Seconds without a micro-batch after which everything that is there is taken to be listed."""
+_AT_ONCE = 10
+"""Entries whose status is brought up to date in one turn, of about a second: each has three files,
+and to replace them delays the steps, which wait for the same disk."""
 
 
 @dataclass(slots=True)
@@ -41,6 +44,8 @@ class SharedEntries:
     streams: dict[str, "Stream"] = field(default_factory=dict)
     failed: dict[str, OntoweirError] = field(default_factory=dict)
     dead: bool = False
+    waiting: dict[str, None] = field(default_factory=dict)
+    """Entries whose status has to be looked at, the one that has waited longest first."""
 
     def join(self, running: RunningEntry, streams: "Mapping[str, Stream]") -> None:
         """Let an entry take part; it has been prepared."""
@@ -98,13 +103,23 @@ class SharedEntries:
             self._end_all(gone)
         else:
             self._end_failed()
-            until = time.monotonic() + seconds
-            for running in list(self.entries.values()):
-                # between steps: what both do takes turns
-                self.run.intake.await_pause(until - time.monotonic())
-                self.show(running)
+            self._show_some(time.monotonic() + seconds)
             if over and self.options.once and self.run.intake.is_even:
                 self._end_all(None)
+
+    def _show_some(self, until: float) -> None:
+        """Bring the status of those that have waited longest up to date, of as many as one turn
+        allows; between steps until then (monotonic), as what both do takes turns."""
+        self.waiting |= dict.fromkeys(self.entries)  # those that wait keep their places
+        shown = 0
+        for id_ in list(self.waiting):
+            running = self.entries.get(id_)
+            if running is not None:
+                if shown == _AT_ONCE:
+                    return
+                self.run.intake.await_pause(until - time.monotonic())
+                shown += self.show(running)
+            self.waiting.pop(id_, None)
 
     def _advance(self, seconds: float) -> bool:
         """Whether Spark has listed all that it is to list."""
@@ -153,8 +168,8 @@ class SharedEntries:
         running.status |= {**counts, "rejects": dict(state.reasons)}
         self.shown[running.entry.id] = state, self.run.intake.clock.seconds
 
-    def show(self, running: RunningEntry) -> None:
-        """Bring an entry's status and metrics up to date, if something has come."""
+    def show(self, running: RunningEntry) -> bool:
+        """Bring an entry's status and metrics up to date, if something has come: whether it has."""
         from ontoweir.runtime.live.measure_batch import measure_batch
         from ontoweir.runtime.live.stage_clock import show_stages
         from ontoweir.runtime.live.write_metrics import write_metrics
@@ -162,7 +177,7 @@ class SharedEntries:
         found = self.run.intake.find(running.entry.id)
         before, clocked = self.shown[running.entry.id]
         if found is None or found.state.batch == before.batch:
-            return
+            return False
         now = self.run.intake.clock.seconds
         job, state, stages = found.job, found.state, show_stages(clocked, now)
         taken = sum(stages.values())
@@ -179,6 +194,7 @@ class SharedEntries:
         except OntoweirError as error:
             self.run.intake.leave(running.entry.id)
             self.failed[running.entry.id] = error
+        return True
 
 
 def open_shared(
