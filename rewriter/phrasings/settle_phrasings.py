@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.differences.compare_windows import compare_windows
+from ontoweir.rewriter.differences.join_difference import join_difference
 from ontoweir.rewriter.differences.join_replaced import join_replaced
 from ontoweir.rewriter.differences.last_in_window import last_in_window
 from ontoweir.rewriter.differences.subtract_windows import subtract_windows
@@ -100,7 +101,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     name_items(tree)
     tree = name_presence(open_rows(tree, catalog), catalog)
     tree = count_registered(pad_registers(tree, catalog), catalog)
-    tree = compare_last(compare_windows(subtract_windows(tree, catalog), catalog), catalog)
+    tree = join_difference(subtract_windows(tree, catalog), catalog)
+    tree = compare_last(compare_windows(tree, catalog), catalog)
     tree = last_in_window(join_replaced(tree, catalog), catalog)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     for select in list(tree.find_all(exp.Select)):

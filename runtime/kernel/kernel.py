@@ -224,6 +224,7 @@ class _Chunk:
         summed = (
             not table.frontier
             and not table.matched
+            and table.latest is None
             and (
                 not table.kept
                 or (
