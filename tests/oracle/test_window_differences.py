@@ -63,7 +63,7 @@ def _set(random: Random) -> tuple[str, list[str]]:
 def _joined(random: Random) -> tuple[str, list[str]]:
     """A difference as a table, by itself or joined with others."""
     columns = random.sample(["h", "a", "g"], k=random.choice([1, 2, 2]))
-    tie = random.choice([c for c in columns])
+    tie = random.choice(list(columns))
     first, other = _side(random, columns), _side(random, columns)
     if random.random() < 0.3:
         first = f"({first} UNION ALL {_side(random, columns)})"
