@@ -39,6 +39,7 @@ from ontoweir.rewriter.registers.compare_last import compare_last
 from ontoweir.rewriter.registers.compare_presence import compare_presence
 from ontoweir.rewriter.registers.count_registered import count_registered
 from ontoweir.rewriter.registers.name_presence import name_presence
+from ontoweir.rewriter.registers.nest_static import nest_static
 from ontoweir.rewriter.registers.open_rows import open_rows
 from ontoweir.rewriter.registers.pad_registers import pad_registers
 from ontoweir.rewriter.sessions.name_spark_windows import name_spark_windows
@@ -61,6 +62,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
       is computed of a column, and has a type; functions over windows are called as written;
     - EXCEPT, NOT EXISTS, EXISTS and the latest of a key of rows in windows are groups of rows;
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
+    - EXISTS of static relations beside joins of streams is a condition of one row;
     - EXISTS in the ON of an inner join is in WHERE; inside of OR, or of an expression, it is one of
       parts that exclude each other;
     - DISTINCT ON is the row whose number is 1, and of the greatest time of its key there is no
@@ -94,7 +96,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     from sqlglot import exp
 
     compare_presence(tree)
-    tree = split_groupings(tree, catalog)
+    tree = nest_static(split_groupings(tree, catalog), catalog)
     tree = lead_latest(name_greatest(tree, catalog), catalog)
     narrow_stars(tree, catalog)
     spell_nulls(tree, catalog)
