@@ -28,9 +28,9 @@ def nest_static(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
-    where = tree.args.get("where")
-    if not isinstance(tree, exp.Select) or where is None:
+    if not isinstance(tree, exp.Select) or not tree.args.get("where"):
         return tree
+    where: exp.Expr = tree.args["where"]
     scope = list_tables(tree, catalog)
     streams = [a for a, t in scope.tables.items() if isinstance(t, Stream)]
     if len(streams) < 2 or not is_known(tree, scope) or _joins_otherwise(tree):
@@ -78,9 +78,11 @@ def _find_row(conjunct: "exp.Expr", scope: Scope, catalog: Catalog) -> str | Non
             around: list[exp.Expr] = []
         case exp.In() if asked.args.get("query") is not None:
             inner, around = asked.args["query"].unnest(), list(asked.this.find_all(exp.Column))
+            if not isinstance(inner, exp.Select):
+                return None
         case _:
             return None
-    if not isinstance(inner, exp.Select) or has_now(conjunct) or inner.args.get("with_"):
+    if has_now(conjunct) or inner.args.get("with_"):
         return None
     inside = list_tables(inner, catalog)
     if (

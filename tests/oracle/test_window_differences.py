@@ -76,7 +76,13 @@ def _joined(random: Random) -> tuple[str, list[str]]:
         tie = random.choice([c for c in columns if table != "r" or c in "hag"])
         shown += random.choice([[], ["z.a"], ["z.g"]])
         rows = random.choice([f"{rows} JOIN {table} AS z", f"{table} AS z JOIN {rows}"])
+        every = random.random() < 0.4 and (table != "r" or "b" not in columns)
+        ties = [f"z.{c} = d.{c}" for c in columns]
         rows += f" ON z.{tie} {random.choice(['=', '=', '<>'])} d.{tie}"
+        rows += f" AND {' AND '.join(ties)}" if every else ""
+        if every and random.random() < 0.7:
+            shown = [c for c in shown if c.startswith("d.")]
+            rows = rows.replace(" <> ", " = ")
         if table != "r" and random.random() < 0.7:
             where += f" AND {_window(random, 'z')}"
     listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(shown))
