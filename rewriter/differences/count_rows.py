@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 COUNT, FROM_BOTH = "how many", "rows of both"
 OWN = "how many of its own"
 """The column that is 1 for rows that may be answers, and 0 for others."""
+ONE_EACH = "one each"
+"""What is noted of groups in which, of what a row of a window counts, all but one 1 cancel out."""
 MULTIPLICITY = "multiplicity"
 """The column that says how often a row is an answer."""
 
