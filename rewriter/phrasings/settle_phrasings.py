@@ -73,8 +73,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - HAVING of a latest value is a condition around the groups;
     - numbers in a part of a UNION ALL, which are aggregated, are computed of a column;
     - parts of a time: DATE_PART('hour', ts), EPOCH(ts), STRFTIME(ts, f);
-    - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN, and APPROX_COUNT_DISTINCT
-      is COUNT(DISTINCT);
+    - COUNT_IF, BOOL_OR, ANY_VALUE, APPROX_COUNT_DISTINCT are COUNT, MAX, MIN, COUNT(DISTINCT);
     - rows of windows that overlap, and are not grouped by them, are of a UNION ALL;
     - expressions of what is grouped by are of the group's value; GROUP BY ALL names what it is;
     - Spark's windows of time are buckets, and sessions are runs of rows of a key;
@@ -103,9 +102,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     name_items(tree)
     tree = name_presence(open_rows(tree, catalog), catalog)
     tree = count_registered(pad_registers(tree, catalog), catalog)
-    tree = join_difference(subtract_windows(tree, catalog), catalog)
-    tree = compare_last(compare_windows(tree, catalog), catalog)
-    tree = last_in_window(join_replaced(tree, catalog), catalog)
+    tree = compare_windows(join_difference(subtract_windows(tree, catalog), catalog), catalog)
+    tree = last_in_window(join_replaced(compare_last(tree, catalog), catalog), catalog)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     for select in list(tree.find_all(exp.Select)):
         nest_having(select, catalog)

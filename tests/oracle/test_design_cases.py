@@ -1,6 +1,6 @@
-"""The 25 cases of the design of answers that change: what each must say, with its update pattern and
-its bound, that a replay of it tells what DuckDB answers, from scratch, at every step, and that what
-it keeps stays within the bound at ten times the rows.
+"""The 25 cases of the design of answers that change: what each must say, with its update pattern
+and its bound, that a replay of it tells what DuckDB answers, from scratch, at every step, and that
+what it keeps stays within the bound at ten times the rows.
 
 Streams have at most 5 rows a second; `k` is one of ten values, other columns are unbounded. The
 design's bounds (DESIGNED) are not to be exceeded in order of magnitude.

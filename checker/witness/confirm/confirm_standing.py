@@ -33,9 +33,7 @@ def can_confirm_standing(union: SpjUnion) -> bool:
     if standing.ender is None:
         if standing.groups is not None or standing.inclusive:
             return False
-    elif standing.replaced and standing.inclusive:
-        return False
-    elif standing.nulls and not standing.replaced:
+    elif standing.inclusive if standing.replaced else standing.nulls:
         return False
     if union.ends or union.begins or union.blocks or union.statics or union.aggregation:
         return False
