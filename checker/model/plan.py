@@ -149,6 +149,9 @@ class SynopsisTable:
     `sums`: the folds (their places in the normal form) whose sums go with the weight.
     `samples`: the classes of its key of which few values suffice (sets only).
     `matched`: a row is dropped when the one tuple has come that could join it (bags only).
+    `latest`: of rows that are equal in all of the key but these classes, which say when they leave
+    their windows, the latest one is kept: it serves every later partner that the others serve, and
+    for longer (one member of a set; None: all are kept).
     """
 
     members: frozenset[int]
@@ -161,6 +164,7 @@ class SynopsisTable:
     sums: tuple[int, ...] = ()
     samples: tuple[DistinctSample, ...] = ()
     matched: tuple[SoleMatch, ...] = ()
+    latest: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from ontoweir.checker.normalise.breakpoints import break_at, overlap_unequal
 from ontoweir.checker.plans.bound_open_groups import wait_for_matches
 from ontoweir.checker.plans.bound_table import bound_table
 from ontoweir.checker.plans.coarsen_key import coarsen_key
-from ontoweir.rewriter.model.spj import FoldFunction
-from ontoweir.rewriter.windows.window import ENDS
+from ontoweir.rewriter.model.spj import FoldFunction, output_attributes
+from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
 MAX_PARTNERS = 12
 """A table whose values must differ from more later ones than this is not planned: to tell which of
@@ -90,10 +90,16 @@ def make_table(
     else:
         kept = tuple(k for i in sorted(members) if (k := _kept(form, i, members)) is not None)
         waits = _waits(form, members) if sized else {}
+    latest = None
+    if not last and not frontier and not draft.samples:
+        latest = _find_latest(form, members, kept)
     bound = Bound(None, "")
     if sized:
         keys = told_by_time(form, draft.keys) if last and kept else draft.keys
-        bound = bound_table(form, members, keys, kept, frontier, waits, draft.samples)
+        counted = kept
+        if latest is not None:
+            keys, counted = [k for k in keys if k.value not in latest], ()
+        bound = bound_table(form, members, keys, counted, frontier, waits, draft.samples)
     return SynopsisTable(
         members=members,
         keys=tuple(draft.keys),
@@ -103,6 +109,7 @@ def make_table(
         stored=not last or (form.distinct and not _ends(form)),
         bound=bound,
         samples=tuple(draft.samples),
+        latest=latest,
         sums=tuple(
             place
             for place, fold in enumerate(form.folds or ())
@@ -266,6 +273,42 @@ def _may_be_sampled(form: NormalForm) -> bool:
     """Whether few values of a class suffice to differ from later ones: of sets, where nothing is
     counted or summed."""
     return form.distinct and all(f.function is not FoldFunction.SUM for f in form.folds or ())
+
+
+def _find_latest(
+    form: NormalForm, members: frozenset[int], kept: Sequence[KeptTimestamp]
+) -> frozenset[int] | None:
+    """The classes that rows of one member may differ in where only the latest of them is kept: when
+    they leave their windows (None: all rows are kept).
+
+    Let s and s' of one member be equal in all else, s before s', and let nothing but upper limits
+    of time be asked of later partners. Whoever comes after s' and joins s joins s', too, with an
+    answer that begins then and ends no earlier; whoever came before joined s when it came. Of a set
+    nothing is counted, and of an answer only the last end is told. Not where a row begins to be
+    shown after its own time, as then s may be shown earlier; nor where a time is shown.
+
+    Args:
+        form: the disjunct.
+        members: of a table.
+        kept: the timestamps that it keeps.
+    """
+    if not form.distinct or form.folds is not None or form.open or len(members) != 1:
+        return None
+    if len(kept) != 1 or kept[0].expire_after is None or kept[0].forget_after is not None:
+        return None
+    outputs = form.query.outputs
+    if any(name.startswith(BEGINS) for name, _ in outputs):
+        return None
+    ends, shown = (
+        {
+            form.class_of[a]
+            for name, output in outputs
+            if name.startswith(ENDS) is ending
+            for a in output_attributes(output)
+        }
+        for ending in (True, False)
+    )
+    return frozenset(v for v in ends - shown if form.classes[v].members == members)
 
 
 def _must_differ(form: NormalForm) -> set[int]:

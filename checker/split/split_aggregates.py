@@ -12,6 +12,7 @@ says which groups there are: those of which nothing else is known have no values
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from ontoweir.mappings.model.expression import Call, Field, Function, Value
 from ontoweir.rewriter.algebra.equality_classes import valued_attributes
 from ontoweir.rewriter.buckets.make_column import NEVER
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, ClosedValues
@@ -39,7 +40,8 @@ class AggregatePart:
     at most one match, by a key; the union's variables are then the group's and all arguments whose
     values matter, and nothing is folded. `group`: the variables of the query's groups. `watches`:
     its matches are no group's, but the rows that say which values are closed.
-    `slides`: they come and go with sliding windows.
+    `slides`: they come and go with sliding windows. `cancels`: groups are told only while the one
+    sum is greater than 0, so that matches which end at one time and add up to 0 say nothing.
     """
 
     aggregates: tuple[Aggregate, ...]
@@ -49,6 +51,7 @@ class AggregatePart:
     group: tuple[str, ...] = ()
     watches: bool = False
     slides: bool = False
+    cancels: bool = False
 
     @property
     def added(self) -> tuple[str, ...]:
@@ -167,9 +170,23 @@ def split_aggregates(
             overs[key],
             group=group,
             slides=bool(union.ends),
+            cancels=bool(union.ends) and len(groups) == 1 and not added and _cancels(union),
         )
         for key, members in groups.items()
     )
+
+
+def _cancels(union: SpjUnion) -> bool:
+    """Whether groups have one sum alone, and are told only while it is greater than 0."""
+    made = union.aggregation
+    if made is None or len(made.aggregates) != 1 or made.around is not None:
+        return False
+    (one,) = made.aggregates
+    match made.having:
+        case Call(Function.GREATER, (Field(column=name), Value(value=0))):
+            return one.function is AggregateFunction.SUM and name == one.name
+        case _:
+            return False
 
 
 def _adds_floats(aggregate: Aggregate, singly: Collection[str]) -> bool:

@@ -12,7 +12,7 @@ from ontoweir.checker.plans.bound_open_groups import (
     wait_of_groups,
 )
 from ontoweir.checker.plans.bound_table import bound_groups
-from ontoweir.checker.verdict.bound_leaving import bound_leaving
+from ontoweir.checker.verdict.bound_leaving import bound_leaving, bound_one_each
 from ontoweir.checker.verdict.bound_union import bound_union
 from ontoweir.checker.verdict.verdict import PartVerdict
 from ontoweir.mappings.model.catalog import Catalog
@@ -44,6 +44,10 @@ def bound_aggregates(
         bounds.append(bound)
         if decided.part.watches:
             bounds.append(_bound_watched(whole, forms, wait, catalog))
+            continue
+        each = bound_one_each(decided, union.ends, catalog) if aggregation.one_each else None
+        if each is not None and decided.part.cancels:
+            bounds.append(each)
             continue
         for plan in () if decided.part.once else decided.plans:
             if union.ends:

@@ -6,8 +6,10 @@ from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.plans.bound_standing import bound_standing, least_bound
 from ontoweir.checker.split.split_aggregates import AggregatePart
+from ontoweir.checker.verdict.verdict import PartVerdict
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction
+from ontoweir.rewriter.model.spj import output_attributes
 
 
 def bound_leaving(
@@ -38,6 +40,35 @@ def bound_leaving(
     among = _list_valued(part) if valued else part.group
     coming = bound_standing(form, ends, catalog, distinct=False, among=among, paired=True)
     return total_bound((leaving, coming))
+
+
+def bound_one_each(decided: PartVerdict, ends: Sequence[str], catalog: Catalog) -> Bound | None:
+    """A bound on what is kept of a part that cancels, where of each row of a window one 1 alone is
+    not taken away at one time: a row for each (None: how many there are is not declared).
+
+    Args:
+        decided: with the disjuncts of the rows by themselves, and those with what replaces what.
+        ends: its variables that say when rows leave their windows.
+        catalog: with its views and buckets.
+    """
+    sizes: dict[int, str] = {}
+    for form in (p.form for p in decided.plans if len(p.form.members) == 1):
+        (member,), outputs = form.members, dict(form.query.outputs)
+        stream, rate = catalog.streams[member.stream], form.rates[0]
+        columns = [
+            stream.column(a.column) for name in ends for a in output_attributes(outputs[name])
+        ]
+        lengths = [
+            column.bucket.latest_us
+            for column in columns
+            if column is not None and column.bucket is not None and not column.bucket.is_never
+        ]
+        if rate is None or not lengths:
+            return None
+        steps = -(-min(lengths) // stream.step_us)
+        sizes[rate * member.timestamps(steps)] = f"R({member.alias}) · {steps} steps"
+    # in all disjuncts they are the same rows, with NULL in one column or another
+    return Bound(*sizes.popitem()) if len(sizes) == 1 else None
 
 
 def _list_valued(part: AggregatePart) -> tuple[str, ...]:

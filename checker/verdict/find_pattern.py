@@ -37,7 +37,7 @@ def find_node_pattern(form: NormalForm, table: SynopsisTable) -> UpdatePattern:
     if not ending & table.members:
         return UpdatePattern.MON
     whole = len(table.members) == len(form.members)
-    if len(table.members) > 1 or (form.distinct and whole):
+    if len(table.members) > 1 or (form.distinct and whole) or table.latest is not None:
         return UpdatePattern.WK
     return UpdatePattern.WKS
 

@@ -3,5 +3,5 @@ joins with the latest row of each key, and the latest row of each key in a windo
 
 Takes SQL as it is written; makes groups of the rows of both that hold, whose counts say how often
 each is an answer. Doors: `subtract_windows`, `compare_windows`, `join_replaced`,
-`last_in_window`.
+`last_in_window`, `join_difference`.
 """

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 COUNT, FROM_BOTH = "how many", "rows of both"
 OWN = "how many of its own"
 """The column that is 1 for rows that may be answers, and 0 for others."""
+ONE_EACH = "one each"
+"""What is noted of groups in which, of what a row of a window counts, all but one 1 cancel out."""
 MULTIPLICITY = "multiplicity"
 """The column that says how often a row is an answer."""
 
@@ -50,10 +52,13 @@ def count_rows(
         shown = [
             exp.alias_(e.copy(), n, quoted=True) for e, n in zip(side.columns, own, strict=True)
         ]
-        shown.append(exp.alias_(_constant(side.columns[0], side.sign), COUNT, quoted=True))
+        numbers = {COUNT: _constant(side.columns[0], side.sign)}
         if often is not None and OWN in often:
-            shown.append(exp.alias_(_constant(side.columns[0], side.own), OWN, quoted=True))
+            numbers[OWN] = _constant(side.columns[0], side.own)
+        shown += [exp.alias_(n.copy(), name, quoted=True) for name, n in numbers.items()]
         select.set("expressions", shown)
+        for number in numbers.values():  # there always is one: sums of them are over all rows
+            select.where(exp.Not(this=exp.Is(this=number, expression=exp.Null())), copy=False)
         select.set("distinct", None)
         rows = select if rows is None else exp.union(rows, select, distinct=False, copy=False)
     assert rows is not None

@@ -7,6 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.differences.count_rows import (
     COUNT,
+    ONE_EACH,
     Side,
     count_rows,
     is_plain,
@@ -84,7 +85,9 @@ def join_replaced(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     before = _put(tree, latest, _preceding(latest), time, asof=False)
     sides = [Side(first, columns, 1), Side(later, columns, 1), Side(before, columns, -1)]
     total = f"SUM(`{COUNT}`)"
-    return count_rows(sides, shown, f"{total} > 0", None if tree.args.get("distinct") else total)
+    made = count_rows(sides, shown, f"{total} > 0", None if tree.args.get("distinct") else total)
+    made.meta[ONE_EACH] = True
+    return made
 
 
 def _read_join(join: "exp.Expr", catalog: Catalog) -> _Latest | None:

@@ -40,7 +40,7 @@ def subtract_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     every, both = not tree.args.get("distinct"), isinstance(tree, exp.Intersect)
     if both and not every:
         return tree  # a join
-    first = _list_first(tree.this, chained=every and not both)
+    first = list_first(tree.this, chained=every and not both)
     other = _list_united(tree.expression)
     if first is None or other is None:
         return tree
@@ -51,7 +51,7 @@ def subtract_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     static = any(_is_static(s, catalog) for s in [*added, *taken])
     if static and streams and any(_is_static(s, catalog) for s in added):
         added, taken = ([_hold(s, streams, catalog) for s in of] for of in (added, taken))
-    if not all(map(_is_read, [*added, *taken])):
+    if not all(map(is_read, [*added, *taken])):
         return tree
     width = len(added[0].expressions)
     if any(len(select.expressions) != width for select in [*added, *taken]):
@@ -72,17 +72,23 @@ def _says_more(tree: "exp.Query") -> bool:
     return any(tree.args.get(k) for k in ("limit", "offset", "order", "with_", "by_name"))
 
 
-def _list_first(
+def list_first(
     tree: "exp.Expr", *, chained: bool
 ) -> "tuple[list[exp.Select], list[exp.Select]] | None":
-    """The SELECTs of the first side whose rows count, and those whose rows are taken away."""
+    """The SELECTs of the first side of EXCEPT whose rows count, and those whose rows are taken away
+    (None: it is something else).
+
+    Args:
+        tree: the first side.
+        chained: it may be EXCEPT ALL itself.
+    """
     from sqlglot import exp
 
     inner = tree.unnest()
     if isinstance(inner, exp.Except):
         if not chained or inner.args.get("distinct") or _says_more(inner):
             return None
-        first = _list_first(inner.this, chained=True)
+        first = list_first(inner.this, chained=True)
         other = _list_united(inner.expression)
         return None if first is None or other is None else (first[0], [*first[1], *other])
     united = _list_united(inner)
@@ -131,8 +137,8 @@ def _hold(select: "exp.Select", streams: Sequence[Stream], catalog: Catalog) -> 
     return made.where(never_leaves(exp.column(stream.timestamp, alias, quoted=True)), copy=False)
 
 
-def _is_read(select: "exp.Select") -> bool:
-    """Whether its rows are in a window, and each of its columns is of tables."""
+def is_read(select: "exp.Select") -> bool:
+    """Whether the rows of a SELECT are in a window, and each of its columns is of tables."""
     from sqlglot import exp
 
     if not is_plain(select) or not is_windowed(select):

@@ -171,7 +171,8 @@ class Aggregation:
     each at most so long (µs) after the one before, and then begins anew (None: it does not);
     `session_behind_us`: so long before a row is there its time is, if that is not among what is
     shown. `around`: what is told are groups of these rows while they hold, each counted
-    `multiplicity` times (None: the rows are told).
+    `multiplicity` times (None: the rows are told). `one_each`: of what is summed of one row of a
+    window, at each time all but one 1 cancel out, as of joins with the latest row of a key.
     The matches are those of the characteristic query ([A] Th. 8.4): its variables are the
     group variables and the arguments.
     """
@@ -186,6 +187,7 @@ class Aggregation:
     session_us: int | None = None
     session_behind_us: int = 0
     around: "Aggregation | None" = None
+    one_each: bool = False
 
     @staticmethod
     def shape_of(aggregation: "Aggregation | None") -> object:

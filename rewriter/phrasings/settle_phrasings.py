@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.differences.compare_windows import compare_windows
+from ontoweir.rewriter.differences.join_difference import join_difference
 from ontoweir.rewriter.differences.join_replaced import join_replaced
 from ontoweir.rewriter.differences.last_in_window import last_in_window
 from ontoweir.rewriter.differences.subtract_windows import subtract_windows
@@ -38,6 +39,7 @@ from ontoweir.rewriter.registers.compare_last import compare_last
 from ontoweir.rewriter.registers.compare_presence import compare_presence
 from ontoweir.rewriter.registers.count_registered import count_registered
 from ontoweir.rewriter.registers.name_presence import name_presence
+from ontoweir.rewriter.registers.nest_static import nest_static
 from ontoweir.rewriter.registers.open_rows import open_rows
 from ontoweir.rewriter.registers.pad_registers import pad_registers
 from ontoweir.rewriter.sessions.name_spark_windows import name_spark_windows
@@ -60,6 +62,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
       is computed of a column, and has a type; functions over windows are called as written;
     - EXCEPT, NOT EXISTS, EXISTS and the latest of a key of rows in windows are groups of rows;
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
+    - EXISTS of static relations beside joins of streams is a condition of one row;
     - EXISTS in the ON of an inner join is in WHERE; inside of OR, or of an expression, it is one of
       parts that exclude each other;
     - DISTINCT ON is the row whose number is 1, and of the greatest time of its key there is no
@@ -70,8 +73,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - HAVING of a latest value is a condition around the groups;
     - numbers in a part of a UNION ALL, which are aggregated, are computed of a column;
     - parts of a time: DATE_PART('hour', ts), EPOCH(ts), STRFTIME(ts, f);
-    - COUNT_IF, BOOL_OR, BOOL_AND and ANY_VALUE are COUNT, MAX and MIN, and APPROX_COUNT_DISTINCT
-      is COUNT(DISTINCT);
+    - COUNT_IF, BOOL_OR, ANY_VALUE, APPROX_COUNT_DISTINCT are COUNT, MAX, MIN, COUNT(DISTINCT);
     - rows of windows that overlap, and are not grouped by them, are of a UNION ALL;
     - expressions of what is grouped by are of the group's value; GROUP BY ALL names what it is;
     - Spark's windows of time are buckets, and sessions are runs of rows of a key;
@@ -93,15 +95,15 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     from sqlglot import exp
 
     compare_presence(tree)
-    tree = split_groupings(tree, catalog)
+    tree = nest_static(split_groupings(tree, catalog), catalog)
     tree = lead_latest(name_greatest(tree, catalog), catalog)
     narrow_stars(tree, catalog)
     spell_nulls(tree, catalog)
     name_items(tree)
     tree = name_presence(open_rows(tree, catalog), catalog)
     tree = count_registered(pad_registers(tree, catalog), catalog)
-    tree = compare_last(compare_windows(subtract_windows(tree, catalog), catalog), catalog)
-    tree = last_in_window(join_replaced(tree, catalog), catalog)
+    tree = compare_windows(join_difference(subtract_windows(tree, catalog), catalog), catalog)
+    tree = last_in_window(join_replaced(compare_last(tree, catalog), catalog), catalog)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
     for select in list(tree.find_all(exp.Select)):
         nest_having(select, catalog)

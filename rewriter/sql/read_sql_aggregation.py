@@ -13,7 +13,7 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, fi
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.buckets.make_column import make_column
-from ontoweir.rewriter.differences.count_rows import MULTIPLICITY
+from ontoweir.rewriter.differences.count_rows import MULTIPLICITY, ONE_EACH
 from ontoweir.rewriter.groups.find_closed_groups import list_closing
 from ontoweir.rewriter.groups.read_sql_aggregate import WHY, read_sql_aggregate
 from ontoweir.rewriter.model.aggregation import (
@@ -127,7 +127,8 @@ class _Reader:
         if not self.aggregates:  # a group is there when it has a row
             self._name_aggregate(exp.Count(this=exp.Star()))
         group = tuple(self.names[key] for key in self.grouped)
-        rows = Aggregation(group, tuple(self.aggregates), tuple(self.columns))
+        each = bool(self.tree.meta.get(ONE_EACH))
+        rows = Aggregation(group, tuple(self.aggregates), tuple(self.columns), one_each=each)
         if self.session is None:
             return rows
         behind, gap = self._read_behind(self.session), self.session.gap_us

@@ -106,7 +106,19 @@ def _fold(
             | AggregateFunction.COVAR_POP
             | AggregateFunction.REGR_SXX
         ):
-            return _add(rows, *group_codes([groups, begun, ends], size))
+            added = _add(rows, *group_codes([groups, begun, ends], size))
+            return _without_nothing(added) if part.cancels else added
+
+
+def _without_nothing(rows: pa.Table) -> pa.Table:
+    """The rows but those whose sums are 0."""
+    sums = [n for n in rows.column_names if _is_sum(n)]
+    some = [numbers_of(rows, name) != 0 for name in sums]
+    return rows.filter(pa.array(np.logical_or.reduce(some))) if some else rows
+
+
+def _is_sum(name: str) -> bool:
+    return name.startswith("[") and json.loads(name)[0] in (MeasureKind.SUM, MeasureKind.SQUARES)
 
 
 def _begin(rows: pa.Table, begun: Array) -> pa.Table:
@@ -126,11 +138,7 @@ def _add(rows: pa.Table, codes: Array, count: int) -> pa.Table:
         return rows
     folded = rows.take(pa.array(first_of(codes, count)))
     for place, name in enumerate(rows.column_names):
-        is_sum = name.startswith("[") and json.loads(name)[0] in (
-            MeasureKind.SUM,
-            MeasureKind.SQUARES,
-        )
-        if (is_sum or name == WEIGHT) and rows.column(name).null_count < rows.num_rows:
+        if (_is_sum(name) or name == WEIGHT) and rows.column(name).null_count < rows.num_rows:
             total = add_up(numbers_of(rows, name), codes, count)
             folded = folded.set_column(place, name, pa.array(total))
     return folded

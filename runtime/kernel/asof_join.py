@@ -198,7 +198,8 @@ def look_up_best(
 def join_single_matches(
     view: PlanView, frame: Frame, table: SynopsisTable, events: Frame, past: Members, now: Members
 ) -> Iterator[Frame]:
-    """Join with single matches whose timestamps are kept: those inside the window."""
+    """Join with single matches whose timestamps are kept: those inside the window; where the latest
+    of each key serves, with these alone, unless the window has fewer rows than there are keys."""
     keys = [value(k.value) for k in table.keys]
     shared = [n for n in keys if n in frame.columns]
     both, count = group_codes(
@@ -217,6 +218,11 @@ def join_single_matches(
     else:
         low = search.rank(mine, np.full(frame.rows, LONG_AGO))
     length = np.maximum(high - low, 0)
+    if table.latest is not None:
+        grouped = _grouped(frame, events, [n for n in keys if n[1] not in table.latest])
+        if int(grouped.length.sum()) <= int(length.sum()):
+            yield from _join_latest(view, frame, grouped, past, now)
+            return
     for cut in blocks(length):
         row, position = expand(low[cut], length[cut])
         row = row + cut.start
@@ -237,6 +243,23 @@ def join_single_matches(
             good &= joined[UNTIL] >= joined[EVENT]
             joined = joined.select([n for n in joined.columns if n != UNTIL])
         yield joined.take(good)
+
+
+def _join_latest(
+    view: PlanView, frame: Frame, grouped: _Grouped, past: Members, now: Members
+) -> Iterator[Frame]:
+    """Join with the last event of each group before the marker, if it is in time."""
+    events, first, search, runs, start, length = grouped
+    for cut in blocks(length):
+        row, position = expand(start[cut], length[cut])
+        row = row + cut.start
+        group = runs[position]
+        found = search.rank(group, frame[EVENT][row]) - 1
+        hit = found >= first[group]
+        row, found = row[hit], found[hit]
+        theirs = {n: c[found] for n, c in events.columns.items() if n not in frame.columns}
+        joined = frame.take(row).with_columns({**theirs, WEIGHT: np.ones(len(row), np.int64)})
+        yield joined.take(_in_time(view, joined, past, now))
 
 
 def _in_time(view: PlanView, frame: Frame, past: Members, now: Members) -> Array:

@@ -1,5 +1,7 @@
 """Drop a synopsis's expired rows and merge the rest, between chunks."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ontoweir.checker.model.plan import KeptTimestamp, SynopsisTable
@@ -12,6 +14,7 @@ from ontoweir.runtime.columnar.frame import (
     Frame,
     Name,
     concat,
+    group_codes,
 )
 from ontoweir.runtime.distinct.aggregate import aggregate
 from ontoweir.runtime.kept.kept_rows import KeptRows
@@ -61,6 +64,8 @@ def compact_kept(
 
 def merging_columns(table: SynopsisTable) -> list[Name]:
     """The columns that rows have to be equal in to merge, or to make one another superfluous."""
+    if table.latest is not None:
+        return [value(k.value) for k in table.keys if k.value not in table.latest]
     sampled = {value(a.value) for a in table.samples}
     return [name for name in table_columns(table) if name not in sampled]
 
@@ -97,6 +102,8 @@ def _due_times(table: SynopsisTable, rows: Frame) -> Array:
 def _merge(table: SynopsisTable, rows: Frame, *, bag: bool) -> Frame:
     """Settled rows merged."""
     by = table_columns(table)
+    if table.latest is not None:
+        return _own(latest_rows(rows, merging_columns(table)))
     if not table.frontier:
         merged = aggregate(rows, [*by, EVENT], bag=bag)
         if table.samples:
@@ -110,6 +117,15 @@ def _merge(table: SynopsisTable, rows: Frame, *, bag: bool) -> Frame:
         best, _ = pareto_front(rows, by, len(table.frontier))
     names = [n for n in best.columns if n != UNTIL]
     return best.take(best[UNTIL] == FOREVER).select(names)
+
+
+def latest_rows(rows: Frame, by: Sequence[Name]) -> Frame:
+    """Of rows that are equal in some columns the one of the latest marker."""
+    codes, count = group_codes([rows[n] for n in by], rows.rows)
+    order = np.argsort(rows[EVENT], kind="stable")
+    last = np.zeros(count, dtype=np.int64)
+    last[codes[order]] = order
+    return rows.take(last)
 
 
 def _own(frame: Frame) -> Frame:

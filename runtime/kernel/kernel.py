@@ -113,13 +113,11 @@ class _Chunk:
                     parts = [self._condense(table, by, parts)]
                     waiting = parts[0].rows
                     limit = max(limit, 2 * waiting)
-        if not parts:
-            return self._empty(table)
-        matches = concat(parts)
+        matches = concat(parts) if parts else self._empty(table)
         if not table.frontier and len(parts) > 1:  # each of them is aggregated
             matches = aggregate(matches, by, bag=self.bag)
         matches = self._without_matched(table, matches)
-        return matches if self.bag else self._novel(table, matches)
+        return matches if self.bag or not parts else self._novel(table, matches)
 
     def _without_matched(self, table: SynopsisTable, frame: Frame) -> Frame:
         """Without new rows whose one tuple came before them; not where that may be dropped itself,
@@ -224,6 +222,7 @@ class _Chunk:
         summed = (
             not table.frontier
             and not table.matched
+            and table.latest is None
             and (
                 not table.kept
                 or (

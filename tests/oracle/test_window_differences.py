@@ -60,6 +60,35 @@ def _set(random: Random) -> tuple[str, list[str]]:
     return text, columns
 
 
+def _joined(random: Random) -> tuple[str, list[str]]:
+    """A difference as a table, by itself or joined with others."""
+    columns = random.sample(["h", "a", "g"], k=random.choice([1, 2, 2]))
+    tie = random.choice(list(columns))
+    first, other = _side(random, columns), _side(random, columns)
+    if random.random() < 0.3:
+        first = f"({first} UNION ALL {_side(random, columns)})"
+    rows = f"({first} EXCEPT ALL {other}) AS d"
+    shown = [f"d.{c}" for c in random.sample(columns, k=random.randint(1, len(columns)))]
+    more = random.choice(["", "", " AND d.h > 0"]) if "h" in columns else ""
+    where = " WHERE TRUE" + more
+    if random.random() < 0.7:
+        table = random.choice(["s", "t", "t", "r"])
+        tie = random.choice([c for c in columns if table != "r" or c in "hag"])
+        shown += random.choice([[], ["z.a"], ["z.g"]])
+        rows = random.choice([f"{rows} JOIN {table} AS z", f"{table} AS z JOIN {rows}"])
+        every = random.random() < 0.4 and (table != "r" or "b" not in columns)
+        ties = [f"z.{c} = d.{c}" for c in columns]
+        rows += f" ON z.{tie} {random.choice(['=', '=', '<>'])} d.{tie}"
+        rows += f" AND {' AND '.join(ties)}" if every else ""
+        if every and random.random() < 0.7:
+            shown = [c for c in shown if c.startswith("d.")]
+            rows = rows.replace(" <> ", " = ")
+        if table != "r" and random.random() < 0.7:
+            where += f" AND {_window(random, 'z')}"
+    listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(shown))
+    return f"SELECT {listed} FROM {rows}{where}", [f"c{n}" for n in range(len(shown))]
+
+
 def _beside(random: Random) -> tuple[str, list[str]]:
     table, other = random.choice("st"), random.choice("st")
     ties = ["y.h = x.h", "y.h = x.h AND y.g = x.g", "y.a > x.a", "y.h = x.h AND y.ts > x.ts"]
@@ -227,7 +256,15 @@ def _list_read(verdict: Verdict, text: str) -> set[str]:
     if verdict.union.blocks:
         return {"s", "t"} if " s AS x" in text else {"t"}
     decided = (d for p in verdict.parts for d in p.disjuncts if isinstance(d, Bounded))
-    return {o.table for d in decided for o in d.query.occurrences}
+    return {o.table for d in decided for o in d.query.occurrences} - {"r"}
+
+
+@budget(0.1)
+@given(seed=SEEDS)
+def test_joins_with_differences_equal_duckdb(seed: int) -> None:
+    random = Random(seed)
+    text, columns = _joined(random)
+    event(compare(random, text, columns, make_data(random), CATALOG))
 
 
 @budget(0.1)

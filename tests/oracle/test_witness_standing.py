@@ -98,8 +98,17 @@ def _make_latest(random: Random) -> Stacked:
     conditions += [also.format("y")] if also else []
     mine = f"{also.format('x')} AND " if also else ""
     items = ", ".join(f"x.{c} AS c{n}" for n, c in enumerate(shown))
+    once = random.choice(["", "DISTINCT "])
+    if random.random() < 0.4:
+        where = f" WHERE {also.format('x')}" if also else ""
+        by = ", ".join(f"x.{k}" for k in keys)
+        text = (
+            f"SELECT {once}{items} FROM s AS x{where} "
+            f"QUALIFY RANK() OVER (PARTITION BY {by} ORDER BY x.ts DESC) = 1"
+        )
+        return Stacked(text, text, tuple(f"c{n}" for n in range(len(shown))))
     text = (
-        f"SELECT {items} FROM s AS x WHERE {mine}NOT EXISTS (SELECT 1 FROM s AS y WHERE "
+        f"SELECT {once}{items} FROM s AS x WHERE {mine}NOT EXISTS (SELECT 1 FROM s AS y WHERE "
         f"{' AND '.join(conditions)})"
     )
     return Stacked(text, text, tuple(f"c{n}" for n in range(len(shown))))

@@ -5,7 +5,7 @@ made of one row of a stream, so the optional tuples add up; and where none of th
 suffix ends any of the others, the suffix alone says which of these end (checker/citations.md, 27).
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -28,12 +28,12 @@ def can_confirm_standing(union: SpjUnion) -> bool:
     other rows end them, each made of one row of a stream; or their groups, as they are; or the
     latest rows of each key. Not the first ones in another order."""
     standing = union.standing
-    if standing is None or standing.nulls or standing.first is not None:
+    if standing is None or standing.first is not None:
         return False
     if standing.ender is None:
         if standing.groups is not None or standing.inclusive:
             return False
-    elif standing.replaced:
+    elif standing.inclusive if standing.replaced else standing.nulls:
         return False
     if union.ends or union.begins or union.blocks or union.statics or union.aggregation:
         return False
@@ -95,7 +95,8 @@ def _read_suffix(
     names = [v for v in union.variables if v not in standing.hidden]
     if standing.groups is not None:
         names = list(standing.groups.group)
-    told, early, keys = _Told(), Counter[Shown](), dict[tuple[Shown, Shown, int], int]()
+    told, keys = _Told(), dict[tuple[Shown, Shown, int], int]()
+    early: dict[Shown, Counter[int]] = defaultdict(Counter)
     late: set[Shown] = set()
     for ender in (False, True):
         wanted = tuple(
@@ -113,7 +114,7 @@ def _read_suffix(
                 if later:
                     late.add(key)
                 else:
-                    early[key] += count
+                    early[key][next(iter(used), _NOBODY)] += count
                 continue
             shown = tuple(answer[place[n]] for n in names)
             if later:
@@ -122,11 +123,14 @@ def _read_suffix(
             (of,) = used or {_NOBODY}
             keys[shown, key, of] = keys.get((shown, key, of), 0) + count
     for (shown, key, of), count in keys.items():
-        own = count if standing.ender is None else 0  # it ends those before it, of which it is none
-        if None not in key and early[key] > own:
+        # a row that ends those before it does not end itself
+        own = standing.ender is None or standing.replaced
+        others = {n for n, c in early[key].items() if c and not (own and n == of)}
+        equal = standing.nulls or None not in key
+        if equal and (others or (of == _NOBODY and early[key][of] > count)):
             return None
         told.before.setdefault(shown, Counter())[of] += count
-        if None not in key and key in late:
+        if equal and key in late:
             told.ended.setdefault(shown, Counter())[of] += count
     return told
 

@@ -31,8 +31,8 @@ from ontoweir.runtime.live.checkpoint.sync_files import disk_threads, sync_file,
 from ontoweir.runtime.live.model.divided_state import DividedState
 from ontoweir.runtime.live.model.live_job import LiveJob, LiveOutcome, LiveState
 
-CHECKPOINT_VERSION = 8
-DIVIDED_VERSION = 9
+CHECKPOINT_VERSION = 10
+DIVIDED_VERSION = 11
 """Of a checkpoint with a query whose rows are divided by key, whose parts are in other files."""
 _MANIFEST = "manifest.json"
 _SEAL = "sha256"

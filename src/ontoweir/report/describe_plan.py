@@ -67,6 +67,8 @@ def _table(plan: SynopsisPlan, table: SynopsisTable, *, patterns: bool) -> list[
             lines.append(f"  dropped {kept.expire_after} steps after {alias[kept.member]}.t")
         elif kept.forget_after is not None:
             lines.append(f"  time forgotten {kept.forget_after} steps after {alias[kept.member]}.t")
+    if table.latest is not None:
+        lines.append("  of rows that differ in their times alone the latest is kept")
     for match in table.matched:
         named = ", ".join(form.classes[v].name for v in match.values)
         lines.append(f"  dropped when {alias[match.child]} has come with the same {named}")
