@@ -55,7 +55,9 @@ def add_plot(commands: Any) -> None:
         help=f"witness: number of tuples of the counterexample (default: {SIZE})",
     )
     plot.add_argument(
-        "--column", metavar="NAME", help="answers: of numbers (default: the first one)"
+        "--column",
+        metavar="NAME",
+        help="answers: of numbers (default: the first one with fractions, else the first one)",
     )
     plot.set_defaults(run=_plot)
 
