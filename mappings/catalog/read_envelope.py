@@ -9,7 +9,7 @@ from ontoweir.mappings.model.catalog import BooleanType, Column, Envelope
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
-REGISTRY = ("url", "user", "password", "ca", "certificate", "key")
+REGISTRY = ("url", "user", "password", "ca", "certificate", "key", "key_password")
 """What is said of a schema registry; these are files of PEM, but the first three."""
 _FORMATS = ("json", "kafka", "mqtt")
 _FORMS = ("debezium", "upsert")
@@ -197,7 +197,7 @@ def read_registry(source: TomlTable) -> _Options:
             fix='write registry = { url = "https://registry.example:8081", user = "env:NAME", '
             'password = "env:NAME" }, without a login "http://registry.example:8081"',
         )
-    for name, other in (("password", "user"), ("key", "certificate")):
+    for name, other in (("password", "user"), ("key", "certificate"), ("key_password", "key")):
         if name in given and other not in given:
             table.need(other, f'"…", beside {name}')
     return tuple(given.items())

@@ -189,7 +189,9 @@ class SchemaRegistry:
         given = self.options
         context = ssl.create_default_context(cafile=given.get("ca"))
         if "certificate" in given:
-            context.load_cert_chain(given["certificate"], given.get("key"))
+            # without one, OpenSSL would ask at the terminal
+            seal = given.get("key_password", "")
+            context.load_cert_chain(given["certificate"], given.get("key"), lambda: seal)
         return context
 
 
@@ -220,8 +222,10 @@ def open_registry(stream: Stream) -> SchemaRegistry:
             raise RunError(
                 f"the certificates for the schema registry of {stream.name} cannot be read: "
                 f"{error.strerror or error}",
-                why="ca, certificate and key name files of PEM",
-                fix="correct the paths in registry, from the folder that ontoweir is started in",
+                why="ca, certificate and key name files of PEM, and key_password says the password "
+                "of a key that has one",
+                fix="correct the paths in registry, from the folder that ontoweir is started in, "
+                "or the password",
                 source=stream.source,
             ) from error
         _OPEN[key] = made

@@ -39,6 +39,7 @@ from ontoweir.runtime.live.model.live_job import (
     RunningQuery,
     partitions_of,
 )
+from ontoweir.runtime.live.model.row_places import leave_unused
 from ontoweir.runtime.live.parts.advance_parts import advance_parts
 from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.results.group_state import GroupState
@@ -260,7 +261,8 @@ def _take_in(
         if taken.rows.num_rows:
             old = buffered.get(name)
             both = [taken.rows] if old is None else [old, taken.rows]
-            buffered[name] = pa.concat_tables(both, promote_options="permissive")
+            whole_rows = pa.concat_tables(both, promote_options="permissive")
+            buffered[name] = whole_rows.unify_dictionaries()
     after = replace(
         state,
         batch=state.batch + 1,
@@ -366,7 +368,7 @@ def _cut(
         if count == len(times):
             table = rows
         else:  # what is left is copied, as it may stay for long, and the whole batch with it
-            left[name] = rows.filter(pa.array(~ready))
+            left[name] = leave_unused(rows.filter(pa.array(~ready)))
             first = bool(ready[:count].all())
             table = rows.slice(0, count) if first else rows.filter(pa.array(ready))
             times = times[ready]

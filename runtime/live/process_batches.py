@@ -296,7 +296,7 @@ class BatchProcessor:
             bad[name] = (*files, *(f for f in bad.get(name, ()) if f not in files))
         read = {n: [f for f in held if f[0] not in bad.get(n, ())] for n, held in read.items()}
         rejects = [
-            Reject(history.stream.name, None, REASON, str(held.error))
+            Reject(history.stream.name, None, REASON, str(held.error), held.file)
             for history, held in list_bad(opened)
             if not self._passes(history, held)
         ]

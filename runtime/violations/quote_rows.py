@@ -51,6 +51,20 @@ def quote_rows(data: DataSource, file: str, numbers: Sequence[int]) -> Iterator[
             return None
 
 
+def list_lines(data: DataSource, file: str) -> list[int]:
+    """The line in which each row of a local file of CSV or of lines of JSON begins; none, where
+    they cannot be found here.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    try:
+        rows = _read_json(file) if data.format == "json" else _read_csv(data, file)
+        return [line for _, line, _ in rows]
+    except (NotPlain, csv.Error):
+        return []
+
+
 def _quote(rows: Iterator[_Held], numbers: Sequence[int]) -> Iterator[Quoted]:
     wanted = iter(numbers)
     number = next(wanted, None)

@@ -1,6 +1,7 @@
 """A schema registry for tests: Confluent's HTTP API, as far as readers use it."""
 
 import json
+import ssl
 import struct
 from base64 import b64decode
 from collections.abc import Iterator
@@ -55,11 +56,13 @@ class Registry:
 
 
 @contextmanager
-def start_registry() -> Iterator[Registry]:
-    """A registry while the block runs."""
+def start_registry(tls: ssl.SSLContext | None = None) -> Iterator[Registry]:
+    """A registry while the block runs. `tls`: with which it is asked by HTTPS."""
     registry = Registry()
 
     class Handler(BaseHTTPRequestHandler):
+        timeout = 5  # of who never says anything
+
         def do_GET(self) -> None:
             given = self.headers.get("Authorization", "").removeprefix("Basic ")
             status, held = registry.answer(self.path, b64decode(given).decode())
@@ -73,7 +76,10 @@ def start_registry() -> Iterator[Registry]:
             """Nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
-    registry.url = f"http://127.0.0.1:{server.server_port}"
+    scheme = "http" if tls is None else "https"
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    registry.url = f"{scheme}://127.0.0.1:{server.server_port}"
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

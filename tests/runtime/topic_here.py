@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ontoweir.runtime.live.arrivals.ingest import FAULT, OFFSET, PARTITION
+from ontoweir.runtime.live.arrivals.ingest import FAULT
 from ontoweir.runtime.live.arrivals.read_stream import STREAM
+from ontoweir.runtime.live.model.row_places import OFFSET, PARTITION
 from ontoweir.runtime.live.topics import topic_span
 from ontoweir.runtime.live.topics.open_topic import Histories, split_rows
 from ontoweir.runtime.sources.conform_rows import RAW

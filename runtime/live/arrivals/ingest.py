@@ -1,7 +1,8 @@
 """Take in a stream's rows of one micro-batch: which can still take part, how far partitions are.
 
 The source marks its rows with extra columns, where it has them: FAULT (why a message is not a row,
-with RAW, its text), PARTITION and OFFSET (Kafka), FILE and MODIFIED (files).
+with RAW, its text), PARTITION and OFFSET (Kafka), FILE, NUMBER and MODIFIED (files). Where a row is
+from stays with it.
 """
 
 from collections.abc import Collection, Mapping
@@ -14,14 +15,20 @@ import pyarrow.compute as pc
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.live.model.live_job import FileGroup, LiveState, Reject
+from ontoweir.runtime.live.model.row_places import (
+    FILE,
+    OFFSET,
+    PARTITION,
+    encode_places,
+    show_places,
+)
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import BAD
 from ontoweir.runtime.times.align_times import align_times
 
 FAULT = "__fault"
-PARTITION, OFFSET = "__partition", "__offset"
-FILE, MODIFIED = "__file", "__modified"
+MODIFIED = "__modified"
 LATE = "late: its timestamp is finished"
 AGAIN = "duplicate: its offset was delivered before"
 
@@ -56,7 +63,7 @@ def ingest(
     come as far as the files before the first that is there and not delivered.
     """
     time = history.stream.timestamp
-    rows = align_rows(rows, history.stream)
+    rows = encode_places(align_rows(rows, history.stream))
     rejects: list[Reject] = []
 
     def drop(bad: "pa.ChunkedArray", reason: str) -> None:
@@ -67,7 +74,7 @@ def ingest(
 
     offsets = _last_by_partition(rows, OFFSET)
     if OFFSET in rows.column_names and state.offsets:
-        coded = rows.column(PARTITION).combine_chunks().dictionary_encode()
+        coded = rows.column(PARTITION).combine_chunks()
         last = [state.offsets.get(name, -1) for name in coded.dictionary.to_pylist()]
         known = pc.fill_null(pa.array(last, pa.int64()).take(coded.indices), -1)
         drop(pc.less_equal(rows.column(OFFSET), known), AGAIN)
@@ -94,7 +101,7 @@ def ingest(
         first_open = state.finished_us + 1 + state.lateness_of(history.stream)
         late = first_open - rows.column(time).filter(over).to_numpy()
         drop(over, LATE)
-    marks = {FAULT, PARTITION, OFFSET, FILE, MODIFIED}
+    marks = {FAULT, MODIFIED}
     if RAW in rows.column_names and rows.column(RAW).null_count == rows.num_rows:
         marks.add(RAW)  # else it shows what a row held that is rejected later
     rows = rows.select([n for n in rows.column_names if n not in marks])
@@ -108,12 +115,10 @@ def _measure_behind(rows: pa.Table, stream: Stream, state: LiveState) -> int:
     times = rows.column(stream.timestamp).to_numpy()
     if PARTITION not in rows.column_names:
         return _behind(times, state.max_event_time.get(stream.name))
-    coded = rows.column(PARTITION).combine_chunks().dictionary_encode()
+    coded = rows.column(PARTITION).combine_chunks()
     codes = coded.indices.to_numpy()
-    return max(
-        _behind(times[codes == code], state.max_event_time.get(name))
-        for code, name in enumerate(coded.dictionary.to_pylist())
-    )
+    parts = ((times[codes == code], name) for code, name in enumerate(coded.dictionary.to_pylist()))
+    return max(_behind(mine, state.max_event_time.get(name)) for mine, name in parts if len(mine))
 
 
 def _behind(times: Array, reach: int | None) -> int:
@@ -140,9 +145,12 @@ def describe_rows(history: History, rows: pa.Table, reason: str) -> list[Reject]
     names = [n for n in rows.column_names if n != time and not (n.startswith("__") and n != BAD)]
     held = rows.select(names).to_pylist()
     shown = [{n: v for n, v in row.items() if n != BAD or v is not None} for row in held]
+    files, numbers = show_places(rows, history.stream.name)
     return [
-        Reject(history.stream.name, at, reason, str(row) if text is None else text)
-        for at, row, text in zip(rows.column(time).to_pylist(), shown, raw, strict=True)
+        Reject(history.stream.name, at, reason, str(row) if text is None else text, file, number)
+        for at, row, text, file, number in zip(
+            rows.column(time).to_pylist(), shown, raw, files, numbers, strict=True
+        )
     ]
 
 
@@ -178,9 +186,10 @@ def _list_files(rows: pa.Table, time: str) -> list[tuple[int, str, int]]:
     if not rows.num_rows:
         return []
     marks = [rows.column(MODIFIED), rows.column(FILE)]
-    first = [column[0] for column in marks]
-    if all(pc.all(pc.equal(c, one)).as_py() for c, one in zip(marks, first, strict=True)):
-        return [(first[0].as_py(), first[1].as_py(), pc.max(rows.column(time)).as_py())]
+    first = [column[0].as_py() for column in marks]
+    alike = pc.all(pc.equal(marks[0], first[0])).as_py()
+    if alike and len(marks[1].chunk(0).dictionary) == 1:
+        return [(first[0], first[1], pc.max(rows.column(time)).as_py())]
     latest = (
         rows.select([MODIFIED, FILE, time]).group_by([MODIFIED, FILE]).aggregate([(time, "max")])
     )

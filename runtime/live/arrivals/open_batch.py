@@ -74,7 +74,8 @@ class OpenBatch:
                     self.bad[name].append(BadFile(portion.file, error))
             whole = [p for p in parts if p.num_rows]
             if whole:
-                tables[name] = pa.concat_tables(whole, promote_options="permissive")
+                held = pa.concat_tables(whole, promote_options="permissive")
+                tables[name] = held.unify_dictionaries()
         return tables
 
     def describe(self) -> dict[str, list[list[Any]]]:

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from ontoweir.mappings.model.catalog import Column, Stream
 from ontoweir.runtime.framed.open_frames import needs_keys, open_frames
-from ontoweir.runtime.live.arrivals.ingest import FAULT, OFFSET, PARTITION
+from ontoweir.runtime.live.arrivals.ingest import FAULT
+from ontoweir.runtime.live.model.row_places import OFFSET, PARTITION
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.convert_table import list_faults
 from ontoweir.runtime.sources.history import History

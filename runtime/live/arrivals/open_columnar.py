@@ -9,9 +9,10 @@ import pyarrow.parquet as pq
 
 from ontoweir.errors import RunError
 from ontoweir.mappings.model.catalog import Stream
-from ontoweir.runtime.live.arrivals.ingest import FILE, MODIFIED
+from ontoweir.runtime.live.arrivals.ingest import MODIFIED
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.read_stream import LISTING
+from ontoweir.runtime.live.model.row_places import FILE, NUMBER, count_from, name_place
 from ontoweir.runtime.packed.read_packed import is_packed, read_packed
 from ontoweir.runtime.packed.unpack_stream import unpack_file
 from ontoweir.runtime.sources.conform_rows import conform_rows
@@ -135,6 +136,7 @@ def _read_piece(history: History, file: ArrivedFile, piece: Piece) -> pa.Table:
         raise unreadable(piece.file, error) from error
     rows = add_absent(rows, wanted, piece, history.stream)
     rows = conform_rows(history, rows, file.path)
-    rows = rows.append_column(FILE, pa.repeat(pa.scalar(file.path), rows.num_rows))
+    rows = rows.append_column(FILE, name_place(file.path, rows.num_rows))
+    rows = rows.append_column(NUMBER, count_from(piece.first, rows.num_rows))
     modified = pa.repeat(pa.scalar(file.modified, pa.int64()), rows.num_rows)
     return rows.append_column(MODIFIED, modified)

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ontoweir.errors import DataError, OntoweirError, RunError
-from ontoweir.mappings.model.catalog import Stream
-from ontoweir.runtime.live.arrivals.ingest import FAULT, FILE, MODIFIED
+from ontoweir.mappings.model.catalog import DataSource, Stream
+from ontoweir.runtime.live.arrivals.ingest import FAULT, MODIFIED
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.open_columnar import (
     Portion,
@@ -26,6 +26,7 @@ from ontoweir.runtime.live.arrivals.open_columnar import (
     reading_options,
     stream_is_packed,
 )
+from ontoweir.runtime.live.model.row_places import FILE, NUMBER, encode_places, name_place
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.convert_table import list_faults
 from ontoweir.runtime.sources.data_files import local_path
@@ -51,6 +52,7 @@ from ontoweir.runtime.text.convert_text import NotPlain
 from ontoweir.runtime.text.open_packed import PACKED
 from ontoweir.runtime.text.read_json import CORRUPT
 from ontoweir.runtime.text.read_text import read_text_rows
+from ontoweir.runtime.violations.number_rows import number_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -150,15 +152,32 @@ def _open_text(history: History, file: ArrivedFile, spool: Path, most: int) -> l
     tables = (_mark_faults(rows, stream) for rows in rows_of)
     times = {file.path: file.modified}
     if size <= min(_COLLECTED, most) and not _is_packed([file.path]):
-        held = [_mark(_name_file(rows, file.path), times) for rows in tables]
-        return [_hold(file.path, pa.concat_tables(held))] if held else []
+        held = list(tables)
+        if not held:
+            return []
+        whole = _name_file(pa.concat_tables(held), file.path)
+        numbers = _number(data, file.path, whole.num_rows)
+        return [_hold(file.path, _mark(whole.append_column(NUMBER, numbers), times))]
     try:
         spool.parent.mkdir(parents=True, exist_ok=True)
         marks = (FAULT, RAW) if data.format == "json" else ()
         write_rows(stream, wanted, tables, spool, marks=marks)
     except OSError as error:
         raise not_kept(spool, "text", error) from error
-    return list(_portions(history, [spool], file.path, times))
+    with pq.ParquetFile(spool) as opened:
+        numbers = _number(data, file.path, opened.metadata.num_rows)
+    return list(_portions(history, [spool], file.path, times, numbers))
+
+
+def _number(data: DataSource, path: str, count: int) -> pa.Array:
+    """
+    Raises:
+        DataError: the file cannot be read.
+    """
+    try:
+        return number_rows(data, path, count)
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 def _mark_faults(rows: pa.Table, stream: Stream) -> pa.Table:
@@ -180,7 +199,7 @@ def _hold(path: str, rows: pa.Table) -> Portion:
 def _name_file(rows: pa.Table, path: str) -> pa.Table:
     if FILE in rows.column_names:
         return rows
-    return rows.append_column(FILE, pa.repeat(pa.scalar(path), rows.num_rows))
+    return rows.append_column(FILE, name_place(path, rows.num_rows))
 
 
 def _group(
@@ -257,6 +276,8 @@ def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "Da
     if data.format == "json":
         fault = fn.when(fn.col(CORRUPT).isNotNull(), fn.lit(_NO_OBJECT))
         marks += [fault.alias(FAULT), fn.col(CORRUPT).alias(RAW)]
+    if data.format == "parquet":  # which alone knows
+        marks.append((fn.col("_metadata.row_index") + 1).alias(NUMBER))
     together = files if len(files) > 1 else ()
     columns = WantedColumns(wanted, stream.timestamp, history.spare, marks, CORRUPT)
     return read_source(spark, data, files[0], columns, together)
@@ -264,18 +285,25 @@ def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "Da
 
 def _mark(rows: pa.Table, times: Mapping[str, int]) -> pa.Table:
     """Paths as they were listed, and when each file was modified."""
-    uris = rows.column(FILE).to_pylist()
-    known = {uri: local_path(uri) for uri in set(uris)}
+    rows = encode_places(rows)
     place = rows.column_names.index(FILE)
-    rows = rows.set_column(place, FILE, pa.array([known[u] for u in uris], pa.string()))
-    modified = [times.get(known[u], 0) for u in uris]
-    return rows.append_column(MODIFIED, pa.array(modified, pa.int64()))
+    coded = rows.column(FILE).combine_chunks()
+    known = [local_path(uri) for uri in coded.dictionary.to_pylist()]
+    files = pa.DictionaryArray.from_arrays(coded.indices, pa.array(known, pa.string()))
+    modified = pa.array([times.get(file, 0) for file in known], pa.int64()).take(coded.indices)
+    return rows.set_column(place, FILE, files).append_column(MODIFIED, modified)
 
 
 def _portions(
-    history: History, parts: Sequence[Path], shown: str, times: Mapping[str, int]
+    history: History,
+    parts: Sequence[Path],
+    shown: str,
+    times: Mapping[str, int],
+    numbers: pa.Array | None = None,
 ) -> Iterator[Portion]:
-    """The row groups of what was written of files, or of the one that is shown."""
+    """The row groups of what was written of files, or of the one that is shown, of whose rows the
+    `numbers` are known."""
+    first = 0
     for part in parts:
         with pq.ParquetFile(part) as opened:
             metadata = opened.metadata
@@ -285,9 +313,15 @@ def _portions(
             low, high = read_time_span(group, place, history.stream)
             names = (*history.columns, history.stream.timestamp)
 
-            def load(part: Path = part, number: int = number) -> pa.Table:
+            mine = None if numbers is None else numbers.slice(first, group.num_rows)
+            first += group.num_rows
+
+            def load(
+                part: Path = part, number: int = number, mine: pa.Array | None = mine
+            ) -> pa.Table:
                 with pq.ParquetFile(part) as opened:
-                    return _mark(_name_file(opened.read_row_group(number), shown), times)
+                    rows = _mark(_name_file(opened.read_row_group(number), shown), times)
+                return rows if mine is None else rows.append_column(NUMBER, mine)
 
             size = read_size(group, names)
             yield Portion(shown, low, high, group.num_rows, size, load)

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import Stream
-from ontoweir.runtime.live.arrivals.ingest import FILE, PARTITION
 from ontoweir.runtime.live.arrivals.open_changes import VALUE, decode_frames, open_changes
 from ontoweir.runtime.live.arrivals.read_stream import STREAM
 from ontoweir.runtime.live.model.live_job import PARTITION_OF
+from ontoweir.runtime.live.model.row_places import FILE, PARTITION
 from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
 
@@ -70,6 +70,6 @@ def name_marks(rows: pa.Table, stream: Stream) -> pa.Table:
                 if mark == PARTITION
                 else [local_path(t) for t in texts]
             )
-            column = pa.array(named, pa.string()).take(coded.indices)
+            column = pa.DictionaryArray.from_arrays(coded.indices, pa.array(named, pa.string()))
             rows = rows.set_column(rows.column_names.index(mark), mark, column)
     return rows

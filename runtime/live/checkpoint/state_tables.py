@@ -30,6 +30,8 @@ REJECT_SCHEMA = pa.schema(
         ("stream", pa.string()),
         ("at", pa.timestamp("us")),
         ("reason", pa.string()),
+        ("file", pa.string()),
+        ("number", pa.int64()),
         ("row", pa.string()),
     ]
 )
@@ -71,7 +73,7 @@ def list_tables(state: LiveState) -> dict[str, pa.Table]:
     """The tables of a state, by the names of their files."""
     files: dict[str, pa.Table] = {}
     for name, rows in state.buffered_rows.items():
-        files[f"buffered-{name}.arrow"] = rows
+        files[f"buffered-{name}.arrow"] = rows.unify_dictionaries()
     for number, query in enumerate(state.queries):
         if isinstance(query, ExecutionState):
             files |= _query_files(str(number), query)
@@ -87,6 +89,8 @@ def tabulate_rejects(rejects: Sequence[Reject]) -> pa.Table:
                 REJECT_SCHEMA.field("at").type
             ),
             "reason": pa.array([r.reason for r in rejects], pa.string()),
+            "file": pa.array([r.file for r in rejects], pa.string()),
+            "number": pa.array([r.number for r in rejects], pa.int64()),
             "row": pa.array([r.row for r in rejects], pa.string()),
         },
         schema=REJECT_SCHEMA,

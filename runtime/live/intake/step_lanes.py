@@ -86,7 +86,7 @@ def _advance(lane: Lane, arrived: Arrived, look: Callable[[Lane], KnownSources])
         for bad in arrived.bad.get(key, ()):
             if history.stream.on_bad_file == "stop" or "://" in bad.file:
                 raise bad_file(history, bad.file, bad.error, committed=True)
-            rejects.append(Reject(name, None, REASON, str(bad.error)))
+            rejects.append(Reject(name, None, REASON, str(bad.error), bad.file))
     return advance_live(lane.job, lane.state, rows, time.time(), look(lane), rejects)
 
 

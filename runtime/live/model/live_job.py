@@ -149,12 +149,15 @@ def partitions_of(stream: str, partitions: Iterable[str]) -> list[str]:
 @dataclass(frozen=True, slots=True)
 class Reject:
     """A row that was not admitted. `at_us`: its timestamp (µs; None: it has none); `row`: its
-    content as text."""
+    content as text; `file`, `number`: the file that it is from and its number there, as a replay
+    has them, or topic/partition and offset (None: not known)."""
 
     stream: str
     at_us: int | None
     reason: str
     row: str
+    file: str | None = None
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from ontoweir.runtime.engine.execution import ExecutionContext
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.live.checkpoint.state_tables import decode_table, encode_table
 from ontoweir.runtime.live.model.divided_state import PartState
+from ontoweir.runtime.live.model.row_places import PLACES
 from ontoweir.runtime.sources.history import History
 
 _TIMES = "__times"
@@ -62,8 +63,9 @@ def list_histories(work: ExecutionContext) -> tuple[History, ...]:
 
 
 def encode_rows(admitted: Admitted) -> bytes:
-    """Rows that were admitted."""
-    table = admitted.table
+    """Rows that were admitted, without where they are from."""
+    names = admitted.table.column_names
+    table = admitted.table.select([n for n in names if n not in PLACES])
     for place, column in enumerate(table.columns):
         if pa.types.is_dictionary(column.type):  # which has the texts of all parts
             name = table.column_names[place]

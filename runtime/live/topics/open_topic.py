@@ -7,7 +7,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import Stream
-from ontoweir.runtime.live.arrivals.ingest import OFFSET, PARTITION
 from ontoweir.runtime.live.arrivals.open_changes import (
     KEY,
     SENT,
@@ -23,6 +22,7 @@ from ontoweir.runtime.live.arrivals.read_stream import (
     parse_messages,
     select_messages,
 )
+from ontoweir.runtime.live.model.row_places import OFFSET, PARTITION
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import quote_spark_name, refuse_written
 

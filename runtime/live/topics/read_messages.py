@@ -25,7 +25,7 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.runtime.framed.open_frames import wrap_bytes
-from ontoweir.runtime.live.arrivals.ingest import FAULT, OFFSET, PARTITION
+from ontoweir.runtime.live.arrivals.ingest import FAULT
 from ontoweir.runtime.live.arrivals.open_changes import (
     KEY,
     SENT,
@@ -35,6 +35,7 @@ from ontoweir.runtime.live.arrivals.open_changes import (
 )
 from ontoweir.runtime.live.arrivals.read_batch import name_marks
 from ontoweir.runtime.live.arrivals.read_stream import STREAM
+from ontoweir.runtime.live.model.row_places import OFFSET, PARTITION
 from ontoweir.runtime.live.topics.open_topic import Histories, split_rows
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.history import History

@@ -110,7 +110,7 @@ class Answers:
         SVG, which needs no other package.
 
         Args:
-            value: the column of numbers (default: the first one).
+            value: the column of numbers (default: the first with fractions, else the first).
 
         Raises:
             UsageError: no answer has a number and a time.
@@ -123,7 +123,7 @@ class Answers:
         """The same as a chart of Altair's (`pip install 'ontoweir[altair]'`), to be changed.
 
         Args:
-            value: the column of numbers (default: the first one).
+            value: the column of numbers (default: the first with fractions, else the first).
 
         Raises:
             UsageError: no answer has a number and a time, or Altair is not installed.

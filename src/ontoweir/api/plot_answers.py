@@ -3,7 +3,7 @@
 import base64
 from typing import TYPE_CHECKING
 
-from ontoweir.draw.chart_rows import chart_rows, list_numbers
+from ontoweir.draw.chart_rows import chart_rows, guess_number, list_numbers
 from ontoweir.draw.draw_chart import Chart, draw_chart_file
 from ontoweir.draw.draw_map import is_coordinate
 from ontoweir.errors import UsageError
@@ -32,7 +32,8 @@ def plot_answers(rows: "pa.Table", name: str, value: str | None) -> Picture:
     Args:
         rows: of the answers.
         name: of the query.
-        value: the column of numbers (None: the first one that is no coordinate).
+        value: the column of numbers (None: the first one with fractions that is no coordinate, else
+            the first one).
 
     Raises:
         UsageError: there is no such column, or no answer with a number and a time.
@@ -46,10 +47,9 @@ def _chart(rows: "pa.Table", name: str, value: str | None) -> Chart:
     Raises:
         UsageError: there is no such column, or no answer with a number and a time.
     """
-    numbers = [n for n in list_numbers(rows) if not is_coordinate(n)] if value is None else [value]
-    chart = None
-    if numbers and numbers[0] in list_numbers(rows):
-        chart = chart_rows(rows, name, numbers[0])
+    numbers = list_numbers(rows)
+    found = value or guess_number(rows, [n for n in numbers if not is_coordinate(n)])
+    chart = None if found not in numbers else chart_rows(rows, name, found)
     if chart is None:
         known = ", ".join(list_numbers(rows)) or "none"
         raise UsageError(
@@ -66,7 +66,8 @@ def chart_altair(rows: "pa.Table", name: str, value: str | None) -> "altair.Char
     Args:
         rows: of the answers.
         name: of the query.
-        value: the column of numbers (None: the first one that is no coordinate).
+        value: the column of numbers (None: the first one with fractions that is no coordinate, else
+            the first one).
 
     Raises:
         UsageError: there is no such column, or no answer with a number and a time.

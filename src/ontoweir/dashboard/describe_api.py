@@ -28,6 +28,10 @@ def describe_api(*, changes: bool = False) -> dict[str, Any]:
         _argument("skip", "rows to leave out", kind={**_NUMBER, "maximum": FAR - MOST}),
         _argument("limit", f"rows (default: {PAGE})", kind={**_NUMBER, "maximum": MOST}),
     ]
+    charted = [
+        _argument("charts", "1: with a chart and a map as SVG", kind=_FLAG),
+        _argument("chart", "the column of numbers that is charted (default: as guessed)"),
+    ]
     paths: dict[str, Any] = {
         "/api/overview": _get(
             "all queries, their verdicts, and how they run",
@@ -48,7 +52,8 @@ def describe_api(*, changes: bool = False) -> dict[str, Any]:
         "/api/answers/events": {"get": _events()},
     }
     for kind, what in (("answers", "answers"), ("rejects", "rows that its run rejected")):
-        paths[f"/api/{kind}"] = _get(f"a query's {what}, a page of them", look, "Rows")
+        more = charted if kind == "answers" else []
+        paths[f"/api/{kind}"] = _get(f"a query's {what}, a page of them", [*look, *more], "Rows")
         for form, media in (("csv", "text/csv"), ("jsonl", "application/x-ndjson")):
             paths[f"/api/{kind}.{form}"] = {
                 "get": {

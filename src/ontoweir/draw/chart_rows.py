@@ -1,7 +1,7 @@
 """Answers as lines over time: a number of each, such as the average of an hour."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -24,6 +24,20 @@ def list_numbers(rows: "pa.Table") -> list[str]:
         if f.name not in _HIDDEN
         and (pt.is_integer(f.type) or pt.is_floating(f.type) or pt.is_decimal(f.type))
     ]
+
+
+def guess_number(rows: "pa.Table", numbers: Sequence[str]) -> str | None:
+    """Which of some columns of numbers is charted where nobody says: the first one with fractions,
+    else the first whole number, which may be a key (None: there are none).
+
+    >>> import pyarrow as pa
+    >>> guess_number(pa.table({"device": [1], "n": [2], "mean": [0.5]}), ["device", "n", "mean"])
+    'mean'
+    """
+    import pyarrow.types as pt
+
+    whole = {n for n in numbers if pt.is_integer(rows.schema.field(n).type)}
+    return next(iter([*(n for n in numbers if n not in whole), *numbers]), None)
 
 
 def chart_rows(

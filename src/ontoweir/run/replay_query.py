@@ -14,6 +14,7 @@ from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.errors import DataError, UsageError
 from ontoweir.files.find_output import FileOutput, StreamOutput, find_output, require_folder
 from ontoweir.files.name_formats import OUTPUTS
+from ontoweir.files.require_ending import require_ending
 from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.project.refuse_inputs import refuse_inputs
@@ -111,11 +112,16 @@ def check_output(output: Path, form: "OutputFormat") -> None:
 
 
 def choose_format(output: Path) -> "OutputFormat":
-    """The format that an output's name asks for: by its suffix; else Parquet, and CSV where it is
-    no file."""
+    """The format that an output's name asks for: by its suffix; without one Parquet, and CSV where
+    it is no file.
+
+    Raises:
+        UsageError: the suffix is of no format.
+    """
     named = OUTPUTS.get(output.suffix.lower())
     if named is not None:
         return named
+    require_ending(output, tuple(OUTPUTS), "name such a file; with replay --format, any")
     return "csv" if isinstance(find_output(output), StreamOutput) else "parquet"
 
 

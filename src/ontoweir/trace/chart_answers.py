@@ -4,7 +4,7 @@ import tempfile
 from datetime import datetime
 from pathlib import Path
 
-from ontoweir.draw.chart_rows import chart_rows, list_numbers
+from ontoweir.draw.chart_rows import chart_rows, guess_number, list_numbers
 from ontoweir.draw.draw_chart import Chart
 from ontoweir.errors import DataError, QueryError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
@@ -27,7 +27,7 @@ def chart_answers(
     Args:
         workspace: the project.
         compiled: a bounded query.
-        column: of numbers (None: the first one).
+        column: of numbers (None: the first one with fractions, else the first one).
         start: the first time.
         stop: the first time that is left out.
 
@@ -42,7 +42,8 @@ def chart_answers(
         options = ReplayOptions(output, start=start, stop=stop, progress=False)
         replay_query(workspace, compiled, options)
         answers = pq.read_table(output)
-    value = _find_value(list_numbers(answers), column, compiled)
+    numbers = list_numbers(answers)
+    value = _find_value(numbers, column or guess_number(answers, numbers), compiled)
     groups = compiled.union.aggregation
     chart = chart_rows(answers, compiled.name, value, None if groups is None else groups.group)
     if chart is None:
@@ -56,9 +57,7 @@ def chart_answers(
 
 
 def _find_value(numbers: list[str], wanted: str | None, compiled: CompiledQuery) -> str:
-    if wanted is None and numbers:
-        return numbers[0]
-    if wanted in numbers:
+    if wanted is not None and wanted in numbers:
         return wanted
     raise QueryError(
         f"{compiled.name} has no column of numbers" + (f" called {wanted}" if wanted else ""),

@@ -126,7 +126,7 @@ def test_axe_finds_nothing(
     """WCAG 2.2 AA and good practice, with all that is folded opened."""
     metrics = project / "out/answers/metrics.jsonl"
     write_lines(metrics, [record(n, {QUERY: (n, 84)}) for n in range(5)])
-    write_answer(project, 0)
+    write_answer(project, 0, mean=0.5)
     page = open_page(1200, color_scheme=scheme)
     unbounded = "how-often-congestion-got-worse"
     for path in (
@@ -147,14 +147,39 @@ def test_axe_finds_nothing(
     assert [v["id"] for v in axe.Axe().run(page).response["violations"]] == ["image-alt"]
 
 
-def write_answer(project: Path, number: int) -> None:
+def write_answer(project: Path, number: int, **more: float) -> None:
     """A file of one answer, as a run writes it."""
     folder = project / "out/answers" / QUERY
     folder.mkdir(parents=True, exist_ok=True)
     at = pa.array([datetime(2014, 8, 1, number)], pa.timestamp("us", "UTC"))
     roads = pa.array([f"http://traffic.example/road/{number}"])
-    rows = pa.table({"road": roads, "readings": pa.array([7 + number]), "at": at})
+    numbers = {name: pa.array([value]) for name, value in more.items()}
+    rows = pa.table({"road": roads, "readings": pa.array([7 + number]), **numbers, "at": at})
     pq.write_table(rows, folder / f"part-{number:012d}.parquet")
+
+
+def test_the_column_of_the_chart_is_chosen_by_keyboard(
+    open_page: Callable[..., Any], url: str, project: Path
+) -> None:
+    for number in range(3):
+        write_answer(project, number, mean=number / 2)
+    page = open_page(390)
+    page.goto(f"{url}answers?name={QUERY}")
+    drawn = page.locator("[data-rowchart] desc")
+    assert drawn.inner_html().startswith("mean of 3 answers")  # not the whole number before it
+    page.get_by_label("Chart of").focus()
+    page.keyboard.type("readings")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**chart=readings**")
+    assert drawn.inner_html().startswith("readings of 3 answers")
+    write_answer(project, 3, mean=1.5)
+    page.locator("[data-rowchart] desc", has_text="readings of 4 answers").wait_for(
+        state="attached"
+    )
+    page.locator("thead a").first.click()
+    page.wait_for_url("**sort=**")
+    assert drawn.inner_html().startswith("readings of 4 answers")  # an order keeps the choice
 
 
 def test_queries_beside_each_other_are_live(

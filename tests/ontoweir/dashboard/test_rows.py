@@ -79,6 +79,27 @@ def test_answers_are_shown_the_latest_first(client: FlaskClient, add: Add) -> No
     assert f'href="/answers?name={QUERY}"' in client.get(f"/query?name={QUERY}").text
 
 
+def test_a_chart_is_of_the_column_that_is_asked_for(client: FlaskClient, project: Path) -> None:
+    folder = project / "out/answers" / QUERY
+    folder.mkdir(parents=True)
+    at = pa.array([0, 1_000_000], pa.int64()).cast(pa.timestamp("us", "UTC"))
+    places = {"lat": [56.1, 56.2], "lon": [10.1, 10.2]}
+    rows = pa.table({"device": [7, 8], **places, "n": [1, 2], "level": [0.5, 1], "at": at})
+    pq.write_table(rows, folder / "part-000000000000.parquet")
+    given = ask(client, "/api/answers", charts=1)
+    assert "level of 2 answers" in given["chart"]  # neither a key nor a coordinate
+    assert "n of 2 answers" in ask(client, "/api/answers", charts=1, chart="n")["chart"]
+    asked = {"name": QUERY, "chart": "road"}
+    assert client.get("/api/answers", query_string={**asked, "charts": 1}).status_code == 422
+    assert client.get("/api/answers", query_string=asked).status_code == 200  # draws none
+    shown = client.get("/answers", query_string=asked)
+    assert shown.status_code == 422
+    assert "ask for device or lat or lon or n or level" in shown.text
+    shown = client.get("/answers", query_string={"name": QUERY, "chart": "n"})
+    assert "<option selected>n</option>" in shown.text
+    assert "<option>lat</option>" not in shown.text
+
+
 def test_rows_are_chosen_sorted_and_paged(client: FlaskClient, add: Add) -> None:
     for number in range(3):
         add(number, [(f"R{n}", 131 + 10 * number + n) for n in range(5)])

@@ -14,7 +14,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
     TimeFormat,
 )
-from ontoweir.runtime.live.arrivals.ingest import FAULT, OFFSET, PARTITION
+from ontoweir.runtime.live.arrivals.ingest import FAULT
 from ontoweir.runtime.live.arrivals.open_changes import (
     KEY,
     SENT,
@@ -22,6 +22,7 @@ from ontoweir.runtime.live.arrivals.open_changes import (
     is_opened_here,
     open_changes,
 )
+from ontoweir.runtime.live.model.row_places import OFFSET, PARTITION
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.history import History
 

@@ -10,10 +10,11 @@ import pyarrow as pa
 import pytest
 
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
-from ontoweir.runtime.live.arrivals.ingest import AGAIN, FILE, MODIFIED, OFFSET, PARTITION
+from ontoweir.runtime.live.arrivals.ingest import AGAIN, MODIFIED
 from ontoweir.runtime.live.checkpoint.commit_record import CommitRecord
 from ontoweir.runtime.live.checkpoint.save_state import commit_batch, load_state
 from ontoweir.runtime.live.model.live_job import PARTITION_OF, KnownSources, LiveJob, LiveState
+from ontoweir.runtime.live.model.row_places import FILE, OFFSET, PARTITION
 from tests.oracle.random_queries import Case
 from tests.runtime.live_cases import find_case, make_table
 

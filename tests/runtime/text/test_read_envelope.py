@@ -20,12 +20,13 @@ from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.run.prepare_jobs import plan_job
 from ontoweir.runtime.engine.query_job import QueryJob
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
-from ontoweir.runtime.live.arrivals.ingest import FAULT, OFFSET, PARTITION
+from ontoweir.runtime.live.arrivals.ingest import FAULT
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.open_changes import KEY, SENT, VALUE, open_changes
 from ontoweir.runtime.live.arrivals.read_arrivals import open_arrivals
 from ontoweir.runtime.live.make_live_job import make_live_job
 from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.live.model.row_places import OFFSET, PARTITION
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.convert_table import describe_bad
 from ontoweir.runtime.sources.history import History

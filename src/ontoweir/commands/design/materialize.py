@@ -34,12 +34,17 @@ def add_materialize(commands: Any) -> None:
 
 
 def _materialize(args: argparse.Namespace) -> int:
+    from ontoweir.files.require_ending import require_ending
     from ontoweir.run.write_triples import materialize
 
+    output = None if args.output is None else read_output(args.output)
+    if output is not None:
+        fix = "name a .nq, which rapper and riot convert to others"
+        require_ending(output, (".nq", ".nquads", ".nt"), fix)
     refused = materialize(
         Path(args.mappings),
         args.database,
-        None if args.output is None else read_output(args.output),
+        output,
         base=args.base,
         skip_data_errors=args.skip_data_errors,
         skip_refused=args.skip_refused,

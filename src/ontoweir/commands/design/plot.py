@@ -55,7 +55,9 @@ def add_plot(commands: Any) -> None:
         help=f"witness: number of tuples of the counterexample (default: {SIZE})",
     )
     plot.add_argument(
-        "--column", metavar="NAME", help="answers: of numbers (default: the first one)"
+        "--column",
+        metavar="NAME",
+        help="answers: of numbers (default: the first one with fractions, else the first one)",
     )
     plot.set_defaults(run=_plot)
 
@@ -66,7 +68,7 @@ def _plot(args: argparse.Namespace) -> int:
     from ontoweir.project.refuse_inputs import refuse_inputs
 
     _check_options(args)
-    read_output(args.output)
+    _require_svg(read_output(args.output))
     if args.metrics is not None:
         name = args.query if args.query is not None else Path(args.sql).stem
         drawn = draw_chart_file(_chart_run(args.show, name, Path(args.metrics)))
@@ -86,6 +88,12 @@ def _plot(args: argparse.Namespace) -> int:
         drawn = draw_chart_file(_chart(args, workspace, compiled))
     _write(args, drawn)
     return 0
+
+
+def _require_svg(output: Path) -> None:
+    from ontoweir.files.require_ending import require_ending
+
+    require_ending(output, (".svg",), "name a .svg, which browsers and most programs convert")
 
 
 def _chart(args: argparse.Namespace, workspace: "Workspace", compiled: "CompiledQuery") -> "Chart":

@@ -46,6 +46,7 @@ def add_report(commands: Any) -> None:
 
 def _report(args: argparse.Namespace) -> int:
     from ontoweir.commands.common.decide_queries import decide_queries
+    from ontoweir.files.require_ending import require_ending
     from ontoweir.files.write_file import write_file
     from ontoweir.pipeline.refused_query import RefusedQuery
     from ontoweir.project.refuse_inputs import refuse_inputs
@@ -58,6 +59,7 @@ def _report(args: argparse.Namespace) -> int:
             fix="add --live",
         )
     output = read_output(args.output)
+    require_ending(output, (".html", ".htm", ".xhtml"), "name a .html, which browsers print as PDF")
     workspace, warnings = open_workspace(args, named_refused=True)
     refuse_inputs(workspace.project, output)
     require_queries(workspace.project)

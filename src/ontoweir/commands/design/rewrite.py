@@ -113,6 +113,7 @@ def _compile(workspace: "Workspace", args: argparse.Namespace) -> "CompiledQuery
 def _draw(args: argparse.Namespace) -> int:
     """`rewrite --show graph --output F.svg`."""
     from ontoweir.draw.draw_query import draw_query
+    from ontoweir.files.require_ending import require_ending
     from ontoweir.files.write_file import write_file
     from ontoweir.project.refuse_inputs import refuse_inputs
 
@@ -123,6 +124,7 @@ def _draw(args: argparse.Namespace) -> int:
             fix="write --show graph --output FILE.svg and no --ontology",
         )
     output = read_output(args.output)
+    require_ending(output, (".svg",), "name a .svg, which browsers and most programs convert")
     workspace, warnings = open_workspace(args)
     refuse_inputs(workspace.project, output)
     with report_all_refused(workspace):

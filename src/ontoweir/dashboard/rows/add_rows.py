@@ -14,10 +14,10 @@ from ontoweir.dashboard.rows.find_rows import Kind, find_rows
 from ontoweir.dashboard.rows.follow_rows import follow_rows
 from ontoweir.dashboard.rows.page_rows import Look, RowPage, all_rows, page_rows, read_look
 from ontoweir.dashboard.site import Site
-from ontoweir.draw.chart_rows import chart_rows, list_numbers
+from ontoweir.draw.chart_rows import chart_rows, guess_number, list_numbers
 from ontoweir.draw.draw_chart import draw_chart
 from ontoweir.draw.draw_map import draw_map, find_places, is_coordinate
-from ontoweir.errors import OntoweirError, UsageError
+from ontoweir.errors import OntoweirError, Source, UsageError
 
 FOLLOWERS = 4
 """Connections that are told of rows at once; each takes a thread of the server."""
@@ -43,13 +43,15 @@ def _add_page(app: Flask, site: Site, known: Callable[[str], bool], kind: Kind) 
     @app.get(f"/{kind}", endpoint=f"{kind}_page")
     def show() -> tuple[str, int]:
         name, folder = _find(site, known, kind)
-        page, look, problem = None, Look(), None
+        page, look, problem, chart = None, Look(), None, ""
         try:
             look = read_look(request.args)
             page = None if folder is None else page_rows(folder, look)
+            chart = _chart(page, name, look.chart) if kind == "answers" else ""
         except OntoweirError as error:
             problem = str(error)
             look = Look(request.args.get("where"), request.args.get("sort"))
+            page = None
         shown = render_template(
             "rows.html",
             name=name,
@@ -58,7 +60,9 @@ def _add_page(app: Flask, site: Site, known: Callable[[str], bool], kind: Kind) 
             look=look,
             cells=None if page is None else _cells(page),
             sort=_split_sort(None if page is None else page.sort),
-            chart=Markup(_chart(page, name)) if kind == "answers" else "",
+            chart=Markup(chart),
+            numbers=_numbers(page) if kind == "answers" else [],
+            charted=None if page is None else _charted(page, look.chart),
             map=Markup(_map(page, name)) if kind == "answers" else "",
             problem=problem,
         )
@@ -72,7 +76,8 @@ def _add_api(app: Flask, site: Site, known: Callable[[str], bool], kind: Kind) -
         look = read_look(request.args)
         page = RowPage.none() if folder is None else page_rows(folder, look)
         drawn = asks_charts() and kind == "answers"
-        pictures = {"chart": _chart(page, name), "map": _map(page, name)} if drawn else {}
+        chart = _chart(page, name, look.chart) if drawn else ""
+        pictures = {"chart": chart, "map": _map(page, name) if drawn else ""}
         found = {k: v for k, v in pictures.items() if v}
         return jsonify(query=name, **page.describe(), **found)
 
@@ -170,11 +175,34 @@ def _map(page: RowPage | None, name: str) -> str:
     return draw_map(places, name) if places else ""
 
 
-def _chart(page: RowPage | None, name: str) -> str:
-    """The first number of the answers shown, over time; empty where there is none."""
+def _numbers(page: RowPage | None) -> list[str]:
+    """The columns that can be charted; coordinates are on the map."""
     numbers = [] if page is None else list_numbers(page.rows)
-    numbers = [n for n in numbers if not is_coordinate(n)]  # these are on the map
-    if page is None or not numbers:
+    return [n for n in numbers if not is_coordinate(n)]
+
+
+def _charted(page: RowPage, wanted: str | None) -> str | None:
+    """The column that is charted (None: there is none)."""
+    return wanted or guess_number(page.rows, _numbers(page))
+
+
+def _chart(page: RowPage | None, name: str, wanted: str | None) -> str:
+    """A number of the answers shown, over time; empty where there is none.
+
+    Raises:
+        UsageError: a column is wanted that is none of numbers.
+    """
+    if page is None or not page.rows.num_columns:
         return ""
-    chart = chart_rows(page.rows, name, numbers[0])
+    number, numbers = _charted(page, wanted), list_numbers(page.rows)
+    if number is None:
+        return ""
+    if number not in numbers:
+        raise UsageError(
+            f"chart={number!r} is no column of numbers",
+            why="a chart is of a number over time",
+            fix=f"ask for {' or '.join(numbers)}" if numbers else "leave it out",
+            source=Source("chart"),
+        )
+    chart = chart_rows(page.rows, name, number)
     return "" if chart is None else draw_chart(chart)

@@ -25,12 +25,14 @@ FAR = 1_000_000
 @dataclass(frozen=True, slots=True)
 class Look:
     """What is looked at: rows that meet `where` (SQL), in the order of `sort` (a column, with DESC
-    after it from the greatest down), of which `skip` are left out and `limit` shown."""
+    after it from the greatest down), of which `skip` are left out and `limit` shown; `chart`: the
+    column of numbers that is charted (None: as guessed)."""
 
     where: str | None = None
     sort: str | None = None
     skip: int = 0
     limit: int = PAGE
+    chart: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,9 @@ def read_look(arguments: Mapping[str, str]) -> Look:
     """
     limit = _number(arguments, "limit", PAGE, MOST)
     skip = _number(arguments, "skip", 0, FAR - limit)
-    where, sort = (arguments.get(name, "").strip() or None for name in ("where", "sort"))
-    return Look(where, sort, skip, limit)
+    names = ("where", "sort", "chart")
+    where, sort, chart = (arguments.get(name, "").strip() or None for name in names)
+    return Look(where, sort, skip, limit, chart)
 
 
 def page_rows(folder: Path, look: Look) -> RowPage:
