@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from math import floor
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from ontoweir.errors import RunError
 from ontoweir.rewriter.model.spj import Op
 from ontoweir.runtime.columnar.frame import Array
 
+Limits: TypeAlias = tuple[int | Fraction | None, int | Fraction | None]
+"""A least and a greatest number (None: none)."""
 _MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
 
 
@@ -107,6 +109,21 @@ def widen_limit(number: int | Fraction, column: Array, side: int) -> int | float
     if column.dtype.kind != "f" or isinstance(plain, int):
         return plain
     return plain + side * 4 * float(np.spacing(abs(plain)))
+
+
+def lie_within(column: Array, limits: Limits, known: Limits | None = None) -> Array:
+    """Which numbers lie within limits: often all of them; `known`: other limits, which all keep."""
+    good: Array = np.ones(1, dtype=np.bool_)
+    (low, high), (least, most) = limits, known or (None, None)
+    if low is not None and len(column) and (least is None or least < low):
+        edge = widen_limit(low, column, -1)
+        if not column.min() >= edge:
+            good = column >= edge
+    if high is not None and len(column) and (most is None or most > high):
+        edge = widen_limit(high, column, 1)
+        if not column.max() <= edge:
+            good = good & (column <= edge)
+    return np.broadcast_to(good, (len(column),))
 
 
 def _plain(number: int | Fraction) -> int | float:

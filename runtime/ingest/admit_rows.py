@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ontoweir.errors import DataError
-from ontoweir.mappings.model.catalog import Column, ColumnType, Stream, StringType
+from ontoweir.mappings.model.catalog import Column, ColumnType, IntType, Stream, StringType
 from ontoweir.runtime.chunks.check_values import check_values
 from ontoweir.runtime.chunks.read_chunk import Slice
 from ontoweir.runtime.columnar.check_domain import find_held
@@ -24,6 +25,9 @@ from ontoweir.runtime.sources.coded_texts import pick_rows
 from ontoweir.runtime.sources.convert_table import describe_bad
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_source import BAD
+
+Ends: TypeAlias = tuple[int | None, int | None]
+"""The least and the greatest value that there may be (None: there is no limit)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,7 @@ class Admitted:
     coded: Mapping[str, CodedTexts] = field(default_factory=dict)
     filled: frozenset[str] = frozenset()
     among: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    limits: Mapping[str, Ends] = field(default_factory=dict)
     memory: ColumnMemory = field(default_factory=ColumnMemory, compare=False, repr=False)
     index: Array | None = None
     weights: Array | None = None
@@ -166,6 +171,7 @@ def admit_rows(
         if strict and limit is not None and most > limit:
             _check_rate(history, steps.all(), before, None)
     counts = {reason: n for reason, n in gate.counts.items() if n}
+    texts = _list_read(history, StringType)
     return Admitted(
         steps,
         times,
@@ -176,15 +182,22 @@ def admit_rows(
         marks,
         coded,
         history.filled,
-        {c.name: frozenset(map(str, c.enum)) for c in _list_texts(history) if c.enum is not None},
+        {c.name: frozenset(map(str, c.enum)) for c in texts if c.enum is not None},
+        {c.name: _find_ends(c) for c in _list_read(history, IntType)},
         index=late,
     )
 
 
-def _list_texts(history: History) -> list[Column]:
-    """The declared columns of strings among those that are read."""
+def _list_read(history: History, kind: type[ColumnType]) -> list[Column]:
+    """The declared columns of a type among those that are read."""
     columns = [history.stream.column(name) for name in history.columns]
-    return [c for c in columns if c is not None and isinstance(c.type, StringType)]
+    return [c for c in columns if c is not None and isinstance(c.type, kind)]
+
+
+def _find_ends(column: Column) -> Ends:
+    """What is declared of a column of whole numbers."""
+    low, high = column.minimum, column.maximum
+    return (low if isinstance(low, int) else None, high if isinstance(high, int) else None)
 
 
 class _Gate:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import floor
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -24,23 +24,17 @@ from ontoweir.rewriter.model.spj import (
     Op,
 )
 from ontoweir.runtime.columnar.add_exact import (
+    Limits,
     add_exact,
     differs,
     fits,
+    lie_within,
     lies_below,
     lies_beside,
     narrow,
-    widen_limit,
 )
 from ontoweir.runtime.columnar.columns import stamp, value
-from ontoweir.runtime.columnar.frame import (
-    EVENT,
-    WEIGHT,
-    Array,
-    Frame,
-    Name,
-    ones,
-)
+from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Array, Frame, Name, ones
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
 from ontoweir.runtime.distinct.merge_repeats import merge_repeats
 from ontoweir.runtime.ingest.encode_statics import (
@@ -61,6 +55,9 @@ _COMPARISONS = {Op.LT: "less", Op.LE: "less_equal", Op.GE: "greater_equal", Op.G
 _ROW = ""
 """In place of a column: the number of a row."""
 _NO_COLUMNS: Mapping[Name, Array] = {}
+
+_Known: TypeAlias = tuple[Mapping[Attribute, frozenset[str]], Mapping[Attribute, Limits]]
+"""Texts that attributes are among, and, in units, what numbers they lie between."""
 
 
 class MemberBuilder:
@@ -177,7 +174,7 @@ class MemberBuilder:
         unchecked = list(member.local)
         good &= self._holding(rows, unchecked, len(good))
         rows = _only(rows, good)
-        known = {Attribute(member.alias, c): v for c, v in arrival.among.items()}
+        known = self._known(member, arrival)
         rows = _only(rows, self._in_class_domains(rows, len(rows[time]), known))
         unchecked = [c for c in unchecked if not self._available(c, rows)]
         rows, unchecked = self._fold(member, rows, unchecked, numbers)
@@ -186,6 +183,19 @@ class MemberBuilder:
         if member.statics:
             good &= self._in_class_domains(rows, count, known)
         return _only(rows, good)
+
+    def _known(self, member: Member, arrival: Arrival) -> _Known:
+        """What was declared of a member's attributes, and all tuples keep."""
+        texts = {Attribute(member.alias, c): v for c, v in arrival.among.items()}
+        ends: dict[Attribute, Limits] = {}
+        for group in self.form.classes if arrival.limits else ():
+            unit = self.form.unit_of(group.kind)
+            for attribute, shift in group.attributes:
+                if attribute.alias == member.alias and attribute.column in arrival.limits:
+                    low, high = arrival.limits[attribute.column]
+                    least = None if low is None else low * unit - shift
+                    ends[attribute] = least, None if high is None else high * unit - shift
+        return texts, ends
 
     def _fold(
         self,
@@ -324,13 +334,9 @@ class MemberBuilder:
         return self.pool.compare(_COMPARISONS[op], text, codes)
 
     def _in_class_domains(
-        self,
-        rows: Mapping[Attribute, Array],
-        count: int,
-        known: Mapping[Attribute, frozenset[str]],
+        self, rows: Mapping[Attribute, Array], count: int, known: _Known
     ) -> Array:
-        """Enforce the domain of every class on each attribute of it that is there; `known`: texts
-        that attributes are among."""
+        """Enforce the domain of every class on each attribute of it that is there."""
         good = np.ones(count, dtype=np.bool_)
         for group in self.form.classes:
             domain = group.domain
@@ -349,15 +355,10 @@ class MemberBuilder:
                     mine = self.grains[attribute]
                     if grain != mine and (grain > 1 or (grain and not mine)):
                         fit &= (add_exact(column, more) % grain == 0).astype(np.bool_)
-                if group.kind is not Kind.STRING and len(column):
-                    low, high = domain.low, domain.high  # which all values often keep
-                    least = None if low is None else widen_limit(low, column, -1)
-                    most = None if high is None else widen_limit(high, column, 1)
-                    if least is not None and not column.min() >= least:
-                        fit &= column >= least
-                    if most is not None and not column.max() <= most:
-                        fit &= column <= most
-                texts = known.get(attribute)
+                if group.kind is not Kind.STRING:
+                    ends = domain.low, domain.high
+                    fit &= lie_within(column, ends, known[1].get(attribute))
+                texts = known[0].get(attribute)
                 if domain.values is not None and not (texts and texts <= set(domain.values)):
                     fit &= self._among(domain.values, group.kind).holds(column)
                 for table, name in self.within[attribute]:

@@ -105,12 +105,15 @@ class MemberEncoder:
         units = {c: form.unit_of(form.kinds[Attribute(member.alias, c)]) for c in columns}
         if index is None:
             encoded = {c: self._encode(name, c, units[c], pool) for c in columns}
-            return Arrival(rows.steps.all(), encoded, present, rows.among, rows.weights)
+            return Arrival(
+                rows.steps.all(), encoded, present, rows.among, rows.limits, rows.weights
+            )
         return Arrival(
             rows.steps.at(index),
             {c: self._encode_some(name, c, units[c], pool, selection, index) for c in columns},
             {c: mask[index] for c, mask in present.items()},
             rows.among,
+            rows.limits,
             None if rows.weights is None else rows.weights[index],
         )
 

@@ -30,13 +30,14 @@ _APART = 8
 class Arrival:
     """Tuples of one stream in a chunk: their steps, in order, and the columns in use; `present`:
     of columns that may have to be NULL, where they are not; `among`: values that columns of strings
-    are known to be among, where they are not NULL; `weights`: how often each counts (None:
-    once)."""
+    are known to be among, where they are not NULL; `limits`: the least and the greatest value that
+    columns of whole numbers are known to keep; `weights`: how often each counts (None: once)."""
 
     steps: Array
     columns: Mapping[str, Encoded]
     present: Mapping[str, Array] = field(default_factory=dict)
     among: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    limits: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
     weights: Array | None = None
 
 

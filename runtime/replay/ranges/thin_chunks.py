@@ -23,7 +23,6 @@ from ontoweir.runtime.engine.prepare_plan import PreparedPlan, list_wanted
 from ontoweir.runtime.ingest.admit_rows import (
     Admitted,
     CodedTexts,
-    ColumnMemory,
     ReferenceCheck,
 )
 from ontoweir.runtime.ingest.encode_members import FEW, MemberEncoder
@@ -199,5 +198,5 @@ def _unite_rows(parts: Sequence[Admitted], lengths: Sequence[int]) -> Admitted:
         },
         parts[0].filled,
         parts[0].among,
-        ColumnMemory(),
+        parts[0].limits,
     )

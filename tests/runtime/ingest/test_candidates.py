@@ -16,7 +16,7 @@ from ontoweir.mappings.model.catalog import Catalog, Column, FloatType, IntType
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.runtime.columnar.check_domain import check_domain, find_held, lies_inside
-from ontoweir.runtime.columnar.frame import Frame, starts_of_runs
+from ontoweir.runtime.columnar.frame import ColumnKind, Frame, starts_of_runs
 from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted, ColumnMemory, _off_step
 from ontoweir.runtime.ingest.build_members import MemberBuilder
@@ -181,6 +181,62 @@ def test_candidates_of_conditions(condition: str, tmp_path: Path) -> None:
         found = intake.batch(member, some.arrival(member, form, pool, selection))
         wanted = intake.batch(member, every.arrival(member, form, pool, selection))
         assert _rows(found) == _rows(wanted)
+
+
+@budget(1.0)
+@given(seed=SEEDS)
+def test_what_is_declared_of_all_rows_is_not_looked_at_again(seed: int) -> None:
+    """The least and the greatest number that rows are known to keep change nothing."""
+    random = Random(seed)
+    case = make_case(random, markers=12, wide=random.choice([6, 40]))
+    query = case.query.disjuncts[0]
+    form = normalise_query(query, distinct=case.query.distinct, catalog=case.catalog)
+    pool = StringPool()
+    intake = MemberBuilder(form, case.catalog, encode_statics(case, form, pool), pool)
+    for member in form.members:
+        stream = case.catalog.streams[member.stream]
+        table = arrow_table(case, member.stream)
+        steps = table.column(stream.timestamp).to_numpy().astype(np.int64)
+        plain = Admitted(Steps(steps), steps, table, len(steps), {})
+        limits = {}
+        for column in stream.columns:
+            numbers = table.column(column.name).drop_null().to_pylist()
+            if isinstance(column.type, IntType) and numbers:
+                some = random.randrange(4)  # of some columns one end is declared, or none
+                low, high = min(numbers), max(numbers)
+                limits[column.name] = (low if some & 1 else None, high if some & 2 else None)
+        batches = []
+        for rows in (plain, replace(plain, limits=limits)):
+            arrival = MemberEncoder(case.catalog, {member.stream: rows}).arrival(
+                member, form, pool, ()
+            )
+            batches.append(_rows(intake.batch(member, arrival)))
+        assert batches[0] == batches[1]
+
+
+def test_limits_that_are_declared_spare_the_look(tmp_path: Path) -> None:
+    """They are believed: what is not as they say is not filtered any more."""
+    catalog = make_catalog(tmp_path, TOML)
+    query = parse_sql("SELECT R.b FROM X R", catalog, name="q", file="q.sql")
+    form = normalise_query(query.disjuncts[0], distinct=False, catalog=catalog)
+    table = pa.table({"b": [-4, 0, 7, 8]})
+    steps = np.arange(4)
+    plain = Admitted(Steps(steps), steps, table, 4, {})
+    pool = StringPool()
+    intake = MemberBuilder(form, catalog, {}, pool)
+
+    def find(limits: tuple[int | None, int | None]) -> list[int]:
+        rows = replace(plain, limits={"b": limits})
+        encoder = MemberEncoder(catalog, {"X": rows})
+        (member,) = form.members
+        batch = intake.batch(member, encoder.arrival(member, form, pool, ()))
+        (column,) = (c for name, c in batch.columns.items() if name[0] == ColumnKind.VALUE)
+        return column.tolist()
+
+    assert find((None, None)) == [0, 7]
+    assert find((-3, None)) == [-4, 0, 7]
+    assert find((-4, 7)) == [0, 7, 8]
+    assert find((-3, 7)) == [-4, 0, 7, 8]
 
 
 def test_what_one_query_made_of_columns_serves_others(tmp_path: Path) -> None:

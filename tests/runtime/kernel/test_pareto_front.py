@@ -3,9 +3,11 @@
 from random import Random
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from ontoweir.runtime.columnar.frame import EVENT, WEIGHT, Frame, Name
+from ontoweir.runtime.kernel import pareto_front as pareto_front_module
 from ontoweir.runtime.kernel.pareto_front import FOREVER, least_rows, pareto_front
 from tests.oracle.budget import SEEDS, budget
 
@@ -147,7 +149,9 @@ def test_least_rows_are_the_first_with_the_least_value(seed: int) -> None:
     frame = _frame(entries, 1)
     if far == 3 and random.random() < 0.3:
         frame = frame.with_columns({("f", 0): frame[("f", 0)].astype(np.float64)})
-    found = least_rows(frame, [_KEY])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pareto_front_module, "_BLOCK", random.choice([1, 7, 64]))
+        found = least_rows(frame, [_KEY])
     rows = zip(*(found[name].tolist() for name in (_KEY, ("f", 0), EVENT, WEIGHT)), strict=True)
     wanted = {key: min((p[0], e) for e, k, p in entries if k == key) for _, key, _ in entries}
     assert sorted(rows) == sorted((key, v, e, 1) for key, (v, e) in wanted.items())
