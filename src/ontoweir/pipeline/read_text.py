@@ -30,7 +30,9 @@ def read_text(file: Path) -> str:
 
 
 def read_project(file: str) -> str | None:
-    """The text of the project file, where it can be read."""
+    """The text of the project file, where it can be read, and is one: a script of SQL is none."""
+    if file.lower().endswith(".sql"):
+        return None
     try:
         return Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError):

@@ -231,7 +231,8 @@ def test_limits_that_are_declared_spare_the_look(tmp_path: Path) -> None:
         (member,) = form.members
         batch = intake.batch(member, encoder.arrival(member, form, pool, ()))
         (column,) = (c for name, c in batch.columns.items() if name[0] == ColumnKind.VALUE)
-        return column.tolist()
+        found: list[int] = column.tolist()
+        return found
 
     assert find((None, None)) == [0, 7]
     assert find((-3, None)) == [-4, 0, 7]

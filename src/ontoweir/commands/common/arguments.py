@@ -175,7 +175,7 @@ def name_query(given: Sequence[str]) -> list[str]:
     made = list(given)
     if not given or given[0] not in OF_QUERIES:
         return made
-    alone = [n for n in range(1, len(given)) if _stands_alone(given, n)]
+    alone = [n for n in range(1, len(given)) if stands_alone(given, n)]
     named = any(one.split("=")[0] in _NAMING for one in given)
     files = [n for n in alone if Path(given[n]).suffix.lower() in (*_SQL, *_SPARQL)]
     if len(files) == 1 and _is_file(given[files[0]]):
@@ -272,7 +272,7 @@ def _has_project(given: Sequence[str], alone: Sequence[int]) -> bool:
     return any((p / PROJECT_FILE).is_file() for p in (here, *here.parents))
 
 
-def _stands_alone(given: Sequence[str], place: int) -> bool:
+def stands_alone(given: Sequence[str], place: int) -> bool:
     """Whether it is neither an option nor, as far as can be told, what one is given."""
     before = given[place - 1]
     valued = place > 1 and before.startswith("-") and "=" not in before and before not in FLAGS

@@ -23,6 +23,7 @@ from ontoweir.errors import (
     OntologyError,
     OntoweirError,
     QueryError,
+    Source,
     UsageError,
 )
 
@@ -44,6 +45,7 @@ TIERS = (
     "unbounded",
 )
 TIMED = "application-time"
+DIALECTS = ("flink", "spark", "risingwave", "materialize", "feldera")
 FORMATS = ("text", "json", "sarif", "github", "html")
 MAX_TUPLES = 64
 """The largest --witness-size; it takes some ten seconds."""
@@ -100,6 +102,18 @@ def add_check(commands: Any) -> None:
         help="the longest time to decide a query, and to search for repairs (default: "
         "10 and 3; 0: no limit)",
     )
+    check.add_argument(
+        "--dialect",
+        choices=DIALECTS,
+        help="whose SQL the files are that are given in place of a project: scripts as they are, "
+        "with CREATE TABLE, views and INSERT INTO (default: Flink's where they look so)",
+    )
+    check.add_argument(
+        "--catalog",
+        metavar="PROJECT",
+        help="what is declared beside such files: a project's folder or file",
+    )
+    check.add_argument("--script", action="append", default=[], help=argparse.SUPPRESS)
     add_data(check)
     add_fix(check)
     check.add_argument(
@@ -157,6 +171,11 @@ def _check_all(args: argparse.Namespace) -> int:
     from ontoweir.project.project import load_project
     from ontoweir.project.require_queries import require_queries
 
+    if args.script:
+        from ontoweir.commands.scripts.check_scripts import check_scripts
+
+        return check_scripts(args)
+    _refuse_alone(args)
     _check_witness(args)
     if args.data is not None:
         read_sample(args)
@@ -190,6 +209,18 @@ def _check_all(args: argparse.Namespace) -> int:
         if any(tier.rank >= limit for tier in tiers):
             return 1
     return code
+
+
+def _refuse_alone(args: argparse.Namespace) -> None:
+    """Raise UsageError for options about scripts, without one."""
+    for option, value in (("--dialect", args.dialect), ("--catalog", args.catalog)):
+        if value is not None:
+            raise UsageError(
+                f"{option} without a script",
+                why="it is about files of SQL that are given in place of a project",
+                fix=f"name one, as in `ontoweir check job.sql {option} {value}`, or leave it out",
+                source=Source(option),
+            )
 
 
 def _open(args: argparse.Namespace, project: "Project") -> "tuple[Workspace, Warnings]":

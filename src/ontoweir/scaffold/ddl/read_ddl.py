@@ -65,7 +65,32 @@ def read_ddl(files: Sequence[Path]) -> DeclaredTables:
         UsageError: there is no such file.
         DataError: one is not SQL, or creates no table.
     """
-    tables = [table for file in files for table in _list_tables(file)]
+    return _declare([table for file in files for table in _list_tables(file)])
+
+
+def read_tables(texts: Sequence[tuple[Source, str]], *, flink: bool) -> DeclaredTables:
+    """As `read_ddl`, of single statements of CREATE TABLE.
+
+    Args:
+        texts: where each begins, and what it is.
+        flink: they are Flink's: those with a watermark are streams, others are not.
+
+    Raises:
+        DataError: one is not SQL.
+    """
+    tables = []
+    for source, text in texts:
+        file, line = Path(source.file), source.line or 1
+        if flink:
+            for one in read_flink(text):
+                tables += [_Table(made, one) for made in _parse(file, one.sql, "spark", line)]
+        else:
+            tables += [_Table(made) for made in _parse(file, text, "postgres", line)]
+    return _declare(tables, marked_only=flink)
+
+
+def _declare(tables: "Sequence[_Table]", *, marked_only: bool = False) -> DeclaredTables:
+    """The catalog of some tables; `marked_only`: those without a watermark are no streams."""
     streams: dict[str, Stream] = {}
     relations: dict[str, Relation] = {}
     reasons = []
@@ -73,7 +98,7 @@ def read_ddl(files: Sequence[Path]) -> DeclaredTables:
         source = DataSource("parquet", f"data/{table.name}.parquet")
         times = [c.name for c in table.columns if isinstance(c.type, TimestampType)]
         marked = None if table.flink is None else table.flink.time
-        time = marked if marked in times else next(iter(times), None)
+        time = marked if marked in times else next(iter(() if marked_only else times), None)
         if time is None:
             relations[table.name] = Relation(
                 table.name, source, table.columns, table.keys, table.references

@@ -54,7 +54,7 @@ def read_flink(text: str) -> Iterator[FlinkTable]:
         text: of Flink SQL; other statements are passed over.
     """
     place = 0
-    for statement in _split(text, ";"):
+    for statement in split_at(text, ";"):
         plain = _leave_comments(statement)
         begun = _CREATE.match(plain)
         if begun is not None:
@@ -69,7 +69,7 @@ def _read_table(name: str, rest: str, line: int) -> FlinkTable:
     left_out: list[str] = []
     computed: dict[str, str] = {}
     time, delay = None, None
-    for part in map(str.strip, _split(next(_split(rest, ")")), ",")):
+    for part in map(str.strip, split_at(next(split_at(rest, ")")), ",")):
         if (mark := _WATERMARK.match(part)) is not None:
             time = _bare(mark[1])
             later = _DELAY.search(mark[2].strip())
@@ -104,7 +104,7 @@ def _leave_comments(statement: str) -> str:
     return "".join(" " if p.startswith(("--", "/*")) else p for p in parts)
 
 
-def _split(text: str, mark: str) -> Iterator[str]:
+def split_at(text: str, mark: str) -> Iterator[str]:
     """The parts between marks that are neither quoted, nor in a comment, nor in brackets."""
     depth, held = 0, ""
     for part in _PARTS.findall(text):
