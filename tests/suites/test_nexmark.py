@@ -1,5 +1,6 @@
 """Nexmark's queries, which nobody here wrote, over streams of this test: verdicts, and answers."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ontoweir.checker.verdict.verdict import Tier
+from ontoweir.cli import main
 from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
@@ -120,6 +122,21 @@ def test_verdicts(number: int, nexmark: Callable[[int], Path]) -> None:
         assert verdict.witness is not None
         return
     assert verdict.tier is (Tier.STATELESS if number in STATELESS else Tier.WINDOW_BOUNDED)
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_scripts_as_they_are_published(
+    number: int, nexmark: Callable[[int], Path], shared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`check` of the file, with its tables, views and INSERT INTO, says the same of its query."""
+    catalog = nexmark(number).parent / "ontoweir.toml"
+    script = shared / "suites" / "nexmark" / f"q{number}.sql"
+    code = main(["check", str(script), "--catalog", str(catalog), "--format", "json"])
+    said = {q["query"]: q["verdict"] for q in json.loads(capsys.readouterr().out)}
+    assert code == (2 if number in REFUSED else 0)
+    name = next(name for name in said if name.startswith("nexmark_q"))
+    wanted = "refused" if number in REFUSED else "unbounded" if number in UNBOUNDED else "bounded"
+    assert said[name].endswith(wanted)
 
 
 COUNTS = """count(*) AS total_bids, count(*) FILTER (WHERE price < 10000) AS rank1_bids,
