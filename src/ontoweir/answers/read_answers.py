@@ -29,7 +29,7 @@ class Answers:
         for file in self.files:
             try:
                 yield from _read(file)
-            except (OSError, pa.ArrowException) as error:
+            except (OSError, ValueError, pa.ArrowException) as error:
                 raise DataError(
                     f"{file.name} cannot be read: {str(error).splitlines()[0]}",
                     why=f"it is read as {OUTPUTS[file.suffix.lower()]}, by its name",
@@ -42,8 +42,8 @@ def find_answers(path: Path) -> Answers:
     """The files of answers at a path.
 
     Args:
-        path: a file, Parquet, CSV, JSON lines, SPARQL's JSON or N-Quads by its name; or a folder,
-            as `run` writes it.
+        path: a file, Parquet, CSV, JSON lines, Arrow, Avro, SPARQL's JSON or N-Quads by its name;
+            or a folder, as `run` writes it.
 
     Raises:
         UsageError: there are none.
@@ -63,8 +63,8 @@ def find_answers(path: Path) -> Answers:
     if wrong is not None or not files:
         raise UsageError(
             f"{path} holds no answers" if wrong is None else f"{path} is no file of answers",
-            why="answers are in files called .parquet, .csv, .jsonl, .srj or .nq, or in a folder "
-            "of such",
+            why="answers are in files called .parquet, .csv, .jsonl, .arrow, .avro, .srj or .nq, "
+            "or in a folder of such",
             fix="name what `replay --output` or `run --output` has written, or a query",
             source=Source(str(path)),
         )
@@ -100,6 +100,10 @@ def _read(file: Path) -> "Iterator[pa.Table]":
                 null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
             )
             yield pc.read_csv(file, convert_options=kept)
+        case "arrow" | "avro" as form:
+            from ontoweir.runtime.packed.read_whole import read_whole
+
+            yield from read_whole(str(file), form)
         case "srj" | "nq":
             from ontoweir.answers.read_rdf import read_rdf
 

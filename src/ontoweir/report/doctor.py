@@ -21,7 +21,7 @@ _EXTRAS = {
     "waitress": "only the dashboard needs",
     "altair": "only charts of Altair's in notebooks need",
     "confluent-kafka": "registered queries on Kafka need, not to go through Spark",
-    "fastavro": "topics with a schema registry need, and Avro where Spark does not read it",
+    "fastavro": "answers in Avro and topics with a schema registry need, and sources of Avro",
     "deltalake": "sources of Delta need where Spark does not read them",
     "pyiceberg": "sources of Iceberg need",
     "openpyxl": "only `init --from` of workbooks needs",
