@@ -250,7 +250,7 @@ class OpenProject:
         checkpoint: str | Path | None = None,
         sink: (
             "Literal['parquet', 'jsonl', 'csv', 'arrow', 'avro', 'srj', 'nq', 'console', 'kafka', "
-            "'webhook', 'table', 'postgres'] | MemorySink"
+            "'webhook', 'table', 'postgres', 'delta', 'iceberg'] | MemorySink"
         ) = "parquet",
         sink_options: Mapping[str, str] = _NO_OPTIONS,
         once: bool = False,

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from ontoweir.errors import Source, UsageError
 from ontoweir.runtime.live.output.sinks.console import CONSOLE
+from ontoweir.runtime.live.output.sinks.delta import DELTA
 from ontoweir.runtime.live.output.sinks.files import (
     ARROW,
     AVRO,
@@ -16,6 +17,7 @@ from ontoweir.runtime.live.output.sinks.files import (
     SRJ,
     FileSink,
 )
+from ontoweir.runtime.live.output.sinks.iceberg import ICEBERG
 from ontoweir.runtime.live.output.sinks.kafka import KAFKA
 from ontoweir.runtime.live.output.sinks.postgres import POSTGRES
 from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind
@@ -38,6 +40,8 @@ SINKS: tuple[SinkKind, ...] = (
     WEBHOOK,
     TABLE,
     POSTGRES,
+    DELTA,
+    ICEBERG,
 )
 """What `--sink` names; the first is the default."""
 
