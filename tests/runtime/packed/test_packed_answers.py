@@ -24,7 +24,7 @@ from ontoweir.runtime.live.output.list_parts import open_parts
 from ontoweir.runtime.live.output.sinks.files import FileFormat
 from ontoweir.runtime.live.output.sinks.sinks import make_sink
 from ontoweir.runtime.live.output.write_parts import PartFolder, PartWriter
-from ontoweir.runtime.packed import write_avro
+from ontoweir.runtime.packed import read_whole, write_avro
 from ontoweir.runtime.packed.write_avro import AvroWriter, avro_schema
 from ontoweir.runtime.results.write_results import OutputFormat, ResultWriter
 
@@ -191,6 +191,7 @@ def test_without_fastavro_nothing_begins(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(write_avro, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match="need fastavro") as refused:
         make_sink("avro", tmp_path, {})
+    monkeypatch.setattr(read_whole, "find_spec", lambda _: None)
     assert "pip install 'ontoweir[avro]'" in str(refused.value)
     with pytest.raises(UsageError, match="need fastavro"):
         _read(file)
