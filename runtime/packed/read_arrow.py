@@ -44,7 +44,7 @@ def read_arrow(file: str, names: Collection[str]) -> PackedFile:
 def _read_rows(file: str, schema: pa.Schema, *, whole: bool) -> Iterator[pa.Table]:
     try:
         with pa.OSFile(file) as source:
-            for batch in _read_batches(source, whole=whole):
+            for batch in read_batches(source, whole=whole):
                 if schema.names:
                     columns = [_decode(batch.column(name)) for name in schema.names]
                     yield pa.table(columns, names=schema.names).cast(schema)
@@ -59,7 +59,12 @@ def _decode(column: pa.Array) -> pa.Array:
     return pc.run_end_decode(column) if pa.types.is_run_end_encoded(column.type) else column
 
 
-def _read_batches(source: pa.NativeFile, *, whole: bool) -> Iterator[pa.RecordBatch]:
+def read_batches(source: pa.NativeFile, *, whole: bool) -> Iterator[pa.RecordBatch]:
+    """The batches of a file (`whole`), or of what was written as a stream.
+
+    Raises:
+        ValueError: the stream does not end, or something is behind its end.
+    """
     if not whole:
         size = source.size()
         if source.read_at(len(_END), max(0, size - len(_END))) != _END:

@@ -23,12 +23,13 @@ from ontoweir.files.find_output import (
     name_scratch,
     open_stream,
 )
+from ontoweir.runtime.packed.write_avro import AvroWriter, require_names
 from ontoweir.runtime.rdf.encode_rows import RowEncoder, name_scope
 from ontoweir.runtime.rdf.find_terms import AnswerTerms, RdfFormat
 from ontoweir.runtime.results.join_parquet import ParquetJoiner
 from ontoweir.runtime.results.plain_json import plain_json
 
-OutputFormat: TypeAlias = Literal["parquet", "csv", "jsonl"] | RdfFormat
+OutputFormat: TypeAlias = Literal["parquet", "csv", "jsonl", "arrow", "avro"] | RdfFormat
 """How results are written."""
 
 
@@ -53,6 +54,16 @@ def repeating_columns(table: pa.Table) -> list[str]:
     ]
 
 
+class TableWriter(Protocol):
+    """Writes tables of one schema."""
+
+    def write_table(self, table: pa.Table) -> None:
+        """Append rows."""
+
+    def close(self) -> None:
+        """Write what is left."""
+
+
 class RowSink(Protocol):
     """Takes results: tables of rows, or files that write_part wrote."""
 
@@ -72,7 +83,8 @@ class ResultWriter:
     character device, written to as they come.
 
     Raises:
-        UsageError: the place is neither, or cannot be written; or Parquet is wanted in a pipe.
+        UsageError: the place is neither, or cannot be written; or Parquet is wanted in a pipe; or a
+            column has a name that the format does not have.
     """
 
     def __init__(
@@ -84,13 +96,15 @@ class ResultWriter:
     ) -> None:
         self.output, self.form, self.schema = output, form, schema
         self._rows = 0
+        if form == "avro":
+            require_names(schema.names)
         self._place = find_output(output)
         self._temporary: Path | None = None
         self._stream = ExitStack()
         self._sink = self._open_sink(self._place)
         self._parquet: pq.ParquetWriter | None = None
         self._joiner: ParquetJoiner | None = None
-        self._csv = pcsv.CSVWriter(self._sink, schema) if form == "csv" else None
+        self._tables = self._open_tables()
         self._rdf: RowEncoder | None = None
         if form == "srj" or form == "nq":
             terms = terms or AnswerTerms()
@@ -132,6 +146,24 @@ class ResultWriter:
                 fix="choose another place, or its permissions",
             ) from error
 
+    def _open_tables(self) -> "TableWriter | None":
+        """What takes tables of rows as they come. Arrow has a format for files, which can be read
+        from any place, and one for pipes."""
+        writer: TableWriter | None = None
+        match self.form:
+            case "csv":
+                writer = pcsv.CSVWriter(self._sink, self.schema)
+            case "avro":
+                writer = AvroWriter(self._sink, self.schema)
+            case "arrow":
+                whole = isinstance(self._place, FileOutput)
+                writer = (pa.ipc.new_file if whole else pa.ipc.new_stream)(self._sink, self.schema)
+            case "parquet" | "jsonl" | "srj" | "nq":
+                pass
+            case _:
+                assert_never(self.form)
+        return writer
+
     def write(self, table: pa.Table) -> None:
         """Append rows.
 
@@ -148,9 +180,9 @@ class ResultWriter:
         match self.form:
             case "parquet":
                 self._writer(table).write_table(table)
-            case "csv":
-                assert self._csv is not None
-                self._csv.write_table(table)
+            case "csv" | "arrow" | "avro":
+                assert self._tables is not None
+                self._tables.write_table(table)
             case "jsonl":
                 for batch in table.to_batches(max_chunksize=65_536):
                     lines = [
@@ -231,10 +263,10 @@ class ResultWriter:
                 self._stream.close()
 
     def _close(self) -> None:
-        for part in (self._parquet, self._csv):
+        for part in (self._parquet, self._tables):
             if part is not None:
                 part.close()
-        self._parquet = self._csv = None
+        self._parquet = self._tables = None
         if isinstance(self._place, FileOutput) and not self._sink.closed:
             self._sink.close()  # a stream is its own: standard output stays open
 
@@ -250,6 +282,8 @@ class ResultWriter:
         with ExitStack() as rest:
             if kind is not None:  # what cannot be written cannot be finished either
                 rest.enter_context(suppress(OSError))
+                if self.form == "arrow":  # its end would say that all is there
+                    self._tables = None
             rest.callback(self._stream.close)
             if self._temporary is not None:
                 rest.callback(self._temporary.unlink, missing_ok=True)
@@ -261,6 +295,6 @@ def refuse_parquet(output: Path) -> UsageError:
     return UsageError(
         f"Parquet cannot be written to {output}",
         why="it is not a file, and Parquet is complete only at its end",
-        fix="write --format csv or --format jsonl, or name a file",
+        fix="write --format csv, jsonl, arrow or avro, or name a file",
         source=Source("--output"),
     )

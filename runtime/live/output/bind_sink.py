@@ -5,6 +5,7 @@ from ontoweir.runtime.live.model.live_job import RunningQuery
 from ontoweir.runtime.live.output.sinks.files import FileSink
 from ontoweir.runtime.live.output.sinks.sinks import Sink
 from ontoweir.runtime.live.output.upserts.find_answer_key import find_answer_key
+from ontoweir.runtime.packed.write_avro import require_names
 from ontoweir.runtime.rdf.find_terms import RDF_FORMATS, require_terms
 
 
@@ -13,11 +14,13 @@ def bind_sink(sink: Sink, query: RunningQuery) -> None:
 
     Raises:
         UsageError: the sink replaces rows, and these answers have no key; or it writes RDF, and
-            they have terms of several kinds.
+            they have terms of several kinds; or Avro, which does not have the name of a column.
     """
     if isinstance(sink, FileSink):
         if sink.format in RDF_FORMATS:
             require_terms(query.terms, query.schema.names, sink.format)
+        if sink.format == "avro":
+            require_names(query.schema.names)
         return
     if sink.keys is None:
         return

@@ -122,7 +122,7 @@ def _write_again(
 ) -> bool:
     if rows is None:
         return False
-    forms: tuple[FileFormat, ...] = ("jsonl", "srj", "nq")
+    forms: tuple[FileFormat, ...] = ("jsonl", "csv", "arrow", "avro", "srj", "nq")
     form: FileFormat = next((f for f in forms if file.suffix == f".{f}"), "parquet")
     folder = part.name.rpartition("/")[0]
     # Parquet is packed in the parts of versions up to 0.1

@@ -11,9 +11,10 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, assert_never
 
 import pyarrow as pa
+import pyarrow.csv as pcsv
 import pyarrow.parquet as pq
 
 from ontoweir.errors import OntoweirError, RunError, Source, UsageError
@@ -22,6 +23,7 @@ from ontoweir.runtime.live.checkpoint.record_spark import hash_file
 from ontoweir.runtime.live.checkpoint.sync_files import disk_threads
 from ontoweir.runtime.live.output.list_parts import PartList, PublishedPart
 from ontoweir.runtime.live.output.sinks.files import FileFormat
+from ontoweir.runtime.packed.write_avro import AvroWriter
 from ontoweir.runtime.rdf.encode_rows import RowEncoder, name_scope
 from ontoweir.runtime.rdf.find_terms import AnswerTerms
 from ontoweir.runtime.results.plain_json import plain_json
@@ -162,18 +164,48 @@ class PartWriter:
 
 def encode_part(
     rows: pa.Table,
-    form: Literal["parquet", "jsonl"],
+    form: Literal["parquet", "jsonl", "csv", "arrow", "avro"],
     run: str,
     batch: int,
     *,
     small: int = SMALL,
 ) -> bytes:
-    """Rows as a Parquet file that says what it belongs to, or as lines of JSON. Up to `small` bytes
-    of rows are written plain, without dictionaries: to pack them takes several times as long as to
-    write them, and saves at most a few blocks of a disk."""
-    if form == "jsonl":
-        lines = (json.dumps(r, default=plain_json, ensure_ascii=False) for r in rows.to_pylist())
-        return "".join(f"{line}\n" for line in lines).encode()
+    """Rows as a Parquet file that says what it belongs to, or in another format. Up to `small`
+    bytes of rows are written plain, without dictionaries: to pack them takes several times as long
+    as to write them, and saves at most a few blocks of a disk."""
+    match form:
+        case "jsonl":
+            lines = (
+                json.dumps(r, default=plain_json, ensure_ascii=False) for r in rows.to_pylist()
+            )
+            return "".join(f"{line}\n" for line in lines).encode()
+        case "csv" | "arrow" | "avro":
+            return _encode_tables(rows, form)
+        case "parquet":
+            return _encode_parquet(rows, run, batch, small)
+        case _:
+            assert_never(form)
+
+
+def _encode_tables(rows: pa.Table, form: Literal["csv", "arrow", "avro"]) -> bytes:
+    stream = pa.BufferOutputStream()
+    writer: Any
+    match form:
+        case "csv":
+            writer = pcsv.CSVWriter(stream, rows.schema)
+        case "arrow":
+            writer = pa.ipc.new_file(stream, rows.schema)
+        case "avro":
+            writer = AvroWriter(stream, rows.schema)
+        case _:
+            assert_never(form)
+    writer.write_table(rows.combine_chunks())
+    writer.close()
+    content: bytes = stream.getvalue().to_pybytes()
+    return content
+
+
+def _encode_parquet(rows: pa.Table, run: str, batch: int, small: int) -> bytes:
     stream = pa.BufferOutputStream()
     with pa.ipc.new_stream(stream, rows.schema) as writer:
         writer.write_table(rows.combine_chunks())

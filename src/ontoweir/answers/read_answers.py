@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ontoweir.errors import DataError, Source, UsageError
 from ontoweir.files.name_formats import OUTPUTS
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Files of answers, in order."""
+    """Files of answers, in order; a table of Delta or Iceberg is its folder."""
 
     files: tuple[Path, ...]
 
@@ -29,10 +29,10 @@ class Answers:
         for file in self.files:
             try:
                 yield from _read(file)
-            except (OSError, pa.ArrowException) as error:
+            except (OSError, ValueError, pa.ArrowException) as error:
                 raise DataError(
                     f"{file.name} cannot be read: {str(error).splitlines()[0]}",
-                    why=f"it is read as {OUTPUTS[file.suffix.lower()]}, by its name",
+                    why=f"it is read as {_form(file)}, by its name",
                     fix="name a file of answers, or rename it",
                     source=Source(str(file)),
                 ) from error
@@ -42,33 +42,54 @@ def find_answers(path: Path) -> Answers:
     """The files of answers at a path.
 
     Args:
-        path: a file, Parquet, CSV, JSON lines, SPARQL's JSON or N-Quads by its name; or a folder,
-            as `run` writes it.
+        path: a file, Parquet, CSV, JSON lines, Arrow, Avro, SPARQL's JSON or N-Quads by its name;
+            or a folder, as `run` writes it; or one of a table of Delta or Iceberg, which is read
+            as its log says: files of what has been replaced lie there, too.
 
     Raises:
         UsageError: there are none.
     """
-    if path.is_dir():
-        inside = (p for p in path.rglob("*") if p.suffix.lower() in OUTPUTS)
-        files = sorted(p for p in inside if p.is_file() and not _is_hidden(p, path))
-    else:
-        files = [path] if path.is_file() else []
+    files = _list_files(path)
     if not path.exists():
         raise UsageError(
             f"there is no {path}",
             why="it is neither a file, nor a folder",
             fix="name what `replay --output` or `run --output` has written, or a query",
         )
-    wrong = next((p for p in files if p.suffix.lower() not in OUTPUTS), None)
+    wrong = next((p for p in files if p.is_file() and p.suffix.lower() not in OUTPUTS), None)
     if wrong is not None or not files:
         raise UsageError(
             f"{path} holds no answers" if wrong is None else f"{path} is no file of answers",
-            why="answers are in files called .parquet, .csv, .jsonl, .srj or .nq, or in a folder "
-            "of such",
+            why="answers are in files called .parquet, .csv, .jsonl, .arrow, .avro, .srj or .nq, "
+            "or in a folder of such",
             fix="name what `replay --output` or `run --output` has written, or a query",
             source=Source(str(path)),
         )
     return Answers(tuple(files))
+
+
+def table_form(folder: Path) -> Literal["delta", "iceberg"] | None:
+    """Of which format a folder is a table (None: it is none)."""
+    if (folder / "_delta_log").is_dir():
+        return "delta"
+    metadata = folder / "metadata"
+    return "iceberg" if next(metadata.glob("*.metadata.json"), None) is not None else None
+
+
+def _list_files(path: Path) -> list[Path]:
+    """A file; the files of a folder that are in no table, and the tables."""
+    if not path.is_dir():
+        return [path] if path.is_file() else []
+    if table_form(path) is not None:
+        return [path]
+    tables = {p for p in path.rglob("*") if p.is_dir() and table_form(p) is not None}
+    inside = (p for p in path.rglob("*") if p.suffix.lower() in OUTPUTS and p.is_file())
+    alone = (p for p in inside if not tables.intersection(p.parents))
+    return sorted(p for p in (*alone, *tables) if not _is_hidden(p, path))
+
+
+def _form(file: Path) -> str:
+    return table_form(file) or OUTPUTS[file.suffix.lower()]
 
 
 def _is_hidden(file: Path, folder: Path) -> bool:
@@ -87,6 +108,11 @@ def _read(file: Path) -> "Iterator[pa.Table]":
     import pyarrow.json as pj
     import pyarrow.parquet as pq
 
+    if (table := table_form(file)) is not None:
+        from ontoweir.runtime.packed.read_whole import read_whole
+
+        yield from read_whole(str(file), table)
+        return
     match OUTPUTS[file.suffix.lower()]:
         case "parquet":
             with pq.ParquetFile(file) as opened:
@@ -100,6 +126,10 @@ def _read(file: Path) -> "Iterator[pa.Table]":
                 null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
             )
             yield pc.read_csv(file, convert_options=kept)
+        case "arrow" | "avro" as form:
+            from ontoweir.runtime.packed.read_whole import read_whole
+
+            yield from read_whole(str(file), form)
         case "srj" | "nq":
             from ontoweir.answers.read_rdf import read_rdf
 

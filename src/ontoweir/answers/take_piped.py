@@ -10,6 +10,9 @@ from ontoweir.errors import Source, UsageError
 
 _KINDS = (
     (b"PAR1", ".parquet"),
+    (b"ARROW1", ".arrow"),
+    (b"\xff\xff\xff\xff", ".arrow"),
+    (b"Obj\1", ".avro"),
     (b'{"head"', ".srj"),
     (b"{", ".jsonl"),
     (b"<", ".nq"),

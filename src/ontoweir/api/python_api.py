@@ -191,8 +191,8 @@ class OpenProject:
 
         Args:
             query: a name, or text: SPARQL or SQL.
-            output: the file to write: CSV, JSON lines, Parquet, SPARQL's JSON (.srj) or N-Quads
-                (.nq), by its name (default: a temporary one).
+            output: the file to write: CSV, JSON lines, Parquet, Arrow, Avro, SPARQL's JSON (.srj)
+                or N-Quads (.nq), by its name (default: a temporary one).
             start: the first application time, UTC: a date (its midnight), or ISO 8601.
             stop: the first application time that is left out.
             final: for an aggregate, only the last row of each group, not one for every update.
@@ -249,8 +249,8 @@ class OpenProject:
         output: str | Path | None = None,
         checkpoint: str | Path | None = None,
         sink: (
-            "Literal['parquet', 'jsonl', 'srj', 'nq', 'console', 'kafka', 'webhook', 'table', "
-            "'postgres'] | MemorySink"
+            "Literal['parquet', 'jsonl', 'csv', 'arrow', 'avro', 'srj', 'nq', 'console', 'kafka', "
+            "'webhook', 'table', 'postgres', 'delta', 'iceberg'] | MemorySink"
         ) = "parquet",
         sink_options: Mapping[str, str] = _NO_OPTIONS,
         once: bool = False,

@@ -19,10 +19,20 @@ FORMATS: Mapping[str, FileFormat] = MappingProxyType(
 )
 """By suffix, in lower case."""
 
-OUTPUTS: Mapping[str, Literal["parquet", "csv", "jsonl", "srj", "nq"]] = MappingProxyType(
-    {**FORMATS, ".srj": "srj", ".nq": "nq"}
+AnswerFormat: TypeAlias = Literal["parquet", "csv", "jsonl", "arrow", "avro", "srj", "nq"]
+
+OUTPUTS: Mapping[str, AnswerFormat] = MappingProxyType(
+    {
+        **FORMATS,
+        ".arrow": "arrow",
+        ".feather": "arrow",
+        ".avro": "avro",
+        ".srj": "srj",
+        ".nq": "nq",
+    }
 )
-"""Those of answers, which may be written as SPARQL's JSON, or N-Quads, too."""
+"""Those of answers, which may be written in Arrow's own format (Feather is its second version's
+name), Avro, SPARQL's JSON, or N-Quads, too."""
 
 LOGGED = frozenset(("delta", "iceberg"))
 """Formats whose own log says what is there: their rows have no order, their files are not told."""

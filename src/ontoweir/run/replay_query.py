@@ -101,10 +101,13 @@ def check_output(output: Path, form: "OutputFormat") -> None:
 
     Raises:
         UsageError: it is neither a file nor a pipe, or its folder is not there; or it is a pipe,
-            and Parquet is asked for.
+            and Parquet is asked for; or what writes Avro is not installed.
     """
+    from ontoweir.runtime.packed.write_avro import require_avro
     from ontoweir.runtime.results.write_results import refuse_parquet
 
+    if form == "avro":
+        require_avro("--output")
     place = find_output(output)
     if isinstance(place, StreamOutput) and form == "parquet":
         raise refuse_parquet(output)

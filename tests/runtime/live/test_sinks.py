@@ -12,7 +12,7 @@ from ontoweir.runtime.live.output.sinks.kafka import KafkaSink
 from ontoweir.runtime.live.output.sinks.memory import MemorySink
 from ontoweir.runtime.live.output.sinks.sinks import SINKS, make_sink
 
-_GIVEN = {"url": "http://127.0.0.1:9/", "dsn": "postgresql://127.0.0.1:9/x"}
+_GIVEN = {"url": "http://127.0.0.1:9/", "dsn": "postgresql://127.0.0.1:9/x", "table": "a.{query}"}
 """Options' values where not every text is one."""
 NAMES = {kind.name for kind in SINKS}
 
@@ -41,7 +41,8 @@ def test_a_sink_has_what_it_requires_and_nothing_it_does_not_know(
 
 
 def test_a_sink_that_is_not_known(tmp_path: Path) -> None:
-    named = "parquet, jsonl, srj, nq, console, kafka, webhook, table and postgres"
+    named = "parquet, jsonl, csv, arrow, avro, srj, nq, console, kafka, webhook, table, postgres, "
+    named += "delta and iceberg"
     with pytest.raises(UsageError, match=named):
         make_sink("nowhere", tmp_path, {})
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from ontoweir.errors import RunError, Source, UsageError
-from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind
+from ontoweir.errors import RunError
+from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind, take_upsert
 from ontoweir.runtime.results.plain_json import plain_json
 from ontoweir.runtime.spark.redact_secrets import redact_secrets
 
@@ -101,15 +101,8 @@ def _dump(row: Mapping[str, object]) -> str:
 
 def _make(folder: Path, options: Mapping[str, str]) -> KafkaSink:
     given = dict(options)
-    upsert = given.pop("upsert", "false")
-    if upsert not in ("true", "false"):
-        raise UsageError(
-            f"the option upsert of the sink kafka is {upsert!r}",
-            why="it says whether messages replace those before with the same group as their key",
-            fix="write upsert=true, or leave it out",
-            source=Source("--sink-option"),
-        )
-    return KafkaSink(given.pop("topic"), given, {} if upsert == "true" else None)
+    keys = take_upsert("kafka", given)
+    return KafkaSink(given.pop("topic"), given, keys)
 
 
 KAFKA = SinkKind(

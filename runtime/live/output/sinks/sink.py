@@ -3,8 +3,11 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
+
+from ontoweir.errors import Source, UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,6 +54,48 @@ class MessageSink(AnswerSink):
             RunError: the sink does not take them; they are committed, and published at the next
                 start.
         """
+
+
+def take_upsert(sink: str, options: dict[str, str]) -> "dict[str, tuple[str, ...]] | None":
+    """Take the option `upsert` out of others: keys, as `MessageSink` has them, to be filled.
+
+    Raises:
+        UsageError: it is neither true nor false.
+    """
+    upsert = options.pop("upsert", "false")
+    if upsert not in ("true", "false"):
+        raise UsageError(
+            f"the option upsert of the sink {sink} is {upsert!r}",
+            why="it says whether rows replace those before of the same group",
+            fix="write upsert=true, or leave it out",
+            source=Source("--sink-option"),
+        )
+    return {} if upsert == "true" else None
+
+
+def refuse_option(sink: str, option: str, known: str) -> UsageError:
+    """The error of an option that a sink does not have."""
+    return UsageError(
+        f"the sink {sink} has no option {option}",
+        why=f"it has {known}",
+        fix="leave it out, or correct its name",
+        source=Source("--sink-option"),
+    )
+
+
+def require_package(sink: str, module: str, package: str) -> None:
+    """See that the package is there that a sink needs; its extra is called as the sink is.
+
+    Raises:
+        UsageError: it is not.
+    """
+    if find_spec(module) is None:
+        raise UsageError(
+            f"the sink {sink} needs {package}, which is not installed",
+            why="it is optional for ontoweir",
+            fix=f"pip install 'ontoweir[{sink}]', or pip install {package}",
+            source=Source("--sink"),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,18 @@ from typing import TypeAlias
 
 from ontoweir.errors import Source, UsageError
 from ontoweir.runtime.live.output.sinks.console import CONSOLE
-from ontoweir.runtime.live.output.sinks.files import JSONL, NQ, PARQUET, SRJ, FileSink
+from ontoweir.runtime.live.output.sinks.delta import DELTA
+from ontoweir.runtime.live.output.sinks.files import (
+    ARROW,
+    AVRO,
+    CSV,
+    JSONL,
+    NQ,
+    PARQUET,
+    SRJ,
+    FileSink,
+)
+from ontoweir.runtime.live.output.sinks.iceberg import ICEBERG
 from ontoweir.runtime.live.output.sinks.kafka import KAFKA
 from ontoweir.runtime.live.output.sinks.postgres import POSTGRES
 from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind
@@ -16,7 +27,22 @@ from ontoweir.runtime.live.output.sinks.webhook import WEBHOOK
 Sink: TypeAlias = FileSink | MessageSink
 """Where answers go, a closed union: files, which are found again, or messages."""
 
-SINKS: tuple[SinkKind, ...] = (PARQUET, JSONL, SRJ, NQ, CONSOLE, KAFKA, WEBHOOK, TABLE, POSTGRES)
+SINKS: tuple[SinkKind, ...] = (
+    PARQUET,
+    JSONL,
+    CSV,
+    ARROW,
+    AVRO,
+    SRJ,
+    NQ,
+    CONSOLE,
+    KAFKA,
+    WEBHOOK,
+    TABLE,
+    POSTGRES,
+    DELTA,
+    ICEBERG,
+)
 """What `--sink` names; the first is the default."""
 
 

@@ -46,9 +46,9 @@ def add_replay(commands: Any) -> None:
     )
     replay.add_argument(
         "--format",
-        choices=("parquet", "csv", "jsonl", "srj", "nq"),
-        help="format of the output: srj is SPARQL's JSON, nq N-Quads (default: by its suffix; else "
-        "parquet, and csv on stdout)",
+        choices=("parquet", "csv", "jsonl", "arrow", "avro", "srj", "nq"),
+        help="format of the output: arrow is Arrow's own (IPC, Feather), srj SPARQL's JSON, nq "
+        "N-Quads (default: by its suffix; else parquet, and csv on stdout)",
     )
     replay.add_argument("--summary", choices=("text", "json"), default="text")
     replay.add_argument("--expand", action="store_true", help="repeat rows instead of counting")

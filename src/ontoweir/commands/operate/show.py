@@ -231,6 +231,13 @@ def _follow(path: Path, seen: "Answers", wanted: "Wanted", form: Any) -> None:
     from ontoweir.answers.read_answers import Answers, find_answers
     from ontoweir.answers.show_rows import show_rows
 
+    table = next((file for file in seen.files if file.is_dir()), None)
+    if table is not None:
+        raise UsageError(
+            f"--follow with the table {table}",
+            why="a table of Delta or Iceberg is read as a whole",
+            fix="leave --follow out, or let the run write files: --sink parquet",
+        )
     known = set(seen.files)
     wanted = replace(wanted, limit=None)
     while True:

@@ -43,7 +43,7 @@ def follow_rows(
     yield f"retry: 1000\nid: {last}\nevent: ready\ndata: {{}}\n\n"
     for _ in range(max(1, round(lasts / _OFTEN))):
         for part in list_parts(folder):
-            if part.name > last:
+            if part.name > last and part.is_file():  # what a table has anew cannot be told
                 yield from _tell(part, where)
                 last = part.name
                 yield f"id: {last}\nevent: whole\ndata: {{}}\n\n"

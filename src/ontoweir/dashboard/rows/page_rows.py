@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.answers.choose_rows import Wanted, choose_rows
-from ontoweir.answers.read_answers import find_answers
+from ontoweir.answers.read_answers import find_answers, table_form
 from ontoweir.answers.show_rows import show_type
 from ontoweir.answers.write_rows import plain_cell
 from ontoweir.errors import Source, UsageError
@@ -122,8 +122,9 @@ def _read(folder: Path) -> "Iterator[pa.Table]":
 
 
 def list_parts(folder: Path) -> list[Path]:
-    """The files that a run has written into a folder, the oldest first; a file is itself."""
-    if folder.is_file():
+    """The files that a run has written into a folder, the oldest first; a file is itself, and so
+    is a table of Delta."""
+    if folder.is_file() or table_form(folder) is not None:
         return [folder]
     return sorted(p for p in folder.glob("part-*") if p.suffix in OUTPUTS)
 
