@@ -109,7 +109,7 @@ def _cover(
 ) -> list[Factor]:
     """Factors for a key and timestamps where the tuples of some members are counted, and others by
     the values that are open."""
-    factors = [_tuples(form, i, table.waits[i]) for i in sorted(counted - opened.members)]
+    factors = [count_tuples(form, i, table.waits[i]) for i in sorted(counted - opened.members)]
     factors += opened.factors
     counted |= opened.members
     for k in table.kept:
@@ -189,7 +189,7 @@ def _closure(form: NormalForm, values: set[int], members: frozenset[int] | None)
         closure |= more
 
 
-def _tuples(form: NormalForm, member: int, wait: int | None) -> Factor:
+def count_tuples(form: NormalForm, member: int, wait: int | None) -> Factor:
     """How many tuples of a member (statics folded in) are kept."""
     one = form.members[member]
     rate = form.rates[member]
