@@ -59,6 +59,10 @@ def test_read(text: str, limit: int, number: str | None) -> None:
 INSIDE = f"({NUMBERED} WHERE {WINDOW})"
 GREATER = "SELECT 1 FROM s AS y WHERE y.h = x.h AND y.b > x.b"
 
+NO_GREATER = (
+    f"SELECT x.h, x.b FROM s AS x WHERE x.{WINDOW} AND NOT EXISTS ({GREATER} AND y.{WINDOW})"
+)
+
 
 @pytest.mark.parametrize(
     ("text", "numbering"),
@@ -67,11 +71,7 @@ GREATER = "SELECT 1 FROM s AS y WHERE y.h = x.h AND y.b > x.b"
         (f"SELECT b FROM s WHERE {WINDOW} QUALIFY ROW_NUMBER() OVER {BEST} = 1", Numbering.ROWS),
         (f"SELECT b FROM s WHERE {WINDOW} QUALIFY RANK() OVER (ORDER BY ts) <= 2", Numbering.RANKS),
         (f"SELECT b FROM s WHERE {WINDOW} ORDER BY b, ts, h LIMIT 2", Numbering.ROWS),
-        (
-            f"SELECT x.h, x.b FROM s AS x WHERE x.{WINDOW} "
-            f"AND NOT EXISTS ({GREATER} AND y.{WINDOW})",
-            Numbering.RANKS,
-        ),
+        (NO_GREATER, Numbering.RANKS),
         (f"SELECT h, COUNT(*) AS m FROM {INSIDE} AS w WHERE n <= 3 GROUP BY h", Numbering.ROWS),
     ],
 )
