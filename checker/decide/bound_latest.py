@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from ontoweir.checker.decide.bound_first import bound_first, list_keys, list_said
 from ontoweir.checker.model.declarations import Declaration
-from ontoweir.checker.model.normal_form import NormalForm, Statistics
+from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
-from ontoweir.checker.plans.bound_standing import bound_standing, count_shown, least_bound
+from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
 from ontoweir.checker.verdict.refuse_keys import refuse_keys
 from ontoweir.checker.verdict.verdict import Bounded, Tier, Verdict
@@ -89,16 +89,9 @@ def _bound_windows(
     have left. A row of a stream alone is of one of the disjuncts that differ in what is NULL."""
     assert verdict.plans is not None
     ends = verdict.union.ends
-    by_rows: dict[object, list[NormalForm]] = {}
-    for plan in verdict.plans:
-        by_rows.setdefault(list_said(plan.form.query), []).append(plan.form)
     tier = max(verdict.tier, Tier.WINDOW_BOUNDED, key=lambda tier: tier.rank)
     keys = list_keys(first, queries, verdict.union.blocks, catalog)
-    shown: list[Bound] = []
-    for forms in by_rows.values():
-        each = total_bound([bound_standing(f, ends, catalog, distinct=False) for f in forms])
-        whole = [b for f in forms if (b := count_shown(f, ends, catalog)) is not None]
-        shown.append(least_bound([each, *whole]))
+    shown = [bound_standing(p.form, ends, catalog, distinct=False) for p in verdict.plans]
     held = total_bound(shown)
     return _rest_on(replace(verdict, tier=tier), keys, held)
 

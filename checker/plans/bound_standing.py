@@ -1,11 +1,10 @@
 """A bound on the answers of windows that hold at one time, which are kept to say when they end."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ontoweir.checker.model.normal_form import NormalForm
 from ontoweir.checker.model.plan import Bound, KeptTimestamp, Key
-from ontoweir.checker.plans.bound_table import bound_keys, bound_table, count_tuples
+from ontoweir.checker.plans.bound_table import bound_keys, bound_table
 from ontoweir.checker.sizes.size_key import Factor
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.time_bucket import Moments
@@ -32,7 +31,24 @@ def bound_standing(
         paired: when answers begin, of the same rows, tells them apart too.
     """
     outputs = dict(form.query.outputs)
-    shown, lengths, gridded = _find_shown(form, ends, catalog)
+    index = {m.alias: m.index for m in form.members}
+    shown: dict[int, int] = {}
+    lengths: set[tuple[int, int]] = set()
+    gridded = False
+    for name in ends:
+        for attribute in output_attributes(outputs[name]):
+            member = form.members[index[attribute.alias]]
+            stream = catalog.streams[member.stream]
+            column = stream.column(attribute.column)
+            assert column is not None
+            assert column.bucket is not None
+            if column.bucket.is_never:  # what never ends is told apart by no end
+                continue
+            after = column.bucket.latest_us
+            lengths.add((after, stream.step_us))
+            gridded |= not isinstance(column.bucket.buckets, Moments)
+            steps = -(-after // stream.step_us)
+            shown[member.index] = min(steps, shown.get(member.index, steps))
     waits: dict[int, int | None] = {}
     for m in form.members:
         reach = [
@@ -60,46 +76,6 @@ def bound_standing(
     first = sum(-(-shortest // step) for _, step in {(a % step, step) for a, step in lengths})
     times = Factor(first, f"{first} steps")
     return least_bound((whole, bound_keys(form, keys, set(), [times])))
-
-
-def count_shown(form: NormalForm, ends: Sequence[str], catalog: Catalog) -> Bound | None:
-    """How many tuples of its one stream a window shows, whatever a disjunct says of them: those of
-    all disjuncts together, as each is of one (None: there are others, or nothing is declared)."""
-    shown, _, _ = _find_shown(form, ends, catalog)
-    if len(form.query.occurrences) != 1 or len(form.members) != 1 or 0 not in shown:
-        return None
-    rate = catalog.streams[form.members[0].stream].max_per_timestamp
-    if rate is None:
-        return None
-    count = count_tuples(replace(form, rates=(rate,)), 0, shown[0])
-    return Bound(count.size, count.formula)
-
-
-def _find_shown(
-    form: NormalForm, ends: Sequence[str], catalog: Catalog
-) -> tuple[dict[int, int], set[tuple[int, int]], bool]:
-    """Of members with a window for how many steps it shows them; how long windows are, and a step,
-    in µs; and whether one is on a grid."""
-    outputs = dict(form.query.outputs)
-    index = {m.alias: m.index for m in form.members}
-    shown: dict[int, int] = {}
-    lengths: set[tuple[int, int]] = set()
-    gridded = False
-    for name in ends:
-        for attribute in output_attributes(outputs[name]):
-            member = form.members[index[attribute.alias]]
-            stream = catalog.streams[member.stream]
-            column = stream.column(attribute.column)
-            assert column is not None
-            assert column.bucket is not None
-            if column.bucket.is_never:  # what never ends is told apart by no end
-                continue
-            after = column.bucket.latest_us
-            lengths.add((after, stream.step_us))
-            gridded |= not isinstance(column.bucket.buckets, Moments)
-            steps = -(-after // stream.step_us)
-            shown[member.index] = min(steps, shown.get(member.index, steps))
-    return shown, lengths, gridded
 
 
 def least_bound(bounds: Sequence[Bound]) -> Bound:
