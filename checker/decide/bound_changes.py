@@ -21,6 +21,8 @@ def bound_changes(verdict: Verdict, catalog: Catalog) -> Bound:
     union = verdict.union
     catalog = extend_catalog(catalog, union)
     bounds = [verdict.bound]
+    if union.standing is not None:
+        return verdict.bound  # which counts what is held
     if union.ends and union.aggregation is not None:
         return verdict.bound  # which counts what is still to leave the groups
     if union.ends and not union.distinct:  # of a set, the verdict counts them

@@ -83,7 +83,7 @@ def bound_first(
         return KeptFirst(tuple(keys), tuple(equal), None)
     bound = _sum_up(first, list(sizes.values()))
     return KeptFirst(
-        tuple(keys), tuple(equal), bound, _list_keys(first, queries, union.blocks, catalog)
+        tuple(keys), tuple(equal), bound, list_keys(first, queries, union.blocks, catalog)
     )
 
 
@@ -142,7 +142,7 @@ def _count_rows(
     return replace(kept, bound=Bound(rows, formula), conditions=tuple(conditions))
 
 
-def _list_keys(
+def list_keys(
     first: FirstRows, queries: Sequence[SpjQuery], blocks: Sequence[Block], catalog: Catalog
 ) -> tuple[Declaration, ...]:
     """The key of a whole stream that tells rows apart, which a run only watches."""

@@ -3,17 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ontoweir.checker.decide.bound_first import bound_first, list_said
+from ontoweir.checker.decide.bound_first import bound_first, list_keys, list_said
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
 from ontoweir.checker.verdict.refuse_keys import refuse_keys
 from ontoweir.checker.verdict.verdict import Bounded, Tier, Verdict
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.algebra.equality_classes import optional_attributes
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.aggregation import Standing
+from ontoweir.rewriter.model.aggregation import FirstRows, Standing
 from ontoweir.rewriter.model.spj import (
     Attribute,
     NotNull,
@@ -40,6 +41,8 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
     standing = union.standing
     if standing is None or verdict.bound is None or not queries:
         return verdict
+    if standing.first is not None and union.ends:
+        return _bound_windows(verdict, standing.first, queries, wide)
     if standing.first is not None:
         found = bound_first(queries, union, wide, known)
         verdict = refuse_keys(verdict, found.keys, kept="the first rows are kept")
@@ -77,6 +80,20 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
         several.append(Bound(1, "1"))  # that there is a row
     largest = total_bound(several)
     return _rest_on(verdict, [c for k in kept for c in k.conditions], largest)
+
+
+def _bound_windows(
+    verdict: Verdict, first: FirstRows, queries: Sequence[SpjQuery], catalog: Catalog
+) -> Verdict:
+    """The verdict with the rows that windows show: any of them may be among the first, once others
+    have left. A row of a stream alone is of one of the disjuncts that differ in what is NULL."""
+    assert verdict.plans is not None
+    ends = verdict.union.ends
+    tier = max(verdict.tier, Tier.WINDOW_BOUNDED, key=lambda tier: tier.rank)
+    keys = list_keys(first, queries, verdict.union.blocks, catalog)
+    shown = [bound_standing(p.form, ends, catalog, distinct=False) for p in verdict.plans]
+    held = total_bound(shown)
+    return _rest_on(replace(verdict, tier=tier), keys, held)
 
 
 _EQUAL = (

@@ -86,7 +86,8 @@ class Member:
     `local`: conditions over its attributes alone. `first`, `last`: limits of its timestamps, in
     steps. `total`: the most tuples of the stream that ever pass, by a key without the timestamp
     (the number, None if it is not known, and a formula); None: nothing limits them. `spacing`:
-    its timestamps are multiples of so many steps.
+    its timestamps are multiples of so many steps. `rate`: how many tuples of the stream share a
+    timestamp at most, as declared (None: it is not).
     """
 
     index: int
@@ -98,6 +99,7 @@ class Member:
     last: int | None
     total: tuple[int | None, str] | None = None
     spacing: int = 1
+    rate: int | None = None
 
     def timestamps(self, steps: int) -> int:
         """How many different timestamps so many steps hold, at most."""

@@ -5,7 +5,7 @@ of partial matches (bag), or presence with the Pareto-minimal frontier values (s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -133,11 +133,31 @@ class PlanStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Tuples:
+    """Some tuples of a stream: those with a value in some columns, and without one in others
+    (`valued`: whether each has one). `most`: how many there are of all that are not older, with a
+    formula."""
+
+    stream: str
+    valued: frozenset[tuple[str, bool]]
+    most: int
+    formula: str
+
+    def excludes(self, other: "Tuples") -> bool:
+        """Whether no tuple is one of both."""
+        return self.stream == other.stream and any(
+            (column, not has) in other.valued for column, has in self.valued
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
-    """A bound on rows: a number where everything is declared or known, and its formula."""
+    """A bound on rows: a number where everything is declared or known, and its formula. `of`: each
+    row is of another one of these tuples (None: it is not known)."""
 
     rows: int | None
     formula: str
+    of: Tuples | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +227,11 @@ class SynopsisPlan:
 
 
 def total_bound(bounds: Sequence[Bound]) -> Bound:
-    """The sum of bounds; equal formulas are counted: `4 · (|road.street| = 55)`."""
+    """The sum of bounds; equal formulas are counted: `4 · (|road.street| = 55)`. Rows of tuples of
+    which each is in one of several tables alone are together no more than these tuples."""
+    if len(bounds) == 1:
+        return bounds[0]
+    bounds = _share_tuples(bounds)
     rows: int | None = 0
     formulas: dict[str, int] = {}
     for bound in bounds:
@@ -220,3 +244,28 @@ def total_bound(bounds: Sequence[Bound]) -> Bound:
     if len(parts) > 1:
         parts = [p if " · " in p else f"({p})" for p in parts]
     return Bound(rows, " + ".join(parts) or "0")
+
+
+def _share_tuples(bounds: Sequence[Bound]) -> list[Bound]:
+    """Bounds, with one in the place of those on rows of tuples of which none is in two of them,
+    where that is less than their sum."""
+    groups: list[list[tuple[int, Tuples]]] = []
+    for place, bound in enumerate(bounds):
+        of = bound.of
+        if of is None:
+            continue
+        apart = (g for g in groups if all(of.excludes(other) for _, other in g))
+        group = next(apart, None)
+        if group is None:
+            groups.append([(place, of)])
+        else:
+            group.append((place, of))
+    shared: dict[int, Bound | None] = {}
+    for group in groups:
+        each = [bounds[place].rows for place, _ in group]
+        most = max((of for _, of in group), key=lambda of: of.most)
+        if len(group) > 1 and (None in each or most.most < sum(n for n in each if n is not None)):
+            first, *others = (place for place, _ in group)
+            shared |= {first: Bound(most.most, most.formula), **dict.fromkeys(others)}
+    left = [shared.get(place, bound) for place, bound in enumerate(bounds)]
+    return [bound for bound in left if bound is not None]

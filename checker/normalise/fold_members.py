@@ -60,6 +60,7 @@ def fold_members(
                 last=None if last is None else int(last.value),
                 total=limit_rows(work, occurrence, bounds),
                 spacing=work.catalog.streams[occurrence.table].spacing,
+                rate=work.catalog.streams[occurrence.table].max_per_timestamp,
             )
         )
     return tuple(members)

@@ -7,13 +7,21 @@ What the keys of static relations determine needs no factor.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 from ontoweir.checker.model.normal_form import Member, NormalForm, OpenValues
-from ontoweir.checker.model.plan import Bound, DistinctSample, Frontier, KeptTimestamp, Key
+from ontoweir.checker.model.plan import (
+    Bound,
+    DistinctSample,
+    Frontier,
+    KeptTimestamp,
+    Key,
+    Tuples,
+)
 from ontoweir.checker.plans.bound_frontier import bound_frontier
 from ontoweir.checker.sizes.size_key import Factor, size_key
+from ontoweir.rewriter.model.spj import IsNull, NotNull
 
 MAX_MEMBERS = 6
 """Of more members that may be counted by tuples, only each alone and all together are tried."""
@@ -85,7 +93,37 @@ def bound_table(
     if len(frontier) > 1:
         fixed = {k.value for k in keys if k.whole}
         factors = [*factors, *bound_frontier(form, members, frontier, fixed)]
-    return _product(factors)
+    table = _Table(members, keys, kept, waits)
+    return replace(_product(factors), of=_find_tuples(form, table, frontier))
+
+
+def _find_tuples(form: NormalForm, table: _Table, frontier: Sequence[Frontier]) -> Tuples | None:
+    """The tuples of a member of which a table has at most one row each: it has no other members, or
+    all of the key follows from this one's values."""
+    for index, steps in sorted(table.waits.items()):
+        alone = table.members == {index}
+        if not alone:
+            cover = _cover(form, table, frozenset({index}), {}, _Opened())
+            alone = len(cover) == 1 and len(frontier) < 2
+        if alone and steps is not None:
+            return _of_member(form, index, steps)
+    return None
+
+
+def _of_member(form: NormalForm, index: int, steps: int) -> Tuples | None:
+    """The tuples of a member of so many steps (None: more than one row may be of each)."""
+    member = form.members[index]
+    rate = member.rate
+    if rate is None or member.statics:
+        return None
+    valued = {
+        (c.attribute.column, isinstance(c, NotNull))
+        for c in member.local
+        if isinstance(c, IsNull | NotNull)
+    }
+    most = rate * member.timestamps(steps)
+    formula = f"R({member.alias}) · {_steps(steps, member)}"
+    return Tuples(member.stream, frozenset(valued), most, formula)
 
 
 def bound_groups(form: NormalForm, values: Iterable[int]) -> Bound:

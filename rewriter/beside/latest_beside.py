@@ -8,12 +8,12 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
 from ontoweir.mappings.sql.show_sql import show_sql
-from ontoweir.rewriter.differences.count_rows import rows_leave
 from ontoweir.rewriter.differences.name_columns import is_static
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import is_plain, resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.read_latest import read_latest
+from ontoweir.rewriter.windows.rows_leave import rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -10,7 +10,8 @@ from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 
 def hold_rows(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     """The query, of which some rows of each key hold (`standing`). Rows with a delay, which are
-    shown some time after their own, all equally late, come that much later.
+    shown some time after their own, all equally late, come that much later. Those with the first
+    numbers may leave windows.
 
     Args:
         union: with rows that are replaced by others, but for what NOW() says of them.
@@ -24,7 +25,17 @@ def hold_rows(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     if not (union.ends or union.begins):
         return union
     standing = union.standing
-    which = "first rows" if standing is not None and standing.first is not None else "latest row"
+    numbered = standing is not None and standing.first is not None
+    if standing is not None and numbered and union.ends:
+        if standing.groups is None or standing.groups.group:
+            return union
+        raise SqlRefusal(
+            "aggregates without GROUP BY of the first rows of each key in a window",
+            why="they have a row also where the window shows none, which is not kept",
+            fix="add GROUP BY, or ask for the rows themselves",
+            line=None if union.source is None else union.source.line,
+        )
+    which = "first rows" if numbered else "latest row"
     raise SqlRefusal(
         f"NOW() beside the {which} of each key",
         why="what is kept are rows that others take the place of, not when they leave a window; "

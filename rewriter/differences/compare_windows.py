@@ -5,15 +5,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import Scope
-from ontoweir.rewriter.differences.count_rows import (
-    COUNT,
-    OWN,
-    Side,
-    count_rows,
-    has_now,
-    is_plain,
-    rows_leave,
-)
+from ontoweir.rewriter.differences.count_rows import COUNT, OWN, Side, count_rows, is_plain
 from ontoweir.rewriter.differences.name_columns import (
     is_known,
     is_once,
@@ -26,6 +18,8 @@ from ontoweir.rewriter.differences.since_first import since_first
 from ontoweir.rewriter.expressions.spell_constants import spell
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.read_later import rank_greatest
+from ontoweir.rewriter.windows.rows_leave import has_now, rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -42,7 +36,8 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     only equal values are compared, and no others are shown, the others themselves take the place of
     the matches. Where some must be there, signs say whose a row is: 1 of what must not be beside
     them, 2 the rows themselves, 3 and more of each that must. Rows of static relations hold from
-    the first timestamp of the others' streams on, and what is beside them may have no window.
+    the first timestamp of the others' streams on, and what is beside them may have no window. Rows
+    without a greater one of the same rows are those of rank 1.
     """
     from sqlglot import exp
 
@@ -58,6 +53,8 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     absent = [isinstance(c.unnest(), exp.Not) for c in found]
     if not found:
         return tree
+    if (ranked := rank_greatest(tree, catalog)) is not tree:
+        return ranked
     if any(c.find(exp.Query) for c in conjuncts if c not in found):
         return tree
     parts = [read_part(c, outside, catalog) for c in found]

@@ -9,18 +9,12 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import Scope
-from ontoweir.rewriter.differences.count_rows import (
-    COUNT,
-    OWN,
-    Side,
-    count_rows,
-    is_plain,
-    rows_leave,
-)
+from ontoweir.rewriter.differences.count_rows import COUNT, OWN, Side, count_rows, is_plain
 from ontoweir.rewriter.differences.subtract_windows import is_read, list_first
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.windows.rows_leave import rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -5,18 +5,12 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import SqlRefusal
-from ontoweir.rewriter.differences.count_rows import (
-    COUNT,
-    ONE_EACH,
-    Side,
-    count_rows,
-    is_plain,
-    is_windowed,
-)
+from ontoweir.rewriter.differences.count_rows import COUNT, ONE_EACH, Side, count_rows, is_plain
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.read_latest import read_latest
+from ontoweir.rewriter.windows.rows_leave import is_windowed
 
 if TYPE_CHECKING:
     from sqlglot import exp

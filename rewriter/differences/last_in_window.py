@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import Scope, column_names
-from ontoweir.rewriter.differences.count_rows import rows_leave
 from ontoweir.rewriter.differences.name_columns import qualify
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import is_number
 from ontoweir.rewriter.joins.read_latest import equals_one, named_windows
+from ontoweir.rewriter.windows.rows_leave import rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp

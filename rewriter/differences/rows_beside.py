@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import Scope
-from ontoweir.rewriter.differences.count_rows import Side, is_plain, rows_leave
+from ontoweir.rewriter.differences.count_rows import Side, is_plain
 from ontoweir.rewriter.differences.name_columns import is_known, name_tables, qualify
 from ontoweir.rewriter.differences.since_first import never_leaves
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.windows.rows_leave import rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -4,17 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.rewriter.differences.count_rows import (
-    COUNT,
-    Side,
-    count_rows,
-    is_plain,
-    is_windowed,
-    rows_leave,
-)
+from ontoweir.rewriter.differences.count_rows import COUNT, Side, count_rows, is_plain
 from ontoweir.rewriter.differences.name_columns import is_known, is_static, name_tables
 from ontoweir.rewriter.differences.since_first import never_leaves, since_first
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.windows.rows_leave import is_windowed, rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp

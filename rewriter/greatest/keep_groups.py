@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Relation
 from ontoweir.mappings.sql.read_scope import find_name
-from ontoweir.rewriter.differences.count_rows import has_now
 from ontoweir.rewriter.greatest.inline_greatest import is_greatest
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_time import is_time
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import is_number
+from ontoweir.rewriter.windows.rows_leave import has_now
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -14,6 +14,7 @@ from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import is_number
 from ontoweir.rewriter.latest.join_around import join_around, list_statics
 from ontoweir.rewriter.latest.read_limit import read_limits
+from ontoweir.rewriter.windows.rows_leave import rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -160,14 +161,16 @@ def refuse_windows(told: "tuple[exp.Expr, ...]") -> None:
 def _is_by_value(
     select: "exp.Select", window: "exp.Window", limit: int, catalog: Catalog, *, joined: bool
 ) -> bool:
-    """Whether rows are numbered by columns alone, but not from the first time on, nor only the one
-    of the last time is asked for, of a stream alone."""
+    """Whether rows are numbered by columns alone, but, of all that came, not from the first time
+    on, nor only the one of the last time is asked for, of a stream alone."""
     scope = list_tables(select, catalog)
     times = {(a, t.timestamp) for a, t in scope.tables.items() if isinstance(t, Stream)}
     columns = [resolve(scope, k) for k in window.args.get("partition_by") or ()]
     if not all(columns) or times & set(columns):
         return False
     order = window.args["order"].expressions
+    if rows_leave(select):
+        return True
     if resolve(scope, order[0].this) not in times:
         return True
     return bool(order[0].args.get("desc")) and (limit > 1 or len(order) > 1 or joined)

@@ -184,8 +184,11 @@ def _is_there(item: "exp.Expr", scope: Scope, times: set[tuple[str, str]]) -> bo
 
 def _require(query: SpjQuery, there: Sequence[str]) -> SpjQuery | None:
     """A disjunct whose rows have values of some variables (None: it has none)."""
-    values = {a for n in there for a in output_attributes(dict(query.outputs)[n])}
+    named = dict(query.outputs)
     null = {o.value for _, o in query.outputs if isinstance(o, NullOutput)}
+    if any(isinstance(named[n], NullOutput) for n in there):
+        return None
+    values = {a for n in there for a in output_attributes(named[n])}
     if null & values:
         return None
     outputs = tuple(

@@ -8,7 +8,6 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names
 from ontoweir.mappings.sql.show_sql import show_sql
-from ontoweir.rewriter.differences.count_rows import has_now, rows_leave
 from ontoweir.rewriter.differences.name_columns import is_known, name_tables
 from ontoweir.rewriter.differences.since_first import never_leaves
 from ontoweir.rewriter.joins.list_tables import list_tables
@@ -19,6 +18,7 @@ from ontoweir.rewriter.registers.check_calls import (
     list_plain_counts,
 )
 from ontoweir.rewriter.registers.group_sides import GroupSide, count_marked, group_sides, mark
+from ontoweir.rewriter.windows.rows_leave import has_now, rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp

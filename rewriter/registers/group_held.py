@@ -8,7 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
-from ontoweir.rewriter.differences.count_rows import FROM_BOTH, MULTIPLICITY, has_now, rows_leave
+from ontoweir.rewriter.differences.count_rows import FROM_BOTH, MULTIPLICITY
 from ontoweir.rewriter.differences.name_columns import is_known, name_tables
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
@@ -18,6 +18,7 @@ from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.spj import LiteralOutput, Output, SpjUnion
 from ontoweir.rewriter.registers.count_registered import count_registered
 from ontoweir.rewriter.registers.name_presence import is_register, name_presence
+from ontoweir.rewriter.windows.rows_leave import has_now, rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp

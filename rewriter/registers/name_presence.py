@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.mappings.sql.read_scope import Scope, column_names
-from ontoweir.rewriter.differences.count_rows import has_now, rows_leave
 from ontoweir.rewriter.differences.name_columns import is_known, name_tables, qualify
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.split_outer import reads, split_outer, turn_outer
+from ontoweir.rewriter.windows.rows_leave import has_now, rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp

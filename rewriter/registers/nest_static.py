@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import Scope
-from ontoweir.rewriter.differences.count_rows import has_now
 from ontoweir.rewriter.differences.name_columns import is_known, is_static
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.windows.rows_leave import has_now
 
 if TYPE_CHECKING:
     from sqlglot import exp

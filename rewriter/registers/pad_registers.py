@@ -8,7 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
 from ontoweir.mappings.sql.show_sql import show_sql
-from ontoweir.rewriter.differences.count_rows import COUNT, MULTIPLICITY, rows_leave
+from ontoweir.rewriter.differences.count_rows import COUNT, MULTIPLICITY
 from ontoweir.rewriter.differences.name_columns import is_once, name_tables
 from ontoweir.rewriter.differences.since_first import FIRST, never_leaves, since_first
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
@@ -24,6 +24,7 @@ from ontoweir.rewriter.registers.check_calls import (
 from ontoweir.rewriter.registers.compare_last import LateGroups, read_late
 from ontoweir.rewriter.registers.group_sides import GroupSide, count_marked, group_sides, mark
 from ontoweir.rewriter.registers.name_presence import is_register
+from ontoweir.rewriter.windows.rows_leave import rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp

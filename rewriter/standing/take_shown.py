@@ -27,4 +27,6 @@ def take_shown(union: SpjUnion) -> SpjUnion:
         distinct=shows_set(union),
         aggregation=standing.groups,
         standing=None,
+        ends=(),
+        begins=(),
     )

@@ -17,7 +17,8 @@ from ontoweir.runtime.changes.standing_groups import group_standing
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.groups.code_rows import code_rows
-from ontoweir.runtime.groups.keep_first import keep_first
+from ontoweir.runtime.numbered.keep_first import keep_first
+from ontoweir.runtime.numbered.slide_first import slide_first
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL, has_end
 
 DELTA = "_delta"
@@ -318,9 +319,12 @@ def _number_again(
     feed: ChangeFeed, standing: Standing, held: "pa.Table | None", answers: pa.Table, now: int
 ) -> "tuple[pa.Table, pa.Table | None]":
     """Rows with the first numbers of their key, of which others come before."""
-    if not answers.num_rows:
+    if not answers.num_rows and (held is None or not feed.ends):
         return feed.schema.empty_table(), held
-    found = keep_first(standing, held, answers)
+    if feed.ends:
+        found = slide_first(standing, held, answers, now)
+    else:
+        found = keep_first(standing, held, answers)
     if feed.groups is not None or standing.distinct:
         spans = Spans(found.told, found.begins, found.ends, found.weights)
         if feed.groups is not None:

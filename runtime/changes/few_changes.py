@@ -16,7 +16,8 @@ def advance_few_changes(
     or which is to come by now."""
     whole = feed.sliding is not None or feed.ending is not None
     first = feed.first
-    whole |= first is not None and (not first.key or first.distinct or feed.groups is not None)
+    asked = feed.ends or feed.groups is not None
+    whole |= first is not None and (not first.key or first.distinct or asked)
     if held is None or whole or not are_few(answers.num_rows, held.num_rows):
         return advance_changes(feed, None if held is None else whole_table(held), answers, now)
     timed = feed.group is None and not feed.latest and first is None

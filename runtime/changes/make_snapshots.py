@@ -11,8 +11,9 @@ from ontoweir.runtime.changes.sliding_groups import OP, standing_groups
 from ontoweir.runtime.changes.standing_groups import group_held, hold_groups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.groups.code_rows import code_rows
-from ontoweir.runtime.groups.keep_first import tell_first
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
+from ontoweir.runtime.numbered.keep_first import tell_first
+from ontoweir.runtime.numbered.slide_first import list_first
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
 
 
@@ -48,7 +49,8 @@ def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
     if feed.sliding is not None:
         held = standing_groups(feed.sliding, held)
     if feed.first is not None and feed.first.first is not None:
-        held = tell_first(feed.first.first, held)
+        slides = feed.ends
+        held = list_first(feed.first, held) if slides else tell_first(feed.first.first, held)
         if feed.groups is not None:
             found = group_held(feed.groups, held)
             ones = np.ones(found.num_rows, dtype=np.int64)

@@ -95,7 +95,7 @@ CASES = [
     Design("1", f"SELECT a FROM s WHERE {LAST}", 50, emit="changes"),
     Design("2", f"SELECT s.a FROM s JOIN t ON s.a = t.c WHERE {LAST} AND {_last('t', 20)}", 150),
     Design("3", f"SELECT DISTINCT k FROM s WHERE {LAST}", 20),
-    Design("4", f"SELECT k, COUNT(*) AS n FROM s WHERE {LAST} GROUP BY k", 60),
+    Design("4", f"SELECT k, COUNT(*) AS n FROM s WHERE {LAST} GROUP BY k", 50),
     Design(
         "5",
         BY_MINUTE.format("COUNT(*)", ""),
@@ -112,7 +112,7 @@ CASES = [
         "time_bucket(INTERVAL '5' SECOND, ts), INTERVAL '5' SECOND)) AS h FROM s) AS x "
         "WHERE h + INTERVAL '60' SECOND <= {now} GROUP BY k, h",
     ),
-    Design("7", f"SELECT k, MAX(a) AS n FROM s WHERE {LAST} GROUP BY k", 71),
+    Design("7", f"SELECT k, MAX(a) AS n FROM s WHERE {LAST} GROUP BY k", 61),
     Design(
         "8",
         "SELECT date_trunc('minute', ts) AS m, COUNT(DISTINCT a) AS n FROM s GROUP BY m",
@@ -128,14 +128,14 @@ CASES = [
     Design(
         "10",
         "SELECT a FROM s WHERE NOT " + BETWEEN.format("<= s.ts + INTERVAL '30' SECOND"),
-        600,
+        450,
         duck="SELECT a FROM s WHERE s.ts + INTERVAL '30' SECOND <= {now} AND NOT "
         + BETWEEN.format("<= s.ts + INTERVAL '30' SECOND"),
     ),
     Design(
         "10, of a join whose later row is looked after",
         JOINED,
-        1_000,
+        975,
         duck=f"{JOINED} AND p.ts + INTERVAL '4' SECOND <= {{now}}",
     ),
     Design("11", "SELECT s.k FROM s WHERE NOT " + EVER, 10),
@@ -162,7 +162,7 @@ CASES = [
         "16",
         "SELECT s.a, t.d FROM s LEFT JOIN t ON t.k = s.k AND t.ts > s.ts "
         "AND t.ts <= s.ts + INTERVAL '5' SECOND",
-        150,
+        125,
         duck="SELECT s.a, t.d FROM s LEFT JOIN t ON t.k = s.k AND t.ts > s.ts AND t.ts <= s.ts + "
         "INTERVAL '5' SECOND WHERE t.k IS NOT NULL OR s.ts + INTERVAL '5' SECOND <= {now}",
     ),
@@ -199,7 +199,7 @@ CASES = [
     ),
     Design("23, without the window", "SELECT s.ts FROM s JOIN t ON s.a = t.c AND s.ts < t.ts"),
     Design("24", f"SELECT s.k FROM s JOIN t ON s.a = t.c WHERE {LAST}"),
-    Design("24, on k", f"SELECT s.k FROM s JOIN t ON s.k = t.k WHERE {LAST}", 60),
+    Design("24, on k", f"SELECT s.k FROM s JOIN t ON s.k = t.k WHERE {LAST}", 55),
     Design(
         "25, of each row and those before",
         "SELECT s.k, s.a FROM s WHERE NOT EXISTS (SELECT 1 FROM s AS i WHERE i.k = s.k "
@@ -223,12 +223,12 @@ CASES = [
         "19",
         "SELECT s.a, x.price FROM s JOIN (SELECT k, price FROM p QUALIFY ROW_NUMBER() OVER "
         f"(PARTITION BY k ORDER BY ts DESC) = 1) AS x ON x.k = s.k WHERE {LAST}",
-        430,
+        250,
     ),
     Design(
         "20",
         f"SELECT k FROM s WHERE {LAST} EXCEPT ALL SELECT k FROM t WHERE {_last('t', 10)}",
-        120,
+        100,
     ),
     Design(
         "20, once",

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from ontoweir.rewriter.model.aggregation import FirstRows, Numbering, Standing
-from ontoweir.runtime.groups.keep_first import keep_first
+from ontoweir.runtime.numbered.keep_first import keep_first
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
 
 SCHEMA = pa.schema(

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ontoweir.rewriter.model.aggregation import FirstRows, Numbering, Standing
-from ontoweir.runtime.columnar.frame import LONG_AGO, Array, group_codes
+from ontoweir.runtime.columnar.frame import LONG_AGO, Array
 from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.numbered.order_rows import code_order, find_told, show_rows
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 
 _BLOCK = 1 << 10
@@ -62,19 +62,19 @@ def keep_first(standing: Standing, held: "pa.Table | None", answers: pa.Table) -
     if MULTIPLICITY in names:
         weights = whole.column(MULTIPLICITY).to_numpy()
     keys, count = code_rows(whole, standing.key)
-    orders = _code_order(whole, first.order)
+    orders = code_order(whole, first.order)
     last = _list_last(first, keys[:known], orders[:known], weights[:known], count)
-    seen = _find_told(first, whole)
+    seen = find_told(first, whole)
     board = _Board(first, code_rows(whole, told)[0], keys, orders, weights, seen, last, known)
     board.advance(_times(new))
     rows, often, numbers = board.list_held()
-    kept = _show(whole, rows, often, numbers, first.number)
+    kept = show_rows(whole, rows, often, numbers, first.number)
     if held is not None:
         same = held.select(names).filter(pa.array(~np.isin(keys[:known], list(board.kept))))
         kept = pa.concat_tables([same, kept]).combine_chunks()
     changes = np.array(board.changes, dtype=np.int64).reshape(-1, 4)
     index, at, deltas, places = (changes[:, n] for n in range(4))
-    changed = _show(whole, index, np.abs(deltas), places, first.number)
+    changed = show_rows(whole, index, np.abs(deltas), places, first.number)
     asked = standing.distinct or standing.groups is not None
     spans = np.array(board.list_spans() if asked else [], dtype=np.int64).reshape(-1, 4)
     told = whole.take(pa.array(spans[:, 0]))
@@ -84,17 +84,11 @@ def keep_first(standing: Standing, held: "pa.Table | None", answers: pa.Table) -
 
 def tell_first(first: FirstRows, held: pa.Table) -> pa.Table:
     """The rows that are told, of those that are held."""
-    told = _find_told(first, held)
+    told = find_told(first, held)
     if first.least > 1:
         assert first.number is not None
         told &= held.column(first.number).to_numpy() >= first.least
     return held.filter(pa.array(told))
-
-
-def _find_told(first: FirstRows, rows: pa.Table) -> Array:
-    """Whether each row is told, where its number is."""
-    told: Array = np.ones(rows.num_rows, dtype=np.bool_)
-    return told if first.told is None else rows.column(first.told).to_numpy() == 1
 
 
 def _list_last(first: FirstRows, keys: Array, orders: Array, weights: Array, count: int) -> Array:
@@ -119,18 +113,6 @@ def _columns(standing: Standing, answers: pa.Table) -> list[str]:
 def _times(table: pa.Table) -> Array:
     times: Array = table.column(AT).cast(pa.int64()).to_numpy()
     return times
-
-
-def _show(
-    whole: pa.Table, rows: Array, often: Array, numbers: Array, number: str | None
-) -> pa.Table:
-    """Some rows, with how often they hold and their number."""
-    table = whole.take(pa.array(rows, pa.int64())).combine_chunks()
-    for name, values in ((MULTIPLICITY, often), (number, numbers)):
-        if name is not None and name in table.column_names:
-            place, of = table.column_names.index(name), table.schema.field(name)
-            table = table.set_column(place, of, pa.array(values, pa.int64()).cast(of.type))
-    return table
 
 
 @dataclass(slots=True)
@@ -308,34 +290,3 @@ class _Board:
             rows += [(e.row, e.often, n) for e, n in zip(entries, numbers, strict=True)]
         made = np.array(rows, dtype=np.int64).reshape(-1, 3)
         return made[:, 0], made[:, 1], made[:, 2]
-
-
-def _code_order(table: pa.Table, order: Sequence[tuple[str, bool, bool]]) -> Array:
-    """A number for every row, less for those that come before, the same for equal ones.
-
-    Texts are in the order of their code points, as SQL has it; -0.0 is equal to 0.0.
-
-    Args:
-        table: the rows; no value is NaN.
-        order: columns, each with whether greater values come before, and whether NULL does.
-    """
-    columns = [_code_column(table.column(name), *how) for name, *how in order]
-    return group_codes(columns, table.num_rows)[0]
-
-
-def _code_column(column: pa.ChunkedArray, down: bool, nulls_first: bool) -> Array:
-    values = column.combine_chunks()
-    if pa.types.is_dictionary(values.type):
-        values = values.cast(values.type.value_type)
-    if pa.types.is_floating(values.type):
-        values = pc.add(values, 0.0)
-    elif pa.types.is_boolean(values.type):
-        values = values.cast(pa.int8())
-    coded = values.dictionary_encode()
-    different = coded.dictionary
-    place = np.empty(len(different) + 1, dtype=np.int64)
-    sorted_ = pc.array_sort_indices(different, order="descending" if down else "ascending")
-    place[sorted_.to_numpy()] = np.arange(len(different)) + 1
-    place[-1] = 0 if nulls_first else len(different) + 1
-    made: Array = place[pc.fill_null(coded.indices, len(different)).to_numpy()]
-    return made
