@@ -26,6 +26,7 @@ from ontoweir.commands.common.arguments import (
 from ontoweir.commands.scripts.name_scripts import name_scripts
 from ontoweir.end_on_term import Terminated, end_on_term
 from ontoweir.errors import OntoweirError, RunError, UsageError, explain_missing
+from ontoweir.project.pipe_query import pipe_query
 
 GROUPS = {
     "begin": ("setup.init", "setup.doctor", "setup.completion"),
@@ -52,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     thresholds = gc.get_threshold()
     gc.set_threshold(1_000_000)  # queries are small: collecting often only costs start-up time
     try:
-        given = name_query(name_scripts(sys.argv[1:] if arguments is None else list(arguments)))
+        typed = sys.argv[1:] if arguments is None else list(arguments)
+        given = name_query(name_scripts(pipe_query(typed)))
         args = make_parser(given[0] if given else None).parse_args(given)
         settle_project(args)
         settle_input(args)

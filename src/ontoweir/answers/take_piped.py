@@ -1,5 +1,6 @@
 """Take answers from standard input."""
 
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -19,6 +20,11 @@ _KINDS = (
     (b"_:", ".nq"),
 )
 """What files of answers begin with; all others are CSV."""
+_QUERY = re.compile(
+    rb"(?:\s|#[^\n]*\n|--[^\n]*\n)*(?:PREFIX\s+[^\s:]*:\s*<|SELECT\s[^;]*(?:\{|\sFROM\s))",
+    re.IGNORECASE,
+)
+"""What a query begins with, and no CSV."""
 
 
 @contextmanager
@@ -41,6 +47,13 @@ def take_piped(path: Path) -> Iterator[Path]:
             "standard input has no answers",
             why="- reads them there",
             fix="pipe them in, as in `ontoweir replay … --output - | ontoweir show -`",
+            source=Source("-"),
+        )
+    if _QUERY.match(held):
+        raise UsageError(
+            "standard input has a query, and no answers",
+            why="- reads answers there",
+            fix="write --query -, which reads a query there",
             source=Source("-"),
         )
     suffix = next((s for begin, s in _KINDS if held.lstrip().startswith(begin)), ".csv")

@@ -1,7 +1,6 @@
 """Guess which tables are streams, what their time is, and what tells rows apart."""
 
 import re
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -28,6 +27,7 @@ from ontoweir.scaffold.find_envelope import Changes
 from ontoweir.scaffold.flatten_rows import make_name
 from ontoweir.scaffold.read_sample import Sample
 from ontoweir.scaffold.texts.find_zone import find_zone
+from ontoweir.scaffold.times.drop_odd import drop_odd
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,8 +62,6 @@ whatever they are called."""
 _KEYS = 3
 """So many keys of a relation are declared."""
 _IS_ID = re.compile(r"(^|[^a-z])(id|uuid|guid|key|code|no|nr|number|isin)$|[a-z](Id|ID|Key|No|Nr)$")
-_PARTS, _MOST = 3, 0.8
-"""Texts that have so many numbers, and are most of a column, may be times."""
 _ORDERLY = 0.6
 """Of the rows of a stream so many do not come before the row before them."""
 
@@ -85,7 +83,7 @@ def guess_tables(samples: "list[Sample]") -> Guessed:
         samples: of the tables.
     """
     parted = [one for sample in samples for one in _part(sample)]
-    for ways in (_STRICT, _BY_YEAR, _IN_ANY_ORDER):
+    for ways in (_STRICT, _BY_YEAR, _IN_ANY_ORDER, _WITH_GAPS):
         guessed = _guess(parted, ways)
         if guessed.catalog.streams:
             break
@@ -109,14 +107,14 @@ def _guess(samples: "list[Sample]", ways: "_Ways") -> Guessed:
             streams[sample.name] = _guess_changes(sample, sample.changes, source)
             reasons.append((sample.name, f"its lines are changes, each with {sample.changes.time}"))
             continue
-        found = _find_time(sample, ways)
+        found = _find_placed(sample, ways)
         if found is None:
             columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types)
             others = {n.lower() for s in samples if s is not sample for n, _ in s.types}
             keys = _find_keys(sample, others)
             relations[sample.name] = Relation(sample.name, source, columns, keys)
             continue
-        time, written, why = _place_zone(sample, *found)
+        time, written, why = found
         parts = {time} if written is None else {time, *written.columns}
         if sample.received is not None and sample.received not in parts:
             parts.add(sample.received)  # messages have a time of their own
@@ -135,20 +133,14 @@ def _guess(samples: "list[Sample]", ways: "_Ways") -> Guessed:
 
 def find_odd_times(samples: Sequence[Sample]) -> str | None:
     """In words, a value that keeps a column of texts from being the time, as all but few of the
-    others are written like times (None: there is no such column)."""
+    others are written alike (None: there is no such column)."""
     for sample in samples:
-        for name, kind in sample.types:
-            if not isinstance(kind, StringType):
-                continue
-            texts = [str(v or "") for v in sample.rows.column(name).to_pylist()]
-            shapes = [re.sub("[^\\W\\d]+", "a", re.sub("[0-9]+", "0", t)) for t in texts]
-            shape, count = next(iter(Counter(shapes).most_common(1)), ("", 0))
-            if shape.count("0") >= _PARTS and _MOST <= count / len(texts) < 1:
-                odd = next(t for t, s in zip(texts, shapes, strict=True) if s != shape)
-                return (
-                    f"{sample.name}.{name} would be one, but for values such as {odd!r}, where "
-                    f"others are as {texts[shapes.index(shape)]!r}"
-                )
+        texts = {n: k for n, k in sample.types if isinstance(k, StringType)}
+        for kept in drop_odd(sample, texts):
+            return (
+                f"{sample.name}.{kept.column} would be one, but for values such as {kept.odd!r}, "
+                f"where others are as {kept.usual!r}"
+            )
     return None
 
 
@@ -177,10 +169,12 @@ def _guess_changes(sample: Sample, changes: Changes, source: DataSource) -> Stre
 @dataclass(frozen=True, slots=True)
 class _Ways:
     """What makes a column the time of a stream: its rows are in its order (`orderly`); `least`: so
-    many parts of a time, a year first, where each is in a column of its own."""
+    many parts of a time, a year first, where each is in a column of its own; `gaps`: few of its
+    rows have no time."""
 
     orderly: bool
     least: int
+    gaps: bool = False
 
     def fit(self, times: "list[int]") -> bool:
         """Whether times are those of a stream."""
@@ -188,6 +182,26 @@ class _Ways:
 
 
 _STRICT, _BY_YEAR, _IN_ANY_ORDER = _Ways(True, 3), _Ways(True, 1), _Ways(False, 3)
+_WITH_GAPS = _Ways(True, 3, gaps=True)
+
+
+def _find_placed(sample: Sample, ways: _Ways) -> tuple[str, TimeFormat | None, str] | None:
+    """The column that is the time, how it is written, in which zone, and why it is (None: there is
+    none)."""
+    if not ways.gaps:
+        found = _find_time(sample, ways)
+        return None if found is None else _place_zone(sample, *found)
+    ranked = dict(sorted(sample.types, key=lambda c: _rank(c[0])))
+    for kept in drop_odd(sample, ranked):
+        rest = replace(sample, rows=kept.rows)
+        found = _find_time(rest, ways)
+        if found is None or found[0] != kept.column:
+            continue
+        time, written, why = _place_zone(rest, *found)
+        few = f"{kept.left_out:,} of the first {sample.rows.num_rows:,}"
+        odd = f"as in {kept.odd!r} instead" if kept.odd else "without one"
+        return time, written, f"{why}; rows {odd} are rejected, {few}"
+    return None
 
 
 def _find_time(sample: Sample, ways: _Ways) -> tuple[str, TimeFormat | None, str] | None:

@@ -135,6 +135,12 @@ def test_what_is_piped_in(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatc
     _pipe(monkeypatch, " ")
     none = run("show", "-")
     assert (none.code, "standard input has no answers" in none.err) == (2, True)
+    for asked in ("# c\nPREFIX : <urn:a>\nSELECT *", "SELECT k,\n n FROM s", "select ?x where {"):
+        _pipe(monkeypatch, asked)
+        query = run("show", "-")
+        assert (query.code, "write --query -, which" in query.err) == (2, True)
+    _pipe(monkeypatch, "select from,prefix a\n1,2\n")  # twin
+    assert "1 row" in run("show", "-").out
     twice = run("diff", "-", "-")
     assert (twice.code, "both results are standard input" in twice.err) == (2, True)
 

@@ -78,3 +78,24 @@ def test_sql_from_standard_input(
     ran = run("check", rooms, "--sql", "-")
     assert (ran.code, ran.out) == (2, "")
     assert "standard input has no query" in ran.err
+
+
+def test_a_query_from_standard_input(
+    run: Run, rooms: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sparql = (rooms / "queries" / "hot-readings.rq").read_text()
+    for given in (["--query", "-"], ["--query=-"]):
+        monkeypatch.setattr("sys.stdin", io.StringIO(sparql))
+        ran = run("check", rooms, *given)
+        assert (ran.code, ran.out.startswith("query-")) == (0, True), ran.err
+    for text in (sparql, "SELECT celsius FROM reading WHERE celsius > 26"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        ran = run("show", "--query", "-", "--project", rooms, "--limit", "1")
+        assert (ran.code, "1 of " in ran.out) == (0, True), ran.err
+    for text in ("", "road,speed\n1,2\n"):
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        ran = run("check", rooms, "--query", "-")
+        assert (ran.code, "--query: standard input has no query; --query - reads" in ran.err) == (
+            2,
+            True,
+        )

@@ -198,7 +198,8 @@ def test_texts_that_look_like_what_is_missing(
 
 def test_a_value_that_is_no_time_is_named(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
-    file.write_text("\n".join(["time,x", *(f"{t},1" for t in TIMES), "Total,30"]) + "\n")
+    odd = [t.replace("-", "~") for t in TIMES]  # in a format that nobody knows
+    file.write_text("\n".join(["time,x", *(f"{t},1" for t in odd), "Total,30"]) + "\n")
     said = run("init", tmp_path / "p", "--from", file)
     assert said.code == 2
     assert (
@@ -206,3 +207,32 @@ def test_a_value_that_is_no_time_is_named(run: Run, tmp_path: Path) -> None:
     )
     file.write_text("name,x\nBonn,1\nUlm,2\n")
     assert "would be one" not in run("init", tmp_path / "p", "--from", file).err
+
+
+@pytest.mark.parametrize("odd", ["Total", "", "2026-01-01 ?"])
+def test_rows_without_a_time_are_rejected_where_most_have_one(
+    run: Run, tmp_path: Path, odd: str
+) -> None:
+    file = tmp_path / "a.csv"
+    rows = [f"{time},{n}" for n, time in enumerate(TIMES)]
+    file.write_text("\n".join(["time,x", *rows[:9], f"{odd},700", *rows[9:]]) + "\n")
+    ran = run("init", tmp_path / "p", "--from", file)
+    assert ran.code == 0, ran.err
+    text = (tmp_path / "p" / "ontoweir.toml").read_text()
+    how = f"as in '{odd}' instead" if odd else "without one"
+    assert f"; rows {how} are rejected, 1 of the first {len(TIMES) + 1}" in text
+    shown = run("show", "SELECT x FROM a", "--project", tmp_path / "p", "--format", "csv")
+    assert sorted(int(line.split(",")[0]) for line in shown.out.splitlines()[1:]) == [
+        *range(len(TIMES))
+    ]
+    held = run("check", tmp_path / "p", "--data")
+    assert f"{file}, row 11" in held.out
+
+
+def test_a_table_with_many_rows_without_a_time_is_no_stream(run: Run, tmp_path: Path) -> None:
+    """Twin: half of the rows have none."""
+    file = tmp_path / "a.csv"
+    rows = [f"{time if n % 2 else ''},{n}" for n, time in enumerate(TIMES)]
+    file.write_text("\n".join(["time,x", *rows]) + "\n")
+    ran = run("init", tmp_path / "p", "--from", file)
+    assert (ran.code, "has a time that goes on" in ran.err) == (2, True)
