@@ -30,8 +30,9 @@ def read_text(file: Path) -> str:
 
 
 def read_project(file: str) -> str | None:
-    """The text of the project file, where it can be read, and is one: a script of SQL is none."""
-    if file.lower().endswith(".sql"):
+    """The text of the project file, where it can be read, and is one: a script of SQL, or a manifest of
+    dbt, is none."""
+    if file.lower().endswith((".sql", ".json")):
         return None
     try:
         return Path(file).read_text(encoding="utf-8-sig")

@@ -17,13 +17,13 @@ from ontoweir.commands.common.report_refusals import list_refused, report_refusa
 from ontoweir.commands.design.check_mappings import check_mappings
 from ontoweir.commands.design.data_option import add_data, read_sample
 from ontoweir.commands.design.fix_query import add_fix, fix_query
+from ontoweir.commands.scripts.script_options import add_scripts, refuse_alone
 from ontoweir.errors import (
     CatalogError,
     MappingError,
     OntologyError,
     OntoweirError,
     QueryError,
-    Source,
     UsageError,
 )
 
@@ -45,7 +45,6 @@ TIERS = (
     "unbounded",
 )
 TIMED = "application-time"
-DIALECTS = ("flink", "spark", "risingwave", "materialize", "feldera")
 FORMATS = ("text", "json", "sarif", "github", "html")
 MAX_TUPLES = 64
 """The largest --witness-size; it takes some ten seconds."""
@@ -102,18 +101,7 @@ def add_check(commands: Any) -> None:
         help="the longest time to decide a query, and to search for repairs (default: "
         "10 and 3; 0: no limit)",
     )
-    check.add_argument(
-        "--dialect",
-        choices=DIALECTS,
-        help="whose SQL the files are that are given in place of a project: scripts as they are, "
-        "with CREATE TABLE, views and INSERT INTO (default: Flink's where they look so)",
-    )
-    check.add_argument(
-        "--catalog",
-        metavar="PROJECT",
-        help="what is declared beside such files: a project's folder or file",
-    )
-    check.add_argument("--script", action="append", default=[], help=argparse.SUPPRESS)
+    add_scripts(check)
     add_data(check)
     add_fix(check)
     check.add_argument(
@@ -171,11 +159,11 @@ def _check_all(args: argparse.Namespace) -> int:
     from ontoweir.project.project import load_project
     from ontoweir.project.require_queries import require_queries
 
-    if args.script:
+    if args.script or args.dbt is not None:
         from ontoweir.commands.scripts.check_scripts import check_scripts
 
         return check_scripts(args)
-    _refuse_alone(args)
+    refuse_alone(args)
     _check_witness(args)
     if args.data is not None:
         read_sample(args)
@@ -209,18 +197,6 @@ def _check_all(args: argparse.Namespace) -> int:
         if any(tier.rank >= limit for tier in tiers):
             return 1
     return code
-
-
-def _refuse_alone(args: argparse.Namespace) -> None:
-    """Raise UsageError for options about scripts, without one."""
-    for option, value in (("--dialect", args.dialect), ("--catalog", args.catalog)):
-        if value is not None:
-            raise UsageError(
-                f"{option} without a script",
-                why="it is about files of SQL that are given in place of a project",
-                fix=f"name one, as in `ontoweir check job.sql {option} {value}`, or leave it out",
-                source=Source(option),
-            )
 
 
 def _open(args: argparse.Namespace, project: "Project") -> "tuple[Workspace, Warnings]":

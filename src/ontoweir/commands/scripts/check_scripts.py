@@ -28,18 +28,23 @@ _ELSE = ("query", "sql", "data", "fix", "witness", "static_data", "mappings_only
 
 
 def check_scripts(args: argparse.Namespace) -> int:
-    """Decide each statement of scripts, print the verdicts, and return the exit code.
+    """Decide each statement of scripts, or model of dbt, print the verdicts; the exit code.
 
     Raises:
         UsageError: an option is about projects; or a script cannot be read, or asks for nothing.
         DataError, CatalogError: a table, or the catalog, is wrong.
     """
+    from ontoweir.scaffold.scripts.read_dbt import read_dbt
     from ontoweir.scaffold.scripts.read_scripts import read_scripts
 
     _refuse_options(args)
-    files = [Path(file) for file in args.script]
+    files = [Path(file) for file in args.script or [args.dbt]]
     given = None if args.catalog is None else load_project(Path(args.catalog), overrides=args.set)
-    scripts = read_scripts(files, None if given is None else given.catalog, args.dialect)
+    catalog = None if given is None else given.catalog
+    if args.dbt is None:
+        scripts = read_scripts(files, catalog, args.dialect)
+    else:
+        scripts = read_dbt(files[0], catalog, args.dialect)
     root = files[0].resolve().parent
     project = Project(
         file=root / "ontoweir.toml" if given is None else given.file,
@@ -68,13 +73,21 @@ def check_scripts(args: argparse.Namespace) -> int:
 
 
 def _refuse_options(args: argparse.Namespace) -> None:
-    for name in _ELSE:
-        if getattr(args, name, None) not in (None, False, []):
-            option = "--" + name.replace("_", "-")
+    if args.script and args.dbt is not None:
+        raise UsageError(
+            "--dbt does not go with a script",
+            why="the models of a dbt project are what it has",
+            fix="leave one of them out",
+            source=Source("--dbt"),
+        )
+    name = (args.script or [args.dbt])[0]
+    for other in _ELSE:
+        if getattr(args, other, None) not in (None, False, []):
+            option = "--" + other.replace("_", "-")
             raise UsageError(
                 f"{option} does not go with a script",
                 why="it is about the queries and the data of a project",
-                fix=f"leave it out, or make a project: `ontoweir init DIR --from {args.script[0]}`",
+                fix=f"leave it out, or make a project: `ontoweir init DIR --from {name}`",
                 source=Source(option),
             )
     if args.format == "html":

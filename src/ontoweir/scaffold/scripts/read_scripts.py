@@ -4,13 +4,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar, assert_never
 
 from ontoweir.errors import DataError, OntoweirError, QueryError, Source, UsageError
 from ontoweir.mappings.model.catalog import Catalog, QueryView, Relation, Stream
 from ontoweir.scaffold.ddl.read_ddl import read_tables
 from ontoweir.scaffold.ddl.read_flink import is_flink, split_at
-from ontoweir.scaffold.scripts.split_script import Kind, Statement, bare_name, split_script
+from ontoweir.scaffold.scripts.split_script import (
+    Kind,
+    Statement,
+    bare_name,
+    cut_pieces,
+    split_script,
+)
 
 Table = TypeVar("Table", Stream, Relation)
 
@@ -32,6 +38,10 @@ _ARRIVAL = "arrival_time"
 _MILLISECOND = 1_000
 _FIX_COLUMNS = "declare it with its columns in a catalog, and name that with --catalog"
 _LATE = re.compile(r'lateness = "([^"]*)"')
+_PART = r"(?:`[^`]+`|\"[^\"]+\"|[A-Za-z_][\w$]*)"
+_QUALIFIED = re.compile(
+    rf"(\b(?:FROM|JOIN|TABLE)\s+)((?:{_PART}\s*\.\s*)+)({_PART})(?!\s*[.(])", re.I
+)
 _UNKNOWN = re.compile(r"unknown table '([^']*)'")
 
 
@@ -84,20 +94,33 @@ def read_scripts(
         UsageError: a file is not there, or nothing is asked in any.
         DataError: a table is not SQL that is known.
     """
-    reading = _Reading(catalog or Catalog(file=str(files[0])))
+    found = []
     for file in files:
         text = _read_text(file)
         looks: Dialect = "flink" if is_flink(text) else "spark"
-        reading.read(str(file), text, dialect or looks)
-    if not reading.asked:
+        found += [(str(file), dialect or looks, s) for s in split_script(text)]
+    return read_statements(found, catalog or Catalog(file=str(files[0])))
+
+
+def read_statements(found: Sequence[tuple[str, Dialect, Statement]], catalog: Catalog) -> Scripts:
+    """As `read_scripts`, of statements with their files, and whose SQL they are.
+
+    Raises:
+        UsageError: nothing is asked.
+    """
+    reading = _Reading(catalog)
+    for file, dialect, statement in found:
+        reading.read(file, dialect, statement)
+    made = reading.finish()
+    if not made.asked:
         raise UsageError(
             "the script asks for nothing",
             why="SELECT, INSERT INTO … SELECT, and views that no other statement reads are decided",
             fix="add such a statement, or `ontoweir init DIR --from FILE` to make a project of its "
             "tables",
-            source=Source(str(files[-1])),
+            source=Source(found[-1][0] if found else catalog.file),
         )
-    return reading.finish()
+    return made
 
 
 def _read_text(file: Path) -> str:
@@ -127,18 +150,19 @@ class _Reading:
         self.passed: list[tuple[str, Source]] = []
         self.notes: list[str] = []
 
-    def read(self, file: str, text: str, dialect: Dialect) -> None:
-        for statement in split_script(text):
-            source = Source(file, statement.line)
-            match statement.kind:
-                case Kind.TABLE:
-                    self._add_table(statement, source, dialect)
-                case Kind.VIEW:
-                    self._add_view(statement, source)
-                case Kind.QUERY:
-                    self._ask(statement, source)
-                case Kind.OTHER:
-                    self.passed.append((statement.text.split(None, 1)[0].upper(), source))
+    def read(self, file: str, dialect: Dialect, statement: Statement) -> None:
+        source = Source(file, statement.line)
+        match statement.kind:
+            case Kind.TABLE:
+                self._add_table(statement, source, dialect)
+            case Kind.VIEW:
+                self._add_view(statement, source, dialect)
+            case Kind.QUERY:
+                self._ask(statement, source, dialect)
+            case Kind.OTHER:
+                self.passed.append((statement.text.split(None, 1)[0].upper(), source))
+            case _:
+                assert_never(statement.kind)
 
     def _add_table(self, statement: Statement, source: Source, dialect: Dialect) -> None:
         name = statement.name or ""
@@ -198,7 +222,7 @@ class _Reading:
     def _exclude(self, name: str, why: str, fix: str) -> None:
         self.excluded[name.lower()] = why, fix
 
-    def _add_view(self, statement: Statement, source: Source) -> None:
+    def _add_view(self, statement: Statement, source: Source, dialect: Dialect) -> None:
         name = statement.name or ""
         if name.lower() in self.known:
             return
@@ -209,18 +233,19 @@ class _Reading:
                 "give them in its SELECT, with AS",
             )
             return
-        view = QueryView(name, statement.body or "", source, source.file)
+        view = QueryView(name, _settle_names(statement.body or "", dialect), source, source.file)
         self.views[name] = view, statement
 
-    def _ask(self, statement: Statement, source: Source) -> None:
+    def _ask(self, statement: Statement, source: Source, dialect: Dialect) -> None:
         name = statement.name or f"{Path(source.file).stem}-{statement.line}"
-        self.asked.append(Asked(name, source, statement.text, statement.body or ""))
+        body = _settle_names(statement.body or "", dialect)
+        self.asked.append(Asked(name, source, statement.text, body))
 
     def finish(self) -> Scripts:
         views = {name: view for name, (view, _) in self.views.items()}
-        bodies = [a.body for a in self.asked] + [s.body or "" for _, s in self.views.values()]
+        bodies = [a.body for a in self.asked] + [v.text for v in views.values()]
         for name, (view, statement) in self.views.items():
-            others = (b for b in bodies if b is not statement.body)
+            others = (b for b in bodies if b is not view.text)
             read = any(re.search(rf"\b{re.escape(name)}\b", b, re.I) for b in others)
             if statement.kept or not read:
                 self.asked.append(Asked(name, view.source, statement.text, view.text))
@@ -235,6 +260,19 @@ class _Reading:
         return Scripts(
             catalog, _tell_apart(asked), self.excluded, tuple(self.passed), tuple(self.notes)
         )
+
+
+def _settle_names(body: str, dialect: Dialect) -> str:
+    """A query in which tables are called by the last part of their names, and names in double
+    quotes have Spark's, all at the same places."""
+    if dialect != "spark":
+        body = "".join(_quote(piece) for piece in cut_pieces(body))
+    return _QUALIFIED.sub(lambda m: m[1] + m[3] + " " * len(m[2]), body)
+
+
+def _quote(piece: str) -> str:
+    named = piece.startswith('"') and len(piece) > 2 and "`" not in piece
+    return f"`{piece[1:-1]}`" if named else piece
 
 
 def _cut_table(text: str) -> tuple[str, str]:

@@ -70,10 +70,15 @@ def split_script(text: str) -> Iterator[Statement]:
         start += len(piece) + 1
 
 
+def cut_pieces(text: str) -> list[str]:
+    """A text in pieces: what is quoted, comments, semicolons, and what is between them."""
+    return _PIECES.findall(text)
+
+
 def _cut(text: str) -> Iterator[str]:
     """The parts between semicolons."""
     held: list[str] = []
-    for piece in _PIECES.findall(text):
+    for piece in cut_pieces(text):
         if piece == ";":
             yield "".join(held)
             held = []
@@ -130,7 +135,7 @@ def _read(text: str, piece: str, start: int) -> Iterator[Statement]:
 def _blank_comments(text: str) -> str:
     """The same text with blanks in the place of comments, so that all places stay."""
     made = []
-    for piece in _PIECES.findall(text):
+    for piece in cut_pieces(text):
         comment = piece.startswith(("--", "/*"))
         made.append(re.sub(r"[^\n]", " ", piece) if comment else piece)
     return "".join(made)

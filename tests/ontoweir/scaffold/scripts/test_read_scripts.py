@@ -123,3 +123,27 @@ def test_several_files(tmp_path: Path) -> None:
 def test_nothing_is_asked(text: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="asks for nothing"):
         _read(tmp_path, text)
+
+
+def test_a_view_alone_is_asked(tmp_path: Path) -> None:
+    scripts = _read(tmp_path, f"{STREAM}CREATE VIEW v AS SELECT a FROM s")
+    assert [a.name for a in scripts.asked] == ["v"]
+
+
+def test_tables_by_their_whole_names(tmp_path: Path) -> None:
+    """They are known by the last part; places in the text stay."""
+    text = "SELECT q.a, q.nothing FROM `cat`.`db`.`s` q WHERE q.a IN (1, 2)"
+    scripts = _read(tmp_path, f"{STREAM}{text}")
+    assert scripts.asked[0].body.strip() == text.replace("`cat`.`db`.`s`", "`s`           ")
+    error = _refuse(scripts)
+    assert error.what == "unknown column 'nothing' of 's'"
+
+
+@pytest.mark.parametrize(("dialect", "named"), [("risingwave", True), ("spark", False)])
+def test_double_quotes_are_names_but_in_spark(
+    dialect: Dialect, named: bool, tmp_path: Path
+) -> None:
+    text = """SELECT "a" FROM s WHERE b <> 'say "a"' -- "a" """
+    body = _read(tmp_path, f"CREATE TABLE s (a INT);{text}", dialect).asked[0].body
+    assert body.startswith("SELECT `a` FROM s") == named
+    assert """'say "a"' -- "a" """.strip() in body
