@@ -30,8 +30,8 @@ def read_text(file: Path) -> str:
 
 
 def read_project(file: str) -> str | None:
-    """The text of the project file, where it can be read, and is one: a script of SQL, or a manifest of
-    dbt, is none."""
+    """The text of the project file, where it can be read, and is one: scripts of SQL are none, nor
+    manifests of dbt."""
     if file.lower().endswith((".sql", ".json")):
         return None
     try:

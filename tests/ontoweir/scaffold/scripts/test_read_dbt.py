@@ -65,7 +65,7 @@ def test_a_verdict_of_each_model(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert (dear["query"], dear["verdict"]) == ("dear", "bounded")
     assert (pairs["query"], pairs["verdict"]) == ("pairs", "unbounded")
     where = pairs["disjuncts"][0]["because"][0]["source"]
-    assert where == {"file": "target/compiled/p/models/pairs.sql", "line": 2}
+    assert where == {"file": "target/compiled/p/models/pairs.sql", "line": 3}
 
 
 def test_a_catalog_declares_what_dbt_does_not(
