@@ -14,7 +14,8 @@ def bind_sink(sink: Sink, query: RunningQuery) -> None:
 
     Raises:
         UsageError: the sink replaces rows, and these answers have no key; or it writes RDF, and
-            they have terms of several kinds; or Avro, which does not have the name of a column.
+            they have terms of several kinds; or Avro, which does not have the name of a column; or
+            the sink does not take them.
     """
     if isinstance(sink, FileSink):
         if sink.format in RDF_FORMATS:
@@ -22,14 +23,14 @@ def bind_sink(sink: Sink, query: RunningQuery) -> None:
         if sink.format == "avro":
             require_names(query.schema.names)
         return
-    if sink.keys is None:
-        return
-    key = find_answer_key(query)
-    if key is None:
+    key = None if sink.keys is None else find_answer_key(query)
+    if sink.keys is not None and key is None:
         raise UsageError(
             f"the answers of {query.name} have no key, by which the sink could replace them",
             why="groups have one: the columns of GROUP BY, if all of them are shown, as updates or "
             "changes; other answers stay beside one another",
             fix="select the columns of GROUP BY, or name another sink",
         )
-    sink.keys[query.name] = key
+    if sink.keys is not None and key is not None:
+        sink.keys[query.name] = key
+    sink.accept(query.name, query.schema.names)

@@ -250,7 +250,7 @@ class OpenProject:
         checkpoint: str | Path | None = None,
         sink: (
             "Literal['parquet', 'jsonl', 'csv', 'arrow', 'avro', 'srj', 'nq', 'console', 'kafka', "
-            "'webhook', 'table', 'postgres', 'delta', 'iceberg'] | MemorySink"
+            "'mqtt', 'webhook', 'table', 'postgres', 'delta', 'iceberg'] | MemorySink"
         ) = "parquet",
         sink_options: Mapping[str, str] = _NO_OPTIONS,
         once: bool = False,
@@ -271,7 +271,7 @@ class OpenProject:
             checkpoint: the folder of its state (default: in the registry). A given folder is
                 resumed from, and never removed.
             sink: where answers go.
-            sink_options: of the sinks kafka (topic, kafka.bootstrap.servers …) and webhook (url …).
+            sink_options: of the sinks that take some, as `ontoweir run --sink-option` has them.
             once: stop when all existing data has been read.
             seconds: the least time between micro-batches.
             replace: replace another query of that name, whose state is removed.

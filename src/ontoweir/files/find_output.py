@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
 from ontoweir.errors import Source, UsageError
+from ontoweir.files.put_object import refuse_address
 
 STDOUT = Path("/dev/stdout")
 """What `--output -` stands for."""
@@ -83,6 +84,8 @@ def require_folder(output: Path, place: FoundOutput) -> None:
         return
     folder = place.path.parent
     if not folder.is_dir():
+        fix = "write a file, and copy it there; `ontoweir replay --output` takes the address"
+        refuse_address(output, "--output", fix)
         raise _refused(output, f"there is no folder {folder}", "make it, or write elsewhere")
     if not os.access(folder, os.W_OK):
         fix = "name a file in a folder that can be written to"

@@ -25,7 +25,7 @@ _EXTRAS = {
     "deltalake": "the sink delta needs, and sources of Delta where Spark does not read them",
     "pyiceberg": "the sink iceberg and sources of Iceberg need",
     "openpyxl": "only `init --from` of workbooks needs",
-    "paho-mqtt": "only `receive`, of MQTT, needs",
+    "paho-mqtt": "`receive`, of MQTT, and the sink mqtt need",
     "psycopg": "only the sink postgres needs",
 }
 """Packages of extras."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.end_on_term import begin
 from ontoweir.errors import Source, UsageError
 from ontoweir.files.hold_lock import hold_lock
+from ontoweir.files.put_object import refuse_address
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from ontoweir.run.prepare_live_run import check_live, prepare_run
 from ontoweir.run.refuse_compaction import refuse_compaction
@@ -205,6 +206,10 @@ def open_sink(options: RunOptions) -> "Sink":
     from ontoweir.runtime.live.output.sinks.sinks import make_sink
     from ontoweir.runtime.spark.redact_secrets import resolve_options
 
+    fix = "name a folder here; --sink delta with --sink-option path=… writes into object stores"
+    refuse_address(options.output, "--output", fix)
+    if options.checkpoint is not None:
+        refuse_address(options.checkpoint, "--checkpoint", "name a folder of a disk")
     wanted = options.sink
     if options.compact is not None:
         refuse_compaction(options)

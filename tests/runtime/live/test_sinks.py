@@ -42,7 +42,7 @@ def test_a_sink_has_what_it_requires_and_nothing_it_does_not_know(
 
 def test_a_sink_that_is_not_known(tmp_path: Path) -> None:
     named = "parquet, jsonl, csv, arrow, avro, srj, nq, console, kafka, webhook, table, postgres, "
-    named += "delta and iceberg"
+    named += "delta, iceberg and mqtt"
     with pytest.raises(UsageError, match=named):
         make_sink("nowhere", tmp_path, {})
 

@@ -49,13 +49,17 @@ class Session:
 
 class Broker:
     """`refuse`: the code with which connections are answered; `grant`: that of subscriptions;
-    `in_flight`: how many messages may be unacknowledged."""
+    `in_flight`: how many messages may be unacknowledged; `taken`: topic, content, QoS and
+    whether it is retained, of messages that clients have sent; `breaks`: after so many of these in
+    all a connection breaks off."""
 
     def __init__(self, port: int = 0, *, refuse: int = 0, grant: int = 1, in_flight: int = 20):
         self.refuse, self.grant, self.in_flight = refuse, grant, in_flight
         self.sessions: dict[str, Session] = {}
         self.retained: dict[str, bytes] = {}
         self.passwords: list[bytes] = []
+        self.taken: list[tuple[str, bytes, int, bool]] = []
+        self.breaks: list[int] = []
         self.changed = threading.RLock()
         self.server = socket.create_server(("127.0.0.1", port))
         self.port: int = self.server.getsockname()[1]
@@ -128,7 +132,7 @@ class Broker:
                             break
                     body = stream.read(size)
                     with self.changed:
-                        session = self._answer(link, session, head[0] >> 4, body)
+                        session = self._answer(link, session, head[0], body)
         except (OSError, ValueError):
             pass
         with self.changed:
@@ -136,8 +140,9 @@ class Broker:
                 session.link = None
 
     def _answer(
-        self, link: socket.socket, session: Session | None, kind: int, body: bytes
+        self, link: socket.socket, session: Session | None, head: int, body: bytes
     ) -> Session | None:
+        kind = head >> 4
         if kind == 1:  # CONNECT
             flags = body[7]
             name, at = _text(body, 10)
@@ -169,9 +174,27 @@ class Broker:
             if found is not None:
                 session.acknowledged.append(found[1])
             self._flush(session)
+        elif kind == 3:  # PUBLISH
+            self._take(link, head, body)
         elif kind == 12:  # PINGREQ
             link.sendall(_packet(0xD0, b""))
         return session
+
+    def _take(self, link: socket.socket, head: int, body: bytes) -> None:
+        """A message of a client; where connections break off, it is taken, and not acknowledged."""
+        qos, retain = head >> 1 & 3, bool(head & 1)
+        named, at = _text(body, 0)
+        content = body[at + 2 * bool(qos) :]
+        self.taken.append((named.decode(), content, qos, retain))
+        if retain and content:
+            self.retained[named.decode()] = content
+        elif retain:
+            self.retained.pop(named.decode(), None)
+        if self.breaks and len(self.taken) >= self.breaks[0]:
+            self.breaks.pop(0)
+            link.shutdown(socket.SHUT_RDWR)
+        elif qos:
+            link.sendall(_packet(0x40, body[at : at + 2]))
 
     def _queue(self, session: Session, topic: str, payload: bytes, qos: int, retain: bool) -> None:
         session.waiting.append((topic, payload, qos, retain))

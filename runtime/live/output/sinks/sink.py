@@ -1,7 +1,7 @@
 """What a sink is: where the answers of a run go, and how that is asked for by name."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,6 +36,17 @@ class MessageSink(AnswerSink):
     keys: "dict[str, tuple[str, ...]] | None" = None
     """Of a sink that replaces rows: by query, the columns that tell rows apart, as `bind_sink` says
     before anything is published. None: it adds rows to those before."""
+
+    def accept(self, query: str, names: Sequence[str]) -> None:
+        """See that a query's answers can be published, before anything runs; keys are known.
+
+        Args:
+            query: its name.
+            names: of the answers' columns.
+
+        Raises:
+            UsageError: they cannot.
+        """
 
     def begin(self, query: str) -> None:
         """See that a query without a commit begins with nothing.

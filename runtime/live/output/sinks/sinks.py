@@ -19,6 +19,7 @@ from ontoweir.runtime.live.output.sinks.files import (
 )
 from ontoweir.runtime.live.output.sinks.iceberg import ICEBERG
 from ontoweir.runtime.live.output.sinks.kafka import KAFKA
+from ontoweir.runtime.live.output.sinks.mqtt import MQTT
 from ontoweir.runtime.live.output.sinks.postgres import POSTGRES
 from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind
 from ontoweir.runtime.live.output.sinks.table import TABLE
@@ -42,6 +43,7 @@ SINKS: tuple[SinkKind, ...] = (
     POSTGRES,
     DELTA,
     ICEBERG,
+    MQTT,
 )
 """What `--sink` names; the first is the default."""
 

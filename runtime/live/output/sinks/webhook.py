@@ -6,7 +6,6 @@ it.
 """
 
 import json
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind
-from ontoweir.runtime.results.plain_json import plain_json
+from ontoweir.runtime.results.plain_json import finite_value, plain_json
 from ontoweir.runtime.spark.redact_secrets import redact_secrets
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ class WebhookSink(MessageSink):
         """Send the answers, request by request, each until it is taken."""
         for part, start in enumerate(range(0, answers.num_rows, self.rows)):
             rows = [
-                {name: _plain(value) for name, value in row.items()}
+                {name: finite_value(value) for name, value in row.items()}
                 for row in answers.slice(start, self.rows).to_pylist()
             ]
             body = {"query": query, "batch": batch, "part": part, "answers": rows}
@@ -131,11 +130,6 @@ class _NoRedirect(HTTPRedirectHandler):
 
     def redirect_request(self, *_: Any) -> None:
         """None: the redirection is the error that it is."""
-
-
-def _plain(value: object) -> object:
-    """JSON has no infinity, and no number that is none."""
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _read_seconds(text: str | None) -> float | None:

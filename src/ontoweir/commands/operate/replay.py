@@ -18,6 +18,7 @@ from ontoweir.commands.common.report_refusals import (
 )
 from ontoweir.commands.common.warn_rejects import warn_rejects
 from ontoweir.dashboard.show_numbers import show_disk
+from ontoweir.files.put_object import putting_object
 from ontoweir.run.run_options import add_emit
 
 MOST_PARTS = 64
@@ -42,7 +43,10 @@ def add_replay(commands: Any) -> None:
     replay.add_argument("--from", dest="start", metavar="TIME", help="from this time (UTC)")
     replay.add_argument("--to", dest="stop", metavar="TIME", help="before this time (UTC)")
     replay.add_argument(
-        "--output", required=True, metavar="PATH", help="the file to write; - is stdout"
+        "--output",
+        required=True,
+        metavar="PATH",
+        help="the file to write; - is stdout; s3://…, gs://… or abfs://… an object",
     )
     replay.add_argument(
         "--format",
@@ -105,36 +109,37 @@ def _replay(args: argparse.Namespace) -> int:
     from ontoweir.run.run_options import read_pairs
 
     start, stop = read_interval(args)
-    output = read_output(args.output)
-    workspace, warnings = open_workspace(args)
-    if not workspace.project.catalog.functions:
-        leave_pandas_out()
-    file = workspace.query_file(args.query) if args.sql is None else Path(args.sql)
-    sql = args.sql is not None or language_of(file) == "sql"
-    compiled = workspace.recall(file, sql=sql)
-    if compiled is None and args.sql is not None:
-        compiled = workspace.compile_sql(file)
-    elif compiled is None:
-        with report_all_refused(workspace):
-            compiled = workspace.compile(args.query)
-    warnings.release()
-    options = ReplayOptions(
-        output=output,
-        format=args.format or choose_format(output),
-        start=start,
-        stop=stop,
-        expand=args.expand,
-        final=args.final,
-        spark=read_pairs("--spark", args.spark),
-        allow_unbounded=args.allow_unbounded,
-        progress=not args.quiet,
-        engine=args.engine,
-        verify=args.verify,
-        parts=args.parts,
-        emit=args.emit,
-        rejects=None if args.rejects is None else Path(args.rejects),
-    )
-    summary = replay_query(workspace, compiled, options)
+    with putting_object(args.output) as place:
+        output = read_output(place)
+        workspace, warnings = open_workspace(args)
+        if not workspace.project.catalog.functions:
+            leave_pandas_out()
+        file = workspace.query_file(args.query) if args.sql is None else Path(args.sql)
+        sql = args.sql is not None or language_of(file) == "sql"
+        compiled = workspace.recall(file, sql=sql)
+        if compiled is None and args.sql is not None:
+            compiled = workspace.compile_sql(file)
+        elif compiled is None:
+            with report_all_refused(workspace):
+                compiled = workspace.compile(args.query)
+        warnings.release()
+        options = ReplayOptions(
+            output=output,
+            format=args.format or choose_format(output),
+            start=start,
+            stop=stop,
+            expand=args.expand,
+            final=args.final,
+            spark=read_pairs("--spark", args.spark),
+            allow_unbounded=args.allow_unbounded,
+            progress=not args.quiet,
+            engine=args.engine,
+            verify=args.verify,
+            parts=args.parts,
+            emit=args.emit,
+            rejects=None if args.rejects is None else Path(args.rejects),
+        )
+        summary = replay_query(workspace, compiled, options)
     with redirect_stdout(choose_channel(output)):
         if args.summary == "json":
             print(json.dumps({**summary, **describe_refusals(workspace, [compiled])}))
