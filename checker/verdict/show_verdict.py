@@ -14,6 +14,8 @@ _COLOURS = {
     "undecided": "#8a5a00",
     "conditionally-bounded": "#0b6b8a",
 }
+_LABEL = "color: #ffffff; padding: 0 .3em; border-radius: .2em"
+"""A label has both of its colours: pages may be light or dark."""
 _SHOWN = 8
 """Reasons that are shown; all are in `ontoweir check`."""
 
@@ -43,7 +45,7 @@ def show_verdict_html(verdict: "Verdict") -> str:
     if verdict.bound is not None and verdict.bound.formula not in ("0", "1"):
         formula = f" = <code>{escape(verdict.bound.formula)}</code>"
     head = f"<b>{escape(verdict.union.name)}</b> ({'set' if shows_set(verdict.union) else 'bag'}): "
-    head += f'<b style="color: {colour}">{escape(str(verdict.tier))}</b>'
+    head += f'<b style="{_LABEL}; background: {colour}">{escape(str(verdict.tier))}</b>'
     parts = [f"{head}{escape(_bound(verdict))}{formula}"]
     if verdict.conditions:
         items = "".join(f"<li>{escape(c.text)}</li>" for c in verdict.conditions)

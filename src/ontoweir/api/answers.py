@@ -5,6 +5,7 @@ import tempfile
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
@@ -71,13 +72,16 @@ class Answers:
         if self.file.is_dir() and not any(self.file.glob("part-*.parquet")):
             return f"<p><b>{escape(self.union.name)}</b>: no answers yet</p>"
         table = self.to_arrow(raw=True)
-        shown = [list(row.values()) for row in table.slice(0, _SHOWN).to_pylist()]
+        shown = [[_say(v) for v in row.values()] for row in table.slice(0, _SHOWN).to_pylist()]
         size = f"{table.num_rows:,} rows"
         if table.num_rows > _SHOWN:
             size += f", the first {_SHOWN} of which are shown"
         rejected = describe_rejects({"tuples": 0, "rejected": 0, "rejects": {}, **self.summary})
-        warned = "" if rejected is None else f'<p style="color: #b3261e">{escape(rejected)}</p>'
-        body = html_table(table.column_names, shown)
+        colours = "color: #ffffff; background: #b3261e; padding: 0 .3em"
+        warned = "" if rejected is None else f'<p style="{colours}">{escape(rejected)}</p>'
+        moments = [str(kind).startswith("timestamp") for kind in table.schema.types]
+        names = [f"{n} (UTC)" if m else n for n, m in zip(table.column_names, moments, strict=True)]
+        body = html_table(names, shown)
         return f"<div><p><b>{escape(self.union.name)}</b>: {size}</p>{warned}{body}</div>"
 
     def __len__(self) -> int:
@@ -231,6 +235,11 @@ def _solutions(table: "pyarrow.Table", terms: dict[str, str]) -> "pyarrow.Table"
         f.with_metadata({"term": terms[f.name]}) if f.name in terms else f for f in table.schema
     ]
     return table.cast(pa.schema(fields, table.schema.metadata))
+
+
+def _say(value: object) -> object:
+    """A value for a table whose head says that times are UTC."""
+    return value.replace(tzinfo=None) if isinstance(value, datetime) else value
 
 
 def _require(library: str, instead: str = "to_arrow()") -> None:

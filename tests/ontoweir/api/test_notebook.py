@@ -4,6 +4,7 @@ A kernel runs the cells, as Jupyter's do.
 """
 
 import importlib.util
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from ontoweir.api import answers as api_answers
 from ontoweir.api.verdicts import Verdicts
 from ontoweir.checker.verdict.show_verdict import show_verdict_html
 from ontoweir.cli import main
-from ontoweir.errors import UsageError
+from ontoweir.errors import OntoweirWarning, UsageError
 from ontoweir.progress.notebook import NotebookText, html_bar, html_table, in_notebook
 from tests.paths import TRAFFIC
 from tests.waiting import HANG_TIMEOUT
@@ -123,6 +124,48 @@ def test_answers_are_plotted(tmp_path: Path) -> None:
             other.plot(value)
         with pytest.raises(UsageError, match="has no answer with a time and a number"):
             other.to_altair(value)
+
+
+def test_what_has_a_colour_is_read_on_light_and_dark_pages(tmp_path: Path) -> None:
+    """Notebooks have themes: who sets a colour of letters sets what is behind them, too."""
+    rows = [f"2026-03-01T{n:02}:00:00Z,{n}.5" for n in range(24)]
+    (tmp_path / "s.csv").write_text("ts,x\n" + "\n".join(rows) + "\n")
+    assert main(["init", str(tmp_path / "p"), "--from", str(tmp_path / "s.csv"), "-q"]) == 0
+    with (tmp_path / "s.csv").open("a") as more:
+        more.write("tomorrow,7\n")
+    project = open_project(tmp_path / "p")
+    with pytest.warns(OntoweirWarning, match="1 of 25 tuples"):
+        answers = project.replay("SELECT ts, x FROM s")
+    shown = answers._repr_html_()
+    assert "1 of 25 tuples" in shown
+    shown += open_project(TRAFFIC).check()._repr_html_()
+    styles = re.findall('style="([^"]*color[^"]*)"', shown)
+    assert len(styles) > len(open_project(TRAFFIC).queries)
+    for style in styles:
+        said = dict(one.split(": ") for one in style.split("; "))
+        dark, light = sorted(_luminance(said[name]) for name in ("color", "background"))
+        assert (light + 0.05) / (dark + 0.05) >= 4.5, style  # as WCAG 2 has it
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    red, green, blue = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_times_are_shown_in_one_way(tmp_path: Path) -> None:
+    """The column of a time has a zone, `at` has none: both are UTC."""
+    (tmp_path / "s.csv").write_text("ts,x\n2026-03-01T10:00:00Z,1\n2026-03-01T11:00:00Z,2\n")
+    assert main(["init", str(tmp_path / "p"), "--from", str(tmp_path / "s.csv"), "-q"]) == 0
+    answers = open_project(tmp_path / "p").replay("SELECT ts, x FROM s")
+    shown = answers._repr_html_()
+    assert "<th>ts (UTC)</th><th>x</th><th>at (UTC)</th>" in shown
+    assert shown.count("<td>2026-03-01 10:00:00</td>") == 2
+    assert [str(kind) for kind in answers.to_arrow().schema.types] == [
+        "timestamp[us, tz=UTC]",
+        "int64",
+        "timestamp[us]",
+    ]
 
 
 def test_without_altair_there_is_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,6 +61,7 @@
         if (link) cell.append(Object.assign(document.createElement("a"), { href: link, textContent: text }));
         else cell.textContent = text;
         if (style) cell.className = style;
+        if (!found.length) cell.colSpan = table.tHead.rows[0].cells.length;
       }
       return row;
     }));

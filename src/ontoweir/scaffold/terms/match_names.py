@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from ontoweir.scaffold.terms.name_terms import local_name, words_of
+from ontoweir.scaffold.terms.name_terms import local_name, singular_of, words_of
 
 _FILLERS = """
     a an and at belongs by for from get has have in is located made measured observed of on part
@@ -51,7 +51,7 @@ def match_names(
     """
     local = local_name(iri)
     called = [(local, f"its name {local}"), *((label, f'its label "{label}"') for label in labels)]
-    more = {_stem(word) for other in around for word in words_of(other)}
+    more = {singular_of(word) for other in around for word in words_of(other)}
     found = (_match(text, said, name, more) for text, said in called)
     return min((m for m in found if m is not None), key=lambda m: m.grade, default=None)
 
@@ -88,13 +88,4 @@ def _abbreviates(one: str, other: str) -> bool:
 
 
 def _stems(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_stem(word) for word in words)
-
-
-def _stem(word: str) -> str:
-    """A word without the end of its plural."""
-    if len(word) > 4 and word.endswith("ies"):
-        return f"{word[:-3]}y"
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
+    return tuple(singular_of(word) for word in words)

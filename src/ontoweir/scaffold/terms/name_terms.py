@@ -4,15 +4,34 @@ import re
 
 _GENERAL = frozenset(("id", "uuid", "guid", "no", "nr", "number", "key", "code", "row", "index"))
 """What a column may be called in any table."""
+_ALIKE = frozenset(("series", "species", "news", "data", "lens", "canvas", "atlas", "bias"))
+_WITH_IE = frozenset(("movies", "cookies", "calories", "zombies", "ties", "pies", "dies", "lies"))
+"""Words whose plural is as the singular is, and whose singular has an e."""
 
 
 def class_of(table: str) -> str:
     """The class of a table's rows: `room_sensors` has `RoomSensor`."""
     words = _parts(table)
-    last = words[-1]
-    if len(last) > 3 and last.endswith("s") and not last.endswith("ss"):
-        words[-1] = last[:-1]
+    words[-1] = singular_of(words[-1])
     return "".join(w[:1].upper() + w[1:] for w in words)
+
+
+def singular_of(word: str) -> str:
+    """A word without the end of its plural.
+
+    >>> [singular_of(w) for w in ("Sensors", "studies", "movies", "series", "addresses", "boxes")]
+    ['Sensor', 'study', 'movie', 'series', 'address', 'box']
+    >>> [singular_of(w) for w in ("status", "analysis", "gas", "class", "houses", "databases")]
+    ['status', 'analysis', 'gas', 'class', 'house', 'database']
+    """
+    plain = word.lower()
+    if plain in _ALIKE or len(word) <= 3 or not plain.endswith("s"):
+        return word
+    if plain.endswith("ies") and len(word) > 4 and plain not in _WITH_IE:
+        return f"{word[:-3]}y"
+    if plain.endswith(("sses", "xes", "shes", "ches")):
+        return word[:-2]
+    return word if plain.endswith(("ss", "us", "is")) else word[:-1]
 
 
 def property_of(column: str) -> str:
