@@ -364,7 +364,7 @@ def _time(alias: str, union: SpjUnion, catalog: Catalog) -> str:
 
 
 def _unit(microseconds: int) -> tuple[int, str]:
-    for unit in ("day", "hour", "minute", "second"):
+    for unit in ("day", "hour", "minute", "second", "millisecond"):
         if microseconds % UNITS_US[unit] == 0:
             return microseconds // UNITS_US[unit], unit
     return microseconds, "microsecond"
