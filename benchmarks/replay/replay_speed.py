@@ -36,7 +36,10 @@ from draw_speed import TARGETS, draw_speed
 from matrix_data import SETTLED_S
 from rich.console import Console
 from rich.table import Table
-from speed_ways import CLEARED, FLINK, MONTH, WAYS, WINDOWS, Q
+from speed_ways import WAYS
+from ways.by_others import FLINK
+from ways.by_spark import WINDOWS
+from ways.queries import CLEARED, MONTH, Q
 
 ROOT = Path(__file__).resolve().parents[2]
 CITYBENCH = ROOT.parent / "shared" / "data" / "citybench"
