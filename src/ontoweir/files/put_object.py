@@ -118,7 +118,7 @@ def _put(file: Path, store: "FileSystem", path: str, output: str) -> None:
                 store.delete_file(place)
         said = next(iter(str(error).splitlines()), "it breaks off")[:300]
         raise RunError(
-            f"{_shown(output)} cannot be written: {said}",
+            f"{show_address(output)} cannot be written: {said}",
             why="the answers were whole, and are put there as a whole",
             fix="check the store, and run it again; or name a file of this machine",
             source=Source("--output"),
@@ -126,10 +126,10 @@ def _put(file: Path, store: "FileSystem", path: str, output: str) -> None:
 
 
 def _refused(output: str, why: str, fix: str) -> UsageError:
-    shown = f"cannot write {_shown(output)}"
+    shown = f"cannot write {show_address(output)}"
     return UsageError(shown, why=why, fix=fix, source=Source("--output"))
 
 
-def _shown(output: str) -> str:
-    """An address without what may be secret in it."""
-    return _SECRETS.sub("", output)
+def show_address(output: str) -> str:
+    """An output, where it is an address without what may be secret in it."""
+    return _SECRETS.sub("", output) if is_address(output) else output

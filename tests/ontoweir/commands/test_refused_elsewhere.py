@@ -88,7 +88,8 @@ CALLS = {
 
 
 def _call(run: Run, command: str, folder: Path, query: str, output: Path) -> tuple[int, str, str]:
-    more = [output if m == "OUT" else m for m in CALLS[command]]
+    place = output.with_suffix(".svg") if command == "plot" else output
+    more = [place if m == "OUT" else m for m in CALLS[command]]
     ran = run(command, folder, "--query", query, *more)
     return ran.code, ran.out, ran.err
 

@@ -68,5 +68,7 @@ def test_what_may_be_written(small: Path, run: Run) -> None:
 
 def test_in_python(small: Path) -> None:
     project = ow.open(small)
-    with pytest.raises(UsageError, match=r"\.feather names no format"):
-        project.replay(SQL, output=small / "o.feather")
+    with pytest.raises(UsageError, match=r"\.orc names no format"):
+        project.replay(SQL, output=small / "o.orc")
+    project.replay(SQL, output=small / "o.feather")
+    assert pa.ipc.open_file(small / "o.feather").read_all().num_rows == 2

@@ -16,6 +16,7 @@ from ontoweir.runtime.live.output.sinks.sink import (
     require_package,
     take_upsert,
 )
+from ontoweir.runtime.packed.write_delta import name_application
 from ontoweir.runtime.spark.redact_secrets import redact_secrets
 from ontoweir.runtime.times.give_zone import give_zone
 
@@ -92,7 +93,7 @@ class DeltaSink(MessageSink):
                 return
             if table is not None and last is None and table.file_uris():
                 raise self._foreign(query)
-            noted = CommitProperties(app_transactions=[Transaction(_app(query), batch)])
+            noted = CommitProperties(app_transactions=[Transaction(name_application(query), batch)])
             if self.keys is None:
                 self._append(query, give_zone(answers), noted)
             else:
@@ -189,11 +190,7 @@ class DeltaSink(MessageSink):
 
 def _last(table: "DeltaTable", query: str) -> int | None:
     """The last micro-batch that a table has."""
-    return table.transaction_version(_app(query))
-
-
-def _app(query: str) -> str:
-    return f"ontoweir:{query}"
+    return table.transaction_version(name_application(query))
 
 
 def _quote(name: str) -> str:

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from contextlib import redirect_stdout
+from contextlib import AbstractContextManager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from ontoweir.commands.common.report_refusals import (
 )
 from ontoweir.commands.common.warn_rejects import warn_rejects
 from ontoweir.dashboard.show_numbers import show_disk
-from ontoweir.files.put_object import putting_object
+from ontoweir.files.put_object import is_address, putting_object, show_address
 from ontoweir.run.run_options import add_emit
 
 MOST_PARTS = 64
@@ -50,9 +50,10 @@ def add_replay(commands: Any) -> None:
     )
     replay.add_argument(
         "--format",
-        choices=("parquet", "csv", "jsonl", "arrow", "avro", "srj", "nq"),
+        choices=("parquet", "csv", "jsonl", "arrow", "avro", "srj", "nq", "delta"),
         help="format of the output: arrow is Arrow's own (IPC, Feather), srj SPARQL's JSON, nq "
-        "N-Quads (default: by its suffix; else parquet, and csv on stdout)",
+        "N-Quads, delta a table in a folder or at an address (default: by its suffix; else "
+        "parquet, and csv on stdout)",
     )
     replay.add_argument("--summary", choices=("text", "json"), default="text")
     replay.add_argument("--expand", action="store_true", help="repeat rows instead of counting")
@@ -109,7 +110,7 @@ def _replay(args: argparse.Namespace) -> int:
     from ontoweir.run.run_options import read_pairs
 
     start, stop = read_interval(args)
-    with putting_object(args.output) as place:
+    with _placing(args) as place:
         output = read_output(place)
         workspace, warnings = open_workspace(args)
         if not workspace.project.catalog.functions:
@@ -123,9 +124,10 @@ def _replay(args: argparse.Namespace) -> int:
             with report_all_refused(workspace):
                 compiled = workspace.compile(args.query)
         warnings.release()
+        _refuse_places(args, workspace, compiled)
         options = ReplayOptions(
             output=output,
-            format=args.format or choose_format(output),
+            format="parquet" if args.format == "delta" else args.format or choose_format(output),
             start=start,
             stop=stop,
             expand=args.expand,
@@ -144,12 +146,35 @@ def _replay(args: argparse.Namespace) -> int:
         if args.summary == "json":
             print(json.dumps({**summary, **describe_refusals(workspace, [compiled])}))
         else:
-            _print_summary(compiled, args.output, summary, args.rejects)
+            _print_summary(compiled, show_address(args.output), summary, args.rejects)
             if args.verbose:
                 _print_engine(summary)
             _suggest_keeping(workspace, compiled, summary["tuples"])
     warn_rejects(summary)
     return report_skipped(workspace)
+
+
+def _placing(args: argparse.Namespace) -> AbstractContextManager[str]:
+    """The file that is to be written, and put where it belongs when it is whole."""
+    if args.format != "delta":
+        return putting_object(args.output)
+    from ontoweir.runtime.packed.write_delta import putting_table
+
+    return putting_table(args.output)
+
+
+def _refuse_places(
+    args: argparse.Namespace, workspace: "Workspace", compiled: "CompiledQuery"
+) -> None:
+    """See that what is not a file of this machine is none that is read, or of a live run."""
+    from ontoweir.project.refuse_places import refuse_places
+
+    if args.format == "delta" or is_address(args.output):
+        refuse_places(workspace.project, args.output)
+    if args.format == "delta":
+        from ontoweir.runtime.packed.write_delta import refuse_live_table
+
+        refuse_live_table(args.output, compiled.name)
 
 
 def _count(text: str) -> int:
