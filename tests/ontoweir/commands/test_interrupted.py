@@ -200,7 +200,7 @@ def test_a_real_signal(
     """To the process, as a terminal or a supervisor sends it, while it waits for its input."""
     pipe = tmp_path / "slow"
     os.mkfifo(pipe)
-    output = str(tmp_path / "out.svg")
+    output = str(tmp_path / ("out.nq" if command == "materialize" else "out.svg"))
     called = {
         "check": [str(example), "--sql", str(pipe)],
         "replay": [str(example), "--sql", str(pipe), "--output", output],
