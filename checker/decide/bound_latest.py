@@ -6,7 +6,7 @@ from dataclasses import replace
 from ontoweir.checker.decide.bound_first import bound_first, list_keys, list_said
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.normal_form import Statistics
-from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.model.plan import Bound, share_tuples, total_bound
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
 from ontoweir.checker.verdict.refuse_keys import refuse_keys
@@ -92,7 +92,7 @@ def _bound_windows(
     tier = max(verdict.tier, Tier.WINDOW_BOUNDED, key=lambda tier: tier.rank)
     keys = list_keys(first, queries, verdict.union.blocks, catalog)
     shown = [bound_standing(p.form, ends, catalog, distinct=False) for p in verdict.plans]
-    held = total_bound(shown)
+    held = total_bound(share_tuples(shown))
     return _rest_on(replace(verdict, tier=tier), keys, held)
 
 
