@@ -69,6 +69,13 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
             group = (replaced, null, list_said(query)) if replaced else query
             mine_by = apart_by.setdefault(group, {})
             mine_by.setdefault(_nulls(query), []).append(total_bound(bounds))
+    for query in _list_enders(queries, standing) if standing.ever else ():
+        outputs = dict(query.outputs)
+        keys = list(dict.fromkeys(a for n in standing.key for a in output_attributes(outputs[n])))
+        one = bound_by_domains(query, keys, wide, known)
+        kept.append(one)
+        if one.bound is not None:
+            apart_by.setdefault(query, {}).setdefault((), []).append(one.bound)
     ended = standing.ender is not None and not standing.replaced
     how = "rows that hold are told apart" if ended else "the latest rows are kept"
     verdict = refuse_keys(verdict, kept, kept=how, ended=ended)
@@ -94,6 +101,12 @@ def _bound_windows(
     shown = [bound_standing(p.form, ends, catalog, distinct=False) for p in verdict.plans]
     held = total_bound(share_tuples(shown))
     return _rest_on(replace(verdict, tier=tier), keys, held)
+
+
+def _list_enders(queries: Sequence[SpjQuery], standing: Standing) -> list[SpjQuery]:
+    """The disjuncts whose rows end others."""
+    answers = answers_of(queries, standing)
+    return [query for query in queries if query not in answers]
 
 
 _EQUAL = (
