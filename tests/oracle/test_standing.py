@@ -73,6 +73,11 @@ def make_query(random: Random) -> tuple[Stacked, list[str]]:
         inner = f"SELECT 1 FROM {other} AS y{beside} WHERE {' AND '.join(conditions)}"
         where = [f"NOT EXISTS ({inner})", *([mine] if mine else [])]
         ours = f"SELECT {word}{listed} FROM {tables} WHERE {' AND '.join(where)}"
+    if random.random() < 0.1:
+        theirs = ", ".join(f"y.{c}" for c in shown)
+        where = [f" WHERE {random.choice(['y.a > -1', 'y.h IN (0, 1)'])}", ""]
+        ours = f"SELECT {listed} FROM s AS x{f' WHERE {mine}' if mine else ''} EXCEPT "
+        ours += f"SELECT {theirs} FROM {other} AS y{random.choice(where)}"
     # of what is selected, rows with NULL are none, as everywhere
     apart = " AND ".join(f"{n} IS NOT NULL" for n in names)
     return Stacked(ours, f"SELECT * FROM ({ours}) AS told WHERE {apart}", names), key
