@@ -1,6 +1,6 @@
 """The bound of a query whose answers are written as changes."""
 
-from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.model.plan import Bound, share_tuples, total_bound
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.verdict.verdict import Verdict
@@ -27,13 +27,13 @@ def bound_changes(verdict: Verdict, catalog: Catalog) -> Bound:
         return verdict.bound  # which counts what is still to leave the groups
     if union.ends and not union.distinct:  # of a set, the verdict counts them
         assert verdict.plans is not None
-        bounds += [
-            bound_standing(p.form, union.ends, catalog, distinct=False) for p in verdict.plans
-        ]
+        ends = [bound_standing(p.form, union.ends, catalog, distinct=False) for p in verdict.plans]
+        bounds += share_tuples(ends)
     if union.begins:  # what is still to begin is kept beside what is still to end
         assert verdict.plans is not None
         edges = union.ends or union.begins
-        bounds += [bound_standing(p.form, edges, catalog, distinct=False) for p in verdict.plans]
+        coming = [bound_standing(p.form, edges, catalog, distinct=False) for p in verdict.plans]
+        bounds += share_tuples(coming)
     if union.aggregation is not None and not union.aggregation.group and not verdict.plans:
         bounds.append(Bound(1, "1"))  # the row over nothing
     elif union.aggregation is not None:

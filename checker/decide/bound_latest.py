@@ -6,7 +6,7 @@ from dataclasses import replace
 from ontoweir.checker.decide.bound_first import bound_first, list_keys, list_said
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.normal_form import Statistics
-from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.model.plan import Bound, share_tuples, total_bound
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
 from ontoweir.checker.verdict.refuse_keys import refuse_keys
@@ -42,7 +42,7 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
     if standing is None or verdict.bound is None or not queries:
         return verdict
     if standing.first is not None and union.ends:
-        return _bound_windows(verdict, standing.first, queries, wide)
+        return _bound_windows(verdict, standing.first, wide, known)
     if standing.first is not None:
         found = bound_first(queries, union, wide, known)
         verdict = refuse_keys(verdict, found.keys, kept="the first rows are kept")
@@ -69,6 +69,13 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
             group = (replaced, null, list_said(query)) if replaced else query
             mine_by = apart_by.setdefault(group, {})
             mine_by.setdefault(_nulls(query), []).append(total_bound(bounds))
+    for query in _list_enders(queries, standing) if standing.ever else ():
+        outputs = dict(query.outputs)
+        keys = list(dict.fromkeys(a for n in standing.key for a in output_attributes(outputs[n])))
+        one = bound_by_domains(query, keys, wide, known)
+        kept.append(one)
+        if one.bound is not None:
+            apart_by.setdefault(query, {}).setdefault((), []).append(one.bound)
     ended = standing.ender is not None and not standing.replaced
     how = "rows that hold are told apart" if ended else "the latest rows are kept"
     verdict = refuse_keys(verdict, kept, kept=how, ended=ended)
@@ -83,17 +90,46 @@ def bound_latest(verdict: Verdict, catalog: Catalog, known: Statistics) -> Verdi
 
 
 def _bound_windows(
-    verdict: Verdict, first: FirstRows, queries: Sequence[SpjQuery], catalog: Catalog
+    verdict: Verdict, first: FirstRows, catalog: Catalog, known: Statistics
 ) -> Verdict:
     """The verdict with the rows that windows show: any of them may be among the first, once others
-    have left. A row of a stream alone is of one of the disjuncts that differ in what is NULL."""
+    have left. Of rows that never leave, those with the first numbers are kept."""
     assert verdict.plans is not None
     ends = verdict.union.ends
     tier = max(verdict.tier, Tier.WINDOW_BOUNDED, key=lambda tier: tier.rank)
+    queries = [plan.form.query for plan in verdict.plans]
     keys = list_keys(first, queries, verdict.union.blocks, catalog)
-    shown = [bound_standing(p.form, ends, catalog, distinct=False) for p in verdict.plans]
-    held = total_bound(shown)
-    return _rest_on(replace(verdict, tier=tier), keys, held)
+    shown: list[Bound] = []
+    rests: list[Declaration] = []
+    for plan in verdict.plans:
+        rows = bound_standing(plan.form, ends, catalog, distinct=False)
+        query = plan.form.query
+        stays = bound_first([query], verdict.union, catalog, known)
+        if _never_leaves(query, ends, catalog) and stays.bound is not None:
+            rests += [c for k in (*stays.keys, *stays.equal) for c in k.conditions]
+            rows = stays.bound
+        shown.append(rows)
+    held = total_bound(share_tuples(shown))
+    return _rest_on(replace(verdict, tier=tier), [*rests, *keys], held)
+
+
+def _never_leaves(query: SpjQuery, ends: Sequence[str], catalog: Catalog) -> bool:
+    """Whether no row of a disjunct leaves a window."""
+    tables = {o.alias: o.table for o in query.occurrences}
+    outputs = dict(query.outputs)
+    columns = [
+        catalog.streams[tables[a.alias]].column(a.column)
+        for name in ends
+        for a in output_attributes(outputs[name])
+    ]
+    buckets = [c.bucket for c in columns if c is not None]
+    return all(bucket is not None and bucket.is_never for bucket in buckets)
+
+
+def _list_enders(queries: Sequence[SpjQuery], standing: Standing) -> list[SpjQuery]:
+    """The disjuncts whose rows end others."""
+    answers = answers_of(queries, standing)
+    return [query for query in queries if query not in answers]
 
 
 _EQUAL = (

@@ -7,7 +7,7 @@ from typing import assert_never
 from ontoweir.checker.between.bound_begun import bound_begun
 from ontoweir.checker.model.declarations import Declaration
 from ontoweir.checker.model.normal_form import Statistics
-from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.model.plan import Bound, share_tuples, total_bound
 from ontoweir.checker.plans.bound_preceding import bound_preceding
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_versions
@@ -156,13 +156,15 @@ def _total(
         first = others[0]
         if block.absence is not None:
             wide = extend_catalog(catalog, block.union)
-            bounds += [bound_waiting(p.form, block.absence, wide) for p in first.plans or ()]
+            waiting = [bound_waiting(p.form, block.absence, wide) for p in first.plans or ()]
+            bounds += share_tuples(waiting)
         elif block.union.begins:
             wide, begins = extend_catalog(catalog, block.union), block.union.begins
-            bounds += [
+            late = [
                 bound_standing(p.form, begins, wide, distinct=False, paired=True)
                 for p in first.plans or ()
             ]
+            bounds += share_tuples(late)
         if block.absence is None and first.bound is not None:
             rows = block.stream.max_per_timestamp
             most = first.bound.rows if rows is None else rows

@@ -227,11 +227,9 @@ class SynopsisPlan:
 
 
 def total_bound(bounds: Sequence[Bound]) -> Bound:
-    """The sum of bounds; equal formulas are counted: `4 · (|road.street| = 55)`. Rows of tuples of
-    which each is in one of several tables alone are together no more than these tuples."""
+    """The sum of bounds; equal formulas are counted: `4 · (|road.street| = 55)`."""
     if len(bounds) == 1:
         return bounds[0]
-    bounds = _share_tuples(bounds)
     rows: int | None = 0
     formulas: dict[str, int] = {}
     for bound in bounds:
@@ -246,9 +244,9 @@ def total_bound(bounds: Sequence[Bound]) -> Bound:
     return Bound(rows, " + ".join(parts) or "0")
 
 
-def _share_tuples(bounds: Sequence[Bound]) -> list[Bound]:
-    """Bounds, with one in the place of those on rows of tuples of which none is in two of them,
-    where that is less than their sum."""
+def share_tuples(bounds: Sequence[Bound]) -> list[Bound]:
+    """The bounds of tables of several disjuncts, with one in the place of those on rows of tuples
+    of which none is in two of them, where these tuples are less than the sum."""
     groups: list[list[tuple[int, Tuples]]] = []
     for place, bound in enumerate(bounds):
         of = bound.of

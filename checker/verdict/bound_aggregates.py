@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ontoweir.checker.model.normal_form import NormalForm
-from ontoweir.checker.model.plan import Bound, total_bound
+from ontoweir.checker.model.plan import Bound, share_tuples, total_bound
 from ontoweir.checker.plans.bound_closed_groups import bound_closed_groups, bound_open_values
 from ontoweir.checker.plans.bound_open_groups import (
     behind_bucket,
@@ -49,11 +49,15 @@ def bound_aggregates(
         if each is not None and decided.part.cancels:
             bounds.append(each)
             continue
+        if union.ends and not decided.part.once:
+            late, part = bool(union.begins), decided.part
+            leaving = (
+                bound_leaving(part, plan.form, union.ends, catalog, late=late)
+                for plan in decided.plans
+            )
+            bounds += share_tuples(list(leaving))
+            continue
         for plan in () if decided.part.once else decided.plans:
-            if union.ends:
-                late, part = bool(union.begins), decided.part
-                bounds.append(bound_leaving(part, plan.form, union.ends, catalog, late=late))
-                continue
             if closing is not None:
                 group = aggregation.group if decided is whole else None
                 bounds += _bound_open(plan.form, decided, closing, catalog, group, forms)

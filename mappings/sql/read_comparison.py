@@ -65,7 +65,7 @@ def resolve_column(tree: "exp.Expr", scope: Scope) -> SourceColumn:
     if isinstance(tree, exp.Paren):
         return resolve_column(tree.this, scope)
     if not isinstance(tree, exp.Column):
-        raise refuse_condition(tree, tree.sql("spark"))
+        raise refuse_condition(tree, show_sql(tree))
     return scope.resolve(tree.table or None, tree.name, line_of(tree))
 
 
@@ -103,7 +103,7 @@ def _add(tree: "exp.Expr", scope: Scope, total: _Sum, sign: int) -> None:
         elif value is not None and total.constant is None:
             raise refuse_condition(tree, f"subtracting {show_sql(tree)}")
         else:
-            raise refuse_condition(tree, tree.sql("spark"))
+            raise refuse_condition(tree, show_sql(tree))
 
 
 def _interval(tree: "exp.Interval") -> int:
@@ -114,7 +114,7 @@ def _interval(tree: "exp.Interval") -> int:
     text = re.sub(r"^[+-]\s*", "", text)
     duration = parse_duration(f"{text} {unit.name if unit is not None else ''}")
     if duration is None:
-        raise refuse_condition(tree, tree.sql("spark"))
+        raise refuse_condition(tree, show_sql(tree))
     return sign * duration
 
 
@@ -130,23 +130,23 @@ def read_comparison(tree: "exp.Binary", op: CompareOp, scope: Scope) -> Alternat
     plus, minus = left.plus + right.minus, right.plus + left.minus
     number, us = right.number - left.number, right.us - left.us
     if len(plus) > 1 or len(minus) > 1:
-        raise refuse_condition(tree, tree.sql("spark"))
+        raise refuse_condition(tree, show_sql(tree))
     if not plus and not minus:
         return ((),) if _holds(tree, op, left, right) else ()
     if not plus:
         if left.constant is not None and right.constant is not None:
-            raise refuse_condition(tree, tree.sql("spark"))
+            raise refuse_condition(tree, show_sql(tree))
         plus, minus, op = minus, [], _FLIP[op]
         number, us = -number, -us
     constants = [c for c in (left.constant, right.constant) if c is not None]
     if minus:
         if constants:
-            raise refuse_condition(tree, tree.sql("spark"))
+            raise refuse_condition(tree, show_sql(tree))
         if not us and _is_difference(left, right) and None not in map(scope.step_of, plus + minus):
             number, us = _of_seconds(number)
         return _compare_columns(tree, plus[0], op, minus[0], (number, us), scope)
     if len(constants) > 1 or (constants and number):
-        raise refuse_condition(tree, tree.sql("spark"))
+        raise refuse_condition(tree, show_sql(tree))
     value: Scalar = constants[0] if constants else plain_number(number)
     return _compare_constant(tree, plus[0], op, value, us, scope)
 
@@ -177,9 +177,9 @@ def _holds(tree: "exp.Binary", op: CompareOp, left: _Sum, right: _Sum) -> bool:
         )
         a, b = left.constant, right.constant
         if not plain or type(a) is not type(b):
-            raise refuse_condition(tree, tree.sql("spark"))
+            raise refuse_condition(tree, show_sql(tree))
     elif (left.number or right.number) and (left.us or right.us):
-        raise refuse_condition(tree, tree.sql("spark"))
+        raise refuse_condition(tree, show_sql(tree))
     return bool(_HOLDS[op](a, b))
 
 
@@ -210,7 +210,7 @@ def _compare_columns(
     if type_family(kinds[0]) != type_family(kinds[1]) or us:
         raise _wrong_types(tree, name_column_type(kinds[0]), name_column_type(kinds[1]))
     if number and type_family(kinds[0]) != "number":
-        raise refuse_condition(tree, tree.sql("spark"))
+        raise refuse_condition(tree, show_sql(tree))
     return ((SourceCompare(left, op, right, plain_number(number)),),)
 
 

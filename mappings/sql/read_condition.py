@@ -127,7 +127,7 @@ def read_condition(
     }
     op = ops.get(type(tree))
     if op is None:
-        raise refuse_condition(tree, tree.sql("spark"))
+        raise refuse_condition(tree, show_sql(tree))
     return read_comparison(cast("exp.Binary", tree), _NEGATE[op] if negated else op, scope)
 
 

@@ -13,7 +13,7 @@ from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import is_plain, resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.read_latest import read_latest
-from ontoweir.rewriter.windows.rows_leave import rows_leave
+from ontoweir.rewriter.windows.rows_leave import has_now, rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -61,15 +61,8 @@ def read_latest_beside(
     if join is None or not isinstance(tree, exp.Select):
         return None
     own, alias = list_tables(tree, catalog), join.this.alias_or_name
-    if join.this.this.args.get("qualify") is not None and rows_leave(join.this.this):
-        raise SqlRefusal(
-            "the latest row in a window beside a row of a static relation",
-            why="the row is replaced by the next one, and leaves the window besides",
-            fix="leave the window out, and show the time of the row; or ask for the latest rows in "
-            "the window alone; or for MAX(x) … LEFT JOIN … GROUP BY the relation's key",
-            line=line_of(join.this),
-        )
-    latest = read_latest(settle(join.this.this.copy(), catalog), catalog)
+    asked, windows = _take_windows(join.this.this)
+    latest = read_latest(settle(asked, catalog), catalog)
     if latest.key is None or not isinstance(latest.tree, exp.Select):
         return None
     inner = latest.tree
@@ -84,10 +77,25 @@ def read_latest_beside(
     keys = {resolve(mine, inner.expressions[place].unalias()) for place in latest.key}
     equal = _read_on(on, alias, {k[1] for k in keys if k is not None}, own)
     where = inner.args.get("where")
-    local = [] if where is None else [_rename(c, mine, alias) for c in split_conjuncts(where.this)]
+    said = [*([] if where is None else split_conjuncts(where.this)), *windows]
+    local = [_rename(c, mine, alias) for c in said]
     start = exp.Select(from_=written.args["from_"].copy())
     start.set("joins", [j.copy() for j in written.args["joins"] if not j.args.get("side")])
     return LatestBeside(written, start, scope, alias, tuple(local), equal)
+
+
+def _take_windows(select: "exp.Select") -> "tuple[exp.Select, list[exp.Expr]]":
+    """The latest rows of all that came, and in which window these are: where a row of a key is
+    shown, so are later ones of it, until they leave."""
+    from sqlglot import exp
+
+    made, where = select.copy(), select.args.get("where")
+    if where is None or select.args.get("qualify") is None or not rows_leave(select):
+        return made, []
+    said = list(split_conjuncts(where.this))
+    rest = [c.copy() for c in said if not has_now(c)]
+    made.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
+    return made, [c.copy() for c in said if has_now(c)]
 
 
 def _find_join(tree: "exp.Query", catalog: Catalog) -> "exp.Expr | None":

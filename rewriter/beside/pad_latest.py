@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.sql.read_scope import column_names
 from ontoweir.rewriter.beside.latest_beside import LatestBeside
-from ontoweir.rewriter.differences.since_first import FIRST, from_first
+from ontoweir.rewriter.differences.since_first import FIRST, from_first, since_first
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.latest.take_groups import take_groups
@@ -14,6 +14,7 @@ from ontoweir.rewriter.model.aggregation import FirstRows, Numbering, Standing
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
 from ontoweir.rewriter.registers.group_sides import GroupSide, group_sides, mark
+from ontoweir.rewriter.windows.rows_leave import has_now
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -143,7 +144,8 @@ def _list_sides(beside: LatestBeside, said: "list[exp.Expr]") -> list[GroupSide]
     time = exp.column(stream.timestamp, alias, quoted=True)
     hidden = frozenset((alias, c) for c in column_names(stream))
     first = exp.column(FIRST, FIRST, quoted=True)
+    since = since_first if any(map(has_now, beside.rows)) else from_first
     return [
-        GroupSide(from_first(own, [stream]), first, hidden, {_THERE: 0}),
+        GroupSide(since(own, [stream]), first, hidden, {_THERE: 0}),
         GroupSide(rows, time, frozenset(), {_THERE: 1}),
     ]

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.model.aggregation import Listing
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def listing_of(call: "exp.Expr") -> Listing | None:
 
 def _refuse(call: "exp.Expr", what: str, fix: str) -> SqlRefusal:
     return SqlRefusal(
-        f"{call.sql('duckdb')}: a list {what}",
+        f"{show_sql(call)}: a list {what}",
         why="of equal lists the order must be the same, live and replayed",
         fix=fix,
         line=line_of(call),

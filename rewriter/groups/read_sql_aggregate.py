@@ -66,7 +66,7 @@ def name_aggregates(tree: Tree) -> Tree:
         if name not in (*_DISC, *_BETWEEN, *_SKETCHES):
             continue
         if (made := _name_quantile(node, name)) is None:
-            raise _beyond(node, node.sql("spark"), "write QUANTILE(x, 0.9) of a column")
+            raise _beyond(node, show_sql(node), "write QUANTILE(x, 0.9) of a column")
         node.replace(made)
     for listed in list(tree.find_all(exp.GroupConcat)):
         name_list(listed)
@@ -74,7 +74,7 @@ def name_aggregates(tree: Tree) -> Tree:
         call.replace(_choose_matches(call))
     for asked in tree.find_all(exp.AggFunc, exp.ApproxDistinct, exp.List):
         if (fix := _instead_of(asked)) is not None:
-            raise _beyond(asked, asked.sql("duckdb"), fix)
+            raise _beyond(asked, show_sql(asked), fix)
     return tree
 
 
@@ -113,11 +113,11 @@ def _choose_matches(node: "exp.Filter") -> "exp.Expr":
     ranks = (exp.Median, exp.Quantile, exp.PercentileCont)
     kinds = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Count, exp.GroupConcat, *ranks)
     if not isinstance(call, kinds) or call.args.get("expressions"):
-        raise _beyond(call, node.sql("spark"), "aggregate CASE WHEN … THEN x END")
+        raise _beyond(call, show_sql(node), "aggregate CASE WHEN … THEN x END")
     argument = call.this
     inner = argument.expressions[0] if isinstance(argument, exp.Distinct) else argument
     if isinstance(argument, exp.Distinct) and len(argument.expressions) != 1:
-        raise _beyond(call, node.sql("spark"), "aggregate CASE WHEN … THEN x END")
+        raise _beyond(call, show_sql(node), "aggregate CASE WHEN … THEN x END")
     value = exp.Literal.number(1) if isinstance(inner, exp.Star) else inner.copy()
     chosen = exp.Case(ifs=[exp.If(this=condition.copy(), true=value)])
     inner.replace(chosen)
@@ -168,11 +168,11 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
                 f"take the distinct values first: SELECT h, {call.key.upper()}(x) FROM (SELECT "
                 "DISTINCT date_trunc('hour', ts) AS h, x FROM …) AS d GROUP BY h"
             )
-            raise _beyond(call, call.sql("spark"), fix)
+            raise _beyond(call, show_sql(call), fix)
     if function is AggregateFunction.COUNT and isinstance(argument, (exp.Star, exp.Literal)):
         return SqlAggregate(function, None)
     if not isinstance(argument, exp.Column) or call.args.get("expressions"):
-        raise _beyond(call, call.sql("spark"), "aggregate one column itself")
+        raise _beyond(call, show_sql(call), "aggregate one column itself")
     if isinstance(call, exp.CovarPop | exp.RegrSyy | exp.RegrAvgy | exp.RegrCount):
         second = call.expression
         assert isinstance(second, exp.Column)  # derive_query_columns made one
@@ -182,9 +182,7 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
     given = call.args.get("quantile" if isinstance(call, exp.Quantile) else "expression")
     fraction = read_fraction(given.name) if isinstance(given, exp.Literal) else None
     if fraction is None:
-        raise _beyond(
-            call, call.sql("duckdb"), "write a number from 0 to 1, as in QUANTILE(x, 0.9)"
-        )
+        raise _beyond(call, show_sql(call), "write a number from 0 to 1, as in QUANTILE(x, 0.9)")
     return SqlAggregate(function, argument, fraction)
 
 

@@ -153,7 +153,7 @@ def _find_ranked(tree: "exp.Select", catalog: Catalog) -> "tuple[exp.Select, exp
             made += [e for e in flat.expressions if not _is_window(e)]
             continue
         if not isinstance(column, exp.Column):
-            raise refuse(item, item.sql("spark"), "compute in the subquery")
+            raise refuse(item, show_sql(item), "compute in the subquery")
         of = shown.get(column.name.lower())
         if of is None and not starred:
             raise refuse(item, f"the column {column.name!r}", "select it in the subquery")
@@ -313,7 +313,7 @@ def _read_greatest(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
             value = inner.this
             of = resolve(scope, value)
             if of is None:
-                raise refuse(item, inner.sql("spark"), "write ARG_MAX of a column")
+                raise refuse(item, show_sql(inner), "write ARG_MAX of a column")
             there[of] = value
         elif greatest:
             value = inner.this

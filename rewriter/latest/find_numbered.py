@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain, resolve
@@ -155,7 +156,7 @@ def refuse_windows(told: "tuple[exp.Expr, ...]") -> None:
     for one in told:
         if one.find(exp.Window, exp.AggFunc, exp.Query):
             fix = "say of the number which are told, n <= 3, and besides compare columns"
-            raise refuse_first(one, one.sql("spark"), fix)
+            raise refuse_first(one, show_sql(one), fix)
 
 
 def _is_by_value(
@@ -189,7 +190,7 @@ def _expand(select: "exp.Select", catalog: Catalog) -> "exp.Select":
             continue
         star = item.this if isinstance(item, exp.Column) else item
         if {k for k, v in star.args.items() if v} - {"this"}:
-            raise refuse_first(item, item.sql("spark"), "select the columns by name")
+            raise refuse_first(item, show_sql(item), "select the columns by name")
         of = item.table.lower() if isinstance(item, exp.Column) else ""
         for alias, table in scope.tables.items():
             if of in ("", alias.lower()):
@@ -319,7 +320,7 @@ def _put_number(select: "exp.Select", window: "exp.Window") -> "tuple[exp.Select
     rows.set("expressions", made)
     for item in made:
         if item.find(exp.Window) is not None:
-            raise refuse_first(item, item.sql("spark"), "leave it out")
+            raise refuse_first(item, show_sql(item), "leave it out")
     return rows, number
 
 

@@ -309,6 +309,8 @@ class Standing:
     distinct: bool = False
     groups: Aggregation | None = None
     first: FirstRows | None = None
+    ever: bool = False
+    """Rows that end others also end those of their key that come later: there is none before."""
 
 
 @dataclass(frozen=True, slots=True)

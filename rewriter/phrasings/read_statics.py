@@ -210,7 +210,7 @@ def _name_stars(outer: "exp.Select", seen: "list[exp.Expr]") -> None:
             continue
         using = any(join.args.get("using") for join in outer.args.get("joins") or ())
         if using or any(item.args.values()):
-            what = "* with JOIN … USING" if using else item.sql("spark")
+            what = "* with JOIN … USING" if using else show_sql(item)
             raise SqlRefusal(
                 f"{what} beside a value of static relations",
                 why="the value is of one more table, which `*` would show",

@@ -11,6 +11,7 @@ from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.read_select import SelectUnion, read_select_tree
+from ontoweir.mappings.sql.show_sql import writing
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
@@ -88,7 +89,8 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
     Raises:
         QueryError: not SQL, outside of what is read, unknown names, types that do not compare.
     """
-    return compile_in_steps(lambda shared: _parse(text, shared, name, file), catalog)
+    with writing(text):
+        return compile_in_steps(lambda shared: _parse(text, shared, name, file), catalog)
 
 
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:

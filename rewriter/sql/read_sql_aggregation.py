@@ -196,7 +196,7 @@ class _Reader:
                 column = node.this if isinstance(node.this, exp.Column) else None
                 of = None if column is None else self._meant(_resolve(column, self.scope))
                 if of not in self.names:
-                    raise _beyond(node, node.sql("spark"), "write ANY_VALUE(column)")
+                    raise _beyond(node, show_sql(node), "write ANY_VALUE(column)")
                 return _column(self.names[of], node)
             if isinstance(node, exp.AggFunc):
                 return _column(self._name_aggregate(node), node)

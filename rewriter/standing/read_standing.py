@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def read_standing(tree: "exp.Query", catalog: Catalog) -> StandingRows | None:
     """SELECT … FROM s WHERE NOT EXISTS (SELECT 1 FROM t WHERE t.k = s.k AND t.ts > s.ts), where
-    nothing says how much later; or the same as an ANTI JOIN.
+    nothing says how much later; or the same as an ANTI JOIN. Where the times are not compared, none
+    may come before it either.
 
     None: it is something else.
 
@@ -51,7 +52,7 @@ def read_standing(tree: "exp.Query", catalog: Catalog) -> StandingRows | None:
     for condition in split_conjuncts(where.this) if where is not None else ():
         if not made.read(condition):
             return None
-    if not made.later or not made.key:
+    if not made.key:
         return None
     return _make(flat, parts[0].rows[0], made, distinct=tree.args.get("distinct") is not None)
 
@@ -210,7 +211,16 @@ def _make(
         exp.Not(this=exp.Is(this=other.copy(), expression=exp.Null())) for other, _ in read.key
     ]
     enders.where(*(c.copy() for c in read.local), *present, copy=False)
-    replaced = not read.inclusive and read.are_among(flat)
+    inclusive = read.inclusive or not read.later
+    replaced = not inclusive and read.are_among(flat)
     return StandingRows(
-        rows, enders, len(read.key), free, read.inclusive, replaced, distinct, groups=groups
+        rows,
+        enders,
+        len(read.key),
+        free,
+        inclusive,
+        replaced,
+        distinct,
+        groups=groups,
+        ever=not read.later,
     )

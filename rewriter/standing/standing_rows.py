@@ -18,7 +18,8 @@ class StandingRows:
     each answer is among the rows that end others; `distinct`: it holds once, however often;
     `groups`: what is shown are groups of the rows that hold, and the key is counted after their
     columns; `nulls`: rows may have NULL in all columns, and NULL is a value of the key; `over`:
-    they are asked of the latest rows, and are other ones without what ends them."""
+    they are asked of the latest rows, and are other ones without what ends them; `ever`: nor may
+    what ends them come before them."""
 
     rows: "exp.Select"
     enders: "exp.Select"
@@ -30,3 +31,4 @@ class StandingRows:
     nulls: bool = False
     groups: bool = False
     over: bool = False
+    ever: bool = False

@@ -79,5 +79,6 @@ def _unite(
         hidden=key,
         distinct=ended.distinct,
         groups=groups,
+        ever=ended.ever,
     )
     return make_standing(rows, enders, how, extend_catalog(catalog, rows))

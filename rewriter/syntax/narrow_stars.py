@@ -106,7 +106,7 @@ def _refuse_called(select: "exp.Select", stars: "Sequence[exp.Expr]") -> None:
 
 
 def _refuse(item: "exp.Expr", why: str) -> SqlRefusal:
-    return SqlRefusal(item.sql("spark"), why=why, fix="write the columns", line=line_of(item))
+    return SqlRefusal(show_sql(item), why=why, fix="write the columns", line=line_of(item))
 
 
 def _list_columns(select: "exp.Select", catalog: Catalog) -> _Columns | None:

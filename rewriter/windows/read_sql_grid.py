@@ -158,7 +158,7 @@ def _text(given: "exp.Expr", node: "exp.Expr") -> str:
 
     if isinstance(given, exp.Literal) and given.is_string:
         return str(given.this)
-    raise refuse_grid(node, given.sql("spark"))
+    raise refuse_grid(node, show_sql(given))
 
 
 def _check_zone(name: str, node: "exp.Expr") -> str:

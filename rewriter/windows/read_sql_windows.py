@@ -192,7 +192,7 @@ def _read_window(node: "exp.Expr", windows: _Windows) -> None:
         exp.LTE: (False, False),
     }
     if type(node) not in kinds:
-        raise _refuse(node, node.sql("spark"))
+        raise _refuse(node, show_sql(node))
     greater, strict = kinds[type(node)]
     total = _Linear(windows.scope)
     total.add(node.args["this"], 1 if greater else -1)
@@ -200,7 +200,7 @@ def _read_window(node: "exp.Expr", windows: _Windows) -> None:
     # total > 0 (or >= 0), where total = a time - NOW() + a duration, or the other way round
     times = {alias: sign for alias, sign in total.times.items() if sign}
     if len(times) != 1 or total.now != -sum(times.values()) or abs(total.now) != 1:
-        raise _refuse(node, node.sql("spark"))
+        raise _refuse(node, show_sql(node))
     alias = next(iter(times))
     shown, text = windows.shown[alias], node.sql("spark")
     if total.now == 1:  # NOW() - time + us > 0: so long after it
@@ -232,7 +232,7 @@ class _Linear:
             self.now += sign
         elif is_grid(inner) and is_now((call := read_sql_grid(inner)).time.unnest()):
             if call.ends or self.now:
-                raise _refuse(inner, inner.sql("spark"))
+                raise _refuse(inner, show_sql(inner))
             self.now, self.grid = sign, call.grid
         elif isinstance(inner, exp.Interval):
             unit = inner.args.get("unit")

@@ -57,11 +57,17 @@ def end_rows(
     rows, enders = np.flatnonzero(due & (kind == 0)), np.flatnonzero(due & (kind == 1))
     codes, _ = code_rows(whole, standing.key)
     until = _find_ends(codes, times, rows, enders, inclusive=standing.inclusive)
+    if standing.ever:
+        earliest = np.full(len(codes), NEVER, dtype=np.int64)
+        np.minimum.at(earliest, codes[enders], times[enders])
+        until = np.where(earliest[codes[rows]] < times[rows], times[rows], until)
     seen = until > times[rows]
     weights = whole.column(MULTIPLICITY).to_numpy()
     mine = rows[seen]
     spans = Spans(whole.take(pa.array(mine)), times[mine], until[seen], weights[mine])
     left = _merge(whole, rows[until == NEVER])
+    if standing.ever:  # of each key one of them, which ends what is to come
+        left = pa.concat_tables([left, _keep_enders(whole, codes, enders)])
     waiting = whole.filter(pa.array(~due))
     begun = None
     if standing.groups is not None and not standing.groups.group and due.any():
@@ -71,6 +77,17 @@ def end_rows(
     if waiting.num_rows:
         left = pa.concat_tables([left, waiting])
     return spans, begun, left if left.num_rows else None
+
+
+def _keep_enders(whole: pa.Table, codes: Array, enders: Array) -> pa.Table:
+    """A row that ends others of each key of which there has been one, as of long ago."""
+    _, first = np.unique(codes[enders], return_index=True)
+    made = whole.take(pa.array(enders[first]))
+    for name, value in ((AT, LONG_AGO), (MULTIPLICITY, 1)):
+        place, field = made.column_names.index(name), made.schema.field(name)
+        column = pa.array(np.full(made.num_rows, value, dtype=np.int64))
+        made = made.set_column(place, field, column.cast(field.type))
+    return made
 
 
 def _mark(row: pa.Table, ender: str) -> pa.Table:

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from ontoweir.checker.model.plan import SynopsisPlan, SynopsisTable
+from ontoweir.checker.model.plan import (
+    Bound,
+    SynopsisPlan,
+    SynopsisTable,
+    share_tuples,
+    total_bound,
+)
 from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.model.divided_state import DividedState
 from ontoweir.runtime.live.model.live_job import QueryState, RunningQuery
@@ -35,7 +41,7 @@ def measure_state(query: RunningQuery, state: QueryState) -> tuple[SynopsisSize,
     last what is kept to tell what ends."""
     sizes: list[SynopsisSize] = []
     several = len(query.plans) > 1
-    rest = query.bound
+    rest, tables = query.bound, list[Bound]()
     held = _count_parts(state) if isinstance(state, DividedState) else _count(query, state)
     factors = iter(query.factors)
     for number, prepared in enumerate(query.plans):
@@ -45,7 +51,9 @@ def measure_state(query: RunningQuery, state: QueryState) -> tuple[SynopsisSize,
             rows, size, columns = next(held)
             factor = next(factors, 1)
             bound = None if table.bound.rows is None else factor * table.bound.rows
-            rest = None if rest is None or bound is None else rest - bound
+            tables.append(table.bound)
+            if rest is not None and bound is not None and table.bound.rows is not None:
+                rest -= bound - table.bound.rows  # see widen_bounds
             sizes.append(
                 SynopsisSize(
                     (f"{number + 1}: " if several else "") + _title(prepared.plan, table),
@@ -65,6 +73,8 @@ def measure_state(query: RunningQuery, state: QueryState) -> tuple[SynopsisSize,
             sizes.append(SynopsisSize(title, (), rows, size, one.size, limit, one.formula))
     if query.work.aggregates is not None:
         rows, size, _ = next(held)
+        known = total_bound(share_tuples(tables)).rows
+        rest = None if rest is None or known is None else rest - known
         each = size / rows if rows else 0
         limit = None if rest is None or not each else round(rest * each)
         formula = "groups, and the values that medians count"

@@ -34,6 +34,9 @@ class FreeShapes:
     windows: bool = False
     number: int = 0
     optional: list[str] = field(default_factory=list)
+    latest: bool = False
+    """Rows that later ones of their key replace, and the first n of each, are among what is drawn,
+    beside what must not be there."""
 
     def draw(self) -> tuple[str, tuple[str, ...]]:
         """A query, and the names of its columns."""
@@ -41,6 +44,8 @@ class FreeShapes:
         self.windows = random.random() < 0.4
         around: Around = [("x", random.choice(["s", "s", "s", "t", "t", "r"]))]
         source, kind = f"{around[0][1]} AS x", random.random()
+        if self.latest and around[0][1] != "r" and random.random() < 0.5:
+            source = f"({self._first(around[0][1])}) AS x"
         if kind < 0.3:
             source += self._join(around)
         elif kind < 0.6:
@@ -56,7 +61,31 @@ class FreeShapes:
             one = self.optional[0]
             said.append(random.choice([f"{one}.h IS NULL", f"{one}.h = 1", f"{one}.a > -2"]))
         where = f" WHERE {' AND '.join(said)}" if said else ""
+        if self.latest and around[0][1] != "r" and not self.optional and random.random() < 0.4:
+            numbered = f" QUALIFY {self._number('x.')}"
+            names = ("c0", "c1")
+            return f"SELECT x.h AS c0, x.a AS c1 FROM {source}{where}{numbered}", names
         return self._show(around, source + where)
+
+    def _number(self, of: str = "") -> str:
+        """Which of the rows of a key are chosen."""
+        random = self.random
+        key = random.choice(["h", "g", "h", "a"])
+        order = random.choice([f"{of}ts DESC", f"{of}ts DESC", f"{of}a DESC", f"{of}b", f"{of}ts"])
+        nulls = "" if "ts" in order else " NULLS LAST"
+        call = random.choice(["RANK()", "RANK()", "DENSE_RANK()"])
+        window = f"(PARTITION BY {of}{key} ORDER BY {order}{nulls})"
+        return f"{call} OVER {window} <= {random.choice([1, 1, 1, 2])}"
+
+    def _first(self, table: str) -> str:
+        """The latest rows of each key of a table, or the first ones."""
+        random, said = self.random, []
+        if self.windows and random.random() < 0.5:
+            said.append(self._window("v"))
+        if random.random() < 0.3:
+            said.append(self._part([("v", table)], 1))
+        where = f" WHERE {' AND '.join(said)}" if said else ""
+        return f"SELECT * FROM {table} AS v{where} QUALIFY {self._number('v.')}"
 
     def _show(self, around: Around, rest: str) -> tuple[str, tuple[str, ...]]:
         random, columns = self.random, _columns(around)

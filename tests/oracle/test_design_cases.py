@@ -85,6 +85,7 @@ LAST = _last("s", 10)
 BY_MINUTE = "SELECT k, date_trunc('minute', ts) AS m, {0} AS n FROM s GROUP BY k, m{1}"
 OVER = "date_trunc('minute', s.ts) + INTERVAL '60' SECOND <= {now}"
 BETWEEN = "EXISTS (SELECT 1 FROM t WHERE t.k = s.k AND t.ts > s.ts AND t.ts {0})"
+NEVER = "EXISTS (SELECT 1 FROM t WHERE t.k = s.k)"
 EVER = "EXISTS (SELECT 1 FROM t WHERE t.k = s.k AND t.ts > s.ts)"
 JOINED = (
     "SELECT s.a FROM s JOIN p ON p.k = s.k AND p.ts BETWEEN s.ts AND s.ts + INTERVAL '5' SECOND "
@@ -140,6 +141,8 @@ CASES = [
     ),
     Design("11", "SELECT s.k FROM s WHERE NOT " + EVER, 10),
     Design("11, once", "SELECT DISTINCT s.k FROM s WHERE NOT " + EVER, 10),
+    Design("11, never before or after", f"SELECT s.k FROM s WHERE NOT {NEVER}", 20),
+    Design("12, never before or after", f"SELECT s.a FROM s WHERE NOT {NEVER}"),
     Design("12", "SELECT s.a FROM s WHERE NOT " + EVER),
     Design("12, once", "SELECT DISTINCT s.a FROM s WHERE NOT " + EVER),
     Design(

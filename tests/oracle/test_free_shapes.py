@@ -76,10 +76,10 @@ def _draw_data(random: Random) -> tuple[Catalog, Tables]:
     return catalog, data
 
 
-def check(seed: int) -> str:
+def check(seed: int, *, latest: bool = False) -> str:
     """One random query over random rows: what came of it."""
     random = Random(seed)
-    text, names = FreeShapes(random).draw()
+    text, names = FreeShapes(random, latest=latest).draw()
     catalog, data = _draw_data(random)
     try:
         union = parse_sql(text, catalog, name="q", file="q.sql")
@@ -143,3 +143,9 @@ def _compare(
 @given(seed=SEEDS)
 def test_queries_of_any_shape_equal_duckdb(seed: int) -> None:
     event(check(seed))
+
+
+@budget(0.25)
+@given(seed=SEEDS)
+def test_latest_rows_beside_what_is_there_or_not_equal_duckdb(seed: int) -> None:
+    event(check(seed, latest=True))

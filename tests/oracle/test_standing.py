@@ -51,7 +51,9 @@ def make_query(random: Random) -> tuple[Stacked, list[str]]:
     names = tuple(f"c{n}" for n in range(len(shown)))
     listed = ", ".join(f"x.{c} AS {n}" for c, n in zip(shown, names, strict=True))
     later = random.choice(["y.ts > x.ts", "y.ts > x.ts", "y.ts >= x.ts", "x.ts < y.ts"])
-    conditions = [*(random.choice([f"y.{c} = x.{c}", f"x.{c} = y.{c}"]) for c in key), later]
+    conditions = [*(random.choice([f"y.{c} = x.{c}", f"x.{c} = y.{c}"]) for c in key)]
+    if random.random() < 0.7:  # else none may come before it either
+        conditions.append(later)
     if random.random() < 0.4:
         conditions.append(random.choice(["y.a > -1", "y.h IN (0, 1)", "y.g IS NOT NULL"]))
     random.shuffle(conditions)
@@ -61,7 +63,8 @@ def make_query(random: Random) -> tuple[Stacked, list[str]]:
     if random.random() < 0.2:
         tables += " JOIN r ON r.h = x.h"
     if random.random() < 0.2:
-        kind, none = random.choice([("ANTI", []), ("LEFT", ["y.ts IS NULL"])])
+        kinds: list[tuple[str, list[str]]] = [("ANTI", []), ("LEFT", ["y.ts IS NULL"])]
+        kind, none = random.choice(kinds if later in conditions or other == "t" else kinds[:1])
         ours = f"SELECT {word}{listed} FROM {tables} {kind} JOIN {other} AS y ON "
         where = [*none, *([mine] if mine else [])]
         ours += " AND ".join(conditions) + (f" WHERE {' AND '.join(where)}" if where else "")
@@ -70,6 +73,11 @@ def make_query(random: Random) -> tuple[Stacked, list[str]]:
         inner = f"SELECT 1 FROM {other} AS y{beside} WHERE {' AND '.join(conditions)}"
         where = [f"NOT EXISTS ({inner})", *([mine] if mine else [])]
         ours = f"SELECT {word}{listed} FROM {tables} WHERE {' AND '.join(where)}"
+    if random.random() < 0.1:
+        theirs = ", ".join(f"y.{c}" for c in shown)
+        where = [f" WHERE {random.choice(['y.a > -1', 'y.h IN (0, 1)'])}", ""]
+        ours = f"SELECT {listed} FROM s AS x{f' WHERE {mine}' if mine else ''} EXCEPT "
+        ours += f"SELECT {theirs} FROM {other} AS y{random.choice(where)}"
     # of what is selected, rows with NULL are none, as everywhere
     apart = " AND ".join(f"{n} IS NOT NULL" for n in names)
     return Stacked(ours, f"SELECT * FROM ({ours}) AS told WHERE {apart}", names), key
@@ -97,7 +105,8 @@ def make_groups(random: Random) -> Stacked:
     equal = " AND ".join(f"y.{c} = x.{c}" for c in key)
     if random.random() < 0.5:
         other = random.choice(["t", "t", "s"])
-        inner = f"SELECT 1 FROM {other} AS y WHERE {equal} AND y.ts > x.ts"
+        times = random.choice([" AND y.ts > x.ts", " AND y.ts > x.ts", ""])
+        inner = f"SELECT 1 FROM {other} AS y WHERE {equal}{times}"
         where = [f"NOT EXISTS ({inner})", *([mine] if mine else [])]
         ours = f"SELECT {listed} FROM s AS x WHERE {' AND '.join(where)}{grouped}"
     else:

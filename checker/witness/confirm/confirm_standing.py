@@ -35,6 +35,8 @@ def can_confirm_standing(union: SpjUnion) -> bool:
             return False
     elif standing.inclusive if standing.replaced else standing.nulls:
         return False
+    if standing.ever and (standing.distinct or standing.groups is not None):
+        return False  # what a suffix brings may be ended by it
     if union.ends or union.begins or union.blocks or union.statics or union.aggregation:
         return False
     groups = standing.groups
@@ -122,6 +124,8 @@ def _read_suffix(
                 continue
             (of,) = used or {_NOBODY}
             keys[shown, key, of] = keys.get((shown, key, of), 0) + count
+    if standing.ever and early:
+        return None  # what the suffix brings would follow from it
     for (shown, key, of), count in keys.items():
         # a row that ends those before it does not end itself
         own = standing.ender is None or standing.replaced

@@ -48,10 +48,6 @@ def test_read(text: str, latest: tuple[str, ...]) -> None:
         (f"SELECT g FROM s QUALIFY {NUMBERED} = 1", "several rows of one timestamp"),
         ("SELECT a FROM s QUALIFY RANK() OVER (ORDER BY ts DESC) = 1", "the latest row of all"),
         (
-            f"SELECT g FROM s WHERE {WINDOW} QUALIFY RANK() OVER {DESC.replace('h', 'g')} = 1",
-            "NOW() beside the latest",
-        ),
-        (
             f"SELECT h, MAX_BY(a, ts) AS v FROM s WHERE {WINDOW} GROUP BY h",
             "NOW() beside the latest",
         ),

@@ -181,7 +181,6 @@ def test_parts_that_make_none(text: str) -> None:
         ("SELECT sensor FROM reading EXCEPT ALL SELECT id FROM sensor", "EXCEPT ALL"),
         ("SELECT sensor, level FROM reading EXCEPT SELECT id FROM sensor", "2 and 1 columns"),
         ("SELECT * FROM reading EXCEPT SELECT * FROM reading", "write columns by name"),
-        ("SELECT sensor FROM reading EXCEPT SELECT sensor FROM reading", "is never final"),
         (
             "SELECT 1 FROM reading WHERE EXISTS (SELECT 1 FROM reading) EXCEPT SELECT 1 FROM other",
             "reading is two tables",

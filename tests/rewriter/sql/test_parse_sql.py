@@ -120,7 +120,7 @@ def test_same_results(sql: str, catalog: Catalog) -> None:
         ("SELECT y, count(*) FROM a\nGROUP BY x", 1, "y neither grouped nor aggregated"),
         ("SELECT count(*) FROM a GROUP BY x", 1, "GROUP BY x that is not selected"),
         ("SELECT x, min(DISTINCT y, x) FROM a GROUP BY x", 1, "MIN"),
-        ("SELECT skewness(x) FROM a", 1, "SKEWNESS"),
+        ("SELECT skewness(x) FROM a", 1, "skewness(x)"),
         ("SELECT count(*) AS n, sum(x) AS n FROM a", 1, "two columns called n"),
         ("SELECT x, count(*) FROM a GROUP BY ROLLUP (x)", 1, "GROUP BY of several groupings"),
         ("SELECT x, count(*) FROM a GROUP BY x HAVING count(*) < 3", 1, "HAVING"),
