@@ -74,23 +74,24 @@ class Guessed:
     reasons: tuple[tuple[str, str], ...]
 
 
-def guess_tables(samples: "list[Sample]") -> Guessed:
+def guess_tables(samples: "list[Sample]", static: frozenset[str] = frozenset()) -> Guessed:
     """A catalog of tables: those with a time that goes on are streams, in steps of a microsecond;
     columns that tell the sampled rows of others apart are their keys. Where there is no such table,
     years that go on will do, and else times in any order.
 
     Args:
         samples: of the tables.
+        static: the names of those that are no streams.
     """
     parted = [one for sample in samples for one in _part(sample)]
     for ways in (_STRICT, _BY_YEAR, _IN_ANY_ORDER, _WITH_GAPS):
-        guessed = _guess(parted, ways)
+        guessed = _guess(parted, ways, static)
         if guessed.catalog.streams:
             break
     return guessed
 
 
-def _guess(samples: "list[Sample]", ways: "_Ways") -> Guessed:
+def _guess(samples: "list[Sample]", ways: "_Ways", static: frozenset[str]) -> Guessed:
     streams: dict[str, Stream] = {}
     relations: dict[str, Relation] = {}
     reasons = []
@@ -107,7 +108,7 @@ def _guess(samples: "list[Sample]", ways: "_Ways") -> Guessed:
             streams[sample.name] = _guess_changes(sample, sample.changes, source)
             reasons.append((sample.name, f"its lines are changes, each with {sample.changes.time}"))
             continue
-        found = _find_placed(sample, ways)
+        found = None if sample.name in static else _find_placed(sample, ways)
         if found is None:
             columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types)
             others = {n.lower() for s in samples if s is not sample for n, _ in s.types}
