@@ -25,7 +25,7 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.mappings.model.parse_duration import UNITS_US
 from ontoweir.scaffold.find_envelope import Changes
 from ontoweir.scaffold.flatten_rows import make_name
-from ontoweir.scaffold.read_sample import Sample
+from ontoweir.scaffold.read_sample import Sample, read_further
 from ontoweir.scaffold.texts.find_zone import find_zone
 from ontoweir.scaffold.times.drop_odd import drop_odd
 
@@ -264,11 +264,14 @@ def _place_zone(
     aware = aware or any(_ZONED.search(text) for text in texts) or "%z" in plain.format
     if aware or plain.format.startswith("epoch") or sample.format not in _IN_ZONES:
         return time, written, why
+    rows = read_further(sample, plain.columns)
+    columns = [rows.column(name) for name in plain.columns]
     if written is None:
-        times, _ = decode_times(columns[0])
+        times, timed = decode_times(columns[0])
+        times = times[timed]
     else:
         read, _ = read_times(columns, plain)
-        times = read.to_numpy()
+        times = read.drop_null().to_numpy()
     seen = find_zone(times)
     if seen is None:
         return time, written, why
