@@ -1,4 +1,4 @@
-"""Formulas of bounds leave out columns that have one value, such as the names that UNPIVOT makes."""
+"""Formulas of bounds leave out columns of one value, such as the names that UNPIVOT makes."""
 
 import pytest
 

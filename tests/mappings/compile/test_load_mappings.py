@@ -53,7 +53,7 @@ TRAFFIC = """<#T> rr:logicalTable [ rr:tableName "traffic" ] ;
 
 
 def test_what_is_only_a_type_may_be_called_anything(tmp_path: Path) -> None:
-    """Published mappings have `a rr:Subject`: types say nothing. Twins: the cases of wrong terms."""
+    """Published mappings have `a rr:Subject`: types say nothing. Twins: wrong terms."""
     plain = load(tmp_path, SENSOR + ".")
     typed = SENSOR.replace("rr:template", "a rr:Subject ; rr:template")
     assert load(tmp_path, typed + ".") == plain
