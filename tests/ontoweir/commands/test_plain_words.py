@@ -30,6 +30,7 @@ CASES = {
         "cannot read the mapping: No such file or directory;",
     ),
     "nobody answers": ("init new --from http://127.0.0.1:1/x.csv", "read: Connection refused;"),
+    "no broker": ("init new --from mqtt://127.0.0.1:1/x", "connected to: Connection refused; "),
     "an ontology elsewhere": (
         "init new --from d.csv --ontology http://127.0.0.1:1/o.ttl",
         "http://127.0.0.1:1/o.ttl is a URL;",
