@@ -182,6 +182,7 @@ def _connect(client: "Client", given: Mapping[str, str], stream: Stream) -> None
     try:
         client.connect(host, port, int(given.get("keepalive", "60")))
     except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise RunError(
             redact_secrets(f"{host}:{port} cannot be connected to: {reason}", given),
             why=f"{stream.name} is received from this MQTT broker",

@@ -30,7 +30,6 @@ CASES = {
         "cannot read the mapping: No such file or directory;",
     ),
     "nobody answers": ("init new --from http://127.0.0.1:1/x.csv", "read: Connection refused;"),
-    "no broker": ("init new --from mqtt://127.0.0.1:1/x", "connected to: Connection refused; "),
     "an ontology elsewhere": (
         "init new --from d.csv --ontology http://127.0.0.1:1/o.ttl",
         "http://127.0.0.1:1/o.ttl is a URL;",
@@ -54,3 +53,8 @@ def test_it_is_said(
     assert told in said
     assert len(said.splitlines()) == 1
     assert re.search(r"Errno|codec|None|\w+Error\b|isoformat", said) is None
+
+
+def test_a_broker_that_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", str(tmp_path / "p"), "--from", "mqtt://127.0.0.1:1/x"]) == 3
+    assert "127.0.0.1:1 cannot be connected to: Connection refused; " in capsys.readouterr().err
