@@ -109,6 +109,18 @@ def test_the_zone_of_a_wide_table(run: Run, tmp_path: Path, odd: bool) -> None:
     catalog = (tmp_path / "p" / "ontoweir.toml").read_text()
     assert tomllib.loads(catalog)["streams"]["wide"]["timestamp"]["zone"] == "Europe/Berlin"
     assert "2026-03-29 02:00 to 03:00 has no row" in catalog
+    texts = {q.name: q.read_text() for q in (tmp_path / "p" / "queries").iterdir()}
+    assert '"P1D"^^xsd:dayTimeDuration, "Europe/Berlin")' in texts["wide-by-day.rq"]
+    shown = run("show", "wide-by-day", tmp_path / "p", "--format", "jsonl", "--limit", "0", "-q")
+    days = [json.loads(line) for line in shown.out.splitlines()]
+    counts = Counter(f"{m:%Y-%m-%d}" for m in moments)  # 23 on the day of the change
+    assert len(days) in (len(counts) - 1, len(counts))
+    for day in days:
+        local = datetime.fromisoformat(day["day"]).astimezone(clock)
+        assert (local.hour, day["rows"]) == (0, counts[f"{local:%Y-%m-%d}"])
+    for name, text in texts.items():
+        if "date_trunc" in text:
+            assert "date_trunc('day', zeit, 'Europe/Berlin')" in text, name
 
 
 def test_of_several_zones_none_is_taken(run: Run, tmp_path: Path) -> None:
