@@ -52,9 +52,7 @@ def write_queries(
     each = shown if subject.entity is None or _comes_again(measured, subject.entity) else ""
     row = f"?row a {kind}{about}"
     width, unit = _bucket(measured)
-    zone = _zone_of(stream, unit)
-    days = f', "{zone}"' if zone else ""
-    grouped = f"(ow:tumble(?t, {width}{days}) AS ?{unit})"
+    grouped = f"({_tumble(stream, width, unit)} AS ?{unit})"
     if subject.value is not None:
         of = terms.show(terms.columns[stream.name, subject.value].iri)
         value, limit = f" ; {of} ?value", _middle(measured, subject.value)
@@ -147,6 +145,13 @@ def _ask_alike(stream: Stream, name: str, unit: str) -> Iterator[tuple[str, str]
                 f"GROUP BY which, {_truncate(stream, unit)}\n"
             ),
         )
+
+
+def _tumble(stream: Stream, width: str, unit: str) -> str:
+    """When the bucket of a time begins, in SPARQL."""
+    zone = _zone_of(stream, unit)
+    days = f', "{zone}"' if zone else ""
+    return f"ow:tumble(?t, {width}{days})"
 
 
 def _truncate(stream: Stream, unit: str) -> str:
