@@ -264,7 +264,7 @@ def _find_file(path: Path) -> Path:
     if not files:
         there = path.exists()
         raise UsageError(
-            f"{path} is no file of data" if there else f"there is no {path}",
+            "it is no file of data" if there else f"there is no {path}",
             why="tables are files called .csv, .tsv, .txt, .parquet, .jsonl, .arrow or .avro, "
             "folders of such, or of Delta or Iceberg; text may be packed as .gz, .bz2 or .zst; "
             "or points in InfluxDB's line protocol, or columns parted by blanks below their names",
