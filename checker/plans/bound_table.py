@@ -267,7 +267,8 @@ def _product(factors: Sequence[Factor]) -> Bound:
     rows: int | None = 1
     for f in factors:
         rows = None if rows is None or f.size is None else rows * f.size
-    texts = [f.formula for f in factors]
+    several = [f for f in factors if f.size != 1 or not f.formula.startswith("|")]
+    texts = [f.formula for f in several or factors]
     if len(texts) > 1:
         texts = [f"({text})" if " " in text else text for text in texts]
     return Bound(rows, " · ".join(texts))

@@ -234,9 +234,11 @@ def _refuse_streams(
         why="its triples would hold at two timestamps"
         if two
         else "its triples hold at the stream's timestamps",
-        fix="map each stream by itself and join them in the query"
+        fix="map each stream by itself and join them in the query; or declare in [relations] "
+        "the one whose rows always hold"
         if two
-        else "turn it round: put the reference into the stream's triples map",
+        else "turn it round: put the reference into the stream's triples map; or declare it in "
+        "[relations], if its rows always hold",
         at=at,
     )
 

@@ -130,8 +130,10 @@ def _parse(shown: str, text: str) -> Graph:
 
 
 def _find_wrong(shown: str, text: str, graph: Graph) -> Iterator[tuple[str, MappingError]]:
-    """IRIs with characters that no IRI has, which rdflib lets pass; then unknown R2RML terms."""
-    from rdflib import URIRef
+    """IRIs with characters that no IRI has, which rdflib lets pass; then unknown R2RML terms, but
+    for what is only called the type of something: types are found by what else is said of it, and
+    published mappings have `a rr:Subject`, which R2RML has not."""
+    from rdflib import RDF, URIRef
 
     iris = sorted(str(t) for t in set(chain.from_iterable(graph)) if isinstance(t, URIRef))
     for iri in iris:
@@ -147,7 +149,8 @@ def _find_wrong(shown: str, text: str, graph: Graph) -> Iterator[tuple[str, Mapp
                     source=Source(shown, line),
                 ),
             )
-    for iri in iris:
+    used = {t for s, p, o in graph for t in ((s, p) if p == RDF.type else (s, p, o))}
+    for iri in sorted(str(t) for t in used if isinstance(t, URIRef)):
         name = iri.removeprefix(RR)
         if name != iri and name not in _TERMS:
             yield (

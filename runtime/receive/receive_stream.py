@@ -182,8 +182,9 @@ def _connect(client: "Client", given: Mapping[str, str], stream: Stream) -> None
     try:
         client.connect(host, port, int(given.get("keepalive", "60")))
     except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise RunError(
-            redact_secrets(f"{host}:{port} cannot be connected to: {error}", given),
+            redact_secrets(f"{host}:{port} cannot be connected to: {reason}", given),
             why=f"{stream.name} is received from this MQTT broker",
             fix="start it, or correct host, port and tls among the options of its source",
             source=stream.source,

@@ -30,16 +30,17 @@ import org.apache.hadoop.fs.permission.FsPermission;
  * are listed when nothing has changed for SETTLE, and listed again if one changes meanwhile. What is
  * moved into several folders together so comes together, not half of it in a micro-batch of its own.
  * A folder that has not changed is not listed again for RENEW. Of the checkpoint (the setting
- * CHECKPOINT), whose folders change with every micro-batch, every call is a listing.
+ * CHECKPOINT), whose folders change with every micro-batch, every call is a listing. What a round
+ * has found is used for as long as the setting AHEAD says, in milliseconds.
  *
  * <p>Built by .ci/build_jar.sh into runtime/spark/local_files.jar.
  */
 public class LocalFiles extends RawLocalFileSystem {
-  private static final String CHECKPOINT = "ontoweir.checkpoint";
+  private static final String CHECKPOINT = "ontoweir.checkpoint", AHEAD = "ontoweir.ahead";
   private static final long PAUSE = 500, LOOK = 15, BUSY = 1000; // milliseconds
   private static final long SHORT = 20, IDLE = 15; // milliseconds
   private static final long SETTLE = 3, RENEW = 500, TICK = 20, LONG_TICK = 2500; // milliseconds
-  private static final long AHEAD = 100, FORGET = 10000; // milliseconds
+  private static final long SOON = 100, FORGET = 100; // milliseconds; so many times as long
   private static final int OFTEN = 20, AGAIN = 3, MANY = 1000, ROUNDS = 3, TURNS = 2, LARGE = 20000;
 
   /** When a folder was changed last, how often it was listed since, and when that was noticed. */
@@ -68,11 +69,13 @@ public class LocalFiles extends RawLocalFileSystem {
   private static final ThreadLocal<Map<String, Seen>> FOLDERS =
       ThreadLocal.withInitial(HashMap::new);
   private String checkpoint = "";
+  private long ahead = SOON;
 
   @Override
   public void initialize(URI place, Configuration settings) throws IOException {
     super.initialize(place, settings);
     checkpoint = settings.get(CHECKPOINT, "");
+    ahead = settings.getLong(AHEAD, SOON);
   }
 
   @Override
@@ -159,7 +162,7 @@ public class LocalFiles extends RawLocalFileSystem {
 
   /** List all folders that have been listed before and have changed, as at one moment. */
   private void renew(Map<String, Seen> folders) {
-    long old = System.currentTimeMillis() - FORGET;
+    long old = System.currentTimeMillis() - FORGET * ahead;
     folders.values().removeIf(seen -> seen.asked < old);
     for (int round = 0; round < TURNS; round++) {
       Map<String, Long> times = look(folders);
@@ -190,7 +193,7 @@ public class LocalFiles extends RawLocalFileSystem {
       if (!seen.isHeld(modified, now)) {
         list(seen, modified);
       }
-      seen.next = seen.held == null ? 0 : now + AHEAD;
+      seen.next = seen.held == null ? 0 : now + ahead;
     } catch (IOException gone) {
       seen.held = null; // who asks for it finds out
     }

@@ -171,10 +171,9 @@ def add_emit(command: argparse.ArgumentParser) -> None:
 
 def row_count(text: str) -> int:
     """A positive number of rows."""
-    rows = int(text)
-    if rows < 1:
-        raise ValueError
-    return rows
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
 
 
 def _duration(text: str) -> int:

@@ -25,7 +25,7 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.mappings.model.parse_duration import UNITS_US
 from ontoweir.scaffold.find_envelope import Changes
 from ontoweir.scaffold.flatten_rows import make_name
-from ontoweir.scaffold.read_sample import Sample
+from ontoweir.scaffold.read_sample import Sample, read_further
 from ontoweir.scaffold.texts.find_zone import find_zone
 from ontoweir.scaffold.times.drop_odd import drop_odd
 
@@ -74,23 +74,24 @@ class Guessed:
     reasons: tuple[tuple[str, str], ...]
 
 
-def guess_tables(samples: "list[Sample]") -> Guessed:
+def guess_tables(samples: "list[Sample]", static: frozenset[str] = frozenset()) -> Guessed:
     """A catalog of tables: those with a time that goes on are streams, in steps of a microsecond;
     columns that tell the sampled rows of others apart are their keys. Where there is no such table,
     years that go on will do, and else times in any order.
 
     Args:
         samples: of the tables.
+        static: the names of those that are no streams.
     """
     parted = [one for sample in samples for one in _part(sample)]
     for ways in (_STRICT, _BY_YEAR, _IN_ANY_ORDER, _WITH_GAPS):
-        guessed = _guess(parted, ways)
+        guessed = _guess(parted, ways, static)
         if guessed.catalog.streams:
             break
     return guessed
 
 
-def _guess(samples: "list[Sample]", ways: "_Ways") -> Guessed:
+def _guess(samples: "list[Sample]", ways: "_Ways", static: frozenset[str]) -> Guessed:
     streams: dict[str, Stream] = {}
     relations: dict[str, Relation] = {}
     reasons = []
@@ -107,7 +108,7 @@ def _guess(samples: "list[Sample]", ways: "_Ways") -> Guessed:
             streams[sample.name] = _guess_changes(sample, sample.changes, source)
             reasons.append((sample.name, f"its lines are changes, each with {sample.changes.time}"))
             continue
-        found = _find_placed(sample, ways)
+        found = None if sample.name in static else _find_placed(sample, ways)
         if found is None:
             columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types)
             others = {n.lower() for s in samples if s is not sample for n, _ in s.types}
@@ -263,11 +264,14 @@ def _place_zone(
     aware = aware or any(_ZONED.search(text) for text in texts) or "%z" in plain.format
     if aware or plain.format.startswith("epoch") or sample.format not in _IN_ZONES:
         return time, written, why
+    rows = read_further(sample, plain.columns)
+    columns = [rows.column(name) for name in plain.columns]
     if written is None:
-        times, _ = decode_times(columns[0])
+        times, timed = decode_times(columns[0])
+        times = times[timed]
     else:
         read, _ = read_times(columns, plain)
-        times = read.to_numpy()
+        times = read.drop_null().to_numpy()
     seen = find_zone(times)
     if seen is None:
         return time, written, why

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ontoweir.errors import OntoweirError, UsageError
+from ontoweir.errors import OntoweirError, Source, UsageError
 from ontoweir.mappings.model.catalog import FloatType, IntType
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.language_of import language_of_text
@@ -73,7 +73,8 @@ class Given:
     """What a project is made of: `data`: paths, URLs, and `-` for standard input; its `name`; an
     ontology (None: none), and who says which of its terms are taken; `listening`: how long, to
     topics of MQTT; `spark`: settings of Spark, where a source needs it; `names`: of the columns of
-    CSV without a header, by the table's name, or of the only one by ""."""
+    CSV without a header, by the table's name, or of the only one by ""; `static`: tables that are
+    no streams."""
 
     data: Sequence[str]
     name: str
@@ -82,6 +83,7 @@ class Given:
     listening: Listening = field(default_factory=Listening)
     spark: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    static: frozenset[str] = frozenset()
 
 
 def make_scaffold(given: Given) -> Scaffold:
@@ -142,7 +144,7 @@ def _mark_declared(catalog: str) -> str:
         ("# seen: no data yet", "# a guess"),
         (" goes on from row to row: it is declared as a timestamp", " is declared as a timestamp"),
         (" goes on from row to row: it has a watermark", " has a watermark"),
-        ("no column of it is a time that goes on", "no column of it is a timestamp"),
+        ("no column of it is taken for a time that goes on", "no column of it is a timestamp"),
     ):
         catalog = catalog.replace(seen, declared)
     return catalog
@@ -187,7 +189,14 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaff
             why="a table is called after its file",
             fix="rename one of the files",
         )
-    guessed = guess_tables(samples)
+    for name in sorted(given.static - {*names}):
+        raise UsageError(
+            f"--static is of a table {name!r}, which there is not",
+            why=f"tables are called after their files: {', '.join(names)}",
+            fix="name one of these",
+            source=Source("--static"),
+        )
+    guessed = guess_tables(samples, given.static)
     left_out = tuple(f"{s.name}.{column}" for s in samples for column in s.left_out)
     if not guessed.catalog.streams:
         odd = find_odd_times(samples)

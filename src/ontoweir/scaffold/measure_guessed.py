@@ -11,6 +11,7 @@ from ontoweir.mappings.model.catalog import (
     Column,
     DecimalType,
     IntType,
+    Reference,
     Stream,
     StringType,
 )
@@ -39,7 +40,7 @@ from ontoweir.measuring.propose_declarations import (
 )
 from ontoweir.scaffold.mend_types import mend_types
 from ontoweir.scaffold.terms.describe_stream import find_own_id, names_thing
-from ontoweir.scaffold.terms.name_terms import names_rows
+from ontoweir.scaffold.terms.name_terms import class_of, names_rows, without_id
 
 if TYPE_CHECKING:
     from ontoweir.runtime.measure.measured import MeasuredStream
@@ -106,6 +107,7 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
         made = (p for p in propose_declarations(stream, found[name]) if not p.asked)
         proposed = [p for p in made if _is_safe(p) and not _is_chance(p.declared, stream)]
         proposed = [p for p in proposed if not _may_repeat(p.declared, stream, found[name])]
+        proposed = _leave_named(proposed, stream)
         if stream.data.sort:
             proposed = [p for p in proposed if not isinstance(p.declared, SetLateness)]
         keys = [p for p in proposed if isinstance(p.declared, AddKey)]
@@ -253,6 +255,29 @@ def _is_chance(declared: Declared, stream: Stream) -> bool:
             return whole and not names_rows(name, made.relation, to)
         case _:
             return False
+
+
+def _leave_named(proposed: list[Proposed], stream: Stream) -> list[Proposed]:
+    """The same, of references of a column to several relations only those to what it is called
+    after: `study_id` is of `studies`, not of `study_directions`. And none of what rows of the
+    stream are called by: a trial's `trial_id` does not refer to the `trial_values` that it has."""
+    named: dict[str, set[str]] = {}
+    for one in proposed:
+        match one.declared:
+            case AddReference(reference=Reference(columns=(column,), relation=relation)):
+                kind, own = class_of(without_id(column)), class_of(stream.name)
+                if kind == own or kind == class_of(relation):
+                    found = named.setdefault(column, set())
+                    found |= {relation} if kind == class_of(relation) else set()
+            case _:
+                pass
+    return [
+        one
+        for one in proposed
+        if not isinstance(one.declared, AddReference)
+        or one.declared.reference.relation
+        in named.get(one.declared.reference.columns[0], {one.declared.reference.relation})
+    ]
 
 
 def _may_repeat(declared: Declared, stream: Stream, measured: "MeasuredStream") -> bool:

@@ -25,13 +25,15 @@ from ontoweir.scaffold.find_envelope import Changes, find_envelope
 from ontoweir.scaffold.flatten_rows import count_empty, flatten_rows, make_name
 from ontoweir.scaffold.sniff_csv import Sniffed, sniff_csv
 from ontoweir.scaffold.texts.find_preamble import LeftOut
-from ontoweir.scaffold.texts.read_cells import CsvForm, is_plain, read_cells
+from ontoweir.scaffold.texts.read_cells import CsvForm, is_plain, read_cells, read_more
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS = 50_000
 """So many rows are looked at."""
+_FURTHER = 600_000
+"""So many are where one column is: a year of minutes."""
 _FORMATS: Mapping[str, FileFormat] = {**FORMATS, ".tsv": "csv", ".tab": "csv", ".txt": "csv"}
 _PACKED = (".gz", ".bz2", ".zst")
 _TIMES = frozenset(("date", "dt", "ds", "day", "year", "month", "week", "hour", "minute"))
@@ -52,7 +54,8 @@ class Sample:
     lines, by column, the names that lead to what is nested; `unnest`: to an array of objects;
     `changes`: of messages that say how a table changes; `outer`: the lines themselves, without the
     array, where these have values of their own; `no_rows`: lines of CSV that are not read; `mqtt`:
-    where messages come from, and `received`, the column of when one came."""
+    where messages come from, and `received`, the column of when one came; `cells`: how the first
+    file of CSV is written."""
 
     name: str
     path: Path
@@ -68,6 +71,17 @@ class Sample:
     mqtt: Options = ()
     received: str | None = None
     no_rows: LeftOut = field(default_factory=LeftOut)
+    cells: tuple[Path, CsvForm] | None = None
+
+
+def read_further(sample: Sample, names: Sequence[str]) -> "pa.Table":
+    """Some columns, of CSV in more rows than the sample has, if these are as its own are."""
+    rows = sample.rows.select(list(dict.fromkeys(names)))
+    if sample.cells is None or not rows.num_rows:
+        return rows
+    file, form = sample.cells
+    found = read_more(file, form, {f.name: f.type for f in rows.schema})
+    return rows if found is None else found
 
 
 def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
@@ -123,7 +137,10 @@ def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
     place = path.absolute()
     made = Sample(name, place, reader, options, rows, known, left_out, nested, unnest, changes)
-    return replace(made, outer=outer, no_rows=LeftOut() if sniffed is None else sniffed.left_out)
+    if sniffed is None:
+        return replace(made, outer=outer)
+    cells = (file, CsvForm(sniffed.names, sniffed.dialect, _FURTHER))
+    return replace(made, outer=outer, no_rows=sniffed.left_out, cells=cells)
 
 
 def _refuse_names(path: Path, form: str, names: Sequence[str]) -> None:
@@ -247,7 +264,7 @@ def _find_file(path: Path) -> Path:
     if not files:
         there = path.exists()
         raise UsageError(
-            f"{path} is no file of data" if there else f"there is no {path}",
+            "it is no file of data" if there else f"there is no {path}",
             why="tables are files called .csv, .tsv, .txt, .parquet, .jsonl, .arrow or .avro, "
             "folders of such, or of Delta or Iceberg; text may be packed as .gz, .bz2 or .zst; "
             "or points in InfluxDB's line protocol, or columns parted by blanks below their names",

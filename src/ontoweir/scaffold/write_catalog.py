@@ -186,7 +186,7 @@ def _describe_nulls(stream: Stream, measured: "MeasuredStream | None") -> Iterat
 
 
 def _relation(relation: Relation, null: Mapping[str, str]) -> Iterator[str]:
-    yield "# A static relation: no column of it is a time that goes on."
+    yield "# A static relation: no column of it is taken for a time that goes on."
     yield f"[relations.{relation.name}]"
     yield from _source(relation.data, relation.name)
     if relation.keys:

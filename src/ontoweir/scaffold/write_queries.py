@@ -52,7 +52,7 @@ def write_queries(
     each = shown if subject.entity is None or _comes_again(measured, subject.entity) else ""
     row = f"?row a {kind}{about}"
     width, unit = _bucket(measured)
-    grouped = f"(ow:tumble(?t, {width}) AS ?{unit})"
+    grouped = f"({_tumble(stream, width, unit)} AS ?{unit})"
     if subject.value is not None:
         of = terms.show(terms.columns[stream.name, subject.value].iri)
         value, limit = f" ; {of} ?value", _middle(measured, subject.value)
@@ -119,14 +119,14 @@ def _ask_columns(
     nothing, between which values one lies."""
     yield from _ask_alike(stream, name, unit)
     if subject.entity is None and subject.value is not None:
-        time, value = _name(stream.timestamp), _name(subject.value)
+        value = _name(subject.value)
         yield (
             f"{name}-range",
             (
                 f"-- The least and the greatest value, {unit} by {unit} (SQL, over the tables).\n"
-                f"SELECT date_trunc('{unit}', {time}) AS since,\n"
+                f"SELECT {_truncate(stream, unit)} AS since,\n"
                 f"  MIN({value}) AS least, MAX({value}) AS greatest\n"
-                f"FROM {_name(stream.name)}\nGROUP BY date_trunc('{unit}', {time})\n"
+                f"FROM {_name(stream.name)}\nGROUP BY {_truncate(stream, unit)}\n"
             ),
         )
 
@@ -134,17 +134,37 @@ def _ask_columns(
 def _ask_alike(stream: Stream, name: str, unit: str) -> Iterator[tuple[str, str]]:
     """The averages of columns that are alike, if there are such."""
     alike = _list_alike(stream)
-    time, listed = _name(stream.timestamp), ", ".join(map(_name, alike))
+    listed = ", ".join(map(_name, alike))
     if alike:
         yield (
             f"{name}-of-each-column",
             (
                 f"-- Averages of columns that are alike, {unit} by {unit} (SQL, over the tables).\n"
-                f"SELECT which, date_trunc('{unit}', {time}) AS {unit}, AVG(value) AS average\n"
+                f"SELECT which, {_truncate(stream, unit)} AS {unit}, AVG(value) AS average\n"
                 f"FROM {_name(stream.name)} UNPIVOT (value FOR which IN ({listed}))\n"
-                f"GROUP BY which, date_trunc('{unit}', {time})\n"
+                f"GROUP BY which, {_truncate(stream, unit)}\n"
             ),
         )
+
+
+def _tumble(stream: Stream, width: str, unit: str) -> str:
+    """When the bucket of a time begins, in SPARQL."""
+    zone = _zone_of(stream, unit)
+    days = f', "{zone}"' if zone else ""
+    return f"ow:tumble(?t, {width}{days})"
+
+
+def _truncate(stream: Stream, unit: str) -> str:
+    """When the bucket of a row begins, in SQL."""
+    zone = _zone_of(stream, unit)
+    days = f", '{zone}'" if zone else ""
+    return f"date_trunc('{unit}', {_name(stream.timestamp)}{days})"
+
+
+def _zone_of(stream: Stream, unit: str) -> str:
+    """The zone whose days, months and years a stream's buckets are (empty: those of UTC)."""
+    zone = None if stream.written is None else stream.written.zone
+    return zone if zone is not None and unit in ("day", "month", "year") else ""
 
 
 def _list_alike(stream: Stream) -> list[str]:

@@ -52,6 +52,13 @@ TRAFFIC = """<#T> rr:logicalTable [ rr:tableName "traffic" ] ;
 """
 
 
+def test_what_is_only_a_type_may_be_called_anything(tmp_path: Path) -> None:
+    """Published mappings have `a rr:Subject`: types say nothing. Twins: wrong terms."""
+    plain = load(tmp_path, SENSOR + ".")
+    typed = SENSOR.replace("rr:template", "a rr:Subject ; rr:template")
+    assert load(tmp_path, typed + ".") == plain
+
+
 def test_table_classes_and_natural_datatypes(tmp_path: Path) -> None:
     found = load(
         tmp_path,
@@ -134,6 +141,8 @@ def query(sql: str) -> str:
             "a graph named by the timestamp ts",
         ),
         (SENSOR.replace("rr:template", "rr:templat"), 5, "unknown R2RML term rr:templat"),
+        (SENSOR.replace("rr:template", "a rr:Subjekt ; rr:templat"), 5, "R2RML term rr:templat"),
+        (SENSOR.replace("rr:template", "rr:termType rr:Iri ; rr:template"), 5, "rr:Iri; "),
         (SENSOR + "rr:predicateObjectMap [ rr:predicate :p ] ;", 4, "without object"),
         (
             TRAFFIC

@@ -138,9 +138,11 @@ def test_what_has_a_colour_is_read_on_light_and_dark_pages(tmp_path: Path) -> No
         answers = project.replay("SELECT ts, x FROM s")
     shown = answers._repr_html_()
     assert "1 of 25 tuples" in shown
-    shown += open_project(TRAFFIC).check()._repr_html_()
+    verdicts = open_project(TRAFFIC).check()
+    assert isinstance(verdicts, Verdicts)
+    shown += verdicts._repr_html_()
     styles = re.findall('style="([^"]*color[^"]*)"', shown)
-    assert len(styles) > len(open_project(TRAFFIC).queries)
+    assert len(styles) > len(verdicts)
     for style in styles:
         said = dict(one.split(": ") for one in style.split("; "))
         dark, light = sorted(_luminance(said[name]) for name in ("color", "background"))

@@ -268,3 +268,19 @@ def test_json_of_what_is_told(run: Run, example: Path, tmp_path: Path) -> None:
     assert run("register", example, "--query", BOUNDED, *registry).code == 0
     dropped = run("drop", BOUNDED, *registry, "--project", example, "--format", "json")
     assert json.loads(dropped.out) == {"name": BOUNDED, "dropped": True, "purged": False}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["show", "q", "--limit", "x"], "argument --limit: 'x' is not a whole number; "),
+        (["init", "d", "--listen", "1,5"], "argument --listen: '1,5' is not a number; "),
+        (["run", "--parts", "0"], "argument --parts: '0' is not a whole number above 0; "),
+        (["run", "--parts", "two"], "argument --parts: 'two' is not a whole number above 0; "),
+    ],
+)
+def test_wrong_numbers_are_told_without_a_type_of_python(
+    run: Run, given: list[str], said: str
+) -> None:
+    ran = run(*given)
+    assert (ran.code, said in ran.err, "value" in ran.err) == (2, True, False), ran.err

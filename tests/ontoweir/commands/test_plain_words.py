@@ -53,3 +53,8 @@ def test_it_is_said(
     assert told in said
     assert len(said.splitlines()) == 1
     assert re.search(r"Errno|codec|None|\w+Error\b|isoformat", said) is None
+
+
+def test_a_broker_that_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", str(tmp_path / "p"), "--from", "mqtt://127.0.0.1:1/x"]) == 3
+    assert "127.0.0.1:1 cannot be connected to: Connection refused; " in capsys.readouterr().err

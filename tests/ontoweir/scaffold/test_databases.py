@@ -34,3 +34,29 @@ def test_references_are_called_after_what_they_name(run: Run, tmp_path: Path) ->
     for stream in held["streams"].values():
         assert [r["relation"] for r in stream["references"]] == ["customers"]
     assert run("check", tmp_path / "p", "--data").code == 0
+
+
+def test_of_references_those_that_columns_are_called_after(run: Run, tmp_path: Path) -> None:
+    """What a trial has refers to it, and not the other way round, however the numbers lie."""
+    file = tmp_path / "study.db"
+    with closing(sqlite3.connect(file)) as opened, opened:
+        opened.execute("CREATE TABLE studies (study_id INTEGER PRIMARY KEY, name TEXT)")
+        opened.execute("CREATE TABLE study_directions (id INTEGER, study_id INTEGER PRIMARY KEY)")
+        opened.execute("CREATE TABLE trials (trial_id INTEGER, study_id INTEGER, begun TEXT)")
+        opened.execute("CREATE TABLE trial_values (trial_id INTEGER PRIMARY KEY, value REAL)")
+        opened.execute("CREATE TABLE machines (machine_id INTEGER PRIMARY KEY, name TEXT)")
+        opened.executemany("INSERT INTO studies VALUES (?, ?)", [(1, "one"), (2, "two")])
+        opened.executemany("INSERT INTO study_directions VALUES (?, ?)", [(1, 1), (2, 2)])
+        trials = [(n, n % 2 + 1, f"2026-01-05T08:{n:02}:00Z") for n in range(1, 60)]
+        opened.executemany("INSERT INTO trials VALUES (?, ?, ?)", trials)
+        opened.executemany(
+            "INSERT INTO trial_values VALUES (?, ?)", [(n, n / 2) for n in range(99)]
+        )
+    assert run("init", tmp_path / "p", "--from", file).code == 0
+    catalog = tomllib.loads((tmp_path / "p" / "ontoweir.toml").read_text())
+    assert catalog["streams"]["trials"]["references"] == [
+        {"columns": ["study_id"], "relation": "studies", "to": ["study_id"]}
+    ]
+    mapping = (tmp_path / "p" / "mapping.r2rml.ttl").read_text()
+    assert "ofStudy" in mapping
+    assert "ofTrialValue" not in mapping

@@ -76,3 +76,27 @@ def test_bytes_that_are_no_text(run: Run, tmp_path: Path) -> None:
     told = run("init", tmp_path / "p", "--from", tmp_path / "a.csv")
     assert told.code == 2
     assert "cannot be read" in told.err
+
+
+def test_a_table_of_begins_and_ends_may_be_static(run: Run, tmp_path: Path) -> None:
+    """As timetables have it (GTFS): a calendar that other tables, and a stream, refer to."""
+    days = [f"c{n},2026-0{n + 1}-01,2026-0{n + 2}-01" for n in range(5)]
+    changes = [f"c{n % 5},2026-03-{n + 1:02},{n % 2}" for n in range(25)]
+    tables = {"calendar": ["service,start_date,end_date", *days], "dates": ["service,date,x"]}
+    tables["dates"] += changes
+    for name, lines in tables.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    given = ["--from", *(tmp_path / f"{name}.csv" for name in tables)]
+    assert "2 streams (calendar, dates)" in run("init", tmp_path / "p", *given).out  # twin
+    made = run("init", tmp_path / "q", *given, "--static", "calendar")
+    assert "1 stream (dates), 1 relation (calendar)" in made.out
+    text = "SELECT end_date FROM dates JOIN calendar ON dates.service = calendar.service"
+    shown = run("show", text, "--project", tmp_path / "q", "--format", "csv", "--limit", "0")
+    assert len(shown.out.splitlines()) == 26
+    for more, said in (
+        ([*given, "--static", "kalender"], "a table 'kalender', which there is not"),
+        (["--static", "calendar"], "--static without --from"),
+        ([*given, "--static", "calendar", "--static", "dates"], "has a time that goes on"),
+    ):
+        ran = run("init", tmp_path / "r", *more)
+        assert (ran.code, said in ran.err) == (2, True), ran.err

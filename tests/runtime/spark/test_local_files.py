@@ -2,7 +2,6 @@
 moment."""
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -18,6 +17,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.spark
 
+_DAY_MS = 86_400_000
 Listed = dict[str, tuple[int, int, bool]]
 """By name: bytes, when it was modified (ms), and whether it is a folder."""
 
@@ -47,12 +47,15 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 class _Files:
-    """The file system, whose checkpoint is `folder/state`."""
+    """The file system, whose checkpoint is `folder/state`; `ahead`: so long, in ms, the listings of
+    a round are used."""
 
-    def __init__(self, java: Any, folder: Path) -> None:
+    def __init__(self, java: Any, folder: Path, ahead: int | None = None) -> None:
         self.java, self.made = java, java.ontoweir.LocalFiles()
         settings = java.org.apache.hadoop.conf.Configuration()
         settings.set("ontoweir.checkpoint", str(folder / "state"))
+        if ahead is not None:
+            settings.setLong("ontoweir.ahead", ahead)
         self.made.initialize(java.java.net.URI("file:///"), settings)
 
     def list(self, folder: Path) -> Listed:
@@ -134,25 +137,34 @@ def test_files_have_the_paths_that_hadoop_writes(java: Any, tmp_path: Path, form
 
 
 def test_folders_are_listed_as_at_one_moment(java: Any, tmp_path: Path) -> None:
-    """What comes after the first of them was listed comes with the next round, of all."""
-    files, (one, other) = _Files(java, tmp_path), (tmp_path / "one", tmp_path / "other")
+    """What comes after the first of them was listed comes with the next round, of all; each listing
+    of a round is used once."""
+    files, (one, other) = _Files(java, tmp_path, _DAY_MS), (tmp_path / "one", tmp_path / "other")
     one.mkdir()
     other.mkdir()
     files.list(one)
     files.list(other)
-    together = 0
     for number in range(20):
-        begun = time.monotonic()
         first = files.list(one)
         (one / f"{number}").touch()
         (other / f"{number}").touch()
         second = files.list(other)
-        if time.monotonic() - begun < 0.08:  # what is known of a folder is used that long
-            together += 1
-            assert len(first) == len(second) == number
+        assert len(first) == len(second) == number
         assert files.list(one) == look(one)
         assert files.list(other) == look(other)
-    assert together
+
+
+def test_what_is_old_is_listed_again(java: Any, tmp_path: Path) -> None:
+    """Twin: where listings of a round are used for no time, the second folder has what is there."""
+    files, (one, other) = _Files(java, tmp_path, 0), (tmp_path / "one", tmp_path / "other")
+    one.mkdir()
+    other.mkdir()
+    files.list(one)
+    files.list(other)
+    for number in range(20):
+        files.list(one)
+        (other / f"{number}").touch()
+        assert files.list(other) == look(other)
 
 
 def test_the_checkpoint_is_always_listed(java: Any, tmp_path: Path) -> None:

@@ -51,6 +51,8 @@ class ArgumentParser(argparse.ArgumentParser):
             )
         near = get_close_matches(wrong[1], re.findall(r"[\w-]+", wrong[2]), n=1) if wrong else []
         asked = f"did you mean {near[0]!r}? See" if near else "see"
+        for kind, said in (("int", "whole number"), ("float", "number")):
+            message = re.sub(f"invalid {kind} value: (.*)", rf"\1 is not a {said}", message)
         raise UsageError(
             f"{self.prog}: {message}",
             why="the arguments do not fit the command",

@@ -60,6 +60,14 @@ def add_init(commands: Any) -> None:
         "there is one",
     )
     init.add_argument(
+        "--static",
+        action="append",
+        default=[],
+        metavar="TABLE",
+        help="a table whose rows always hold, though one of its columns is a time that goes on, "
+        "e.g. calendar; may be repeated",
+    )
+    init.add_argument(
         "--listen",
         type=float,
         default=10.0,
@@ -169,12 +177,13 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
             fix=f"add {needed} FILE, or leave out {option}",
             source=Source(option),
         )
-    if args.names and not args.data:
+    if (args.names or args.static) and not args.data:
+        named = bool(args.names)
         raise UsageError(
-            "--names without --from",
-            why="it names the columns of CSV without a header",
+            f"{'--names' if named else '--static'} without --from",
+            why="it names the columns of CSV without a header" if named else "it names a table",
             fix="add --from FILE",
-            source=Source("--names"),
+            source=Source("--names" if named else "--static"),
         )
     if not args.data:
         return None
@@ -206,7 +215,10 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
     name = folder.absolute().name
     settings = read_pairs("--spark", args.spark)
     names = dict(_read_names(text) for text in args.names)
-    return make_scaffold(Given(args.data, name, vocabulary, accept, listening, settings, names))
+    static = frozenset(args.static)
+    return make_scaffold(
+        Given(args.data, name, vocabulary, accept, listening, settings, names, static)
+    )
 
 
 def _read_names(text: str) -> tuple[str, Sequence[str]]:

@@ -33,10 +33,13 @@ def export_nested(path: Path, folder: Path) -> list[Path]:
         return []
     try:
         kinds = [field.type for field in pq.read_schema(files[0])]
-        if not any(_has_objects(kind) for kind in kinds):
-            return []
-        if guess_tables([read_sample(path)]).catalog.streams:
-            return []
+    except (OSError, pa.ArrowException):  # told when it is read
+        return []
+    if not any(_has_objects(kind) for kind in kinds):
+        return []
+    if guess_tables([read_sample(path)]).catalog.streams:
+        return []
+    try:
         return _write(files, folder / f"{name_table(path)}.parquet")
     except (OSError, pa.ArrowException, ValueError) as error:
         raise DataError(

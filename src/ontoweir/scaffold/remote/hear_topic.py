@@ -196,7 +196,8 @@ def _listen(broker: _Broker, topic: Topic, listening: Listening) -> list[_Messag
     try:
         client.connect(broker.host, broker.port)
     except (OSError, ValueError) as error:
-        raise _failed(broker, f"cannot be connected to: {error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise _failed(broker, f"cannot be connected to: {reason}") from error
     until = time.monotonic() + listening.seconds
     while time.monotonic() < until and len(session.came) < listening.messages:
         failed = client.loop(_WAIT)

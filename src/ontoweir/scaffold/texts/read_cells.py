@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CsvForm:
-    """The names of columns, how cells are written, and how many rows are read at most."""
+    """The names of columns, how cells are written, and how many rows are read at most: of all
+    columns, fewer than that where rows are long; of some (`only`), as many."""
 
     names: tuple[str, ...]
     dialect: CsvDialect
     rows: int
+    only: tuple[str, ...] = ()
 
 
 def read_cells(file: Path, form: CsvForm) -> "pa.Table":
@@ -44,6 +46,20 @@ def read_cells(file: Path, form: CsvForm) -> "pa.Table":
     written = _read_csv(file, form, dict.fromkeys(moments, pa.string())) if moments else rows
     texts += [n for n in moments if not is_plain(written.column(n))]
     return _read_csv(file, form, dict.fromkeys(texts, pa.string())) if texts else rows
+
+
+def read_more(file: Path, form: CsvForm, types: "Mapping[str, pa.DataType]") -> "pa.Table | None":
+    """Some columns of more rows, of given types (None: a later one is of another).
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    import pyarrow as pa
+
+    try:
+        return _read_csv(file, replace(form, only=tuple(types)), types)
+    except (pa.ArrowInvalid, NotPlain):
+        return None
 
 
 def is_plain(texts: "pa.ChunkedArray") -> bool:
@@ -151,14 +167,18 @@ def _parse(
             strings_can_be_null=True,
             decimal_point="," if dialect.comma else ".",
             column_types=dict(types),
+            include_columns=list(form.only) or None,
         ),
     ) as reader:
-        first = next(iter(reader), None)
+        read, count = [], 0
+        for batch in reader:
+            read.append(batch)
+            count += batch.num_rows
+            if not form.only or count >= form.rows:
+                break
         if odd:
             return None
-        if first is None:
-            return reader.schema.empty_table()
-        return pa.Table.from_batches([first]).slice(0, form.rows)
+        return pa.Table.from_batches(read, reader.schema).slice(0, form.rows)
 
 
 def _read_grouped(rows: "pa.Table", dialect: CsvDialect, known: Collection[str]) -> "pa.Table":

@@ -92,6 +92,37 @@ def test_answers_have_the_moments_that_there_were(run: Run, tmp_path: Path, writ
     assert got == dict(enumerate(moments))
 
 
+@pytest.mark.parametrize("odd", [False, True])
+def test_the_zone_of_a_wide_table(run: Run, tmp_path: Path, odd: bool) -> None:
+    """Its first rows, which types are guessed by, end long before the clocks are changed."""
+    clock, first = ZoneInfo("Europe/Berlin"), datetime(2026, 1, 1, tzinfo=UTC)
+    moments = [(first + timedelta(hours=n)).astimezone(clock) for n in range(24 * 100)]
+    cells = ";".join(f"0,{n:07}" for n in range(120))
+    rows = [f"{moment:%d.%m.%Y %H:%M};{cells}" for moment in moments]
+    if odd:
+        rows.insert(1500, f"??;{cells}")
+    head = ";".join(["zeit", *(f"x{n}" for n in range(120))])
+    (tmp_path / "wide.csv").write_text("\n".join([head, *rows]) + "\n")
+    assert (tmp_path / "wide.csv").stat().st_size > 2_000_000
+    ran = run("init", tmp_path / "p", "--from", tmp_path / "wide.csv")
+    assert ran.code == 0, ran.err
+    catalog = (tmp_path / "p" / "ontoweir.toml").read_text()
+    assert tomllib.loads(catalog)["streams"]["wide"]["timestamp"]["zone"] == "Europe/Berlin"
+    assert "2026-03-29 02:00 to 03:00 has no row" in catalog
+    texts = {q.name: q.read_text() for q in (tmp_path / "p" / "queries").iterdir()}
+    assert '"P1D"^^xsd:dayTimeDuration, "Europe/Berlin")' in texts["wide-by-day.rq"]
+    shown = run("show", "wide-by-day", tmp_path / "p", "--format", "jsonl", "--limit", "0", "-q")
+    days = [json.loads(line) for line in shown.out.splitlines()]
+    counts = Counter(f"{m:%Y-%m-%d}" for m in moments)  # 23 on the day of the change
+    assert len(days) in (len(counts) - 1, len(counts))
+    for day in days:
+        local = datetime.fromisoformat(day["day"]).astimezone(clock)
+        assert (local.hour, day["rows"]) == (0, counts[f"{local:%Y-%m-%d}"])
+    for name, text in texts.items():
+        if "date_trunc" in text:
+            assert "date_trunc('day', zeit, 'Europe/Berlin')" in text, name
+
+
 def test_of_several_zones_none_is_taken(run: Run, tmp_path: Path) -> None:
     first = datetime(2026, 3, 6, tzinfo=UTC)
     clock = ZoneInfo("America/Denver")
