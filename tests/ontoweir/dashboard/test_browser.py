@@ -216,10 +216,12 @@ def test_answers_appear_without_a_reload(
     page.on("pageerror", lambda error: told.append(str(error)))
     page.goto(f"{url}answers?name={QUERY}")
     page.get_by_text("rows are added as they come").wait_for()
+    assert page.locator("[data-unit]").inner_text() == "row"
     write_answer(project, 1)
     page.locator("table.rows tbody tr").nth(1).wait_for()
     assert page.locator("table.rows tbody tr").first.inner_text().split()[1] == "8"
     assert page.locator("[data-count]").inner_text() == "2"
+    assert page.locator("[data-unit]").inner_text() == "rows"
     if width == 390:
         assert page.evaluate(CUT.replace("main *", "main > *, form *")) == []
     assert told == []

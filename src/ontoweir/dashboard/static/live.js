@@ -157,6 +157,7 @@
     }));
     const all = found.met === found.total ? "" : ` of ${count(found.total)}`;
     shown.querySelector("[data-count]").textContent = count(found.met) + all;
+    shown.querySelector("[data-unit]").textContent = found.total === 1 ? "row" : "rows";
     const figure = shown.querySelector("[data-rowchart]");
     if (figure && found.chart) draw(figure, found.chart);
     const map = shown.querySelector("[data-rowmap]");
