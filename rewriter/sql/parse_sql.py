@@ -79,12 +79,11 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 
     Subqueries in FROM, what WITH names, and views are merged. OR, NOT and IN become disjuncts that
     exclude each other unless duplicates are removed. A selected column is taken as not NULL unless
-    it is declared `nullable`, or computed. Where a grouped column may be NULL, the rows where it is
-    are disjuncts of their own; an aggregated one may be NULL in the matches.
+    declared `nullable`, or computed. Where a grouped column may be NULL, the rows where it is are
+    disjuncts of their own; an aggregated one may be NULL in the matches.
 
     Args:
-        text, catalog: Spark SQL, and its tables.
-        name, file: of the query, for messages.
+        text, catalog, name, file: Spark SQL, its tables, and of the query, for messages.
 
     Raises:
         QueryError: not SQL, outside of what is read, unknown names, types that do not compare.
@@ -233,8 +232,7 @@ class _Reader:
         """A query without subqueries: one tree; or several, whose matches, or rows, are the query's
         together, of which so many columns (`keyed`), and those at some places (`nullable`), may be
         NULL; `changing`: of rows that hold until others end them."""
-        file = self.file
-        parts: list[_Part] = []
+        file, parts = self.file, list[_Part]()
         for tree in trees:
             tree, catalog, met = self._meet(name_lags(tree, catalog), catalog)
             if keyed is None and not met:

@@ -255,7 +255,6 @@ def test_other_words_equal_duckdb(name: str) -> None:
 
 
 OF_G = LATEST.replace("BY y.h", "BY y.g")
-RECENT = f"WHERE y.ts > NOW() - INTERVAL '1' HOUR {LATEST}"
 ROWS = f"(SELECT y.* FROM s y {LATEST})"
 GROUPED = "FROM r LEFT JOIN s ON s.h = r.h GROUP BY r.h"
 ALONE = f"SELECT s.h, s.a FROM s WHERE {OF_ALL.format(also='')}"
@@ -275,10 +274,6 @@ REFUSED = {
     "two times": (
         f"SELECT r.h, ARG_MAX(s.a, s.ts) AS a, MAX(s.ts) AS m {GROUPED}",
         "add s.a IS NOT NULL to ON",
-    ),
-    "a window": (
-        f"SELECT r.h FROM r LEFT JOIN {ROWS.replace(LATEST, RECENT)} AS l ON l.h = r.h",
-        "the latest row in a window beside",
     ),
     "several": (
         f"SELECT r.h FROM r LEFT JOIN {ROWS} AS l ON l.h = r.h LEFT JOIN {ROWS} AS m ON m.h = r.h",
