@@ -1,8 +1,10 @@
 """Builds the catalog from the `[streams.*]` and `[relations.*]` sections of the project file."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 
+from ontoweir.files.name_formats import NESTED_PARQUET
 from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_closing import read_closing
 from ontoweir.mappings.catalog.read_columns import read_columns
@@ -31,6 +33,8 @@ from ontoweir.mappings.model.column_types import (
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 
+NESTED = ("parquet", "arrow", "avro", "delta", "iceberg")
+"""Formats of columns, which may be nested."""
 _KEPT = ("csv", "json", "mqtt", "parquet", "arrow", "avro")
 _COMMON = ("source", "keys", "references", "columns")
 _STREAM = (
@@ -117,7 +121,7 @@ def _read_stream(table: TomlTable) -> Stream:
                 fix="remove it from columns",
             )
     data = _read_source(table.table("source"), static=False)
-    _check_paths(table, data, columns)
+    data = _lead_paths(table, data, columns, () if time.written is None else time.written.columns)
     check_envelope(table, data.envelope, columns)
     return Stream(
         name=table.path[-1],
@@ -147,7 +151,7 @@ def _read_relation(table: TomlTable) -> Relation:
     table.need("source", '{ format = "csv", path = "…" }')
     columns = read_columns(table)
     data = _read_source(table.table("source"), static=True)
-    _check_paths(table, data, columns)
+    data = _lead_paths(table, data, columns, ())
     return Relation(
         name=table.path[-1],
         data=data,
@@ -203,14 +207,16 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
         options, mqtt = read_mqtt(table, options, static=static)
         kind = "json"  # as which messages are written
     unnest = table.text("unnest")
-    if unnest is not None and (kind != "json" or not all(unnest.split("."))):
+    nestable = kind == "json" or kind in NESTED
+    if unnest is not None and not (nestable and all(unnest.split("."))):
         raise table.error(
             "unnest",
             f"[{table.name()}] has unnest = {unnest!r}",
-            why="it names an array in JSON lines, by names with dots",
-            fix='write format = "json", and unnest = "values"'
-            if kind != "json"
-            else 'write it as "values", or "reading.values"',
+            why="it names an array in JSON lines, Parquet, Arrow, Avro, Delta or Iceberg, by names "
+            "with dots",
+            fix='write it as "values", or "reading.values"'
+            if nestable
+            else 'write format = "json", and unnest = "values"',
         )
     envelope = None if static else read_envelope(table)
     form = kind or "view"
@@ -218,18 +224,35 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
     return DataSource(form, path, options, view, sort, keep, unnest, envelope, mqtt, registry)
 
 
-def _check_paths(table: TomlTable, data: DataSource, columns: Sequence[Column]) -> None:
-    """Raise CatalogError for a column by a path where the data is no JSON lines."""
+def _lead_paths(
+    table: TomlTable, data: DataSource, columns: Sequence[Column], times: Sequence[str]
+) -> DataSource:
+    """The source with the paths of its columns, and of those that make its timestamp, where its
+    files have columns that may be nested.
+
+    Raises:
+        CatalogError: a column is by a path where the data has none.
+    """
     for column in columns:
-        if column.path is None or data.format in ("json", "kafka") or data.envelope is not None:
+        formats = ("json", "kafka", *NESTED)
+        if column.path is None or data.format in formats or data.envelope is not None:
             continue
         declared = table.table("columns").table(column.name)
         raise declared.error(
             "from",
             f"column {column.name!r} is from {column.path!r}, where the data is {data.format}",
-            why="a path leads into JSON lines, or messages of Kafka",
+            why="a path leads into JSON lines, Parquet, Arrow, Avro, Delta and Iceberg, or into "
+            "messages of Kafka",
             fix='write format = "json" in the source, or remove from',
         )
+    if data.format not in NESTED:
+        return data
+    paths = [(c.name, c.path) for c in columns if c.path is not None]
+    paths += [(name, name) for name in times if "." in name]
+    if not paths and data.unnest is None:
+        return data
+    form = NESTED_PARQUET if data.format == "parquet" else data.format
+    return replace(data, format=form, paths=tuple(paths))
 
 
 def _option(table: TomlTable, key: str) -> str:

@@ -96,7 +96,7 @@ LIVE_OPTIONS = frozenset(
 @dataclass(frozen=True, slots=True)
 class DataSource:
     """Where rows come from: a Spark reader's format, path and options; `view` is Spark SQL over
-    the other static relations instead (relations only)."""
+    the other static relations instead; `paths`: by column, what leads into a nested one."""
 
     format: str
     path: str | None
@@ -107,17 +107,17 @@ class DataSource:
     keep: bool = False
     """Keep what is made of local files, as Parquet beside the project, for the next replay."""
     unnest: str | None = None
-    """In JSON lines, the names that lead to an array, with dots: each of its elements is a row."""
+    """The names that lead to an array, with dots: each of its elements is a row."""
     envelope: Envelope | None = None
     """What a message is, beside its row (None: it is the row)."""
     mqtt: tuple[tuple[str, str], ...] = ()
     """Where messages of MQTT come from, which `receive` writes to the path (none: no others do)."""
     registry: tuple[tuple[str, str], ...] = ()
-    """Of Kafka's messages in the framing of a schema registry, its URL, and how it is reached."""
+    """Of Kafka's messages in a schema registry's framing, its URL, and how it is reached."""
+    paths: tuple[tuple[str, str], ...] = ()
 
 
-ANSWERS = DataSource("answers", None)
-"""Of a stream that is the answers of another query."""
+ANSWERS = DataSource("answers", None)  # of a stream that is the answers of another query
 
 
 @dataclass(frozen=True, slots=True)

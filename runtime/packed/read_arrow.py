@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.runtime.packed.packed_file import PackedFile
+from ontoweir.runtime.packed.packed_file import PackedFile, split_fields
 from ontoweir.runtime.packed.plain_type import plain_type
 from ontoweir.runtime.sources.read_source import unreadable
 
@@ -14,7 +14,7 @@ _END = b"\xff\xff\xff\xff\0\0\0\0"
 """With what a stream ends."""
 
 
-def read_arrow(file: str, names: Collection[str]) -> PackedFile:
+def read_arrow(file: str, names: Collection[str], *, deep: bool = False) -> PackedFile:
     """A file of record batches, one that can be read at any place or one that was written as a
     stream, with the columns wanted, as far as it has them.
 
@@ -35,8 +35,7 @@ def read_arrow(file: str, names: Collection[str]) -> PackedFile:
     except (OSError, ValueError, pa.ArrowException) as error:
         raise unreadable(file, error) from error
     fields = {f.name: plain_type(f.type) for f in schema}
-    nested = {name: str(kind) for name, kind in fields.items() if pa.types.is_nested(kind)}
-    held = pa.schema({name: kind for name, kind in fields.items() if name not in nested})
+    held, nested = split_fields(fields, deep=deep)
     wanted = pa.schema([field for field in held if field.name in names])
     return PackedFile(file, held, nested, _read_rows(file, wanted, whole=whole))
 

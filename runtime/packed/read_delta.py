@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ontoweir.runtime.packed.packed_file import PackedFile
+from ontoweir.runtime.packed.packed_file import PackedFile, split_fields
 from ontoweir.runtime.packed.plain_type import plain_type
 from ontoweir.runtime.sources.read_source import unreadable
 
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
 
-def read_delta(path: str, options: Sequence[tuple[str, str]], names: Collection[str]) -> PackedFile:
+def read_delta(
+    path: str, options: Sequence[tuple[str, str]], names: Collection[str], *, deep: bool = False
+) -> PackedFile:
     """A Delta table, its latest version or the one that the options name, with the columns wanted,
     as far as it has them. Its rows have no order.
 
@@ -36,8 +38,7 @@ def read_delta(path: str, options: Sequence[tuple[str, str]], names: Collection[
     except (DeltaError, OSError, ValueError, TypeError, pa.ArrowException) as error:
         raise unreadable(path, error) from error
     fields = {f.name: plain_type(f.type) for f in dataset.schema}
-    nested = {name: str(kind) for name, kind in fields.items() if pa.types.is_nested(kind)}
-    held = pa.schema({name: kind for name, kind in fields.items() if name not in nested})
+    held, nested = split_fields(fields, deep=deep)
     wanted = pa.schema([field for field in held if field.name in names])
     return PackedFile(path, held, nested, _read_rows(path, dataset, wanted))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ontoweir.runtime.packed.packed_file import PackedFile
+from ontoweir.runtime.packed.packed_file import PackedFile, split_fields
 from ontoweir.runtime.packed.plain_type import plain_type
 from ontoweir.runtime.sources.read_source import unreadable
 
@@ -18,7 +18,7 @@ _VERSION = re.compile(r"v?(\d+)(?:-[^.]*)?(?:\.gz)?\.metadata\.json(?:\.gz)?")
 
 
 def read_iceberg(
-    path: str, options: Sequence[tuple[str, str]], names: Collection[str]
+    path: str, options: Sequence[tuple[str, str]], names: Collection[str], *, deep: bool = False
 ) -> PackedFile:
     """An Iceberg table, its current snapshot or the one that the options name, with the columns
     wanted, as far as it has them. Its rows have no order.
@@ -40,8 +40,7 @@ def read_iceberg(
         snapshot = _find_snapshot(table, given)
         scan = table.scan(snapshot_id=snapshot)
         fields = {f.name: plain_type(f.type) for f in _arrow_schema(scan)}
-        nested = {name: str(kind) for name, kind in fields.items() if pa.types.is_nested(kind)}
-        held = pa.schema({name: kind for name, kind in fields.items() if name not in nested})
+        held, nested = split_fields(fields, deep=deep)
         wanted = pa.schema([field for field in held if field.name in names])
     except Exception as error:  # of wrong metadata, whatever its parser raises
         raise unreadable(path, error) from error

@@ -1,13 +1,17 @@
-"""Read local files of Arrow and Avro, and tables of Delta and Iceberg, as Arrow tables."""
+"""Read local files of Arrow and Avro, tables of Delta and Iceberg, and Parquet with what is nested
+in it, as Arrow tables."""
 
 from collections.abc import Collection, Iterator
 from importlib.util import find_spec
 
 import pyarrow as pa
 
+from ontoweir.files.name_formats import NESTED_PARQUET
 from ontoweir.mappings.model.catalog import LIVE_OPTIONS, DataSource
+from ontoweir.runtime.packed.lead_paths import lead_paths
 from ontoweir.runtime.packed.packed_file import PackedFile
 from ontoweir.runtime.packed.read_arrow import read_arrow
+from ontoweir.runtime.packed.read_nested_parquet import read_nested_parquet
 from ontoweir.runtime.sources.list_pieces import folder_constants
 from ontoweir.runtime.sources.read_source import Located, drop_empty
 
@@ -16,6 +20,7 @@ PACKAGES = {
     "avro": "fastavro",
     "delta": "deltalake",
     "iceberg": "pyiceberg",
+    NESTED_PARQUET: "pyarrow",
 }
 """By format, the package that reads it; the extra of ontoweir is called as the format is."""
 _OPTIONS = {
@@ -23,6 +28,7 @@ _OPTIONS = {
     "avro": (),
     "delta": ("versionasof", "timestampasof"),
     "iceberg": ("snapshot-id", "as-of-timestamp"),
+    NESTED_PARQUET: (),
 }
 
 
@@ -37,8 +43,8 @@ def is_packed(data: DataSource, located: Located) -> bool:
 
 
 def read_packed(data: DataSource, located: Located, names: Collection[str]) -> Iterator[PackedFile]:
-    """The files of a source, in order, with the columns wanted, as far as they have them; what
-    folders' names say is text.
+    """The files of a source, in order, with the columns wanted, as far as they have them, those by
+    a path among them; what folders' names say is text.
 
     Args:
         data: format and options.
@@ -48,25 +54,42 @@ def read_packed(data: DataSource, located: Located, names: Collection[str]) -> I
     Raises:
         DataError: one of them is none of its format, or cannot be read.
     """
+    if not data.paths and data.unnest is None:
+        yield from _read_files(data, located, names, deep=False)
+        return
+    paths = {name: name for name in names} | {n: p for n, p in data.paths if n in names}
+    roots = {part for path in paths.values() for part in (path, path.split(".")[0])}
+    if data.unnest is not None:
+        roots |= {data.unnest, data.unnest.split(".")[0]}
+    for found in _read_files(data, located, roots, deep=True):
+        yield lead_paths(found, paths, data.unnest)
+
+
+def _read_files(
+    data: DataSource, located: Located, names: Collection[str], *, deep: bool
+) -> Iterator[PackedFile]:
+    """As read_packed, of columns as files have them; `deep`: also nested ones."""
     match data.format:
         case "delta":
             from ontoweir.runtime.packed.read_delta import read_delta
 
-            yield read_delta(located.path, data.options, names)
+            yield read_delta(located.path, data.options, names, deep=deep)
             return
         case "iceberg":
             from ontoweir.runtime.packed.read_iceberg import read_iceberg
 
-            yield read_iceberg(located.path, data.options, names)
+            yield read_iceberg(located.path, data.options, names, deep=deep)
             return
         case "arrow":
             read = read_arrow
-        case _:
+        case "avro":
             from ontoweir.runtime.packed.read_avro import read_avro
 
             read = read_avro
+        case _:
+            read = read_nested_parquet
     for file in drop_empty(data, located.files or ()):
-        found = read(file, names)
+        found = read(file, names, deep=deep)
         constants = {
             name: text
             for name, text in folder_constants(file).items()

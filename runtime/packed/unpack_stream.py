@@ -60,7 +60,14 @@ def unpack_stream(
         ) from error
     sort = stream.data.sort or stream.data.format in LOGGED
     data = replace(
-        stream.data, format="parquet", path=located.path, options=(), sort=sort, keep=False
+        stream.data,
+        format="parquet",
+        path=located.path,
+        options=(),
+        sort=sort,
+        keep=False,
+        unnest=None,
+        paths=(),
     )
     place = located.path if sort else str(folder)
     return Unpacked(replace(stream, data=data), Located(place, tuple(shown)), shown)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from urllib.parse import unquote
 
 from ontoweir.errors import DataError, Source
+from ontoweir.files.name_formats import NESTED_PARQUET
 from ontoweir.mappings.model.catalog import DataSource
 
 _UNFINISHED = (
@@ -21,6 +22,7 @@ _ENDINGS = {
     "parquet": (".parquet", ".parq", ".pq"),
     "arrow": (".arrow", ".feather", ".ipc", ".arrows"),
     "avro": (".avro",),
+    NESTED_PARQUET: (".parquet", ".parq", ".pq"),
 }
 
 

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from ontoweir.errors import DataError
-from ontoweir.files.name_formats import LOGGED
+from ontoweir.files.name_formats import LOGGED, NESTED_PARQUET
 from ontoweir.mappings.model.catalog import Catalog, DataSource, Relation, Stream
 from ontoweir.runtime.sources.identify_file import identify_files
 from ontoweir.runtime.sources.read_source import locate_source
@@ -14,7 +14,7 @@ from ontoweir.runtime.spark.read_view import VIEW
 
 Identity: TypeAlias = tuple[object, ...]
 """What changes with whatever could change which rows are rejected; made of texts and numbers."""
-_READ_HERE = ("parquet", "csv", "json", "arrow", "avro")
+_READ_HERE = ("parquet", "csv", "json", "arrow", "avro", NESTED_PARQUET)
 
 
 def identify_streams(catalog: Catalog, names: Iterable[str]) -> dict[str, Identity]:

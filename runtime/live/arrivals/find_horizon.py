@@ -51,7 +51,7 @@ def _read_first(stream: Stream, file: str) -> int | None:
                 return align_time(_first_of_parquet(file, stream), stream)
             case "csv":
                 return align_time(_first_of_csv(file, stream), stream)
-            case "arrow" | "avro":
+            case "arrow" | "avro" | "nested parquet":
                 return align_time(_first_of_packed(file, stream), stream)
             case _:
                 return None

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import DataError, Source
+from ontoweir.files.name_formats import NESTED_PARQUET
 from ontoweir.mappings.model.catalog import LIVE_OPTIONS, Stream
 from ontoweir.runtime.live.arrivals.ingest import FAULT, MODIFIED
 from ontoweir.runtime.live.arrivals.open_changes import KEY, SENT, VALUE, is_opened_here
@@ -40,7 +41,7 @@ KAFKA_DEFAULTS = {
 }
 LISTING = LIVE_OPTIONS | {"pathglobfilter", "recursivefilelookup"}
 """Options that say which files there are, not how they are read."""
-_FORMATS = ("parquet", "csv", "json", "orc", "arrow", "avro", "xml", "text")
+_FORMATS = ("parquet", "csv", "json", "orc", "arrow", "avro", "xml", "text", NESTED_PARQUET)
 _REFUSED = {
     "latestFirst": ("files are taken in the order they came", "leave it out"),
     "includeExistingFiles": ("a run reads what is there, then what comes", "leave it out"),

@@ -36,3 +36,6 @@ name), Avro, SPARQL's JSON, or N-Quads, too."""
 
 LOGGED = frozenset(("delta", "iceberg"))
 """Formats whose own log says what is there: their rows have no order, their files are not told."""
+
+NESTED_PARQUET = "nested parquet"
+"""Parquet of which something nested is asked for: it is read as Avro is, by way of other files."""
