@@ -108,9 +108,8 @@ def _step_in(kind: pa.DataType, path: str) -> pa.DataType | None:
 
 
 def _is_array(kind: pa.DataType) -> bool:
-    types = pa.types
-    fixed = types.is_fixed_size_list(kind)
-    return types.is_list(kind) or types.is_large_list(kind) or fixed
+    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(test(kind) for test in tests)
 
 
 def _is_within(path: str, unnest: str) -> bool:
