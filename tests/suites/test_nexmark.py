@@ -101,7 +101,7 @@ REFUSED = {
     6: "unknown alias",
     9: "the first rows of",
     12: "unknown table 'B'",
-    14: "COUNT_CHAR",
+    14: "count_char",
     18: "several rows of one timestamp",
     19: "equal rows",
 }

@@ -106,7 +106,7 @@ def test_check_runs_nothing_and_knows_two_truth_values(run: Run, folder: Path) -
         ("SELECT both(c) AS b FROM s", "both takes 2 of (decimal(38,6), double)"),
         ("SELECT both(name, 1) AS b FROM s", "both of string; it takes"),
         ("SELECT warm(1.5) AS b FROM s", "reads no column"),
-        ("SELECT cold(c) AS b FROM s", "COLD(c) is outside"),
+        ("SELECT cold(c) AS b FROM s", "cold(c) is outside"),
     ],
 )
 def test_wrong_calls_are_refused(run: Run, folder: Path, sql: str, message: str) -> None:
