@@ -102,6 +102,23 @@ def test_what_is_refused_hides_no_other(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["check", "job.sql", "--skip-refused"]) == 1
 
 
+def test_a_window_over_a_column_in_no_order_bounds_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The same joins, over the declared time, and over a column that only looks like it."""
+    soon = "y.ts BETWEEN x.ts AND x.ts + INTERVAL '5' SECOND"
+    for after, mark, verdict in (
+        (soon, "LATENESS INTERVAL 1 HOUR", "bounded"),
+        (soon, "", "refused"),
+        ("y.ts = x.ts", "LATENESS INTERVAL 1 HOUR", "bounded"),
+        ("y.ts = x.ts", "", "unbounded"),
+    ):
+        join = f"SELECT x.a FROM s x, s y WHERE x.a = y.a AND {after}"
+        Path("f.sql").write_text(f"CREATE TABLE s (a INT, ts TIMESTAMP {mark}); {join};")
+        main(["check", "f.sql", "--dialect", "feldera", "--format", "json"])
+        assert list(_verdicts(capsys.readouterr().out).values()) == [verdict], (after, mark)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -26,7 +26,8 @@ _OPTION = r"'(?:value\.)?%s'\s*=\s*'([^']*)'"
 _CHANGING = re.compile(r"upsert|-cdc$|debezium|canal|maxwell|ogg", re.I)
 _LOOKED_UP = ("jdbc", "filesystem", "hive", "hbase", "hbase-2.2", "mysql", "values", "iceberg")
 """Connectors of Flink whose tables are read whole, or row by row, where there is no watermark."""
-_LATENESS = re.compile(r"\b(?:LATENESS|WATERMARK)\s+INTERVAL\s+'?[\w.:]+'?\s*\w*", re.I)
+_LATENESS = re.compile(r"\bLATENESS\s+INTERVAL\s+'?(\d+)'?\s*(\w+)", re.I)
+_DELAY = re.compile(r"\bWATERMARK\s+INTERVAL\s+'?[\w.:]+'?\s*\w*", re.I)
 _HEAD = re.compile(r"(?:(?!\b(?:WITH|LIKE|FROM)\b)[^(])*\(", re.I)
 _LIKE = re.compile(r"\bLIKE\s+([`\w.]+)", re.I)
 _FIX = (
@@ -97,7 +98,8 @@ def read_scripts(
     found = []
     for file in files:
         text = _read_text(file)
-        looks: Dialect = "flink" if is_flink(text) else "spark"
+        late: Dialect = "feldera" if _LATENESS.search(text) is not None else "spark"
+        looks: Dialect = "flink" if is_flink(text) else late
         found += [(str(file), dialect or looks, s) for s in split_script(text)]
     return read_statements(found, catalog or Catalog(file=str(files[0])))
 
@@ -195,18 +197,24 @@ class _Reading:
     ) -> None:
         """A table by its columns; `text`: these, and what follows them."""
         columns, options = text
-        plain = f"CREATE TABLE {name} ({_LATENESS.sub('', columns)})"
-        flink = dialect in ("flink", "risingwave")
+        streaming = dialect != "spark"  # tables are streams; a time is one where that is declared
+        plain = f"CREATE TABLE {name} ({_mark_lateness(columns) if streaming else columns})"
         try:
-            made = read_tables([(source, plain)], flink=flink)
+            made = read_tables([(source, plain)], flink=streaming)
         except DataError as error:
             self._exclude(name, f"{error.what} ({source})", _FIX.format(name=name))
             return
         for stream in made.catalog.streams.values():
-            step = _MILLISECOND if flink else 1
+            step = _MILLISECOND if dialect == "flink" else 1
             self.streams[stream.name] = replace(stream, source=source, step_us=step)
+            if not streaming:
+                self.notes.append(
+                    f"{source}: rows of {stream.name} are taken to come in the order of "
+                    f"{stream.timestamp}; the script does not say how they come; if that is not "
+                    "so, name whose SQL it is with --dialect, or declare it in a catalog"
+                )
         for relation in made.catalog.relations.values():
-            if not flink or _find_option("connector", options) in _LOOKED_UP:
+            if not streaming or _find_option("connector", options) in _LOOKED_UP:
                 self.relations[relation.name] = replace(relation, source=source)
             else:
                 time = next((c.split(".")[1] for c in made.processed), _ARRIVAL)
@@ -282,6 +290,17 @@ def _cut_table(text: str) -> tuple[str, str]:
         return "", text
     columns = next(split_at(text[head.end() :], ")"))
     return columns, text[head.end() + len(columns) :]
+
+
+def _mark_lateness(columns: str) -> str:
+    """Columns with a watermark in place of a lateness, as Feldera has it."""
+    made = []
+    for part in split_at(columns, ","):
+        late, named = _LATENESS.search(part), re.match(rf"\s*({_PART})\s", part)
+        made.append(_DELAY.sub("", _LATENESS.sub("", part)))
+        if late is not None and named is not None:
+            made.append(f" WATERMARK FOR {named[1]} AS {named[1]} - INTERVAL '{late[1]}' {late[2]}")
+    return ",".join(made)
 
 
 def _find(tables: Mapping[str, Table], name: str) -> Table | None:

@@ -81,12 +81,33 @@ def test_what_is_not_there_is_unknown(tmp_path: Path) -> None:
 
 
 def test_feldera_and_risingwave(tmp_path: Path) -> None:
-    feldera = "CREATE TABLE s (a INT, ts TIMESTAMP NOT NULL LATENESS INTERVAL '1' HOUR);"
-    scripts = _read(tmp_path, f"{feldera} SELECT a FROM s", "feldera")
-    assert scripts.catalog.streams["s"].timestamp == "ts"
+    feldera = (
+        "CREATE TABLE s (a INT, seen TIMESTAMP, ts TIMESTAMP NOT NULL LATENESS INTERVAL 1 HOUR);"
+    )
+    for dialect in ("feldera", None):
+        scripts = _read(tmp_path, f"{feldera} SELECT a FROM s", dialect)
+        assert scripts.catalog.streams["s"].timestamp == "ts"
+        (note,) = scripts.notes
+        assert "the watermark of s stays 1 hour behind" in note
     wave = "CREATE SOURCE s (a INT, ts TIMESTAMP, WATERMARK FOR ts AS ts - INTERVAL '1' MINUTE)"
     scripts = _read(tmp_path, f"{wave} WITH (connector='kafka'); SELECT a FROM s", "risingwave")
     assert scripts.catalog.streams["s"].timestamp == "ts"
+
+
+@pytest.mark.parametrize("dialect", ["feldera", "risingwave", "materialize", "flink"])
+def test_a_timestamp_without_a_watermark_is_no_time(dialect: Dialect, tmp_path: Path) -> None:
+    """Nothing says that rows come in its order, so no window over it bounds what is kept."""
+    table = "CREATE TABLE s (a INT, ts TIMESTAMP);"
+    scripts = _read(tmp_path, f"{table} SELECT a FROM s", dialect)
+    stream = scripts.catalog.streams["s"]
+    assert (stream.timestamp, [c.name for c in stream.columns]) == ("arrival_time", ["a", "ts"])
+    assert not scripts.notes
+
+
+def test_an_order_that_is_taken_for_granted_is_said(tmp_path: Path) -> None:
+    scripts = _read(tmp_path, "CREATE TABLE s (a INT, ts TIMESTAMP); SELECT a FROM s")
+    (note,) = scripts.notes
+    assert "are taken to come in the order of ts" in note
 
 
 def test_views_of_their_own(tmp_path: Path) -> None:
