@@ -10,8 +10,8 @@ from ontoweir.errors import RunError
 from ontoweir.rewriter.model.spj import Op
 from ontoweir.runtime.columnar.frame import Array
 
-Limits: TypeAlias = tuple[int | Fraction | None, int | Fraction | None]
-"""A least and a greatest number (None: none)."""
+Ends: TypeAlias = tuple[int | Fraction | None, int | Fraction | None]
+"""The least and the greatest number that there may be (None: there is no limit)."""
 _MIN_INT64, _MAX_INT64 = -(1 << 63), (1 << 63) - 1
 
 
@@ -111,7 +111,7 @@ def widen_limit(number: int | Fraction, column: Array, side: int) -> int | float
     return plain + side * 4 * float(np.spacing(abs(plain)))
 
 
-def lie_within(column: Array, limits: Limits, known: Limits | None = None) -> Array:
+def lie_within(column: Array, limits: Ends, known: Ends | None = None) -> Array:
     """Which numbers lie within limits: often all of them; `known`: other limits, which all keep."""
     good: Array = np.ones(1, dtype=np.bool_)
     (low, high), (least, most) = limits, known or (None, None)

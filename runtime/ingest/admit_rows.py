@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +12,7 @@ from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Column, ColumnType, IntType, Stream, StringType
 from ontoweir.runtime.chunks.check_values import check_values
 from ontoweir.runtime.chunks.read_chunk import Slice
+from ontoweir.runtime.columnar.add_exact import Ends
 from ontoweir.runtime.columnar.check_domain import find_held
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.encode import Encoded, as_texts
@@ -25,9 +25,6 @@ from ontoweir.runtime.sources.coded_texts import pick_rows
 from ontoweir.runtime.sources.convert_table import describe_bad
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.sources.read_source import BAD
-
-Ends: TypeAlias = tuple[int | None, int | None]
-"""The least and the greatest value that there may be (None: there is no limit)."""
 
 
 @dataclass(frozen=True, slots=True)

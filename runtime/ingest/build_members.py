@@ -24,7 +24,7 @@ from ontoweir.rewriter.model.spj import (
     Op,
 )
 from ontoweir.runtime.columnar.add_exact import (
-    Limits,
+    Ends,
     add_exact,
     differs,
     fits,
@@ -56,7 +56,7 @@ _ROW = ""
 """In place of a column: the number of a row."""
 _NO_COLUMNS: Mapping[Name, Array] = {}
 
-_Known: TypeAlias = tuple[Mapping[Attribute, frozenset[str]], Mapping[Attribute, Limits]]
+_Known: TypeAlias = tuple[Mapping[Attribute, frozenset[str]], Mapping[Attribute, Ends]]
 """Texts that attributes are among, and, in units, what numbers they lie between."""
 
 
@@ -187,7 +187,7 @@ class MemberBuilder:
     def _known(self, member: Member, arrival: Arrival) -> _Known:
         """What was declared of a member's attributes, and all tuples keep."""
         texts = {Attribute(member.alias, c): v for c, v in arrival.among.items()}
-        ends: dict[Attribute, Limits] = {}
+        ends: dict[Attribute, Ends] = {}
         for group in self.form.classes if arrival.limits else ():
             unit = self.form.unit_of(group.kind)
             for attribute, shift in group.attributes:

@@ -15,6 +15,7 @@ from ontoweir.rewriter.model.spj import (
     Attribute,
     IsNull,
 )
+from ontoweir.runtime.columnar.add_exact import Ends
 from ontoweir.runtime.columnar.encode import Encoded, encode_column, scale_floats
 from ontoweir.runtime.columnar.frame import Array, expand, pair_up
 from ontoweir.runtime.columnar.value_set import ValueSet, value_set
@@ -37,7 +38,7 @@ class Arrival:
     columns: Mapping[str, Encoded]
     present: Mapping[str, Array] = field(default_factory=dict)
     among: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    limits: Mapping[str, tuple[int | None, int | None]] = field(default_factory=dict)
+    limits: Mapping[str, Ends] = field(default_factory=dict)
     weights: Array | None = None
 
 

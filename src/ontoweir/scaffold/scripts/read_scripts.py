@@ -26,6 +26,7 @@ _OPTION = r"'(?:value\.)?%s'\s*=\s*'([^']*)'"
 _CHANGING = re.compile(r"upsert|-cdc$|debezium|canal|maxwell|ogg", re.I)
 _LOOKED_UP = ("jdbc", "filesystem", "hive", "hbase", "hbase-2.2", "mysql", "values", "iceberg")
 """Connectors of Flink whose tables are read whole, or row by row, where there is no watermark."""
+_WATCHED = re.compile(r"'(?:[\w.-]*monitor-interval|streaming[\w.-]*)'\s*=\s*'(?!false')", re.I)
 _LATENESS = re.compile(r"\bLATENESS\s+INTERVAL\s+'?(\d+)'?\s*(\w+)", re.I)
 _DELAY = re.compile(r"\bWATERMARK\s+INTERVAL\s+'?[\w.:]+'?\s*\w*", re.I)
 _HEAD = re.compile(r"(?:(?!\b(?:WITH|LIKE|FROM)\b)[^(])*\(", re.I)
@@ -214,7 +215,7 @@ class _Reading:
                     "so, name whose SQL it is with --dialect, or declare it in a catalog"
                 )
         for relation in made.catalog.relations.values():
-            if not streaming or _find_option("connector", options) in _LOOKED_UP:
+            if not streaming or _is_looked_up(options):
                 self.relations[relation.name] = replace(relation, source=source)
             else:
                 time = next((c.split(".")[1] for c in made.processed), _ARRIVAL)
@@ -328,6 +329,12 @@ def _as_stream(relation: Relation, time: str, source: Source) -> Stream:
     return Stream(
         relation.name, data, time, _MILLISECOND, None, columns, keys, references, source=source
     )
+
+
+def _is_looked_up(options: str) -> bool:
+    """Whether a table without a watermark is read as it is, and not watched for what comes."""
+    watched = _WATCHED.search(options) is not None
+    return _find_option("connector", options) in _LOOKED_UP and not watched
 
 
 def _find_option(name: str, options: str) -> str | None:

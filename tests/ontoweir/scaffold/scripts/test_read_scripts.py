@@ -36,12 +36,17 @@ def test_streams_and_relations(tmp_path: Path) -> None:
         CREATE TABLE p (c INT, here AS PROCTIME()) WITH ('connector' = 'kafka');
         CREATE TABLE n (c INT) WITH ('connector' = 'datagen');
         CREATE TABLE r (c INT, PRIMARY KEY (c) NOT ENFORCED) WITH ('connector' = 'jdbc');
+        CREATE TABLE f (c INT) WITH ('connector' = 'filesystem', 'streaming' = 'false');
+        CREATE TABLE g (c INT)
+        WITH ('connector' = 'filesystem', 'source.monitor-interval' = '1 min');
         CREATE TABLE like_s WITH ('topic' = 'other') LIKE s (EXCLUDING OPTIONS);
         SELECT a FROM s;""",
     )
     streams = scripts.catalog.streams
     times = {name: s.timestamp for name, s in streams.items()}
-    assert times == {"s": "ts", "later": "ts", "p": "here", "n": "arrival_time", "like_s": "ts"}
+    arriving = {"n": "arrival_time", "g": "arrival_time"}
+    assert times == {"s": "ts", "later": "ts", "p": "here", "like_s": "ts"} | arriving
+    assert set(scripts.catalog.relations) == {"r", "f"}
     assert {s.step_us for s in streams.values()} == {1000}
     assert streams["later"].source is not None
     assert streams["later"].source.line == 4
