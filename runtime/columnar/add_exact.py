@@ -111,9 +111,10 @@ def widen_limit(number: int | Fraction, column: Array, side: int) -> int | float
     return plain + side * 4 * float(np.spacing(abs(plain)))
 
 
-def lie_within(column: Array, limits: Ends, known: Ends | None = None) -> Array:
-    """Which numbers lie within limits: often all of them; `known`: other limits, which all keep."""
-    good: Array = np.ones(1, dtype=np.bool_)
+def lie_within(column: Array, limits: Ends, known: Ends | None = None) -> Array | None:
+    """Which numbers lie within limits (None: all of them, as often); `known`: other limits, which
+    all keep."""
+    good: Array | None = None
     (low, high), (least, most) = limits, known or (None, None)
     if low is not None and len(column) and (least is None or least < low):
         edge = widen_limit(low, column, -1)
@@ -122,8 +123,8 @@ def lie_within(column: Array, limits: Ends, known: Ends | None = None) -> Array:
     if high is not None and len(column) and (most is None or most > high):
         edge = widen_limit(high, column, 1)
         if not column.max() <= edge:
-            good = good & (column <= edge)
-    return np.broadcast_to(good, (len(column),))
+            good = column <= edge if good is None else good & (column <= edge)
+    return good
 
 
 def _plain(number: int | Fraction) -> int | float:

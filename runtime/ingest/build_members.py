@@ -148,8 +148,7 @@ class MemberBuilder:
     def match(
         self, member: Member, arrival: Arrival, numbers: Mapping[str, Array]
     ) -> dict[Attribute, Array]:
-        """The rows that satisfy all conditions within the member; `numbers`, by alias, are carried
-        along."""
+        """The rows that keep all conditions within it; `numbers`, by alias, are carried along."""
         mine = {member.alias, *(o.alias for o in member.statics)}
         attributes = [a for a in self.form.class_of if a.alias in mine]
         rows: dict[Attribute, Array] = {}
@@ -356,8 +355,9 @@ class MemberBuilder:
                     if grain != mine and (grain > 1 or (grain and not mine)):
                         fit &= (add_exact(column, more) % grain == 0).astype(np.bool_)
                 if group.kind is not Kind.STRING:
-                    ends = domain.low, domain.high
-                    fit &= lie_within(column, ends, known[1].get(attribute))
+                    held = lie_within(column, (domain.low, domain.high), known[1].get(attribute))
+                    if held is not None:
+                        fit &= held
                 texts = known[0].get(attribute)
                 if domain.values is not None and not (texts and texts <= set(domain.values)):
                     fit &= self._among(domain.values, group.kind).holds(column)
