@@ -40,13 +40,24 @@ _DOUBLE = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?[fFd
 _TRUE = frozenset(("t", "true", "y", "yes", "1"))
 _FALSE = frozenset(("f", "false", "n", "no", "0"))
 _DAY = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2})(?:[ T].*)?)?)?", re.DOTALL)
-_LONG_DAY = re.compile(r"[+-]?[0-9]{4,7}(?:-.*)?", re.DOTALL)
+_LONG_DAY = re.compile(
+    r"[+-]?[0-9]{4,7}(?:-[0-9]{1,2}(?:-[0-9]{1,2}(?:[ T].*)?)?)?",
+    re.DOTALL,
+)
 _MOMENT = re.compile(
     r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})[ T]([0-9]{1,2}):([0-9]{1,2})"
     r"(?::([0-9]{1,2})(?:\.([0-9]{1,9}))?(Z|[+-][0-9]{2}:[0-9]{2})?)?"
 )
 _ONLY_DAY = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
-_PERHAPS_MOMENT = re.compile(r"[+-]?[0-9]{4,6}(?:-|$)|T|[0-9]{1,2}:")
+_MINUTE = r":[0-9]{1,2}(?::[0-9]{1,2}(?:[^0-9].*)?)?"
+_HOUR = rf"[0-9]{{1,2}}(?:{_MINUTE})?"
+_PERHAPS_MOMENT = re.compile(
+    rf"[+-]?[0-9]{{4,6}}(?:-[0-9]{{1,2}}(?:-[0-9]{{1,2}}(?:[ T](?:{_HOUR})?)?)?)?"
+    rf"|T{_HOUR}|[0-9]{{1,2}}{_MINUTE}",
+    re.DOTALL,
+)
+"""What Spark may take for a moment: all that can be one by the states of its parser; an hour is
+one of the day on which it is read."""
 _PLAIN_LENGTHS = frozenset((10, 16, 19, *range(21, 27)))
 """Of times without a zone: a day, with hours and minutes, with seconds, with fractions."""
 _ZONED = r"^.{19}(\.[0-9]{1,6})?(Z|[+-](0[0-9]|1[0-7]):[0-5][0-9])$"
@@ -225,7 +236,7 @@ def _read_moment(text: str) -> int | None:
     text = text.strip(_BLANK)
     match = _MOMENT.fullmatch(text) or _ONLY_DAY.fullmatch(text)
     if match is None:
-        if _PERHAPS_MOMENT.match(text):
+        if _PERHAPS_MOMENT.fullmatch(text):
             raise NotPlain
         return None
     whole = [*match.groups(), *([None] * 5)]

@@ -1,7 +1,11 @@
 """`ontoweir init --from` of data as others write it: what is missing, rows in another order."""
 
 import tomllib
+from datetime import datetime, timedelta
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from tests.ontoweir.conftest import Run
 
@@ -61,10 +65,11 @@ def test_tables_that_speak_of_one_thing(run: Run, tmp_path: Path) -> None:
 
 
 def test_names_that_a_mapping_cannot_have(run: Run, tmp_path: Path) -> None:
-    head = 'ts,value,"the ""q"" b\\c","a{b}"'
-    rows = [f"2026-01-05 08:{n:02}:00,{n / 2},{n},{n}" for n in range(60)]
-    (tmp_path / "odd.csv").write_text("\n".join([head, *rows]) + "\n")
-    told = run("init", tmp_path / "p", "--from", tmp_path / "odd.csv")
+    start = datetime(2026, 1, 5, 8)
+    names = ("value", 'the "q" b\\c', "a{b}")
+    rows = [{"ts": start + timedelta(minutes=n)} | dict.fromkeys(names, n / 2) for n in range(60)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "odd.parquet")
+    told = run("init", tmp_path / "p", "--from", tmp_path / "odd.parquet")
     assert told.code == 0
     assert 'called oddly: odd.the "q" b\\c, odd.a{b}' in told.out
     assert run("check", tmp_path / "p").code == 0

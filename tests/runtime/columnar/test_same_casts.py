@@ -21,7 +21,7 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.convert_column import convert_column
 from ontoweir.runtime.sources.read_source import BAD, WantedColumns, cast_declared
-from ontoweir.runtime.text.convert_text import convert_text
+from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 
 pytestmark = pytest.mark.spark
 
@@ -100,3 +100,37 @@ def test_years(kind: ColumnType, spark: SparkSession) -> None:
     here = _here(column, kind)
     assert [h == "rejected" for h in here] == [False, False, True, False, True, False]
     assert here == _by_spark(spark, column, kind)
+
+
+_WORDS = {"Total", "True", "TBD", "Tue", "12", "12 h", "2024-ab", "24-01-01", "3:x", "7"}
+_PARTS = ("-", ":", ".", " ", "T", "Z", "+", "2", "24", "2024", "00", "31", "x", "UTC", "+01:00")
+_WHOLE = ("2024-02-29 23:59:58.123456Z", "2024-2-9T3:4:5+05:30", "2024-01-31", "23:59:59", "T01:02")
+
+
+def _times() -> list[str]:
+    """Times with something in them changed, put in or left out; and words."""
+    random, texts = Random(5), [*_WORDS]
+    for _ in range(3_000):
+        text = random.choice(_WHOLE)
+        for _ in range(random.randint(1, 3)):
+            at, rest = random.randrange(len(text) + 1), random.randint(0, 2)
+            text = text[:at] + random.choice(("", *_PARTS)) + text[at + rest :]
+        texts.append(text)
+    return texts
+
+
+@pytest.mark.parametrize("kind", [DateType(), TimestampType()])
+def test_texts_that_are_hardly_times(kind: ColumnType, spark: SparkSession) -> None:
+    """What is told of a text without asking Spark is what it says; of words it need not be."""
+    texts, told, left = [], [], []
+    for text in _times():
+        try:
+            told += _here(pa.array([text]), kind)
+            texts.append(text)
+        except NotPlain:
+            left.append(text)
+    there = _by_spark(spark, pa.array(texts), kind)
+    apart = [(n, h, t) for n, h, t in zip(texts, told, there, strict=True) if h != t]
+    assert not apart, (len(apart), apart[:5])
+    assert not _WORDS & {*left}
+    assert len(left) < len(texts)
