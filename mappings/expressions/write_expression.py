@@ -1,5 +1,6 @@
 """An expression as SQL, in the words of DuckDB; also the name of a derived column."""
 
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import assert_never
 
@@ -23,7 +24,10 @@ from ontoweir.mappings.model.expression import (
     UserCall,
     Value,
 )
+from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.mappings.model.time_bucket import MONDAY_US
 
+_EPOCH = datetime(1970, 1, 1)
 _BINDING = {
     Function.OR: 1,
     Function.AND: 2,
@@ -129,11 +133,14 @@ def _write_call(call: Call, alias: str) -> str:
             there, first = f"CONTAINS({given[0]}, {given[1]})", f"SPLIT_PART({', '.join(given)}, 1)"
             return f"CASE WHEN {there} THEN {first} ELSE '' END"
         case Function.ADD_US:
-            return f"({closed[0]} + INTERVAL ({given[1]}) MICROSECOND)"
+            micros = int(given[1])
+            return f"({closed[0]} {'-' if micros < 0 else '+'} {_write_length(abs(micros))})"
         case Function.BIN:
-            width, origin = given[1], given[2]
-            whole = f"FLOOR((EPOCH_US({given[0]}) - {origin}) / {width})::BIGINT"
-            return f"MAKE_TIMESTAMP({whole} * {width} + {origin})"
+            width, origin = int(given[1]), int(given[2])
+            start = ""
+            if (MONDAY_US - origin) % width:
+                start = f", TIMESTAMP '{_EPOCH + timedelta(microseconds=origin)}'"
+            return f"TIME_BUCKET({_write_length(width)}, {given[0]}{start})"
         case Function.SECONDS:
             return f"CAST(EXTRACT(MICROSECOND FROM {given[0]}) * 0.000001 AS DECIMAL(8, 6))"
         case Function.POSITION:
@@ -142,6 +149,10 @@ def _write_call(call: Call, alias: str) -> str:
             return f"EXTRACT({_PARTS[function]} FROM {given[0]})"
         case _:
             return f"{function.value}({', '.join(given)})"
+
+
+def _write_length(micros: int) -> str:
+    return f"INTERVAL '{show_duration(micros)}'"
 
 
 def _close(text: str, inner: Expression, outer: Function) -> str:

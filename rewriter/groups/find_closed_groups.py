@@ -185,6 +185,11 @@ def _round_times(stream: Stream, rule: ClosingRule) -> Iterator[ClosingRule]:
             ):
                 least, most = _WIDTHS_US[unit]
             case Call(
+                function=Function.BIN,
+                arguments=(Field(column=of), Value(value=int() as width), _),
+            ):
+                least = most = width
+            case Call(
                 function=Function.CAST | Function.TRY_CAST,
                 arguments=(Field(column=of, type=TimestampType()),),
                 type=DateType(),

@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.expressions.write_expression import write_expression
+from ontoweir.mappings.model.time_bucket import TimeBucket
 from ontoweir.rewriter.algebra.equality_classes import Types
+from ontoweir.rewriter.buckets.print_bucket import print_bucket
+from ontoweir.rewriter.windows.read_sql_grid import read_sql_grid
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 
-def print_derived(tree: exp.Expr, types: Types) -> None:
-    """Replace the columns that are derived, in place; `types`: of the tree's tables."""
+def print_derived(tree: exp.Expr, types: Types, dialect: str) -> None:
+    """Replace the columns that are derived, in place; `types`: of the tree's tables.
+
+    Raises:
+        QueryError: the dialect is neither Spark's nor DuckDB's, and has no word for a bucket.
+    """
     from sqlglot import exp, parse_one
 
     for column in list(tree.find_all(exp.Column)):
@@ -22,11 +29,22 @@ def print_derived(tree: exp.Expr, types: Types) -> None:
             continue
         made = parse_one(write_expression(declared.expression, column.table), dialect="duckdb")
         made = made.transform(_round_relative).transform(_exact_text)
+        made = made.transform(_print_bin, dialect)
         if isinstance(column.parent, exp.Select) and column.arg_key == "expressions":
             made = exp.alias_(made, column.name, quoted=True)  # a column of a view
         elif isinstance(made, (exp.Binary, exp.Unary, exp.Between, exp.In)):
             made = exp.Paren(this=made)
         column.replace(made)
+
+
+def _print_bin(node: exp.Expr, dialect: str) -> exp.Expr:
+    """A node; where the bucket of a time begins, in words of the dialect."""
+    from sqlglot import exp
+
+    if not isinstance(node, exp.DateBin):
+        return node
+    made = read_sql_grid(node)
+    return print_bucket(TimeBucket(made.grid), made.time, dialect)
 
 
 def _round_relative(node: exp.Expr) -> exp.Expr:

@@ -67,7 +67,7 @@ def print_select(
     if distinct:
         tree.distinct(copy=False)
     print_buckets(tree, types, dialect)
-    print_derived(tree, types)
+    print_derived(tree, types, dialect)
     rename_tables(tree, aliases)
     if dialect in _CONCAT:
         return tree

@@ -16,10 +16,12 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.buckets.make_column import ENDS, is_growing, make_column
+from ontoweir.rewriter.groups.find_closed_groups import list_closing
 from ontoweir.rewriter.windows.group_rising import group_rising
 from ontoweir.rewriter.windows.join_buckets import join_buckets, list_equal
 from ontoweir.rewriter.windows.read_sql_grid import (
     is_grid,
+    name_value_grid,
     read_interval,
     read_offset,
     read_sql_grid,
@@ -51,7 +53,9 @@ def read_sql_buckets(
     if not found:
         return tree, catalog, ()
     scope, _, _ = read_from(tree, catalog)
-    found = [n for n in found if not _is_of_value(n, scope)]
+    values = [n for n in found if _is_of_value(n, scope)]
+    found = [n for n in found if n not in values]
+    _name_values(tree, values, scope)
     streams = dict(catalog.streams)
     made: dict[tuple[str, Column], None] = {}
     for node in found:
@@ -63,6 +67,42 @@ def read_sql_buckets(
             streams[stream.name] = replace(known, columns=(*known.columns, column))
         node.replace(exp.column(column.name, alias, quoted=True))
     return _group_ends(tree), replace(catalog, streams=streams), tuple(made)
+
+
+def _name_values(tree: "exp.Select", nodes: "Sequence[exp.Expr]", scope: Scope) -> None:
+    """Calls on grids of times that are values as expressions of a row, in place. By the end of a
+    bucket that is shown is grouped where its start is; and by the start where that says when a
+    group is over."""
+    from sqlglot import exp
+
+    ends: list[exp.Add] = []
+    for node in nodes:
+        made = name_value_grid(node)
+        node.replace(made)
+        if isinstance(made, exp.Add):
+            ends.append(made)
+    group = tree.args.get("group")
+    if group is None:
+        return
+    there = {e.sql(): e for e in group.expressions}
+    for end in ends:
+        start = end.this
+        if start.sql() in there or _closes(start.expressions[0], scope):
+            there |= {side.sql(): side.copy() for side in (start, end)}
+    group.set("expressions", list(there.values()))
+
+
+def _closes(time: "exp.Expr", scope: Scope) -> bool:
+    """Whether all rows with one value of a column come within some time."""
+    from sqlglot import exp
+
+    if not isinstance(time, exp.Column):
+        return False
+    place = scope.resolve(time.table or None, time.name, line_of(time))
+    table = scope.tables[place.alias]
+    return isinstance(table, Stream) and any(
+        rule.span_us is not None and rule.columns == (place.column,) for rule in list_closing(table)
+    )
 
 
 def _group_ends(tree: "exp.Select") -> "exp.Select":
@@ -125,8 +165,7 @@ def _is_of_value(node: "exp.Expr", scope: Scope) -> bool:
     """Whether a time is truncated that is no stream's timestamp: an expression of a row."""
     from sqlglot import exp
 
-    named = isinstance(node, exp.Anonymous) and node.name.upper() == "DATE_TRUNC"
-    if not named or len(node.expressions) != 2:
+    if not is_grid(node):
         return False
     columns = list(node.find_all(exp.Column))
     try:

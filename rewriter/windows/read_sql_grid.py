@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 _CALENDAR = ("day", "week", "month", "quarter", "year")
+_TRUNCATED = ("second", "minute", "hour", "day")
 _NAMES = ("TUMBLE", "TUMBLE_START", "TUMBLE_END", "TIME_BUCKET", "DATE_TRUNC", "DATE_BIN")
 
 
@@ -85,6 +86,48 @@ def read_grid_or_day(node: "exp.Expr") -> "tuple[exp.Expr, Grid] | None":
         return None
     made = read_sql_grid(node)
     return made.time, made.grid
+
+
+def name_value_grid(node: "exp.Expr") -> "exp.Expr":
+    """A call on a grid of a time that is a value, no stream's timestamp, as an expression of a row:
+    DATE_TRUNC(unit, time) or TUMBLE(time, width, offset); the end of a bucket, as so much later.
+
+    Raises:
+        SqlRefusal: it has no known unit or width, or it is of days of a time zone.
+    """
+    from sqlglot import exp
+
+    made = read_sql_grid(node)
+    if isinstance(made.grid, CalendarBuckets):
+        unit: str | None = made.grid.unit
+        if made.ends or made.grid.zone != "UTC":
+            raise SqlRefusal(
+                f"{show_sql(node)}, of a time that is a value here, no stream's timestamp",
+                why="values are truncated in UTC, to where a unit begins",
+                fix="leave the time zone out; or truncate the timestamp of a stream, in a query "
+                "without expressions of columns of several tables",
+                line=line_of(node),
+            )
+    else:
+        size = made.grid.width_us if made.grid.origin_us == 0 else None
+        unit = next((u for u in _TRUNCATED if UNITS_US[u] == size), None)
+    if unit is not None:
+        given = [exp.Literal.string(unit), made.time]
+        start = exp.Anonymous(this="DATE_TRUNC", expressions=given)
+    else:
+        assert isinstance(made.grid, FixedBuckets)
+        lengths = [_interval(made.grid.width_us), _interval(made.grid.origin_us)]
+        start = exp.Anonymous(this="TUMBLE", expressions=[made.time, *lengths])
+    if not made.ends:
+        return start
+    assert isinstance(made.grid, FixedBuckets)
+    return exp.Add(this=start, expression=_interval(made.grid.width_us))
+
+
+def _interval(micros: int) -> "exp.Interval":
+    from sqlglot import exp
+
+    return exp.Interval(this=exp.Literal.string(str(micros)), unit=exp.Var(this="MICROSECOND"))
 
 
 def read_interval(given: "exp.Expr") -> int | None:

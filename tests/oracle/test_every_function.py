@@ -110,6 +110,8 @@ SAME = (
     "date_trunc('month', w)",
     "date_trunc('quarter', w)",
     "date_trunc('year', w)",
+    "time_bucket(INTERVAL '7' DAY, w)",
+    "time_bucket(INTERVAL '11' SECOND, w)",
     "w + INTERVAL '90' MINUTE",
     "w - INTERVAL '2' DAY",
     "CAST(w AS DATE)",

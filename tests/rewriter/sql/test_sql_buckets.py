@@ -3,7 +3,15 @@
 import pytest
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType, Stream
+from ontoweir.mappings.expressions.write_expression import write_expression
+from ontoweir.mappings.model.catalog import (
+    Catalog,
+    Column,
+    DataSource,
+    IntType,
+    Stream,
+    TimestampType,
+)
 from ontoweir.mappings.model.sliding_buckets import SlidingBuckets
 from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, TimeBucket
 from ontoweir.rewriter.model.aggregation import Panes
@@ -15,6 +23,12 @@ NONE = DataSource("parquet", "none")
 CATALOG = Catalog(
     {"s": Stream("s", NONE, "ts", 1_000_000, 5, (Column("k", IntType()), Column("v", IntType())))}
 )
+
+
+DEVICE = Column("t", TimestampType())
+TIMES = Catalog(
+    {"s": Stream("s", NONE, "ts", 1_000_000, 5, (Column("k", IntType()), DEVICE))}
+)  # a device's clock
 
 
 def read(bucket: str) -> SpjUnion:
@@ -163,3 +177,33 @@ def test_what_is_refused(text: str, what: str) -> None:
 def test_a_bucket_is_grouped_by(sql: str) -> None:
     with pytest.raises(QueryError, match="is selected or aggregated, and not grouped by"):
         parse_sql(sql, CATALOG, name="q", file="q.sql")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("FLOOR(t TO HOUR)", ["DATE_TRUNC('hour', t)"]),
+        ("time_bucket('1 hour', t)", ["DATE_TRUNC('hour', t)"]),
+        ("TUMBLE_START(t, INTERVAL '1' DAY)", ["DATE_TRUNC('day', t)"]),
+        ("time_bucket('15 minutes', t)", ["TIME_BUCKET(INTERVAL '15 minutes', t)"]),
+        (
+            "date_bin('1 day', t, TIMESTAMP '2001-01-01 06:00:00')",
+            ["TIME_BUCKET(INTERVAL '1 day', t, TIMESTAMP '1970-01-01 06:00:00')"],
+        ),
+        (
+            "TUMBLE_END(t, INTERVAL '20' MINUTE)",
+            ["(TIME_BUCKET(INTERVAL '20 minutes', t) + INTERVAL '20 minutes')"],
+        ),
+    ],
+)
+def test_buckets_of_a_time_that_is_a_value(text: str, names: list[str]) -> None:
+    sql = f"SELECT k, {text} AS b, COUNT(*) AS n FROM s GROUP BY k, {text}"
+    union = parse_sql(sql, TIMES, name="q", file="q.sql")
+    assert sorted(write_expression(made) for _, made in union.derived) == sorted(names)
+    assert union.buckets == ()
+
+
+def test_days_of_a_zone_are_of_a_streams_timestamp() -> None:
+    sql = "SELECT COUNT(*) AS n FROM s GROUP BY date_trunc('day', t, 'Europe/Berlin')"
+    with pytest.raises(QueryError, match="a value here, no stream's timestamp"):
+        parse_sql(sql, TIMES, name="q", file="q.sql")
