@@ -18,6 +18,7 @@ from ontoweir.scaffold.copies.export_database import SUFFIXES, export_database
 from ontoweir.scaffold.copies.export_nested import export_nested
 from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
+from ontoweir.scaffold.ddl.declare_constraints import measure_declared
 from ontoweir.scaffold.flatten_rows import write_plain
 from ontoweir.scaffold.guess_tables import find_odd_times, guess_tables
 from ontoweir.scaffold.joins.find_same import Same, find_same
@@ -26,7 +27,6 @@ from ontoweir.scaffold.joins.write_joins import write_joins
 from ontoweir.scaffold.measure_guessed import (
     DECLARED,
     Evidence,
-    measure_guessed,
     trust_declared,
 )
 from ontoweir.scaffold.read_sample import Sample, name_table, read_sample
@@ -122,7 +122,7 @@ def make_scaffold(given: Given) -> Scaffold:
         taken = [take_messages(url, place, given.spark) for url in given.data if is_kafka(url)]
         rest = [p for p in given.data if p not in topics and not is_kafka(p)]
         tables = [*(one.file for one in taken), *(t for p in rest for t in _list_tables(p, place))]
-        made = _make(tables, heard, given)
+        made = _make(tables, heard, given, place)
         inside = {t: f"data/{t.name}" for t in tables if place in t.parents}
         inside |= {one.file: f"arrivals/{one.name}/first.jsonl" for one in heard}
         named = inside | {one.file.parent: f"arrivals/{one.name}" for one in heard}
@@ -174,7 +174,7 @@ def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
     return text
 
 
-def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaffold:
+def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given, place: Path) -> Scaffold:
     samples = _read_tables(tables, given.names)
     for one in heard:
         sample = read_sample(one.file.parent)
@@ -202,7 +202,7 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaff
         odd = find_odd_times(samples)
         mended = None if odd is None else (odd, "correct it, or leave these rows out")
         raise _no_stream(given.data, mended or find_other_times(samples))
-    evidence = measure_guessed(guessed.catalog, _spark)
+    evidence = measure_declared(guessed.catalog, [*map(Path, given.data), place], _spark)
     same = find_same(evidence.catalog, _spark)
     made = _write(evidence, guessed.reasons, left_out, given, same)
     no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines)
