@@ -15,7 +15,6 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.language_of import language_of_text
 from ontoweir.project.project import load_project
 from ontoweir.scaffold.copies.export_database import SUFFIXES, export_database
-from ontoweir.scaffold.copies.export_nested import export_nested
 from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
 from ontoweir.scaffold.ddl.declare_constraints import measure_declared
@@ -156,14 +155,13 @@ def _list_tables(data: str, folder: Path) -> Sequence[Path]:
     remote = data == "-" or "://" in data
     path = fetch_file(data, folder) if remote else Path(data)
     if path.is_dir():
-        found = split_folder(path)
-        dirs = {p: export_nested(p, folder) or [p] for p in found if p.is_dir()}
-        return [t for p in found for t in dirs.get(p) or _list_tables(str(p), folder)]
+        parts = split_folder(path)
+        return [t for p in parts for t in ([p] if p.is_dir() else _list_tables(str(p), folder))]
     if path.suffix.lower() in SUFFIXES:
         return export_database(path, folder)
     if path.suffix.lower() in WORKBOOKS:
         return export_workbook(path, folder)
-    return export_text(path, folder) or export_nested(path, folder) or [path]
+    return export_text(path, folder) or [path]
 
 
 def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:

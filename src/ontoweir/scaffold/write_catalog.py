@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ontoweir.files.name_formats import NESTED_PARQUET
 from ontoweir.mappings.model.catalog import (
     Column,
     DataSource,
@@ -289,7 +290,8 @@ def _source(data: DataSource, table: str) -> Iterator[str]:
     if data.format == "csv" and not {"header", "names"} & told.keys():
         yield '# It has no header: name its columns by options = { names = "a|b|c" }; or make the'
         yield f"# project anew with --names {table}=a,b,c"
-    form = "mqtt" if data.mqtt else data.format
+    form = "parquet" if data.format == NESTED_PARQUET else data.format
+    form = "mqtt" if data.mqtt else form
     entries = [f"format = {_quote(form)}", f"path = {_quote(str(data.path))}"]
     if data.sort:
         entries.append("sort = true")
