@@ -154,7 +154,8 @@ CREATE TABLE public.sensors (id integer NOT NULL, kind public.kind, room charact
     'b'::character varying])::text[]))));
 ALTER TABLE public.sensors OWNER TO someone;
 CREATE TABLE public.readings (sensor integer, seen timestamp without time zone NOT NULL,
-    celsius integer, CONSTRAINT ends CHECK (((celsius >= '-9'::integer) AND (celsius <= 99))));
+    celsius integer, CONSTRAINT ends CHECK (((celsius >= '-9'::integer) AND (celsius <= 99))),
+    share numeric(5,2) CHECK (((share >= (0)::numeric) AND (share <= (100)::numeric))));
 COPY public.sensors (id, kind, room) FROM stdin;
 1\thall\ta; CREATE TABLE x (a INT)
 \\.
@@ -167,6 +168,7 @@ COPY public.sensors (id, kind, room) FROM stdin;
     assert columns["kind"] == {"type": "string", "enum": ["hall", "lab"]}
     assert columns["room"] == {"type": "string", "enum": ["a", "b"]}
     stream = held["streams"]["readings"]
-    assert stream["columns"]["celsius"]["max"] == 99
+    assert stream["columns"]["celsius"] == {"type": "int", "min": -9, "max": 99}
+    assert stream["columns"]["share"] == {"type": "decimal(5,2)", "min": 0, "max": 100}
     assert stream.get("keys") == ([["sensor", "seen"]] if added else None)
     assert ("references" in stream) == added
