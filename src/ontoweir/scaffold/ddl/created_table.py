@@ -205,7 +205,7 @@ def _constant(node: exp.Expr) -> Scalar | None:
     node = _bare(node)
     if isinstance(node, exp.Cast) and node.to.is_type(*exp.DataType.NUMERIC_TYPES):
         inner = _constant(node.this)  # as in dumps: (0)::numeric, '-9'::integer
-        return int(inner) if re.fullmatch("-?[0-9]+", str(inner)) else None
+        return int(str(inner)) if re.fullmatch("-?[0-9]+", str(inner)) else None
     if isinstance(node, exp.Neg):
         inner = _constant(node.this)
         return -inner if isinstance(inner, int) else None
