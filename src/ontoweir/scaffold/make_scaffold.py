@@ -5,7 +5,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
 from ontoweir.scaffold.ddl.declare_constraints import measure_declared
 from ontoweir.scaffold.flatten_rows import write_plain
-from ontoweir.scaffold.guess_tables import find_odd_times, guess_tables
+from ontoweir.scaffold.guess_tables import Guessed, find_odd_times, guess_tables
 from ontoweir.scaffold.joins.find_same import Same, find_same
 from ontoweir.scaffold.joins.share_names import share_names
 from ontoweir.scaffold.joins.write_joins import write_joins
@@ -200,12 +200,18 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given, place: P
         odd = find_odd_times(samples)
         mended = None if odd is None else (odd, "correct it, or leave these rows out")
         raise _no_stream(given.data, mended or find_other_times(samples))
-    evidence = measure_declared(guessed.catalog, [*map(Path, given.data), place], _spark)
+    guess = partial(_guess, samples, given.static)
+    places = [*map(Path, given.data), place]
+    guessed, evidence = measure_declared(guessed, guess, places, _spark)
     same = find_same(evidence.catalog, _spark)
     made = _write(evidence, guessed.reasons, left_out, given, same)
     no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines)
     catalog = note_lines(str(made.files["ontoweir.toml"]), dict(no_rows))
     return replace(made, files={**made.files, "ontoweir.toml": catalog}, no_rows=no_rows)
+
+
+def _guess(samples: list[Sample], static: frozenset[str], more: frozenset[str]) -> Guessed:
+    return guess_tables(samples, static | more)
 
 
 def _read_tables(tables: Sequence[Path], names: Mapping[str, Sequence[str]]) -> list[Sample]:

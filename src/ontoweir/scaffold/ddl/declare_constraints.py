@@ -1,6 +1,6 @@
 """Declare what a database does of the tables that it was copied from."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,17 +16,23 @@ from ontoweir.mappings.model.catalog import (
 from ontoweir.measuring.declared import AddKey, AddReference, Declared, SetDomain
 from ontoweir.scaffold.copies.export_database import SUFFIXES
 from ontoweir.scaffold.ddl.read_constraints import Constraints, read_constraints
+from ontoweir.scaffold.guess_tables import Guessed
 from ontoweir.scaffold.measure_guessed import BY_DATABASE, Evidence, measure_guessed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def measure_declared(catalog: Catalog, data: Sequence[Path], spark: Any) -> Evidence:
-    """As `measure_guessed`, with what databases declare of their tables.
+def measure_declared(
+    guessed: Guessed, guess: Callable[[frozenset[str]], Guessed], data: Sequence[Path], spark: Any
+) -> tuple[Guessed, Evidence]:
+    """As `measure_guessed`, with what databases declare of their tables; and the tables as they are
+    guessed then: one that others refer to, and whose rows are in no order of its time, is about
+    what these are about, such as patients with the time of their admission, and static.
 
     Args:
-        catalog: as it was guessed.
+        guessed: streams and relations.
+        guess: the same, where some tables are static.
         data: files, and folders of such, of which some may be databases.
         spark: gives the session where a source needs it.
 
@@ -40,9 +46,21 @@ def measure_declared(catalog: Catalog, data: Sequence[Path], spark: Any) -> Evid
             if file.suffix.lower() in SUFFIXES and file.is_file():
                 declared |= read_constraints(file)
     if not declared:
-        return measure_guessed(catalog, spark)
-    evidence = measure_guessed(_declare_keys(catalog, declared), spark)
-    return _declare_constraints(evidence, declared)
+        return guessed, measure_guessed(guessed.catalog, spark)
+    evidence = measure_guessed(_declare_keys(guessed.catalog, declared), spark)
+    named = {r.relation for one in declared.values() for r in one.references}
+    streams = evidence.catalog.streams
+    about = frozenset(n for n, s in streams.items() if s.data.sort and n in named)
+    if not about or len(about) == len(streams):
+        return guessed, _declare_constraints(evidence, declared)
+    guessed = guess(about)
+    evidence = measure_guessed(_declare_keys(guessed.catalog, declared), spark)
+    made = _declare_constraints(evidence, declared)
+    told = [
+        (n, f"others refer to it, and its rows are in no order of {streams[n].timestamp}")
+        for n in sorted(about)
+    ]
+    return guessed, replace(made, notes=(*made.notes, *told))
 
 
 def _declare_keys(catalog: Catalog, declared: Mapping[str, Constraints]) -> Catalog:
@@ -80,11 +98,10 @@ def _declare_constraints(evidence: Evidence, declared: Mapping[str, Constraints]
         kept, told = _hold(stream, made, catalog)
         keys = tuple(_list_keys(stream, made))
         timed = any(stream.timestamp in key for key in made.keys)
-        columns = {r.columns for r in kept.references}
         seen = [
             (one, why)
             for one, why in seen
-            if one.stream != name or not _gives_way(one, columns, keys, timed=timed)
+            if one.stream != name or not _gives_way(one, kept, keys, timed=timed)
         ]
         seen += [(AddKey(name, key), BY_DATABASE) for key in keys]
         seen += [(AddReference(name, one), BY_DATABASE) for one in kept.references]
@@ -122,7 +139,7 @@ def _declare_constraints(evidence: Evidence, declared: Mapping[str, Constraints]
 
 def _gives_way(
     one: Declared,
-    columns: Iterable[tuple[str, ...]],
+    kept: Constraints,
     keys: Iterable[tuple[str, ...]],
     *,
     timed: bool,
@@ -131,7 +148,9 @@ def _gives_way(
     key, so that another one with it is chance."""
     match one:
         case AddReference(reference=reference):
-            return reference.columns in columns
+            return reference.columns in [r.columns for r in kept.references]
+        case SetDomain(column=column):
+            return column.name in [c.name for c in kept.domains]
         case AddKey(columns=names):
             return timed or names in keys
         case _:
@@ -156,7 +175,10 @@ def _hold(
     for reference in declared.references:
         shown = f"{', '.join(reference.columns)} refers to {reference.relation}"
         if reference.relation in catalog.streams:
-            told.append(f"{BY_DATABASE}: {shown}, which is a stream: join them by a query")
+            told.append(
+                f"{BY_DATABASE}: {shown}, which is a stream: join them by a query, "
+                f"or make the project anew with --static {reference.relation}"
+            )
             continue
         relation = catalog.relations.get(reference.relation)
         width = len(reference.columns)
@@ -179,7 +201,10 @@ def _hold(
         if lost:
             shown = f"the values of {column.name}"
             told.append(f"{BY_DATABASE}, but not true of {lost:,} rows: {shown}")
-        elif made != found:
+        elif column.enum == made.enum and (column.minimum, column.maximum) == (
+            made.minimum,
+            made.maximum,
+        ):
             domains.append(made)
     full = [c.name for c in table.columns if c.name in declared.full]
     if full:

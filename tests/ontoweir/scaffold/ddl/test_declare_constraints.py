@@ -97,6 +97,33 @@ def test_what_is_not_true_of_the_rows_is_told_only(run: Run, tmp_path: Path) -> 
     assert ["total", "placed_at"] not in orders["keys"]  # unique where the state is new
 
 
+@pytest.mark.parametrize("shuffled", [True, False])
+def test_what_others_refer_to_in_no_order_of_its_time(
+    run: Run, tmp_path: Path, shuffled: bool
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "ward.db")) as made:
+        made.executescript(
+            "CREATE TABLE patient (pid TEXT PRIMARY KEY NOT NULL, admitted TEXT);"
+            "CREATE TABLE vital (patient TEXT NOT NULL REFERENCES patient (pid), taken_at TEXT,"
+            "kind TEXT CHECK (kind IN ('pulse', 'spo2')), value REAL)"
+        )
+        days = [n * 7 % 27 + 1 if shuffled else n % 27 + 1 for n in range(27)]
+        patients = [(f"p{n}", f"2026-02-{day:02} 10:00") for n, day in enumerate(days)]
+        made.executemany("INSERT INTO patient VALUES (?, ?)", patients)
+        vitals = [
+            (f"p{n % 27}", f"2026-03-01 0{n // 60}:{n % 60:02}:00", ("pulse", "spo2")[n % 2], n / 7)
+            for n in range(300)
+        ]
+        made.executemany("INSERT INTO vital VALUES (?, ?, ?, ?)", vitals)
+        made.commit()
+    text, held = _init(run, tmp_path, tmp_path / "ward.db")
+    assert ("patient" in held.get("relations", {})) == shuffled
+    assert ("its rows are in no order of admitted" in text) == shuffled
+    assert ("with --static patient." in text) != shuffled
+    assert ("references" in held["streams"]["vital"]) == shuffled
+    assert 'enum = ["pulse", "spo2"] } # declared by the database\n' in text
+
+
 def test_twin_without_declarations(run: Run, tmp_path: Path) -> None:
     plain = "".join(
         f"CREATE TABLE {name};"
