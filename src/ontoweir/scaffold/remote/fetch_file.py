@@ -1,4 +1,5 @@
-"""Copy a file from a URL, or from standard input, into a folder."""
+"""Copy a file import re
+from a URL, or from standard input, into a folder."""
 
 import shutil
 import sys
@@ -45,6 +46,13 @@ def fetch_file(url: str, folder: Path) -> Path:
         return _copy_web(url, folder)
     if scheme in _STORES:
         return _copy_stored(url, folder)
+    if scheme in ("postgres", "postgresql", "mysql"):
+        dump = "mysqldump --no-data" if scheme == "mysql" else "pg_dump --schema-only"
+        raise _refuse(
+            url,
+            f"nothing here reads {scheme}://",
+            f"write what it declares by {dump} … > tables.sql, and name that; or its tables as CSV",
+        )
     raise _refuse(
         url,
         f"nothing here reads {scheme}://",
@@ -119,8 +127,9 @@ def _copy(source: "IO[bytes]", made: Path) -> Path:
 
 
 def _refuse(url: str, what: str, fix: str) -> UsageError:
+    shown = re.sub("://[^/@]*@", "://", url)  # without a login
     return UsageError(
-        f"{url} cannot be read: {what}",
+        f"{shown} cannot be read: {what}",
         why="what is not here is copied into the project",
         fix=fix,
         source=Source("--from"),
