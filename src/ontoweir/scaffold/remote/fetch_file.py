@@ -1,6 +1,6 @@
-"""Copy a file import re
-from a URL, or from standard input, into a folder."""
+"""Copy a file from a URL, or from standard input, into a folder."""
 
+import re
 import shutil
 import sys
 from contextlib import closing
@@ -126,10 +126,18 @@ def _copy(source: "IO[bytes]", made: Path) -> Path:
     return made
 
 
+def hide_login(url: str) -> str:
+    """A URL without a name and a password in it.
+
+    >>> hide_login("kafka://me:secret@broker/topic")
+    'kafka://broker/topic'
+    """
+    return re.sub("://[^/]*@", "://", url, count=1)
+
+
 def _refuse(url: str, what: str, fix: str) -> UsageError:
-    shown = re.sub("://[^/@]*@", "://", url)  # without a login
     return UsageError(
-        f"{shown} cannot be read: {what}",
+        f"{hide_login(url)} cannot be read: {what}",
         why="what is not here is copied into the project",
         fix=fix,
         source=Source("--from"),
