@@ -29,9 +29,11 @@ def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
         told = f"what is found of one {named} is kept until no more rows of {closed.stream} have it"
         reasons[Reason(told, because=(Reason(declared.text, label),))] = None
     elif not stored:
-        reasons[Reason("nothing is kept: what arrives at one time is answered before the next")] = (
-            None
-        )
+        reasons[
+            Reason(
+                "no part of a match is kept: what arrives at one time is answered before the next"
+            )
+        ] = None
     elif not any(t.keys or t.frontier for t in stored):
         what = "whether there was a match" if form.distinct else "how many matches there were"
         reasons[Reason(f"only {what} is kept, and none of their values")] = None

@@ -83,13 +83,17 @@ class DeclareFew:
     columns: tuple[str, ...]
 
 
+WINDOW = 12
+"""So many steps a window is long, as an example."""
+
+
 @dataclass(frozen=True, slots=True)
 class AddWindow:
     """`later - earlier <= steps`, between two times of the query."""
 
     earlier: str
     later: str
-    steps: int = 12
+    steps: int = WINDOW
 
 
 @dataclass(frozen=True, slots=True)

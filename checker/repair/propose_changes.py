@@ -8,6 +8,7 @@ from math import floor
 from ontoweir.checker.model.normal_form import Kind, Member, NormalForm, ValueClass
 from ontoweir.checker.repair.changes import (
     NUMBERS,
+    WINDOW,
     AddOrder,
     AddWindow,
     Change,
@@ -35,8 +36,11 @@ from ontoweir.mappings.model.catalog import (
     TimestampType,
 )
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.spj import Attribute, SpjUnion, View, output_attributes
+from ontoweir.rewriter.model.spj import Attribute, Compare, Op, SpjUnion, View, output_attributes
 from ontoweir.rewriter.views.find_origins import find_origins
+
+_LEAST_US = 10_000_000
+"""No window that is proposed is shorter: steps may be milliseconds."""
 
 
 def propose_changes(
@@ -52,10 +56,11 @@ def propose_changes(
     changes: dict[Change, None] = {}
     views = {view.name: view for view in union.views}
     declared, catalog = catalog, extend_catalog(catalog, union)
+    steps = _choose_steps(union, catalog)
     for form in forms:
         changes.update(dict.fromkeys(_keys(form, declared, views)))
         changes.update(dict.fromkeys(_columns(form, declared, catalog, views)))
-        changes.update(dict.fromkeys(_times(form, catalog)))
+        changes.update(dict.fromkeys(_times(form, catalog, steps)))
         changes.update(dict.fromkeys(_variables(form, union)))
         changes.update(dict.fromkeys(_groups(form, union)))
         changes.update(dict.fromkeys(_gaps(form, union, declared)))
@@ -222,8 +227,8 @@ def _list_columns(
     return streams
 
 
-def _times(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
-    """A window, or an order, for every wait without a limit."""
+def _times(form: NormalForm, catalog: Catalog, steps: int) -> Iterator[Change]:
+    """A window of so many steps, or an order, for every wait without a limit."""
     names = name_times(form.query, catalog)
     for i, one in enumerate(form.members):
         for j, other in enumerate(form.members):
@@ -234,9 +239,24 @@ def _times(form: NormalForm, catalog: Catalog) -> Iterator[Change]:
             earlier, later = names[one.alias], names[other.alias]
             if earlier == later:
                 continue
-            yield AddWindow(earlier, later)
+            yield AddWindow(earlier, later, steps)
             if form.has_unbounded_lag(j, i):
                 yield AddOrder(earlier, later)
+
+
+def _choose_steps(union: SpjUnion, catalog: Catalog) -> int:
+    """A length for a window, in steps: the longest one that the query has already; else `WINDOW`,
+    or `_LEAST_US`, where that is more."""
+    found, longest = WINDOW, 0
+    for query in union.disjuncts:
+        tables = {o.alias: o.table for o in query.occurrences}
+        streams = {a: catalog.streams[t] for a, t in tables.items() if t in catalog.streams}
+        times = {Attribute(a, stream.timestamp) for a, stream in streams.items()}
+        found = max([found, *(_LEAST_US // stream.step_us for stream in streams.values())])
+        for one in query.conditions:
+            if isinstance(one, Compare) and one.left in times and one.right in times:
+                longest = max(longest, int(one.offset) if one.op in (Op.LE, Op.LT) else 0)
+    return longest or found
 
 
 def _variables(form: NormalForm, union: SpjUnion) -> Iterator[Change]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from ontoweir.files.name_formats import NESTED_PARQUET
+from ontoweir.files.name_formats import NESTED, NESTED_PARQUET
 from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_closing import read_closing
 from ontoweir.mappings.catalog.read_columns import read_columns
@@ -33,8 +33,6 @@ from ontoweir.mappings.model.column_types import (
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 
-NESTED = ("parquet", "arrow", "avro", "delta", "iceberg")
-"""Formats of columns, which may be nested."""
 _KEPT = ("csv", "json", "mqtt", "parquet", "arrow", "avro")
 _COMMON = ("source", "keys", "references", "columns")
 _STREAM = (

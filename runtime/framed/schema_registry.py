@@ -65,6 +65,7 @@ class SchemaRegistry:
     kept: dict[int, Any] = field(default_factory=dict)
     _missing: dict[int, float] = field(default_factory=dict)
     _opener: OpenerDirector | None = None
+    _numbers: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
     def learn(self, numbers: Iterable[int], *, waits: bool) -> None:
         """Have in `schemas` what numbers name; of those that name nothing, it is without.
@@ -87,6 +88,24 @@ class SchemaRegistry:
                 self._missing[number] = time.monotonic()
             else:
                 self.schemas[number] = found
+
+    def register(self, subject: str, kind: str, text: str) -> int:
+        """The number of a schema, which is added to a subject if it is not there; once in a
+        process.
+
+        Raises:
+            RunError: the registry does not answer, or does not take it, as it does not fit with
+                those before.
+        """
+        key = subject, kind, text
+        if key not in self._numbers:
+            told = {"schema": text} if kind == "AVRO" else {"schema": text, "schemaType": kind}
+            path = f"/subjects/{quote(subject, safe='')}/versions"
+            found = self._ask(path, waits=True, body=json.dumps(told).encode())
+            if found is None or not isinstance(found.get("id"), int):
+                raise self._unasked(f"it gives no number to the schema of {subject}")
+            self._numbers[key] = found["id"]
+        return self._numbers[key]
 
     def probe(self) -> None:
         """Nothing, if it answers.
@@ -137,21 +156,26 @@ class SchemaRegistry:
             texts[place] = str(other["schema"])
         return True
 
-    def _ask(self, path: str, *, waits: bool) -> Mapping[str, Any] | None:
-        """What it answers (None: that there is no such thing).
+    def _ask(
+        self, path: str, *, waits: bool, body: bytes | None = None
+    ) -> Mapping[str, Any] | None:
+        """What it answers (None: that there is no such thing); `body`: what is sent to it.
 
         Raises:
             RunError: it does not answer, refuses, or is no registry.
         """
         for pause in (*(_PAUSES if waits else ()), None):
             try:
-                with self._open().open(self._request(path), timeout=_TIMEOUT) as answer:
+                with self._open().open(self._request(path, body), timeout=_TIMEOUT) as answer:
                     held = json.loads(answer.read())
                 return held if isinstance(held, dict) else {}
             except HTTPError as error:
                 with error:
                     if error.code == 404 and _says_unknown(error.read()):
                         return None
+                    if error.code == 409:
+                        said = "the schema does not fit with those before (409)"
+                        raise self._unasked(said) from None
                 said, passing = f"it answers {error.code} {error.reason}", error.code >= 429
             except ValueError:
                 said, passing = "what it answers is no JSON", False
@@ -168,17 +192,19 @@ class SchemaRegistry:
         return RunError(
             f"the schema registry {self.url} cannot be asked: {said}",
             why="what a message says is known by its schema, which the message names by a number",
-            fix="start the registry, or correct registry in the source; what is committed is "
+            fix="start the registry, or correct registry; what is committed is "
             "intact, and a run goes on from there",
             source=self.source,
         )
 
-    def _request(self, path: str) -> Request:
+    def _request(self, path: str, body: bytes | None) -> Request:
         headers = {"Accept": _ACCEPT, "User-Agent": "ontoweir"}
         if "user" in self.options:
             login = f"{self.options['user']}:{self.options.get('password', '')}"
             headers["Authorization"] = f"Basic {b64encode(login.encode()).decode()}"
-        return Request(f"{self.url}{path}", headers=headers)
+        if body is not None:
+            headers["Content-Type"] = "application/vnd.schemaregistry.v1+json"
+        return Request(f"{self.url}{path}", body, headers)
 
     def _open(self) -> OpenerDirector:
         if self._opener is None:
@@ -213,20 +239,34 @@ def open_registry(stream: Stream) -> SchemaRegistry:
         RunError: its certificates cannot be read.
     """
     options = resolve_options(dict(stream.data.registry), stream.source)
+    return reach_registry(options, stream.name, stream.source)
+
+
+def reach_registry(options: Mapping[str, str], name: str, source: Source | None) -> SchemaRegistry:
+    """A registry, the same for the same options.
+
+    Args:
+        options: `url`, and those of a login and of TLS, without variables.
+        name: of what it is for.
+        source: where it is declared.
+
+    Raises:
+        RunError: its certificates cannot be read.
+    """
     key = tuple(sorted(options.items()))
     if key not in _OPEN:
-        made = SchemaRegistry(options["url"].rstrip("/"), options, stream.source)
+        made = SchemaRegistry(options["url"].rstrip("/"), options, source)
         try:
             made._open()
         except OSError as error:
             raise RunError(
-                f"the certificates for the schema registry of {stream.name} cannot be read: "
+                f"the certificates for the schema registry of {name} cannot be read: "
                 f"{error.strerror or error}",
                 why="ca, certificate and key name files of PEM, and key_password says the password "
                 "of a key that has one",
                 fix="correct the paths in registry, from the folder that ontoweir is started in, "
                 "or the password",
-                source=stream.source,
+                source=source,
             ) from error
         _OPEN[key] = made
     return _OPEN[key]

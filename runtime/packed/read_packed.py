@@ -42,7 +42,9 @@ def is_packed(data: DataSource, located: Located) -> bool:
     return all(name.lower() in known for name, _ in data.options)
 
 
-def read_packed(data: DataSource, located: Located, names: Collection[str]) -> Iterator[PackedFile]:
+def read_packed(
+    data: DataSource, located: Located, names: Collection[str], *, deep: bool = False
+) -> Iterator[PackedFile]:
     """The files of a source, in order, with the columns wanted, as far as they have them, those by
     a path among them; what folders' names say is text.
 
@@ -50,12 +52,13 @@ def read_packed(data: DataSource, located: Located, names: Collection[str]) -> I
         data: format and options.
         located: where it is.
         names: the columns wanted.
+        deep: nested ones, too, as they are, of a source without paths.
 
     Raises:
         DataError: one of them is none of its format, or cannot be read.
     """
     if not data.paths and data.unnest is None:
-        yield from _read_files(data, located, names, deep=False)
+        yield from _read_files(data, located, names, deep=deep)
         return
     paths = {name: name for name in names} | {n: p for n, p in data.paths if n in names}
     roots = {part for path in paths.values() for part in (path, path.split(".")[0])}

@@ -49,7 +49,7 @@ class AvroWriter:
         """Append rows."""
         names = self.schema.names
         for batch in table.to_batches(max_chunksize=_ROWS):
-            columns = [_plain_values(column) for column in batch.columns]
+            columns = [plain_values(column) for column in batch.columns]
             for values in zip(*columns, strict=True):
                 self._writer.write(dict(zip(names, values, strict=True)))
 
@@ -144,7 +144,7 @@ def _avro_type(kind: pa.DataType) -> str | dict[str, Any]:
     raise TypeError(f"answers have no values of type {kind}")
 
 
-def _plain_values(column: pa.Array) -> list[Any]:
+def plain_values(column: pa.Array) -> list[Any]:
     """Values as fastavro takes them: times as numbers, as far as they may lie."""
     kind = plain_type(column.type)
     if pa.types.is_dictionary(column.type):

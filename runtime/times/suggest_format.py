@@ -15,6 +15,9 @@ _DAYS = (
     "%m/%d/%Y",
     "%d.%m.%Y",
     "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%d %m %Y",
+    "%Y %m %d",
     "%Y/%m/%d",
     "%Y%m%d",
     "%Y-%m-%d",
@@ -49,7 +52,9 @@ _OTHERS = (
 """As C's library, git and web servers write times; and months."""
 _SOME = 20
 """So many texts tell most formats apart."""
-_DAY_FIRST, _MONTH_FIRST, _HALVES = "%d/%m/", "%m/%d/", "%p"
+_TURNED = tuple((f"%d{mark}%m{mark}", f"%m{mark}%d{mark}") for mark in "/- ")
+"""How days and months are written the other way round."""
+_HALVES = "%p"
 _DATED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:")
 _RECENT_S = (100_000_000, 100_000_000_000)
 """Numbers of seconds since 1970 lie between these, in the years 1973 to 5138."""
@@ -70,6 +75,8 @@ def suggest_format(texts: Sequence[str]) -> str | None:
     'iso'
     >>> suggest_format(["01/02/2026 01:00 PM"])
     '%m/%d/%Y %I:%M %p'
+    >>> suggest_format(["01 02 2026 00:10", "02 02 2026 00:20"]), suggest_format(["01-15-2026"])
+    ('%d %m %Y %H:%M', '%m-%d-%Y')
     >>> suggest_format(["Sun, 06 Nov 1994 08:49:37 GMT"]), suggest_format(["1977-Jan"])
     ('%a, %d %b %Y %H:%M:%S %z', '%Y-%b')
     """
@@ -90,9 +97,9 @@ def suggest_format(texts: Sequence[str]) -> str | None:
             continue
         if (span := _measure(column, form)) is None:
             continue
-        if not form.startswith(_DAY_FIRST):
+        other = next((form.replace(*t) for t in _TURNED if form.startswith(t[0])), None)
+        if other is None:
             return form
-        other = form.replace(_DAY_FIRST, _MONTH_FIRST)
         turned = _measure(column, other)
         first = turned is not None and (turned < span or (turned == span and _HALVES in form))
         return other if first else form
@@ -112,7 +119,7 @@ def find_turned(texts: Sequence[str], form: str) -> str | None:
     '%m/%d/%Y %H:%M'
     """
     column = pa.chunked_array([pa.array(list(texts))])
-    for one, other in ((_DAY_FIRST, _MONTH_FIRST), (_MONTH_FIRST, _DAY_FIRST)):
+    for one, other in (*_TURNED, *((b, a) for a, b in _TURNED)):
         if form.startswith(one):
             turned = form.replace(one, other)
             return turned if _measure(column, turned) == _measure(column, form) else None

@@ -19,7 +19,8 @@ import fastavro
 class Registry:
     """`schemas`: what is answered, by number; `versions`: by subject and version; `login`: what is
     asked for (None: nothing); `status`: what every question is answered (None: as it should be);
-    `asked`: the paths."""
+    `asked`: the paths; `subjects`: the numbers of schemas that were sent; `unfit`: whether none is
+    taken that is new."""
 
     url: str = ""
     schemas: dict[int, dict[str, Any]] = field(default_factory=dict)
@@ -27,11 +28,27 @@ class Registry:
     login: str | None = None
     status: int | None = None
     asked: list[str] = field(default_factory=list)
+    subjects: dict[str, list[int]] = field(default_factory=dict)
+    unfit: bool = False
 
     def add(self, number: int, schema: Any, kind: str = "AVRO", **more: Any) -> None:
         """Register a schema."""
         told = {} if kind == "AVRO" else {"schemaType": kind}
         self.schemas[number] = {"schema": json.dumps(schema), **told, **more}
+
+    def take(self, path: str, login: str, sent: dict[str, Any]) -> tuple[int, Any]:
+        """What is answered to a schema that is sent to a subject."""
+        self.asked.append(path)
+        if self.login is not None and self.login != login:
+            return 401, {"error_code": 401, "message": "Unauthorized"}
+        _, subject, _ = path.strip("/").split("/")
+        number = next((n for n, held in self.schemas.items() if held == sent), None)
+        if number is None and self.unfit:
+            return 409, {"error_code": 409, "message": "incompatible"}
+        number = number or len(self.schemas) + 1
+        self.schemas[number] = sent
+        self.subjects.setdefault(subject, []).append(number)
+        return 200, {"id": number}
 
     def answer(self, path: str, login: str) -> tuple[int, Any]:
         self.asked.append(path)
@@ -65,7 +82,14 @@ def start_registry(tls: ssl.SSLContext | None = None) -> Iterator[Registry]:
 
         def do_GET(self) -> None:
             given = self.headers.get("Authorization", "").removeprefix("Basic ")
-            status, held = registry.answer(self.path, b64decode(given).decode())
+            self._say(*registry.answer(self.path, b64decode(given).decode()))
+
+        def do_POST(self) -> None:
+            given = self.headers.get("Authorization", "").removeprefix("Basic ")
+            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            self._say(*registry.take(self.path, b64decode(given).decode(), sent))
+
+        def _say(self, status: int, held: Any) -> None:
             body = json.dumps(held).encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))

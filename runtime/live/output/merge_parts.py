@@ -14,26 +14,24 @@ import hashlib
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, groupby
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ontoweir.errors import OntoweirError, RunError, Source, UsageError
 from ontoweir.files.exchange_folders import exchange_folders
 from ontoweir.files.replace_file import replacing
 from ontoweir.runtime.live.checkpoint.record_spark import hash_file
 from ontoweir.runtime.live.checkpoint.sync_files import sync_file
+from ontoweir.runtime.live.output.join_parts import UnlikeError, join_contents, join_parquet
 from ontoweir.runtime.live.output.list_parts import PublishedPart
-from ontoweir.runtime.live.output.write_parts import PartWriter, begin_parquet
+from ontoweir.runtime.live.output.write_parts import PartWriter
 
 LARGE = 64 << 20
 """Bytes of files that are merged into one at most."""
-_ROWS_OF_GROUP = 32 << 20
-"""About so many bytes of rows are in a row group."""
 Failed = dict[str, OntoweirError]
 """Errors by the place that they are of."""
 PATIENCE = 10.0
@@ -103,7 +101,8 @@ def _choose(tail: list[PublishedPart], count: int) -> list[PublishedPart]:
 
 
 def _merge(writer: PartWriter, chosen: Sequence[PublishedPart]) -> PublishedPart | None:
-    """The merged part of parts, in its file beside the checkpoint."""
+    """The merged part of parts, in its file beside the checkpoint (None: they have other columns
+    than one another, in a format that has one header)."""
     first, last = chosen[0], chosen[-1]
     suffix = Path(first.name).suffix
     name = f"{first.folder[1]}/part-{first.begin:012d}-{last.batch:012d}{suffix}"
@@ -117,13 +116,15 @@ def _merge(writer: PartWriter, chosen: Sequence[PublishedPart]) -> PublishedPart
         aside.mkdir(parents=True)
         with replacing(target, durable=True) as scratch:
             if suffix == ".parquet":
-                _join_parquet(contents, scratch, writer.run, f"{first.begin}-{last.batch}")
+                join_parquet(contents, scratch, writer.run, f"{first.begin}-{last.batch}")
             else:
-                with open(scratch, "wb") as opened:
-                    opened.writelines(contents)
+                join_contents(contents, scratch, suffix)
         for place in (aside, aside.parent, aside.parent.parent):
             sync_file(place)
         status, digest = os.stat(target), hash_file(target)
+    except UnlikeError:
+        shutil.rmtree(aside, ignore_errors=True)
+        return None
     except (OSError, pa.ArrowException) as error:
         raise _not_merged(target, error) from error
     return PublishedPart(
@@ -155,36 +156,6 @@ def _read(writer: PartWriter, part: PublishedPart) -> bytes:
             source=Source(str(file)),
         )
     return content
-
-
-def _join_parquet(contents: Iterator[bytes], target: Path, run: str, batches: str) -> None:
-    """The rows of Parquet files, in their order, in one, with all columns that one of them has."""
-    opened = [pq.ParquetFile(pa.BufferReader(content)) for content in contents]
-    schemas = [file.schema_arrow.remove_metadata() for file in opened]
-    known = opened[0].schema_arrow.metadata
-    schema = pa.unify_schemas(schemas)
-    with begin_parquet(target, schema.with_metadata(known), run, batches) as written:
-        held, size = list[pa.Table](), 0
-        for file in opened:
-            for number in range(file.num_row_groups):
-                rows = file.read_row_group(number).replace_schema_metadata(None)
-                held.append(rows)
-                size += rows.nbytes
-                if size >= _ROWS_OF_GROUP:
-                    _write(held, written)
-                    held, size = [], 0
-        if held:
-            _write(held, written)
-
-
-def _write(held: Sequence[pa.Table], written: pq.ParquetWriter) -> None:
-    rows = pa.concat_tables(held, promote_options="default")
-    for name in written.schema.names:
-        if name not in rows.schema.names:
-            column = written.schema.field(name)
-            rows = rows.append_column(column, pa.nulls(len(rows), column.type))
-    rows = rows.select(written.schema.names).replace_schema_metadata(written.schema.metadata)
-    written.write_table(rows)
 
 
 def settle_parts(writer: PartWriter, folder: tuple[str, str], last: PublishedPart | None) -> None:

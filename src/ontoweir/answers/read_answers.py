@@ -1,6 +1,6 @@
 """Read answers from a file, or from a folder of them, portion by portion."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,8 +18,11 @@ class Answers:
 
     files: tuple[Path, ...]
 
-    def read(self) -> "Iterator[pa.Table]":
+    def read(self, kinds: "Mapping[str, pa.DataType] | None" = None) -> "Iterator[pa.Table]":
         """All rows, some at a time.
+
+        Args:
+            kinds: as what columns of CSV and JSON lines are read (those without: as they seem).
 
         Raises:
             DataError: a file is not what its name says.
@@ -28,7 +31,7 @@ class Answers:
 
         for file in self.files:
             try:
-                yield from _read(file)
+                yield from _read(file, kinds or {})
             except (OSError, ValueError, pa.ArrowException) as error:
                 raise DataError(
                     f"{file.name} cannot be read: {str(error).splitlines()[0]}",
@@ -103,9 +106,8 @@ def _is_hidden(file: Path, folder: Path) -> bool:
     )
 
 
-def _read(file: Path) -> "Iterator[pa.Table]":
+def _read(file: Path, kinds: "Mapping[str, pa.DataType]") -> "Iterator[pa.Table]":
     import pyarrow.csv as pc
-    import pyarrow.json as pj
     import pyarrow.parquet as pq
 
     if (table := table_form(file)) is not None:
@@ -123,7 +125,10 @@ def _read(file: Path) -> "Iterator[pa.Table]":
         case "csv":
             # what is not there is NULL, a text without letters is in quotes
             kept = pc.ConvertOptions(
-                null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                column_types=kinds,
             )
             yield pc.read_csv(file, convert_options=kept)
         case "arrow" | "avro" as form:
@@ -136,4 +141,17 @@ def _read(file: Path) -> "Iterator[pa.Table]":
             yield read_rdf(file)
         case _:
             if file.stat().st_size:
-                yield pj.read_json(file)
+                yield _read_lines(file, kinds)
+
+
+def _read_lines(file: Path, kinds: "Mapping[str, pa.DataType]") -> "pa.Table":
+    """JSON lines; as they seem, where a value is of another type than it should be."""
+    import pyarrow as pa
+    import pyarrow.json as pj
+
+    if kinds:
+        try:
+            return pj.read_json(file, parse_options=pj.ParseOptions(pa.schema({**kinds})))
+        except pa.ArrowInvalid:
+            pass
+    return pj.read_json(file)

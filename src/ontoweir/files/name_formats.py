@@ -37,5 +37,7 @@ name), Avro, SPARQL's JSON, or N-Quads, too."""
 LOGGED = frozenset(("delta", "iceberg"))
 """Formats whose own log says what is there: their rows have no order, their files are not told."""
 
+NESTED = ("parquet", "arrow", "avro", "delta", "iceberg")
+"""Formats with types, whose columns may be nested."""
 NESTED_PARQUET = "nested parquet"
 """Parquet of which something nested is asked for: it is read as Avro is, by way of other files."""

@@ -3,7 +3,7 @@
 from ontoweir.errors import Source, UsageError
 from ontoweir.run.run_options import RunOptions
 
-_MERGED = ("parquet", "jsonl", "nq")
+_MERGED = ("parquet", "jsonl", "csv", "arrow", "avro", "nq")
 """The sinks whose files can be put together: N-Quads' blank nodes have names of their own."""
 
 

@@ -1,4 +1,4 @@
-"""Flatten what is nested in JSON lines into columns, each with the path that leads to it."""
+"""Flatten what is nested in files into columns, each with the path that leads to it."""
 
 import re
 import unicodedata
@@ -20,17 +20,14 @@ def flatten_rows(
     of the array whose elements are rows (None: none is, or there are several arrays of objects).
 
     Args:
-        rows: as Arrow reads JSON lines.
+        rows: as Arrow reads them.
         leave: the path of an array that is left out.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     table = _spread(rows)
     table = table if leave is None else table.drop_columns([leave])
-    arrays = [
-        f.name for f in table.schema if pa.types.is_list(f.type) and _is_object(f.type.value_type)
-    ]
+    arrays = [f.name for f in table.schema if _is_array(f.type) and _is_object(f.type.value_type)]
     unnest = arrays[0] if len(arrays) == 1 else None
     if unnest is not None:
         lists = table.column(unnest).combine_chunks()
@@ -73,6 +70,12 @@ def _spread(table: "pa.Table") -> "pa.Table":
     while any(_is_object(f.type) for f in table.schema):
         table = table.flatten()
     return table
+
+
+def _is_array(kind: "pa.DataType") -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
 
 
 def _is_object(kind: "pa.DataType") -> bool:

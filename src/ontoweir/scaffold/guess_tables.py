@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from ontoweir.files.name_formats import LOGGED
+from ontoweir.files.name_formats import LOGGED, NESTED, NESTED_PARQUET
 from ontoweir.mappings.model.catalog import (
     BooleanType,
     Catalog,
@@ -113,7 +113,7 @@ def _guess(samples: "list[Sample]", ways: "_Ways", static: frozenset[str]) -> Gu
             columns = tuple(Column(n, t, path=paths.get(n)) for n, t in sample.types)
             others = {n.lower() for s in samples if s is not sample for n, _ in s.types}
             keys = _find_keys(sample, others)
-            relations[sample.name] = Relation(sample.name, source, columns, keys)
+            relations[sample.name] = Relation(sample.name, _lead(source, columns), columns, keys)
             continue
         time, written, why = found
         parts = {time} if written is None else {time, *written.columns}
@@ -125,11 +125,23 @@ def _guess(samples: "list[Sample]", ways: "_Ways", static: frozenset[str]) -> Gu
         if time in paths:  # what is nested is read by its format
             known = written or TimeFormat("iso", ())
             written = replace(known, columns=(paths[time],))
+        times = () if written is None else written.columns
+        source = _lead(source, columns, times)
         streams[sample.name] = Stream(
             sample.name, source, time, 1, None, columns, align="error", written=written
         )
         reasons.append((sample.name, why))
     return Guessed(Catalog(streams, relations), tuple(reasons))
+
+
+def _lead(source: DataSource, columns: Sequence[Column], times: Sequence[str] = ()) -> DataSource:
+    """The source with the paths that lead to columns and times, of files that have types."""
+    paths = [(c.name, c.path) for c in columns if c.path is not None]
+    paths += [(name, name) for name in times if "." in name]
+    if source.format not in NESTED or not (paths or source.unnest):
+        return source
+    form = NESTED_PARQUET if source.format == "parquet" else source.format
+    return replace(source, format=form, paths=tuple(paths))
 
 
 def find_odd_times(samples: Sequence[Sample]) -> str | None:

@@ -5,7 +5,7 @@ import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +15,17 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.language_of import language_of_text
 from ontoweir.project.project import load_project
 from ontoweir.scaffold.copies.export_database import SUFFIXES, export_database
-from ontoweir.scaffold.copies.export_nested import export_nested
 from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
+from ontoweir.scaffold.ddl.declare_constraints import measure_declared
 from ontoweir.scaffold.flatten_rows import write_plain
-from ontoweir.scaffold.guess_tables import find_odd_times, guess_tables
+from ontoweir.scaffold.guess_tables import Guessed, find_odd_times, guess_tables
 from ontoweir.scaffold.joins.find_same import Same, find_same
 from ontoweir.scaffold.joins.share_names import share_names
 from ontoweir.scaffold.joins.write_joins import write_joins
 from ontoweir.scaffold.measure_guessed import (
     DECLARED,
     Evidence,
-    measure_guessed,
     trust_declared,
 )
 from ontoweir.scaffold.read_sample import Sample, name_table, read_sample
@@ -122,7 +121,7 @@ def make_scaffold(given: Given) -> Scaffold:
         taken = [take_messages(url, place, given.spark) for url in given.data if is_kafka(url)]
         rest = [p for p in given.data if p not in topics and not is_kafka(p)]
         tables = [*(one.file for one in taken), *(t for p in rest for t in _list_tables(p, place))]
-        made = _make(tables, heard, given)
+        made = _make(tables, heard, given, place)
         inside = {t: f"data/{t.name}" for t in tables if place in t.parents}
         inside |= {one.file: f"arrivals/{one.name}/first.jsonl" for one in heard}
         named = inside | {one.file.parent: f"arrivals/{one.name}" for one in heard}
@@ -156,14 +155,13 @@ def _list_tables(data: str, folder: Path) -> Sequence[Path]:
     remote = data == "-" or "://" in data
     path = fetch_file(data, folder) if remote else Path(data)
     if path.is_dir():
-        found = split_folder(path)
-        dirs = {p: export_nested(p, folder) or [p] for p in found if p.is_dir()}
-        return [t for p in found for t in dirs.get(p) or _list_tables(str(p), folder)]
+        parts = split_folder(path)
+        return [t for p in parts for t in ([p] if p.is_dir() else _list_tables(str(p), folder))]
     if path.suffix.lower() in SUFFIXES:
         return export_database(path, folder)
     if path.suffix.lower() in WORKBOOKS:
         return export_workbook(path, folder)
-    return export_text(path, folder) or export_nested(path, folder) or [path]
+    return export_text(path, folder) or [path]
 
 
 def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
@@ -174,7 +172,7 @@ def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
     return text
 
 
-def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaffold:
+def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given, place: Path) -> Scaffold:
     samples = _read_tables(tables, given.names)
     for one in heard:
         sample = read_sample(one.file.parent)
@@ -202,12 +200,18 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given) -> Scaff
         odd = find_odd_times(samples)
         mended = None if odd is None else (odd, "correct it, or leave these rows out")
         raise _no_stream(given.data, mended or find_other_times(samples))
-    evidence = measure_guessed(guessed.catalog, _spark)
+    guess = partial(_guess, samples, given.static)
+    places = [*map(Path, given.data), place]
+    guessed, evidence = measure_declared(guessed, guess, places, _spark)
     same = find_same(evidence.catalog, _spark)
     made = _write(evidence, guessed.reasons, left_out, given, same)
     no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines)
     catalog = note_lines(str(made.files["ontoweir.toml"]), dict(no_rows))
     return replace(made, files={**made.files, "ontoweir.toml": catalog}, no_rows=no_rows)
+
+
+def _guess(samples: list[Sample], static: frozenset[str], more: frozenset[str]) -> Guessed:
+    return guess_tables(samples, static | more)
 
 
 def _read_tables(tables: Sequence[Path], names: Mapping[str, Sequence[str]]) -> list[Sample]:

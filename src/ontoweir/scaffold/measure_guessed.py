@@ -52,6 +52,8 @@ UNITS_US = tuple(n * _SECOND for n in (86_400, 3_600, 1_800, 900, 600, 300, 60, 
 """The units of time that a stream is given, the greatest that fits."""
 DECLARED = "declared, not seen"
 """The evidence of what has no data."""
+BY_DATABASE = "declared by the database"
+"""That of what a database holds its tables to."""
 _ONCE = 0.9
 """Of the values of a column that numbers rows so many are there once, at least."""
 _EXPECTED = 3
@@ -67,7 +69,8 @@ class Evidence:
     """A catalog, and of its streams what was seen: of the unit, and of each declaration; and of
     static relations, by column, how often it is NULL. Relations have as many rows at most as were
     seen. `undeclared`: by stream, what was seen of messages in so short a time that to declare it
-    would reject later ones."""
+    would reject later ones. `static_keys`: by static relation, the keys that a database declares;
+    `notes`: by table, what it declares otherwise."""
 
     catalog: Catalog
     units: tuple[tuple[str, str], ...]
@@ -75,6 +78,8 @@ class Evidence:
     measured: "tuple[tuple[str, MeasuredStream], ...]"
     static_nulls: tuple[tuple[str, str, str], ...] = ()
     undeclared: tuple[tuple[str, str], ...] = ()
+    static_keys: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
 
 
 def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:

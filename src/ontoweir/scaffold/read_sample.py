@@ -50,8 +50,8 @@ Options: TypeAlias = tuple[tuple[str, str], ...]
 @dataclass(frozen=True, slots=True)
 class Sample:
     """The beginning of a table: `name`: for the catalog, of the file's; `rows`: its columns that
-    have a type of ours, `types`: which; `left_out`: the others, which are nested; `paths`: of JSON
-    lines, by column, the names that lead to what is nested; `unnest`: to an array of objects;
+    have a type of ours, `types`: which; `left_out`: the others, which are nested; `paths`: by
+    column, the names that lead to what is nested; `unnest`: to an array of objects;
     `changes`: of messages that say how a table changes; `outer`: the lines themselves, without the
     array, where these have values of their own; `no_rows`: lines of CSV that are not read; `mqtt`:
     where messages come from, and `received`, the column of when one came; `cells`: how the first
@@ -117,14 +117,15 @@ def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
         ) from error
     paths: dict[str, str] = {}
     unnest, outer = None, None
+    reader = "json" if form == "jsonl" else form
     changes = find_envelope(rows) if form == "jsonl" else None
     if changes is not None:
         rows, paths = changes.rows, changes.paths
-    elif form == "jsonl":
+    elif form != "csv":
         lines = rows
         rows, paths, unnest = flatten_rows(lines)
         if unnest is not None:
-            outer = _read_lines(lines, unnest, path)
+            outer = _read_lines(lines, unnest, path, reader)
     for name, said in _list_parts(path, rows.column_names).items():
         rows = rows.append_column(name, pa.repeat(pa.scalar(said, pa.string()), rows.num_rows))
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
@@ -133,7 +134,6 @@ def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
     left_out = tuple(name for name, kind in types if (name, kind) not in known)
     rows = rows.select([name for name, _ in known])
     name = name_table(path)
-    reader = "json" if form == "jsonl" else form
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
     place = path.absolute()
     made = Sample(name, place, reader, options, rows, known, left_out, nested, unnest, changes)
@@ -181,10 +181,10 @@ def _list_parts(path: Path, names: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _read_lines(lines: "pa.Table", unnest: str, path: Path) -> Sample | None:
-    """Lines without their array (None: each has elements in it, and they have no measured values of
-    their own, with fractions). Where the array's elements are rows, such a value would count once
-    for each of them, and a line without elements would have no row."""
+def _read_lines(lines: "pa.Table", unnest: str, path: Path, form: str) -> Sample | None:
+    """Lines, or rows, without their array (None: each has elements in it, and they have no measured
+    values of their own, with fractions). Where the array's elements are rows, such a value would
+    count once for each of them, and a line without elements would have no row."""
     rows, paths, _ = flatten_rows(lines, leave=unnest)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = _list_known(types)
@@ -195,7 +195,7 @@ def _read_lines(lines: "pa.Table", unnest: str, path: Path) -> Sample | None:
     nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
     rows = rows.select([name for name, _ in known])
     name = name_table(path)
-    return Sample(name, path.absolute(), "json", (), rows, known, left_out, nested)
+    return Sample(name, path.absolute(), form, (), rows, known, left_out, nested)
 
 
 def _find_packed(path: Path) -> str | None:
@@ -224,15 +224,19 @@ def _read_packed(path: Path, form: str) -> Sample:
             fix=f"pip install 'ontoweir[{form}]', or pip install {PACKAGES[form]}",
             source=Source(str(path)),
         )
-    shape = next(read_packed(data, located, ()))
-    found = next(read_packed(data, located, shape.schema.names))
-    rows = next(found.rows, found.schema.empty_table()).slice(0, ROWS)
+    shape = next(read_packed(data, located, (), deep=True))
+    found = next(read_packed(data, located, shape.schema.names, deep=True))
+    lines = next(found.rows, found.schema.empty_table()).slice(0, ROWS)
+    rows, paths, unnest = flatten_rows(lines)
+    outer = None if unnest is None else _read_lines(lines, unnest, path, form)
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = _list_known(types)
     left_out = (*found.nested, *(name for name, kind in types if (name, kind) not in known))
     name = name_table(path)
     rows = rows.select([name for name, _ in known])
-    return Sample(name, path.absolute(), form, (), rows, known, left_out)
+    nested = tuple((n, p) for n, p in paths.items() if n in dict(known))
+    place = path.absolute()
+    return Sample(name, place, form, (), rows, known, left_out, nested, unnest, outer=outer)
 
 
 def list_files(path: Path) -> Sequence[Path]:

@@ -5,11 +5,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ontoweir.files.name_formats import NESTED_PARQUET
 from ontoweir.mappings.model.catalog import (
     Column,
     DataSource,
     Envelope,
     IntType,
+    Reference,
     Relation,
     Stream,
 )
@@ -24,7 +26,7 @@ from ontoweir.measuring.declared import (
     SetLateness,
     SetRate,
 )
-from ontoweir.scaffold.measure_guessed import Evidence
+from ontoweir.scaffold.measure_guessed import BY_DATABASE, Evidence
 from ontoweir.scaffold.remote.take_messages import Taken
 from ontoweir.scaffold.texts.find_preamble import LeftOut
 
@@ -66,11 +68,29 @@ def write_catalog(
         rest = [said for of, said in evidence.undeclared if of == name]
         why, unit = dict(reasons)[name], dict(evidence.units)[name]
         ranges = dict(_describe_ranges(stream, dict(evidence.measured).get(name)))
-        lines += ["", *_stream(stream, mine, why, unit, null | ranges, rest)]
+        lines += ["", *_notes(evidence, name)]
+        lines += _stream(stream, mine, why, unit, null | ranges, rest)
     for relation in catalog.relations.values():
-        null = {c: said for t, c, said in evidence.static_nulls if t == relation.name}
-        lines += ["", *_relation(relation, null)]
-    return "\n".join(lines) + "\n"
+        static: dict[str, str] = {}
+        for table, column, said in evidence.static_nulls:
+            if table == relation.name:
+                static[column] = f"{static[column]}; {said}" if column in static else said
+        sure = frozenset(key for table, key in evidence.static_keys if table == relation.name)
+        lines += ["", *_notes(evidence, relation.name), *_relation(relation, static, sure)]
+    return re.sub(f"# seen: (?={BY_DATABASE})", "# ", "\n".join(lines)) + "\n"
+
+
+def _notes(evidence: Evidence, table: str) -> Iterator[str]:
+    """What is to be said of a table, above it."""
+    yield from (f"# {' '.join(said.split())}." for of, said in evidence.notes if of == table)
+
+
+def _references(references: Sequence[Reference], why: str) -> str:
+    listed = ", ".join(
+        f"{{ columns = {_list(r.columns)}, relation = {_quote(r.relation)}, to = {_list(r.to)} }}"
+        for r in references
+    )
+    return f"references = [{listed}] # seen: {why}"
 
 
 def _stream(
@@ -114,12 +134,7 @@ def _stream(
         keys = ", ".join(_list(key) for key in stream.keys)
         yield f"keys = [{keys}] # seen: {'; '.join(_evidence(seen, AddKey))}"
     if stream.references:
-        listed = ", ".join(
-            f"{{ columns = {_list(r.columns)}, relation = {_quote(r.relation)}, "
-            f"to = {_list(r.to)} }}"
-            for r in stream.references
-        )
-        yield f"references = [{listed}] # seen: {'; '.join(_evidence(seen, AddReference))}"
+        yield _references(stream.references, "; ".join(_evidence(seen, AddReference)))
     if stream.lags:
         listed = ", ".join(
             f"{{ columns = {_list(g.columns)}, within = {_quote(show_duration(g.within_us))} }}"
@@ -160,6 +175,8 @@ def _describe_ranges(
         found = measured.columns.get(column.name)
         if found is None or found.distinct is None or column.name in referring:
             continue
+        if column.minimum is not None and column.maximum is not None:
+            continue
         again = 1 < found.distinct <= _DEVICES and found.distinct * _OFTEN <= measured.rows
         if again and isinstance(column.type, IntType) and not found.nulls:
             ends = f"{found.minimum}..{found.maximum}"
@@ -185,12 +202,18 @@ def _describe_nulls(stream: Stream, measured: "MeasuredStream | None") -> Iterat
             yield column.name, "; ".join(said)
 
 
-def _relation(relation: Relation, null: Mapping[str, str]) -> Iterator[str]:
+def _relation(
+    relation: Relation, null: Mapping[str, str], sure: frozenset[tuple[str, ...]]
+) -> Iterator[str]:
+    """`sure`: keys that a database declares."""
     yield "# A static relation: no column of it is taken for a time that goes on."
     yield f"[relations.{relation.name}]"
     yield from _source(relation.data, relation.name)
     if relation.keys:
-        yield f"keys = [{', '.join(_list(key) for key in relation.keys)}] # seen: no value twice"
+        why = dict.fromkeys(BY_DATABASE if k in sure else "no value twice" for k in relation.keys)
+        yield f"keys = [{', '.join(map(_list, relation.keys))}] # seen: {'; '.join(why)}"
+    if relation.references:
+        yield _references(relation.references, BY_DATABASE)
     if relation.max_rows is not None:
         yield f"max_rows = {relation.max_rows} # seen: so many rows; bounds rest on it: leave room"
     yield ""
@@ -201,7 +224,7 @@ def _relation(relation: Relation, null: Mapping[str, str]) -> Iterator[str]:
 
 
 def _evidence(seen: Sequence[tuple[Declared, str]], kind: type[Declared]) -> list[str]:
-    return [why for declared, why in seen if isinstance(declared, kind)]
+    return list(dict.fromkeys(why for declared, why in seen if isinstance(declared, kind)))
 
 
 def name_live(catalog: str, topics: Mapping[str, Taken]) -> str:
@@ -267,7 +290,8 @@ def _source(data: DataSource, table: str) -> Iterator[str]:
     if data.format == "csv" and not {"header", "names"} & told.keys():
         yield '# It has no header: name its columns by options = { names = "a|b|c" }; or make the'
         yield f"# project anew with --names {table}=a,b,c"
-    form = "mqtt" if data.mqtt else data.format
+    form = "parquet" if data.format == NESTED_PARQUET else data.format
+    form = "mqtt" if data.mqtt else form
     entries = [f"format = {_quote(form)}", f"path = {_quote(str(data.path))}"]
     if data.sort:
         entries.append("sort = true")

@@ -95,6 +95,26 @@ def test_a_comparison_by_order(catalog: Catalog) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("unit", "more", "steps"),
+    [
+        ("1 second", "", 12),
+        ("1 hour", "", 12),
+        ("1 millisecond", "", 10_000),  # 12 ms are of no use to anybody
+        ("1 second", " AND u.ts <= z.ts AND z.ts <= u.ts + INTERVAL '15' MINUTE", 900),
+        ("1 second", " AND u.ts <= z.ts AND z.ts <= u.ts + INTERVAL '2' SECOND", 2),
+        ("1 second", " AND u.ts <= z.ts AND z.k <= u.k + 77", 12),
+    ],
+)
+def test_how_long_a_window_is(tmp_path: Path, unit: str, more: str, steps: int) -> None:
+    (tmp_path / "ontoweir.toml").write_text(TOML.replace("1 second", unit))
+    catalog = load_project(tmp_path, environ={}).catalog
+    tables = "s, u, u z" if more else "s, u"
+    found = repairs(f"SELECT s.small FROM {tables} WHERE s.ts < u.ts AND s.a < u.b{more}", catalog)
+    windows = {c.steps for changes in found for c in changes if isinstance(c, AddWindow)}
+    assert windows == {steps}
+
+
 CLOSED = """
 [streams.trip]
 source = { format = "parquet", path = "t" }

@@ -86,16 +86,18 @@ def test_parquet_with_fractions_and_nested_columns(run: Run, tmp_path: Path) -> 
             "Event Time": pa.array([n * 333_000 for n in range(300)], pa.timestamp("us")),
             "level": [n % 10 for n in range(300)],
             "where": [{"x": 1}] * 300,
+            "tags": [["a"]] * 300,
         }
     )
     pq.write_table(table, tmp_path / "Water Levels.parquet")
     ran = run("init", tmp_path / "p", "--from", tmp_path / "Water Levels.parquet")
     assert ran.code == 0, ran.err
-    assert "left out, as they are nested: water_levels.where" in ran.out
+    assert "left out, as they are nested: water_levels.tags" in ran.out
     declared = tomllib.loads((tmp_path / "p" / "ontoweir.toml").read_text())
     stream = declared["streams"]["water_levels"]
     assert stream["timestamp"] == {"column": "Event Time", "unit": "1 second", "align": "floor"}
     assert stream["max_per_timestamp"] == 4
+    assert stream["columns"]["where_x"] == {"type": "int", "from": "where.x"}
     checked = json.loads(run("check", tmp_path / "p", "--format", "json", "-q").out)
     assert len(checked) >= 1
     for query in checked:

@@ -90,6 +90,22 @@ def test_a_micro_batch_that_was_taken_changes_nothing(fresh: str) -> None:
     assert _ask(fresh, "SELECT * FROM q") == [("a", 2)]
 
 
+@pytest.mark.parametrize("dropped", [True, False])
+def test_a_table_that_is_gone_is_told(
+    fresh: str, dropped: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also after a restart."""
+    table = pa.table({"k": ["a"], "n": [1]})
+    PostgresSink(fresh, keys={"q": ("k",)}).publish("q", 0, table, None)
+    if dropped:
+        with psycopg.connect(fresh) as connection:
+            connection.execute("DROP TABLE q")
+    sink = PostgresSink(fresh, keys={"q": ("k",)})
+    for batch in (0, 1, 2):
+        sink.publish("q", batch, table, None)
+    assert capsys.readouterr().err.count("is gone, and is made anew") == dropped
+
+
 def test_values_and_names(fresh: str) -> None:
     table = pa.table(
         {

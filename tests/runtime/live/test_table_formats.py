@@ -1,5 +1,6 @@
 """`--sink delta` and `--sink iceberg`: each micro-batch is in the table once, whatever happens."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from ontoweir.runtime.live.output.sinks import sink as sink_module
 from ontoweir.runtime.live.output.sinks.delta import DeltaSink
 from ontoweir.runtime.live.output.sinks.iceberg import IcebergSink
 from ontoweir.runtime.live.output.sinks.sinks import make_sink
+from ontoweir.runtime.live.output.sinks.table import TableSink
 from tests.runtime.killed_publisher import BATCHES, options, rows
 from tests.runtime.live.test_run_live import open_queries, read_output, write_history
 from tests.runtime.live.test_upserts import KEY, draw_batches, make_query, make_table, replay
@@ -96,6 +98,27 @@ def test_a_micro_batch_that_was_taken_changes_nothing(tmp_path: Path, kind: str)
         assert found == [(0, 0), (1, 3), (5, 3)]
     else:
         assert found == [(0, 0), (1, 1), (1, 3), (5, 0), (5, 1), (5, 3)]
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "delta-upsert", "table"])
+@pytest.mark.parametrize("dropped", [True, False])
+def test_a_table_that_is_gone_is_told(
+    tmp_path: Path, kind: str, dropped: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sink: Any = TableSink(tmp_path / "out", {"q": ("k",)})
+    sink = sink if kind == "table" else _make(tmp_path, kind)
+    for batch in (0, 1):
+        sink.publish("q", batch, rows(batch), None)
+    if dropped and kind == "iceberg":
+        sink._open().drop_table("db.q")
+    elif dropped:
+        shutil.rmtree(tmp_path / "out")
+    assert capsys.readouterr().err == ""
+    sink.publish("q", 2, rows(2), None)
+    sink.publish("q", 3, rows(3), None)
+    said = capsys.readouterr().err
+    assert said.count("is gone, and is made anew") == dropped
+    assert said.count("the rows that held are lost") == (dropped and kind not in KINDS)
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "delta-upsert"])

@@ -94,7 +94,7 @@ def test_a_table_has_what_holds_after_each_micro_batch(
 def test_a_compacted_topic_has_what_holds(seed: int, op: bool) -> None:
     random = Random(seed)
     sink = KafkaSink("t", {}, {"q": KEY})
-    topic: dict[str, str] = {}
+    topic: dict[str, bytes] = {}
     held: dict[tuple[str | None, int], float] = {}
     for batch in draw_batches(random, op=op):
         replay(batch, held)

@@ -1,4 +1,4 @@
-"""What is nested in Parquet, Arrow, Avro and Delta is read by path, as it is in JSON lines."""
+"""What is nested in files with types is read by path, as it is in JSON lines."""
 
 import json
 from collections.abc import Callable
@@ -12,6 +12,7 @@ import pyarrow.feather as pf
 import pyarrow.parquet as pq
 import pytest
 from deltalake import write_deltalake
+from pyiceberg.catalog.sql import SqlCatalog
 
 from ontoweir.cli import main
 
@@ -114,12 +115,22 @@ def _write_delta(rows: list[dict[str, Any]], path: Path) -> None:
     write_deltalake(path, pa.Table.from_pylist(rows, SCHEMA).drop_columns(["device.name"]))
 
 
+def _write_iceberg(rows: list[dict[str, Any]], path: Path) -> None:
+    made = pa.Table.from_pylist(rows, SCHEMA).drop_columns(["device.name"])
+    catalog = SqlCatalog("here", uri="sqlite:///:memory:", warehouse=f"file://{path.parent}")
+    catalog.create_namespace_if_not_exists("n")
+    table = catalog.create_table("n.readings", made.schema, location=f"file://{path}")
+    for start in (0, 200):  # two snapshots
+        table.append(made.slice(start, 200 if not start else len(rows)))
+
+
 WRITERS: dict[str, Callable[[list[dict[str, Any]], Path], None]] = {
     "json": _write_json,
     "parquet": _write_parquet,
     "arrow": _write_arrow,
     "avro": _write_avro,
     "delta": _write_delta,
+    "iceberg": _write_iceberg,
 }
 
 

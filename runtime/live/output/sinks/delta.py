@@ -15,6 +15,7 @@ from ontoweir.runtime.live.output.sinks.sink import (
     refuse_option,
     require_package,
     take_upsert,
+    tell_gone,
 )
 from ontoweir.runtime.packed.write_delta import name_application
 from ontoweir.runtime.spark.redact_secrets import redact_secrets
@@ -33,13 +34,15 @@ _HOLDS = "_holds"
 class DeltaSink(MessageSink):
     """Rows of a Delta table for each query: `place`, a folder or an address, in which {query} is
     its name; `storage`: deltalake's options of an object store. A transaction notes the number of
-    its micro-batch, so each is taken once. `keys`, if rows replace others: they are merged."""
+    its micro-batch, so each is taken once. `keys`, if rows replace others: they are merged.
+    `there`: queries whose table this process has seen."""
 
     irrevocable: ClassVar[bool] = True
     place: str
     storage: Mapping[str, str] = field(default_factory=dict)
     keys: dict[str, tuple[str, ...]] | None = field(default=None, compare=False)
     begun: dict[str, str] = field(default_factory=dict, compare=False)
+    there: set[str] = field(default_factory=set, compare=False)
 
     def describe(self, query: str) -> str:
         """The table."""
@@ -89,15 +92,20 @@ class DeltaSink(MessageSink):
         try:
             table = self._open(query)
             last = None if table is None else _last(table, query)
+            if last is not None:
+                self.there.add(query)
             if last is not None and last >= batch:
                 return
             if table is not None and last is None and table.file_uris():
                 raise self._foreign(query)
+            if table is None and query in self.there:
+                tell_gone(self.describe(query), holds=self.keys is not None)
             noted = CommitProperties(app_transactions=[Transaction(name_application(query), batch)])
             if self.keys is None:
                 self._append(query, give_zone(answers), noted)
             else:
                 self._merge(query, table, answers, noted)
+            self.there.add(query)
             self._sync(query)
         except (DeltaError, OSError, ValueError, pa.ArrowException) as error:
             why = "they are committed, but not where they belong yet"

@@ -11,6 +11,7 @@ from ontoweir.runtime.live.output.sinks.sink import (
     SinkKind,
     refuse_option,
     require_package,
+    tell_gone,
 )
 from ontoweir.runtime.spark.redact_secrets import redact_secrets
 from ontoweir.runtime.times.give_zone import give_zone
@@ -32,13 +33,14 @@ _TRIES = 5
 class IcebergSink(MessageSink):
     """Rows of an Iceberg table for each query: `table`, NAMESPACE.NAME, in which {query} is its
     name, of a `catalog` with `properties`. A transaction notes the number of its micro-batch in the
-    table, so each is taken once."""
+    table, so each is taken once. `there`: queries whose table this process has seen."""
 
     irrevocable: ClassVar[bool] = True
     table: str
     catalog: str | None = None
     properties: Mapping[str, str] = field(default_factory=dict)
     begun: dict[str, str] = field(default_factory=dict, compare=False)
+    there: set[str] = field(default_factory=set, compare=False)
 
     def describe(self, query: str) -> str:
         """The table."""
@@ -87,12 +89,15 @@ class IcebergSink(MessageSink):
         name, rows = self._name(query), give_zone(answers)
         try:
             catalog = self._open()
+            if query in self.there and not catalog.table_exists(name):
+                tell_gone(self.describe(query), holds=False)
             for left in reversed(range(_TRIES)):
                 table = catalog.create_table_if_not_exists(name, rows.schema)
                 last = table.properties.get(_BATCH)
                 owner = table.properties.get(_QUERY, query)
                 if owner != query or (last is None and _has_rows(table)):
                     raise self._foreign(query)
+                self.there.add(query)
                 if last is not None and int(last) >= batch:
                     return
                 try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ontoweir.errors import RunError, Source, UsageError
-from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind
+from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind, tell_gone
 
 if TYPE_CHECKING:
     import psycopg
@@ -97,14 +97,19 @@ class PostgresSink(MessageSink):
 
         try:
             with self._connect() as server:
-                if self._take(server, query, batch):
-                    self._change(server, query, answers)
+                last = self._take(server, query, batch)
+                if last is None:
+                    return
+                if last >= 0 and not self._is_there(server, query):
+                    tell_gone(self.describe(query), holds=True)
+                self._change(server, query, answers)
         except psycopg.Error as error:
             why = "they are committed, but not where they belong yet"
             raise self._failed(query, error, why) from error
 
-    def _take(self, server: "psycopg.Connection[Any]", query: str, batch: int) -> bool:
-        """Whether a micro-batch has not been taken: then, with this transaction, it is."""
+    def _take(self, server: "psycopg.Connection[Any]", query: str, batch: int) -> int | None:
+        """The last micro-batch before this one, which is taken with this transaction (-1: there is
+        none); None: this one has been taken."""
         _note_batches(server)
         target = self._quote(query).as_string()
         server.execute(f"INSERT INTO {_BATCHES} VALUES (%s, -1) ON CONFLICT DO NOTHING", [target])
@@ -113,9 +118,9 @@ class PostgresSink(MessageSink):
         ).fetchone()
         assert found is not None
         if found[0] >= batch:
-            return False
+            return None
         server.execute(f"UPDATE {_BATCHES} SET batch = %s WHERE target = %s", [batch, target])
-        return True
+        return int(found[0])
 
     def _change(self, server: "psycopg.Connection[Any]", query: str, answers: "pa.Table") -> None:
         from psycopg.sql import SQL, Identifier, Placeholder

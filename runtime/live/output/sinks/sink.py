@@ -1,5 +1,6 @@
 """What a sink is: where the answers of a run go, and how that is asked for by name."""
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -107,6 +108,22 @@ def require_package(sink: str, module: str, package: str) -> None:
             fix=f"pip install 'ontoweir[{sink}]', or pip install {package}",
             source=Source("--sink"),
         )
+
+
+def tell_gone(what: str, *, holds: bool) -> None:
+    """Say on stderr that a table of this run is no longer there, before it is made anew.
+
+    Args:
+        what: the table, for people.
+        holds: it has rows that replace others, not all answers.
+    """
+    lost = "the rows that held" if holds else "the answers that were in it"
+    print(
+        f"warning: {what} is gone, and is made anew: {lost} are lost, as each micro-batch is "
+        "published once; to have them, stop the run, and begin with another --checkpoint",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)

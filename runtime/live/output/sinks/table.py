@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from ontoweir.errors import RunError, Source, UsageError
 from ontoweir.files.replace_file import replace_file
 from ontoweir.runtime.live.checkpoint.sync_files import sync_files
-from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind
+from ontoweir.runtime.live.output.sinks.sink import MessageSink, SinkKind, tell_gone
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +27,7 @@ class TableSink(MessageSink):
     irrevocable: ClassVar[bool] = True
     folder: Path
     keys: dict[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    there: set[str] = field(default_factory=set, compare=False)
 
     def describe(self, query: str) -> str:
         """The file."""
@@ -59,6 +60,9 @@ class TableSink(MessageSink):
         place = self._place(query)
         try:
             before = pq.read_table(place) if place.exists() else None
+            if before is None and query in self.there:
+                tell_gone(f"the table {place}", holds=True)
+            self.there.add(query)
             if before is not None and int(before.schema.metadata[_BATCH]) >= batch:
                 return
             changed = reduce_changes(answers, self.keys[query])

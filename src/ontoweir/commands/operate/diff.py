@@ -63,6 +63,7 @@ def _is_project(path: Path) -> bool:
 
 def _diff_results(args: argparse.Namespace) -> bool:
     from ontoweir.answers.compare_answers import compare_answers
+    from ontoweir.answers.read_alike import read_alike
     from ontoweir.answers.read_answers import find_answers
     from ontoweir.answers.take_piped import take_piped
 
@@ -74,7 +75,7 @@ def _diff_results(args: argparse.Namespace) -> bool:
         )
     with take_piped(Path(args.before)) as one, take_piped(Path(args.after)) as other:
         before, after = find_answers(one), find_answers(other)
-        found = compare_answers(before.read(), after.read(), args.ignore)
+        found = compare_answers(*read_alike(before, after), args.ignore)
     if args.format == "json":
         print(json.dumps(_describe(found)))
     else:

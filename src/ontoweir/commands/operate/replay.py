@@ -18,9 +18,11 @@ from ontoweir.commands.common.report_refusals import (
 )
 from ontoweir.commands.common.warn_rejects import warn_rejects
 from ontoweir.dashboard.show_numbers import show_disk
+from ontoweir.errors import Source, UsageError
 from ontoweir.files.put_object import is_address, putting_object, show_address
 from ontoweir.run.run_options import add_emit
 
+_TABLES = ("delta", "iceberg")
 MOST_PARTS = 64
 """Each process reads all rows."""
 
@@ -50,10 +52,16 @@ def add_replay(commands: Any) -> None:
     )
     replay.add_argument(
         "--format",
-        choices=("parquet", "csv", "jsonl", "arrow", "avro", "srj", "nq", "delta"),
+        choices=("parquet", "csv", "jsonl", "arrow", "avro", "srj", "nq", *_TABLES),
         help="format of the output: arrow is Arrow's own (IPC, Feather), srj SPARQL's JSON, nq "
-        "N-Quads, delta a table in a folder or at an address (default: by its suffix; else "
+        "N-Quads, delta a table in a folder or at an address, iceberg NAMESPACE.NAME of a catalog "
+        "(default: by its suffix; else "
         "parquet, and csv on stdout)",
+    )
+    replay.add_argument(
+        "--catalog",
+        metavar="NAME",
+        help="the catalog of an Iceberg table, as pyiceberg is configured (default: its default)",
     )
     replay.add_argument("--summary", choices=("text", "json"), default="text")
     replay.add_argument("--expand", action="store_true", help="repeat rows instead of counting")
@@ -127,7 +135,7 @@ def _replay(args: argparse.Namespace) -> int:
         _refuse_places(args, workspace, compiled)
         options = ReplayOptions(
             output=output,
-            format="parquet" if args.format == "delta" else args.format or choose_format(output),
+            format="parquet" if args.format in _TABLES else args.format or choose_format(output),
             start=start,
             stop=stop,
             expand=args.expand,
@@ -156,6 +164,17 @@ def _replay(args: argparse.Namespace) -> int:
 
 def _placing(args: argparse.Namespace) -> AbstractContextManager[str]:
     """The file that is to be written, and put where it belongs when it is whole."""
+    if args.catalog is not None and args.format != "iceberg":
+        raise UsageError(
+            "--catalog is without --format iceberg",
+            why="it says which catalog has an Iceberg table",
+            fix="add --format iceberg, or leave it out",
+            source=Source("--catalog"),
+        )
+    if args.format == "iceberg":
+        from ontoweir.answers.put_iceberg import putting_iceberg
+
+        return putting_iceberg(args.output, args.catalog)
     if args.format != "delta":
         return putting_object(args.output)
     from ontoweir.runtime.packed.write_delta import putting_table

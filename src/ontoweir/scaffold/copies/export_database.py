@@ -38,8 +38,7 @@ def export_database(file: Path, folder: Path) -> list[Path]:
             fix="name a file of SQLite or DuckDB",
             source=Source(str(file)),
         )
-    with file.open("rb") as opened:
-        lite = opened.read(len(_HEAD)) == _HEAD
+    lite = is_sqlite(file)
     made = []
     try:
         for name, batches in _read_sqlite(file) if lite else _read_duckdb(file):
@@ -59,6 +58,12 @@ def export_database(file: Path, folder: Path) -> list[Path]:
             source=Source(str(file)),
         )
     return made
+
+
+def is_sqlite(file: Path) -> bool:
+    """Whether a file is a database of SQLite's, by how it begins."""
+    with file.open("rb") as opened:
+        return opened.read(len(_HEAD)) == _HEAD
 
 
 def _write(name: str, batches: "Iterator[pa.Table]", folder: Path) -> Path:

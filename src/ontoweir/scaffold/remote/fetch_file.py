@@ -1,5 +1,6 @@
 """Copy a file from a URL, or from standard input, into a folder."""
 
+import re
 import shutil
 import sys
 from contextlib import closing
@@ -45,6 +46,13 @@ def fetch_file(url: str, folder: Path) -> Path:
         return _copy_web(url, folder)
     if scheme in _STORES:
         return _copy_stored(url, folder)
+    if scheme in ("postgres", "postgresql", "mysql"):
+        dump = "mysqldump --no-data" if scheme == "mysql" else "pg_dump --schema-only"
+        raise _refuse(
+            url,
+            f"nothing here reads {scheme}://",
+            f"write what it declares by {dump} … > tables.sql, and name that; or its tables as CSV",
+        )
     raise _refuse(
         url,
         f"nothing here reads {scheme}://",
@@ -118,9 +126,18 @@ def _copy(source: "IO[bytes]", made: Path) -> Path:
     return made
 
 
+def hide_login(url: str) -> str:
+    """A URL without a name and a password in it.
+
+    >>> hide_login("kafka://me:secret@broker/topic")
+    'kafka://broker/topic'
+    """
+    return re.sub("://[^/]*@", "://", url, count=1)
+
+
 def _refuse(url: str, what: str, fix: str) -> UsageError:
     return UsageError(
-        f"{url} cannot be read: {what}",
+        f"{hide_login(url)} cannot be read: {what}",
         why="what is not here is copied into the project",
         fix=fix,
         source=Source("--from"),

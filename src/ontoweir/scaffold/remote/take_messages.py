@@ -11,6 +11,7 @@ from ontoweir.errors import Source, UsageError
 from ontoweir.mappings.catalog.read_envelope import REGISTRY
 from ontoweir.runtime.spark.redact_secrets import is_secret
 from ontoweir.scaffold.flatten_rows import make_name
+from ontoweir.scaffold.remote.fetch_file import hide_login
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -114,7 +115,7 @@ def _read_url(url: str) -> dict[str, str]:
     whole = all(host and not host.startswith(":") and "@" not in host for host in hosts)
     if not whole or not topic or "/" in topic:
         raise UsageError(
-            f"{url} names no topic of a broker",
+            f"{hide_login(url)} names no topic of a broker",
             why="a URL of Kafka has one or more brokers, and a topic; logins are options",
             fix='write it as "kafka://broker.example:9092/readings", or with options, '
             '"kafka://broker.example:9092/readings?kafka.sasl.jaas.config=env:LOGIN"',

@@ -51,8 +51,8 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
         others = [n for n in key if n != stream.timestamp]
         if entity is None and len(others) == 1 and len(key) == 2 and others[0] in names:
             entity = others[0]
-    whole = (c for c in stream.columns if c.name != own and isinstance(c.type, IntType))
-    called = (c.name for c in whole if _is_number(c.name))
+    plain_things = (c for c in stream.columns if c.name in names)
+    called = (c.name for c in plain_things if _is_number(c.name))
     texts = (
         c.name
         for c in stream.columns
@@ -66,7 +66,7 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
         for c in stream.columns
         if isinstance(c.type, IntType | DecimalType | FloatType) and c.name != entity
     ]
-    numbers = [n for n in numbers if not _PLACES & {*_words(n)}] or numbers
+    numbers = [n for n in numbers if not _PLACES & {*_words(n)}]
     kinds = {c.name: c.type for c in stream.columns}
     measured = [n for n in numbers if not isinstance(kinds[n], IntType)]
     keys = {n for key in stream.keys for n in key}

@@ -99,6 +99,8 @@ def find_unit(name: str) -> tuple[str, str] | None:
     ('http://qudt.org/vocab/unit/KiloM-PER-HR', 'kmh')
     >>> find_unit("temp_f")
     ('http://qudt.org/vocab/unit/DEG_F', 'f')
+    >>> find_unit("Rel. humidity, %")
+    ('http://qudt.org/vocab/unit/PERCENT', ', %')
     >>> find_unit("temp"), find_unit("grade_c")
     (None, None)
     """
@@ -106,6 +108,9 @@ def find_unit(name: str) -> tuple[str, str] | None:
     if said is not None:
         unit = _SIGNS.get(said[1].lower().replace("μ", "µ"))
         return None if unit is None else (UNIT + unit, said[0].strip())
+    apart = re.search(r"(?:,\s*| / )(%|°|[^\s,]{2,10})\s*$", name)
+    if apart is not None and (unit := _SIGNS.get(apart[1].lower().replace("μ", "µ"))):
+        return UNIT + unit, apart[0].strip()
     words = words_of(name)
     if not words:
         return None

@@ -84,6 +84,8 @@ def test_a_url_is_copied(site: str, tmp_path: Path, run: Run, page: str, copy: s
         ("kafka:///topic", "names no topic"),
         ("kafka://broker/topic?kafka.sasl.jaas.config=pw", "kafka.sasl.jaas.config=env:NAME"),
         ("gopher://x/a.csv", "nothing here reads gopher://"),
+        ("postgresql://me:secret@h/d", "postgresql://h/d cannot be read"),
+        ("mysql://h/d", "mysqldump --no-data"),
         ("file:///no/such/a.csv", "nothing is there"),
         ("file:///tmp", "it is a folder"),
     ],
@@ -93,6 +95,7 @@ def test_what_cannot_be_fetched(site: str, tmp_path: Path, run: Run, url: str, s
     assert told.code == 2
     assert said in told.err
     assert len(told.err.splitlines()) == 1
+    assert "secret" not in told.err
     assert not (tmp_path / "p").exists()
 
 
