@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 settings.register_profile(
     "ci",
     derandomize=True,
-    max_examples=80,
+    max_examples=60,
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -31,11 +31,11 @@ SHORT = ("in-kernel", "before-output-commit")
 
 
 @pytest.mark.parametrize("stage", [*STAGES, "full-disk", "renewed-logs"])
-def test_killed_twenty_times_without_spark(
+def test_killed_again_and_again_without_spark(
     stage: str, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     """Output and state, byte by byte, are those of a run that nothing happened to."""
-    kills = 400 if pytestconfig.getoption("--long") else 20
+    kills = 400 if pytestconfig.getoption("--long") else 8
     command = [sys.executable, str(HERE / "fork_cycles.py"), str(tmp_path), stage, "7", str(kills)]
     ran = subprocess.run(command, check=False, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

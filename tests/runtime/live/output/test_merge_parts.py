@@ -132,7 +132,7 @@ def test_what_is_merged_is_not_published_again(tmp_path: Path) -> None:
 
 def test_killed_at_every_call(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """kill -9 before and behind each call at the disk; the run goes on from its last commit."""
-    for seed in range(12 if pytestconfig.getoption("--long") else 2):
+    for seed in range(12 if pytestconfig.getoption("--long") else 1):
         folder = tmp_path / str(seed)
         folder.mkdir()
         random, kills, reached = Random(seed), 0, 0
