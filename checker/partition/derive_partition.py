@@ -51,6 +51,8 @@ def derive_partition(
         return NotDivided("which answer of a key is the latest is found where all come together")
     if union.aggregation is not None and union.aggregation.around is not None:
         return NotDivided("groups are told of what comes together in others")
+    if union.aggregation is not None and union.aggregation.numbered is not None:
+        return NotDivided("which groups are the first is found where all come together")
     if not plans or not all(plan.form.members for plan in plans):
         return NotDivided("it reads no stream")
     if any(plan.form.open for plan in plans):

@@ -173,6 +173,8 @@ class Aggregation:
     shown. `around`: what is told are groups of these rows while they hold, each counted
     `multiplicity` times (None: the rows are told). `one_each`: of what is summed of one row of a
     window, at each time all but one 1 cancel out, as of joins with the latest row of a key.
+    `numbered`: what is told are those of these rows, or of the groups around them, with the first
+    numbers (None: all are).
     The matches are those of the characteristic query ([A] Th. 8.4): its variables are the
     group variables and the arguments.
     """
@@ -188,6 +190,7 @@ class Aggregation:
     session_behind_us: int = 0
     around: "Aggregation | None" = None
     one_each: bool = False
+    numbered: "NumberedGroups | None" = None
 
     @staticmethod
     def shape_of(aggregation: "Aggregation | None") -> object:
@@ -197,7 +200,8 @@ class Aggregation:
         shown = aggregation.columns
         around = Aggregation.shape_of(aggregation.around)
         named = [(a.name in shown and a.name, *a.key) for a in aggregation.aggregates]
-        return aggregation.group, named if around is None else (named, around)
+        made = aggregation.group, named if around is None else (named, around)
+        return made if aggregation.numbered is None else (made, aggregation.numbered)
 
     @staticmethod
     def session_of(made: "Aggregation | None") -> tuple[int | None, int]:
@@ -209,6 +213,11 @@ class Aggregation:
     def told(self) -> "Aggregation":
         """What is told: groups of its rows, or its own."""
         return self if self.around is None else self.around
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The columns of what is told."""
+        return self.told.columns if self.numbered is None else self.numbered.columns
 
     @property
     def shows_rows(self) -> bool:
@@ -284,6 +293,16 @@ class FirstRows:
     number: str | None = None
     least: int = 1
     told: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedGroups:
+    """Which rows of groups are told: of each `key` those with the `first` numbers. `columns`: what
+    they show, in order, the number among it."""
+
+    key: tuple[str, ...]
+    first: FirstRows
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,13 @@ def print_sql(
             fix="look at it with --show plan",
             source=union.source,
         )
+    if union.aggregation is not None and union.aggregation.numbered is not None:
+        raise QueryError(
+            f"{union.name}, of whose groups the first are told, is not printed as SQL",
+            why="its plan is that of all groups, which are numbered as they change",
+            fix="look at it with --show plan",
+            source=union.source,
+        )
     if union.aggregation is not None and union.aggregation.session_us is not None:
         raise QueryError(
             f"{union.name}, whose groups are of sessions, is not printed as SQL",

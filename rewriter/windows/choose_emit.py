@@ -36,7 +36,7 @@ def choose_emit(union: SpjUnion, wanted: str | None = None) -> Emit:
 
 def default_emit(union: SpjUnion) -> Emit:
     """What fits a query."""
-    if union.standing is not None:
+    if union.standing is not None or _is_numbered(union):
         return Emit.CHANGES
     if not union.ends:
         return Emit.ANSWERS
@@ -48,6 +48,14 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
     if wanted is None:
         return default_emit(union)
     emit = Emit(wanted)
+    if _is_numbered(union) and emit not in CHANGING:
+        raise _refuse(
+            union,
+            "a group is among the first until others come before it, and that is never known "
+            "before",
+            "leave --emit out: changes are written; or number the groups of each bucket of time, "
+            "which are final: PARTITION BY date_trunc('hour', ts)",
+        )
     if union.standing is not None and emit not in CHANGING:
         raise _refuse(
             union,
@@ -90,6 +98,11 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
     return emit
 
 
+def _is_numbered(union: SpjUnion) -> bool:
+    """Whether groups are told that have the first numbers, while they have."""
+    return union.aggregation is not None and union.aggregation.numbered is not None
+
+
 def _has_updates(union: SpjUnion) -> bool:
     """Whether rows take the place of others: of groups, no bucket of time makes them final."""
     if union.standing is not None:
@@ -117,7 +130,7 @@ def _refuse_names(union: SpjUnion, emit: Emit) -> None:
     own += ["multiplicity"] if counted and union.aggregation is None else []
     aggregation = union.aggregation
     aggregation = aggregation or standing.groups
-    names = union.variables if aggregation is None else aggregation.told.columns
+    names = union.variables if aggregation is None else aggregation.shown
     for name in own:
         if name in names:
             raise QueryError(

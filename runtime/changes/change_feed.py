@@ -1,13 +1,13 @@
 """Answers, as they come, turned into changes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.rewriter.model.aggregation import Standing
+from ontoweir.rewriter.model.aggregation import NumberedGroups, Standing
 from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 from ontoweir.runtime.changes.end_rows import Spans, end_rows, tell_changes
 from ontoweir.runtime.changes.group_changes import group_changes
@@ -17,7 +17,7 @@ from ontoweir.runtime.changes.standing_groups import group_standing
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.groups.code_rows import code_rows
-from ontoweir.runtime.numbered.keep_first import keep_first
+from ontoweir.runtime.numbered.keep_first import FirstChanges, keep_first
 from ontoweir.runtime.numbered.slide_first import slide_first
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL, has_end
 
@@ -40,7 +40,8 @@ class ChangeFeed:
     found an answer may begin; `latest`: the key of which the latest answers hold (none: all do);
     `ending`: which rows end others, which are no answers, and `rows`: the columns of all of these;
     `groups`: what makes the groups of them that are told (None: they are told themselves);
-    `first`: which answers with the first numbers of their key hold (None: it is another query).
+    `first`: which answers with the first numbers of their key hold (None: it is another query);
+    `numbered`: which of what holds by all of this is told (None: all).
     """
 
     variables: tuple[str, ...]
@@ -56,11 +57,33 @@ class ChangeFeed:
     rows: "pa.Schema | None" = None
     groups: AggregateWork | None = None
     first: Standing | None = None
+    numbered: "NumberedFeed | None" = None
 
     @property
     def written(self) -> pa.Schema:
         """The columns that are written."""
         return pa.schema([f for f in self.schema if f.name != OP or not self.snapshots])
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedFeed:
+    """The rows that hold by the feed `of` groups, of which those with the first numbers are told:
+    `standing` says which."""
+
+    of: ChangeFeed
+    standing: Standing
+
+
+def number_feed(feed: ChangeFeed, numbered: NumberedGroups) -> ChangeFeed:
+    """The feed of the groups with the first numbers, of all that a feed tells."""
+    standing = Standing(numbered.key, first=numbered.first)
+    fields = [
+        pa.field(name, pa.int64()) if name == numbered.first.number else feed.schema.field(name)
+        for name in (*numbered.columns, OP, AT)
+    ]
+    inner = NumberedFeed(replace(feed, snapshots=False), standing)
+    columns = numbered.columns
+    return replace(feed, variables=columns, schema=pa.schema(fields), numbered=inner)
 
 
 def make_sliding_feed(
@@ -334,6 +357,11 @@ def _number_again(
             return group_standing(feed.groups, spans, begun, now), found.held
         told, at, deltas = tell_changes(standing, feed.variables, spans)
         return _show(feed, told.append_column(TIME, pa.array(at).cast(INSTANT)), deltas), found.held
+    return show_first(feed, found), found.held
+
+
+def show_first(feed: ChangeFeed, found: FirstChanges) -> pa.Table:
+    """What changes of the rows with the first numbers, as it is told, in order."""
     came = np.flatnonzero(found.deltas > 0)
     gone = np.flatnonzero(found.deltas < 0)
     parts = [
@@ -342,7 +370,7 @@ def _number_again(
     ]
     made = pa.concat_tables(parts)
     keys = [(AT, "ascending"), (OP, "descending"), *((n, "ascending") for n in feed.variables)]
-    return _cancel(feed, made).sort_by(keys), found.held
+    return _cancel(feed, made).sort_by(keys)
 
 
 def _cancel(feed: ChangeFeed, changes: pa.Table) -> pa.Table:

@@ -2,17 +2,25 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from ontoweir.runtime.changes.change_feed import DELTA, ChangeFeed, advance_changes
+from ontoweir.runtime.changes.change_feed import (
+    DELTA,
+    ChangeFeed,
+    NumberedFeed,
+    advance_changes,
+    show_first,
+)
 from ontoweir.runtime.changes.end_rows import count_standing
 from ontoweir.runtime.changes.few_changes import advance_few_changes
-from ontoweir.runtime.changes.group_changes import groups_around
+from ontoweir.runtime.changes.group_changes import groups_around, pair_changes
 from ontoweir.runtime.changes.sliding_groups import OP, standing_groups
 from ontoweir.runtime.changes.standing_groups import group_held, hold_groups
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.numbered.keep_first import tell_first
+from ontoweir.runtime.numbered.number_spans import number_held, number_spans
 from ontoweir.runtime.numbered.slide_first import list_first
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
 
@@ -25,11 +33,30 @@ def advance_feed(
 
     Nothing more is held for snapshots: what holds is what is still to end, or the row of a group.
     """
-    if not feed.snapshots:
+    if feed.numbered is None and not feed.snapshots:
         return advance_few_changes(feed, held, answers, now)
     held = None if held is None else whole_table(held)
+    if feed.numbered is not None:
+        return _number(feed, feed.numbered, held, answers, now)
     rows, after = advance_changes(feed, held, answers, now)
     return _make_snapshots(feed, _standing(feed, held), rows), after
+
+
+def _number(
+    feed: ChangeFeed, numbered: NumberedFeed, held: "pa.Table | None", answers: pa.Table, now: int
+) -> "tuple[pa.Table, pa.Table | None]":
+    """What is told of the rows with the first numbers, of what holds by another feed: nothing more
+    is held for them."""
+    before = _standing(numbered.of, held)
+    told, after = advance_changes(numbered.of, held, answers, now)
+    spans = pair_changes(before.drop_columns([MULTIPLICITY]), told)
+    if told.num_rows:  # of updates, rows of a time that is not over are told at once
+        now = max(now, pc.max(told.column(AT)).cast(pa.int64()).as_py())
+    found = number_spans(numbered.standing, spans.rows, spans.begins, spans.ends, now)
+    rows = show_first(feed, found)
+    if feed.snapshots:
+        rows = _make_snapshots(feed, number_held(numbered.standing, before), rows)
+    return rows, after
 
 
 def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
