@@ -47,6 +47,8 @@ def derive_partition(
     if union.blocks:
         names = " and ".join(block.stream.name for block in union.blocks)
         return NotDivided(f"the answers of {names}, which it reads, are made in one")
+    if union.joined is not None:
+        return NotDivided("rows that come and go are joined where all come together")
     if union.standing is not None:
         return NotDivided("which answer of a key is the latest is found where all come together")
     if union.aggregation is not None and union.aggregation.around is not None:

@@ -361,3 +361,31 @@ class Between(Generic[_Query]):
     def queries(self) -> tuple[_Query, ...]:
         """All whose rows it is made of."""
         return (self.meets, self.begins, *(ending.union for ending in self.ends))
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedPart(Generic[_Query]):
+    """A part of a join: the rows that hold of a `query`, which are joined with those of the parts
+    before it where `equal` variables, of those and of its own, have one value, and what is `said`
+    holds, of two variables each, with an operator. `left`: where there is none, there is NULL.
+    `until`: variables of the rows that say when these leave their windows.
+
+    Variables of a part have its number, and a space, before their names in the query.
+    """
+
+    query: _Query
+    equal: tuple[tuple[str, str], ...] = ()
+    said: tuple[tuple[str, str, str], ...] = ()
+    left: bool = False
+    until: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Joined(Generic[_Query]):
+    """The rows that hold of several queries, joined at each time. `part`: the variable that says of
+    which a row is; `shown`: the columns, each with its variable; `distinct`: each row once."""
+
+    part: str
+    parts: tuple[JoinedPart[_Query], ...]
+    shown: tuple[tuple[str, str], ...]
+    distinct: bool = False

@@ -69,8 +69,8 @@ def number_groups(
         raise SqlRefusal(
             f"{show_sql(found.window)} may choose among equal groups",
             why="which of them is the first, nobody could say",
-            fix=f"order by {rest} too, after the other columns; or write RANK(), FETCH FIRST … ROWS "
-            "WITH TIES, which keep all of them",
+            fix=f"order by {rest} too, after the other columns; or write RANK(), or FETCH FIRST … "
+            "ROWS WITH TIES, which keep all of them",
             line=line_of(found.window),
         )
     number = next((name for name, item in found.shown if item is None), None)

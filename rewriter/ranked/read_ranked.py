@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
+from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
@@ -128,7 +128,8 @@ def _mean(
     if isinstance(key, exp.Literal) and not key.is_string and key.is_int:
         place = int(key.this)
         if 1 <= place <= len(base.expressions):
-            return base.expressions[place - 1].unalias()
+            of: exp.Expr = base.expressions[place - 1].unalias()
+            return of
     if isinstance(key, exp.Column) and not key.table:
         name = key.name.lower()
         if name in named and name not in known:
@@ -218,7 +219,11 @@ class _Reading:
         """ORDER BY … LIMIT n, with OFFSET, or FETCH FIRST n ROWS WITH TIES."""
         from sqlglot import exp
 
-        order, limit, offset = (layer.args.get(k) for k in ("order", "limit", "offset"))
+        order, offset, limit = (
+            layer.args.get("order"),
+            layer.args.get("offset"),
+            layer.args["limit"],
+        )
         if order is None or self.window is not None:
             raise _refuse(layer, "LIMIT without ORDER BY, or beside a number,")
         ties = False
@@ -246,9 +251,7 @@ class _Reading:
         self.window = exp.Window(this=number, order=exp.Order(expressions=ordered))
         self.least, self.limit = skipped + 1, skipped + size
 
-    def _name(
-        self, tree: "exp.Expr", named: "dict[str, exp.Expr]", *, base: bool
-    ) -> "exp.Expr":
+    def _name(self, tree: "exp.Expr", named: "dict[str, exp.Expr]", *, base: bool) -> "exp.Expr":
         """What names of the SELECT itself stand for, else those of what it reads."""
         from sqlglot import exp
 
@@ -259,9 +262,7 @@ class _Reading:
 
         return tree.copy().transform(put) if base else self._put(tree, named)
 
-    def _put(
-        self, tree: "exp.Expr", named: "dict[str, exp.Expr] | None" = None
-    ) -> "exp.Expr":
+    def _put(self, tree: "exp.Expr", named: "dict[str, exp.Expr] | None" = None) -> "exp.Expr":
         """What the columns of the SELECT inside stand for, of the groups."""
         from sqlglot import exp
 
@@ -281,8 +282,7 @@ class _Reading:
             simple = isinstance(found, (exp.Column, exp.AggFunc, exp.Window))
             return found.copy() if simple else exp.Paren(this=found.copy())
 
-        made = tree.copy().transform(put)
-        return made
+        return tree.copy().transform(put)
 
 
 def _count(tree: "exp.Expr | None") -> int | None:

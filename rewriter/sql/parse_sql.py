@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError, Source
@@ -29,6 +30,7 @@ from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
 from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
+from ontoweir.rewriter.joined.join_parts import join_parts
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StillSeveral, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
@@ -97,7 +99,18 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     with place_errors(file, lambda: reader.statics):
         whole = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
-        return number_groups(written, catalog, lambda one: _read_tree(one, catalog, name, reader))
+
+        def read(one: "exp.Query") -> SpjUnion:
+            whole = partial(_read_tree, catalog=catalog, name=name, reader=reader)
+            return join_parts(one, catalog, whole, read_part)
+
+        def read_part(one: "exp.Select", *, rows: bool) -> SpjUnion:
+            if not rows:
+                return _read_tree(one, catalog, name, _Reader(file))
+            free, settled = frozenset(range(len(one.selects))), settle_phrasings(one, catalog)
+            return _Reader(file).read((settled,), catalog, name, nullable=NullPlaces(shown=free))
+
+        return number_groups(written, catalog, read)
 
 
 def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Reader") -> SpjUnion:

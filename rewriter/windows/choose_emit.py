@@ -36,7 +36,7 @@ def choose_emit(union: SpjUnion, wanted: str | None = None) -> Emit:
 
 def default_emit(union: SpjUnion) -> Emit:
     """What fits a query."""
-    if union.standing is not None or _is_numbered(union):
+    if union.standing is not None or _is_told_as_changes(union):
         return Emit.CHANGES
     if not union.ends:
         return Emit.ANSWERS
@@ -48,7 +48,15 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
     if wanted is None:
         return default_emit(union)
     emit = Emit(wanted)
-    if _is_numbered(union) and emit not in CHANGING:
+    if union.joined is not None and emit not in CHANGING:
+        raise _refuse(
+            union,
+            "an answer holds until a row that it is joined of is replaced, which is never known "
+            "before",
+            "leave --emit out: changes are written; or join each row with the latest one of its "
+            "own time, ASOF JOIN, which is final",
+        )
+    if _is_told_as_changes(union) and emit not in CHANGING:
         raise _refuse(
             union,
             "a group is among the first until others come before it, and that is never known "
@@ -98,14 +106,17 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
     return emit
 
 
-def _is_numbered(union: SpjUnion) -> bool:
-    """Whether groups are told that have the first numbers, while they have."""
+def _is_told_as_changes(union: SpjUnion) -> bool:
+    """Whether groups are told that have the first numbers, or what is joined of rows that come and
+    go, while they do."""
+    if union.joined is not None:
+        return True
     return union.aggregation is not None and union.aggregation.numbered is not None
 
 
 def _has_updates(union: SpjUnion) -> bool:
     """Whether rows take the place of others: of groups, no bucket of time makes them final."""
-    if union.standing is not None:
+    if union.standing is not None or union.joined is not None:
         return True
     if union.aggregation is None:
         return False
@@ -131,6 +142,10 @@ def _refuse_names(union: SpjUnion, emit: Emit) -> None:
     aggregation = union.aggregation
     aggregation = aggregation or standing.groups
     names = union.variables if aggregation is None else aggregation.shown
+    if union.joined is not None:
+        counted = not union.joined.distinct
+        own = [n for n in own if n != "multiplicity" or counted]
+        names = tuple(name for name, _ in union.joined.shown)
     for name in own:
         if name in names:
             raise QueryError(

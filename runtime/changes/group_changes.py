@@ -10,7 +10,6 @@ from ontoweir.checker.split.split_aggregates import split_aggregates
 from ontoweir.checker.split.split_by_keys import list_singly
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
-from ontoweir.runtime.changes.end_rows import NEVER, Spans
 from ontoweir.runtime.changes.sliding_groups import OP, slide_groups, standing_groups
 from ontoweir.runtime.changes.standing_groups import group_standing
 from ontoweir.runtime.columnar.frame import LONG_AGO
@@ -18,6 +17,7 @@ from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregat
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.groups.list_matches import NO_PART, PART
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
+from ontoweir.runtime.spans.spans import NEVER, Spans
 
 
 def plan_groups_around(union: SpjUnion, catalog: Catalog) -> AggregateWork | None:
