@@ -226,7 +226,7 @@ CASES = [
         "19",
         "SELECT s.a, x.price FROM s JOIN (SELECT k, price FROM p QUALIFY ROW_NUMBER() OVER "
         f"(PARTITION BY k ORDER BY ts DESC) = 1) AS x ON x.k = s.k WHERE {LAST}",
-        250,
+        60,
     ),
     Design(
         "20",
