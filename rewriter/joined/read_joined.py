@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import column_names, find_name
-from ontoweir.rewriter.joined.open_names import open_names
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.latest.read_limit import read_limits
+from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.windows.rows_leave import has_now
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
     which there is one at least, joined by equal columns and comparisons (None: another query)."""
     from sqlglot import exp
 
-    tree = open_names(tree)
+    tree = open_with(tree)
     if not isinstance(tree, exp.Select) or {k for k, v in tree.args.items() if v} - _READ:
         return None
     joins = tree.args.get("joins") or ()

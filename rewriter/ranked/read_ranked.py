@@ -12,6 +12,7 @@ from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.latest.read_limit import read_limits
+from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.windows.rows_leave import has_now
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def read_ranked(tree: "exp.Query", catalog: Catalog) -> Ranked | None:
     """
     from sqlglot import exp
 
-    layers = _list_layers(tree)
+    layers = _list_layers(open_with(tree))
     if not layers:
         return None
     base = layers[-1]
@@ -233,7 +234,8 @@ class _Reading:
             ties = bool(options.args.get("with_ties"))
         skipped = _count(offset.expression) if offset is not None else 0
         size = _count(count)
-        odd = options is not None and (options.args.get("percent") or not ties)
+        share = options is not None and options.args.get("percent")
+        odd = share or (isinstance(limit, exp.Limit) and options is not None)
         if size is None or skipped is None or size < 1 or odd or (ties and skipped):
             raise _refuse(layer, f"{show_sql(limit)} of groups")
         ordered = []

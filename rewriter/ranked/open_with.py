@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-def open_names(tree: "exp.Query") -> "exp.Query":
+def open_with(tree: "exp.Query") -> "exp.Query":
     """A query with subqueries in the place of what WITH names; as it is where that is recursive, or
     names columns anew."""
     from sqlglot import exp
