@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
@@ -11,6 +12,8 @@ from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.model.aggregation import FirstRows, NumberedGroups, Numbering
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.read_ranked import Ranked, read_ranked
+from ontoweir.rewriter.ranked.split_limit import LimitedGroups
+from ontoweir.rewriter.windows.choose_emit import has_updates
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -109,3 +112,35 @@ def _list_values(found: Ranked) -> "tuple[exp.Select, dict[exp.Expr, str]]":
     made = found.groups.copy()
     made.set("expressions", items)
     return made, names
+
+
+def limit_groups(union: SpjUnion, asked: LimitedGroups) -> SpjUnion | None:
+    """The groups of a query that have the first numbers in an order (None: it has no groups, or not
+    such that change, or is ordered by what it does not show).
+
+    Args:
+        union: the query of all groups.
+        asked: which; what has no value comes before all that have, as SPARQL says.
+
+    Raises:
+        QueryError: which groups are the first is not known.
+    """
+    made = union.aggregation
+    names = [name for name, _ in asked.order]
+    if made is None or made.numbered is not None or not has_updates(union):
+        return None
+    if not {*names, *made.told.row} <= {*made.told.columns}:
+        return None
+    if rest := [v for v in made.told.row if v not in names]:
+        raise QueryError(
+            f"ORDER BY {' '.join('?' + n for n in names)} LIMIT may choose among equal groups",
+            why="which of them is the first, nobody could say",
+            fix=f"order by {' '.join('?' + v for v in rest)} too, after the others",
+            source=None if union.source is None else replace(union.source, line=asked.line),
+        )
+    order = tuple((name, falls, not falls) for name, falls in asked.order)
+    first = FirstRows(Numbering.ROWS, asked.limit, order, least=asked.least)
+    if asked.least > 1:
+        first = replace(first, number=f"{HIDDEN}number")
+    numbered = NumberedGroups((), first, made.told.columns)
+    return replace(union, aggregation=replace(made, numbered=numbered))

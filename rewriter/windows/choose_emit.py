@@ -84,7 +84,7 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
             "an answer of a window ends, and would have to be taken back",
             "leave --emit out: " + ("changes" if merged else "intervals") + " are written",
         )
-    if emit is Emit.SNAPSHOTS and not windows and not _has_updates(union):
+    if emit is Emit.SNAPSHOTS and not windows and not has_updates(union):
         raise _refuse(
             union,
             "its answers hold for ever, so that each snapshot would repeat all that were found",
@@ -114,7 +114,7 @@ def _is_told_as_changes(union: SpjUnion) -> bool:
     return union.aggregation is not None and union.aggregation.numbered is not None
 
 
-def _has_updates(union: SpjUnion) -> bool:
+def has_updates(union: SpjUnion) -> bool:
     """Whether rows take the place of others: of groups, no bucket of time makes them final."""
     if union.standing is not None or union.joined is not None:
         return True
