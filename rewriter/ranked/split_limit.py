@@ -18,8 +18,8 @@ class LimitedGroups:
 
 
 def split_limit(text: str) -> LimitedGroups | None:
-    """A query with GROUP BY, and ORDER BY variables, and LIMIT after that, also with OFFSET, as that
-    of all its groups (None: another query)."""
+    """A query with GROUP BY, ORDER BY of variables, and LIMIT, also with OFFSET, as that of all its
+    groups (None: another query)."""
     tokens = Tokens(text).tokens
     closes = [n for n, t in enumerate(tokens) if t.kind == "op" and t.text == "}"]
     after = closes[-1] + 1 if closes else 0
