@@ -85,7 +85,7 @@ def check(seed: int) -> str:
     return f"{kind}: {compare_told(random, text, names, union, (catalog, data))}"
 
 
-@budget(0.25)
+@budget(0.15)
 @given(seed=SEEDS)
 def test_what_is_joined_is_duckdbs(seed: int) -> None:
     event(check(seed))

@@ -105,7 +105,7 @@ def check(seed: int) -> str:
     return compare_told(random, text, names, union, (catalog, data))
 
 
-@budget(0.25)
+@budget(0.15)
 @given(seed=SEEDS)
 def test_the_first_groups_are_duckdbs(seed: int) -> None:
     event(check(seed))
