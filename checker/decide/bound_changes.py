@@ -1,12 +1,15 @@
 """The bound of a query whose answers are written as changes."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from ontoweir.checker.model.plan import Bound, share_tuples, total_bound
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_table import bound_groups
-from ontoweir.checker.verdict.verdict import Verdict
+from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.spj import output_attributes
+from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 
 
 def bound_changes(verdict: Verdict, catalog: Catalog) -> Bound:
@@ -21,7 +24,7 @@ def bound_changes(verdict: Verdict, catalog: Catalog) -> Bound:
     union = verdict.union
     catalog = extend_catalog(catalog, union)
     bounds = [verdict.bound]
-    if union.standing is not None:
+    if union.standing is not None or union.joined is not None:
         return verdict.bound  # which counts what is held
     if union.ends and union.aggregation is not None:
         return verdict.bound  # which counts what is still to leave the groups
@@ -45,3 +48,34 @@ def bound_changes(verdict: Verdict, catalog: Catalog) -> Bound:
             group = [a for v in union.aggregation.group for a in output_attributes(outputs[v])]
             bounds.append(bound_groups(plan.form, (plan.form.class_of[a] for a in group)))
     return total_bound(bounds)
+
+
+def bound_joined(
+    verdict: Verdict, catalog: Catalog, decide: Callable[[SpjUnion, Catalog], Verdict]
+) -> Verdict:
+    """The verdict with what is kept of each part: the rows of it that hold. Of what is joined of
+    them nothing more is kept.
+
+    A part that keeps rows without a bound leaves the query undecided: whether the others tell what
+    it keeps is not looked at.
+
+    Args:
+        verdict: on the rows of all parts, told one by one.
+        catalog: the tables.
+        decide: a part, by itself.
+    """
+    joined = verdict.union.joined
+    if joined is None or verdict.bound is None:
+        return verdict
+    parts = [decide(part.query, catalog) for part in joined.parts]
+    for part in parts:
+        if part.bound is None and part.tier is not Tier.UNSATISFIABLE:
+            return replace(verdict, disjuncts=part.disjuncts, tier=Tier.UNDECIDED, bound=None)
+    bounds = [bound_changes(part, catalog) for part in parts if part.bound is not None]
+    conditions = dict.fromkeys((*verdict.conditions, *(c for p in parts for c in p.conditions)))
+    tiers = [p.tier for p in parts if p.bound is not None]
+    tier = max((verdict.tier, *tiers), key=lambda t: t.rank)
+    if conditions and tier.rank < Tier.CONDITIONALLY_BOUNDED.rank:
+        tier = Tier.CONDITIONALLY_BOUNDED
+    bound = total_bound([verdict.bound, *bounds])
+    return replace(verdict, tier=tier, bound=bound, conditions=tuple(conditions))

@@ -1,9 +1,11 @@
 """Decide a query before anything runs: verdict, tier, bound, plan, or witness."""
 
 from dataclasses import replace
+from functools import partial
 
 from ontoweir.checker.between.count_between import count_between
 from ontoweir.checker.between.reads_directly import reads_directly
+from ontoweir.checker.decide.bound_changes import bound_joined
 from ontoweir.checker.decide.bound_latest import bound_latest
 from ontoweir.checker.decide.check_disjuncts import DisjunctChecker
 from ontoweir.checker.decide.join_blocks import join_blocks
@@ -80,6 +82,9 @@ def check_query(
         known = statistics or Statistics()
         verdict = _check_blocks(union, catalog, known, timed, disprove, size)
         verdict = add_partition(verdict, catalog)
+    if union.joined is not None:
+        decide = partial(check_query, statistics=statistics, timed=timed, disprove=False)
+        verdict = bound_joined(verdict, catalog, decide)
     if union.standing is not None:
         verdict = bound_latest(verdict, catalog, known)
         if disprove and timed and verdict.tier is Tier.UNDECIDED:

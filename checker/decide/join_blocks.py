@@ -140,6 +140,22 @@ def _by_block(
     return [(block, tuple(next(given) for _ in block.queries)) for block in blocks]
 
 
+def _is_found(block: Block, waiting: Sequence[Bound], hits: Sequence[Verdict]) -> bool:
+    """Whether what waits is counted by the keys that are kept of what was found beside it: each
+    row of both is of another tuple, and an answer beside which something was found waits no more.
+    """
+    assert block.absence is not None
+    if len(block.absence.parts) != 1 or block.absence.parts[0].present or block.absence.held:
+        return False
+    plans = [plan for verdict in hits for plan in verdict.plans or ()]
+    if len(plans) != 1 or len(share_tuples(waiting)) != 1:
+        return False
+    last = plans[0].tables[-1]
+    tuples = [of and (of.stream, of.most, of.formula) for of in (b.of for b in waiting)]
+    of = last.bound.of
+    return last.stored and of is not None and {*tuples} == {(of.stream, of.most, of.formula)}
+
+
 def _total(
     verdict: Verdict,
     blocks: Sequence[tuple[Block, tuple[Verdict, ...]]],
@@ -157,7 +173,7 @@ def _total(
         if block.absence is not None:
             wide = extend_catalog(catalog, block.union)
             waiting = [bound_waiting(p.form, block.absence, wide) for p in first.plans or ()]
-            bounds += share_tuples(waiting)
+            bounds += [] if _is_found(block, waiting, others[1:]) else share_tuples(waiting)
         elif block.union.begins:
             wide, begins = extend_catalog(catalog, block.union), block.union.begins
             late = [

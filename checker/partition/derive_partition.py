@@ -47,10 +47,14 @@ def derive_partition(
     if union.blocks:
         names = " and ".join(block.stream.name for block in union.blocks)
         return NotDivided(f"the answers of {names}, which it reads, are made in one")
+    if union.joined is not None:
+        return NotDivided("rows that come and go are joined where all come together")
     if union.standing is not None:
         return NotDivided("which answer of a key is the latest is found where all come together")
     if union.aggregation is not None and union.aggregation.around is not None:
         return NotDivided("groups are told of what comes together in others")
+    if union.aggregation is not None and union.aggregation.numbered is not None:
+        return NotDivided("which groups are the first is found where all come together")
     if not plans or not all(plan.form.members for plan in plans):
         return NotDivided("it reads no stream")
     if any(plan.form.open for plan in plans):

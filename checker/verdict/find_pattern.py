@@ -55,6 +55,8 @@ def find_pattern(union: SpjUnion, catalog: Catalog, *, closed: bool = False) -> 
         catalog: with its views and buckets.
         closed: a rule closes the values of its groups (Verdict.closes_values).
     """
+    if union.joined is not None:
+        return UpdatePattern.STR
     if union.aggregation is not None:
         if closed:
             return UpdatePattern.MON

@@ -173,6 +173,8 @@ class Aggregation:
     shown. `around`: what is told are groups of these rows while they hold, each counted
     `multiplicity` times (None: the rows are told). `one_each`: of what is summed of one row of a
     window, at each time all but one 1 cancel out, as of joins with the latest row of a key.
+    `numbered`: what is told are those of these rows, or of the groups around them, with the first
+    numbers (None: all are).
     The matches are those of the characteristic query ([A] Th. 8.4): its variables are the
     group variables and the arguments.
     """
@@ -188,6 +190,7 @@ class Aggregation:
     session_behind_us: int = 0
     around: "Aggregation | None" = None
     one_each: bool = False
+    numbered: "NumberedGroups | None" = None
 
     @staticmethod
     def shape_of(aggregation: "Aggregation | None") -> object:
@@ -197,7 +200,8 @@ class Aggregation:
         shown = aggregation.columns
         around = Aggregation.shape_of(aggregation.around)
         named = [(a.name in shown and a.name, *a.key) for a in aggregation.aggregates]
-        return aggregation.group, named if around is None else (named, around)
+        made = aggregation.group, named if around is None else (named, around)
+        return made if aggregation.numbered is None else (made, aggregation.numbered)
 
     @staticmethod
     def session_of(made: "Aggregation | None") -> tuple[int | None, int]:
@@ -209,6 +213,11 @@ class Aggregation:
     def told(self) -> "Aggregation":
         """What is told: groups of its rows, or its own."""
         return self if self.around is None else self.around
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The columns of what is told."""
+        return self.told.columns if self.numbered is None else self.numbered.columns
 
     @property
     def shows_rows(self) -> bool:
@@ -287,6 +296,16 @@ class FirstRows:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberedGroups:
+    """Which rows of groups are told: of each `key` those with the `first` numbers. `columns`: what
+    they show, in order, the number among it."""
+
+    key: tuple[str, ...]
+    first: FirstRows
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """Which rows of a query hold. Rows of one key belong together.
 
@@ -342,3 +361,31 @@ class Between(Generic[_Query]):
     def queries(self) -> tuple[_Query, ...]:
         """All whose rows it is made of."""
         return (self.meets, self.begins, *(ending.union for ending in self.ends))
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedPart(Generic[_Query]):
+    """A part of a join: the rows that hold of a `query`, which are joined with those of the parts
+    before it where `equal` variables, of those and of its own, have one value, and what is `said`
+    holds, of two variables each, with an operator. `left`: where there is none, there is NULL.
+    `until`: variables of the rows that say when these leave their windows.
+
+    Variables of a part have its number, and a space, before their names in the query.
+    """
+
+    query: _Query
+    equal: tuple[tuple[str, str], ...] = ()
+    said: tuple[tuple[str, str, str], ...] = ()
+    left: bool = False
+    until: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Joined(Generic[_Query]):
+    """The rows that hold of several queries, joined at each time. `part`: the variable that says of
+    which a row is; `shown`: the columns, each with its variable; `distinct`: each row once."""
+
+    part: str
+    parts: tuple[JoinedPart[_Query], ...]
+    shown: tuple[tuple[str, str], ...]
+    distinct: bool = False

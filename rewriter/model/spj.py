@@ -11,7 +11,13 @@ from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Column, ColumnType, Meeting, Relation, Scalar, Stream
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.preceding import Preceding
-from ontoweir.rewriter.model.aggregation import Aggregation, Between, ClosedValues, Standing
+from ontoweir.rewriter.model.aggregation import (
+    Aggregation,
+    Between,
+    ClosedValues,
+    Joined,
+    Standing,
+)
 
 
 class Op(StrEnum):
@@ -368,24 +374,19 @@ class SpjUnion:
     source: Source | None = None
     aggregation: Aggregation | None = None
     views: tuple[View, ...] = ()
-    statics: tuple[Relation, ...] = ()
-    """These, and `views`, are the tables of `disjuncts` that are not in the catalog."""
+    statics: tuple[Relation, ...] = ()  # these, and `views`, are tables that are not in the catalog
     buckets: tuple[tuple[str, Column], ...] = ()
     """Streams (or views), and a column that says in which bucket of time each row lies."""
-    derived: tuple[tuple[str, Expression], ...] = ()
-    """Tables (or views), and the expressions of their rows that are columns."""
-    ends: tuple[str, ...] = ()
-    """Variables that say when rows leave their windows: an answer holds until the first of them."""
-    begins: tuple[str, ...] = ()
-    """Variables that say from when on rows are shown, if later than their own time."""
-    step_us: int | None = None
-    """The steps of time of a query over streams of different units (None: their unit)."""
-    blocks: tuple[Block, ...] = ()
-    """The streams that are made of answers of other queries."""
-    standing: Standing | None = None
-    """How rows end, where answers hold until later rows end them (None: they do not)."""
+    derived: tuple[tuple[str, Expression], ...] = ()  # tables, and expressions that are columns
+    ends: tuple[str, ...] = ()  # variables: an answer holds until the first of these times
+    begins: tuple[str, ...] = ()  # variables: when rows are shown, if later than their own time
+    step_us: int | None = None  # the steps of time of streams of different units (None: their unit)
+    blocks: tuple[Block, ...] = ()  # the streams that are made of answers of other queries
+    standing: Standing | None = None  # how later rows end answers (None: they do not)
     hidden: tuple[tuple[str, str], ...] = ()
     """Tables and columns that are selected, where only rows with a value there are results."""
+    joined: "Joined[SpjUnion] | None" = None
+    """Of which rows, that come and go, the disjuncts' rows are joined."""
 
 
 def output_attributes(output: Output) -> tuple[Attribute, ...]:

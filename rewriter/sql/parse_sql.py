@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError, Source
@@ -9,7 +10,7 @@ from ontoweir.mappings.model.catalog import Catalog, Column, Relation
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
+from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import SelectUnion, read_select_tree
 from ontoweir.mappings.sql.show_sql import writing
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
@@ -29,6 +30,7 @@ from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
 from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
+from ontoweir.rewriter.joined.join_parts import join_parts
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StillSeveral, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
@@ -36,7 +38,6 @@ from ontoweir.rewriter.joins.read_latest import read_latest
 from ontoweir.rewriter.latest.read_first import read_first
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation, Standing
-from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import Block, SpjQuery, SpjUnion
 from ontoweir.rewriter.nulls.list_hidden import list_hidden
 from ontoweir.rewriter.nulls.list_nullable import list_nullable
@@ -45,6 +46,7 @@ from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
+from ontoweir.rewriter.ranked.number_groups import number_groups
 from ontoweir.rewriter.registers.group_held import group_held
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.sessions.read_sessions import take_session
@@ -58,7 +60,7 @@ from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.subqueries.stack_rows import stack_rows
 from ontoweir.rewriter.syntax.name_items import unique_names
-from ontoweir.rewriter.syntax.show_statics import show_statics
+from ontoweir.rewriter.syntax.place_errors import place_errors
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 from ontoweir.rewriter.unfold.date_statics import date_statics, is_mixed, refuse_bags
 from ontoweir.rewriter.versions.meet_tables import meet_tables
@@ -94,58 +96,56 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
-    try:
+    with place_errors(file, lambda: reader.statics):
         whole = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
 
-        def read_settled(one: "exp.Query", free: NullPlaces = NOWHERE) -> SpjUnion:
-            return reader.read_whole(one, catalog, name, nullable=free, changing=True)
+        def read(one: "exp.Query") -> SpjUnion:
+            whole = partial(_read_tree, catalog=catalog, name=name, reader=reader)
+            return join_parts(one, catalog, whole, read_part)
 
-        def read_plain(one: "exp.Query", free: NullPlaces) -> SpjUnion:
-            return read_settled(settle_phrasings(one, catalog), free)
+        def read_part(one: "exp.Select", *, rows: bool) -> SpjUnion:
+            if not rows:
+                return _read_tree(one, catalog, name, _Reader(file))
+            free, settled = frozenset(range(len(one.selects))), settle_phrasings(one, catalog)
+            return _Reader(file).read((settled,), catalog, name, nullable=NullPlaces(shown=free))
 
-        written, held = read_beside(written, catalog, settle_phrasings, read_plain)
-        if held is not None:
-            return hold_rows(held, catalog)
-        if (held := group_held(written, catalog, settle_phrasings, read_settled)) is not None:
-            return held
-        written = beside_subqueries(read_as_of(written, catalog), catalog)
-        written = settle_phrasings(window_subqueries(written, catalog), catalog)
+        return number_groups(written, catalog, read)
 
-        def read(one: "exp.Select", free: NullPlaces) -> SpjUnion:
-            return reader.read((one,), catalog, name, nullable=free, changing=True)
 
-        if (held := read_first(written, catalog, read)) is not None:
-            return hold_rows(held, catalog)
-        written, catalog = read_earlier(written, catalog)
-        ended = read_over_latest(written, catalog)
-        latest = read_latest(written if ended is None else ended.rows, catalog)
-        if ended is None and latest.key is None:
-            ended = read_standing(latest.tree, catalog)
-        if ended is not None and (united := unite_standing(ended, read, catalog)) is not None:
-            return united
-        if latest.key is None:
-            return reader.read_whole(latest.tree, catalog, name)
-        places = frozenset(range(len(latest.tree.selects))) - set(latest.key)
-        made = read_settled(latest.tree, NullPlaces(shown=places))
-        key = tuple(made.variables[n] for n in latest.key)
-        return hold_rows(replace(made, standing=Standing(key)), catalog)
-    except SqlUnitsDiffer as units:
-        raise UnitsDiffer.of(*units.units_us, units.place(file)) from None
-    except SqlRefusal as error:
-        what, why, fix = (show_statics(t, reader.statics) for t in error.texts)
-        raise QueryError(what, why=why, fix=fix, source=error.place(file)) from None
-    except QueryError as error:
-        for part in ("what", "why", "fix"):
-            setattr(error, part, show_statics(getattr(error, part), reader.statics))
-        raise
-    except RecursionError:
-        raise QueryError(
-            "the SQL is nested too deeply",
-            why="it is read by recursion, in which every AND and OR of a chain counts",
-            fix="write fewer conditions and terms, and remove superfluous parentheses",
-            source=Source(file, 1),
-        ) from None
+def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Reader") -> SpjUnion:
+    def read_settled(one: "exp.Query", free: NullPlaces = NOWHERE) -> SpjUnion:
+        return reader.read_whole(one, catalog, name, nullable=free, changing=True)
+
+    def read_plain(one: "exp.Query", free: NullPlaces) -> SpjUnion:
+        return read_settled(settle_phrasings(one, catalog), free)
+
+    written, held = read_beside(written, catalog, settle_phrasings, read_plain)
+    if held is not None:
+        return hold_rows(held, catalog)
+    if (held := group_held(written, catalog, settle_phrasings, read_settled)) is not None:
+        return held
+    written = beside_subqueries(read_as_of(written, catalog), catalog)
+    written = settle_phrasings(window_subqueries(written, catalog), catalog)
+
+    def read(one: "exp.Select", free: NullPlaces) -> SpjUnion:
+        return reader.read((one,), catalog, name, nullable=free, changing=True)
+
+    if (held := read_first(written, catalog, read)) is not None:
+        return hold_rows(held, catalog)
+    written, catalog = read_earlier(written, catalog)
+    ended = read_over_latest(written, catalog)
+    latest = read_latest(written if ended is None else ended.rows, catalog)
+    if ended is None and latest.key is None:
+        ended = read_standing(latest.tree, catalog)
+    if ended is not None and (united := unite_standing(ended, read, catalog)) is not None:
+        return united
+    if latest.key is None:
+        return reader.read_whole(latest.tree, catalog, name)
+    places = frozenset(range(len(latest.tree.selects))) - set(latest.key)
+    made = read_settled(latest.tree, NullPlaces(shown=places))
+    key = tuple(made.variables[n] for n in latest.key)
+    return hold_rows(replace(made, standing=Standing(key)), catalog)
 
 
 class _Reader:

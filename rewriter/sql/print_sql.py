@@ -68,27 +68,7 @@ def print_sql(
         short: short aliases; else those of explanations, for where no comment tells them.
     """
     catalog = extend_catalog(catalog, union)
-    if union.standing is not None:
-        raise QueryError(
-            f"{union.name}, whose rows hold until later ones end them, is not printed as SQL",
-            why="its plan is that of all rows, of which later ones end earlier ones",
-            fix="look at it with --show plan",
-            source=union.source,
-        )
-    if union.aggregation is not None and union.aggregation.around is not None:
-        raise QueryError(
-            f"{union.name}, whose groups are of rows that come and go, is not printed as SQL",
-            why="its plan is that of what these rows are made of",
-            fix="look at it with --show plan",
-            source=union.source,
-        )
-    if union.aggregation is not None and union.aggregation.session_us is not None:
-        raise QueryError(
-            f"{union.name}, whose groups are of sessions, is not printed as SQL",
-            why="not every SQL has sessions",
-            fix="look at it with --show plan",
-            source=union.source,
-        )
+    _refuse_changing(union)
     if union.statics:
         rest = replace(union, statics=())
         whole = print_sql(rest, catalog, dialect=dialect, comments=comments, short=short)
@@ -214,3 +194,31 @@ def _columns(query: SpjQuery, catalog: Catalog, mixed: frozenset[str]) -> list[e
             value = exp.cast(value, "string")
         columns.append(name_column(value, name))
     return columns
+
+
+def _refuse_changing(union: SpjUnion) -> None:
+    """Raise QueryError for what no SELECT over the tables says."""
+    aggregation = union.aggregation
+    said: tuple[str, str] | None = None
+    if union.standing is not None:
+        said = "whose rows hold until later ones end them", "all rows, of which later ones end some"
+    elif union.joined is not None:
+        said = "joined of rows that come and go", "the rows of its parts"
+    elif aggregation is not None and aggregation.numbered is not None:
+        said = "of whose groups the first are told", "all groups, numbered as they change"
+    elif aggregation is not None and aggregation.around is not None:
+        said = "whose groups are of rows that come and go", "what these rows are made of"
+    if said is not None:
+        raise QueryError(
+            f"{union.name}, {said[0]}, is not printed as SQL",
+            why=f"its plan is that of {said[1]}",
+            fix="look at it with --show plan",
+            source=union.source,
+        )
+    if aggregation is not None and aggregation.session_us is not None:
+        raise QueryError(
+            f"{union.name}, whose groups are of sessions, is not printed as SQL",
+            why="not every SQL has sessions",
+            fix="look at it with --show plan",
+            source=union.source,
+        )

@@ -47,7 +47,7 @@ def make_standing(
     named = zip(standing.key, enders.variables, strict=True)
     enders = _rename(enders, dict(named))
     mine, theirs = (
-        {name: _types(one, name, catalog) for name in one.variables} for one in (rows, enders)
+        {name: types_of(one, name, catalog) for name in one.variables} for one in (rows, enders)
     )
     if any(len(mine[n] | theirs[n]) > 1 for n in standing.key):
         return None
@@ -58,7 +58,7 @@ def make_standing(
     for query in enders.disjuncts:
         own = dict(query.outputs)
         outputs: list[tuple[str, Output]] = [
-            (n, own[n] if n in standing.key else _some_value(mine[n])) for n in rows.variables
+            (n, own[n] if n in standing.key else some_value(mine[n])) for n in rows.variables
         ]
         others.append(replace(query, outputs=(*outputs, (name, ENDER))))
     return replace(
@@ -83,7 +83,7 @@ def _rename(union: SpjUnion, of: Mapping[str, str]) -> SpjUnion:
     return replace(union, variables=tuple(of), disjuncts=tuple(disjuncts))
 
 
-def _types(union: SpjUnion, name: str, catalog: Catalog) -> set[ColumnType | None]:
+def types_of(union: SpjUnion, name: str, catalog: Catalog) -> set[ColumnType | None]:
     """The types of a variable's values (None: terms, which are shown as texts)."""
     wide = extend_catalog(catalog, union)
     return {_type_of(query, name, wide) for query in union.disjuncts}
@@ -96,7 +96,7 @@ def _type_of(query: SpjQuery, name: str, catalog: Catalog) -> ColumnType | None:
     return output.kind if isinstance(output, ConstantOutput) else None
 
 
-def _some_value(kinds: set[ColumnType | None]) -> ConstantOutput:
+def some_value(kinds: set[ColumnType | None]) -> ConstantOutput:
     """A constant that changes no type of a column; nobody sees it."""
     kind = next(iter(kinds)) if len(kinds) == 1 else None
     match kind:

@@ -10,7 +10,16 @@ from ontoweir.rewriter.standing.shows_set import shows_set
 def take_shown(union: SpjUnion) -> SpjUnion:
     """The query of what may be shown: without rows that only end others, and without the columns
     that only say which; of groups, their matches. Any other query is as it is."""
-    standing = union.standing
+    standing, joined = union.standing, union.joined
+    if joined is not None:
+        rows = tuple(
+            replace(q, outputs=tuple((name, dict(q.outputs)[v]) for name, v in joined.shown))
+            for q in union.disjuncts
+        )
+        names = tuple(name for name, _ in joined.shown)
+        return replace(
+            union, variables=names, disjuncts=rows, distinct=joined.distinct, joined=None
+        )
     if standing is None:
         return union
     shown = tuple(v for v in union.variables if v not in standing.hidden)

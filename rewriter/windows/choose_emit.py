@@ -36,7 +36,7 @@ def choose_emit(union: SpjUnion, wanted: str | None = None) -> Emit:
 
 def default_emit(union: SpjUnion) -> Emit:
     """What fits a query."""
-    if union.standing is not None:
+    if union.standing is not None or _is_told_as_changes(union):
         return Emit.CHANGES
     if not union.ends:
         return Emit.ANSWERS
@@ -48,6 +48,22 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
     if wanted is None:
         return default_emit(union)
     emit = Emit(wanted)
+    if union.joined is not None and emit not in CHANGING:
+        raise _refuse(
+            union,
+            "an answer holds until a row that it is joined of is replaced, which is never known "
+            "before",
+            "leave --emit out: changes are written; or join each row with the latest one of its "
+            "own time, ASOF JOIN, which is final",
+        )
+    if _is_told_as_changes(union) and emit not in CHANGING:
+        raise _refuse(
+            union,
+            "a group is among the first until others come before it, and that is never known "
+            "before",
+            "leave --emit out: changes are written; or number the groups of each bucket of time, "
+            "which are final: PARTITION BY date_trunc('hour', ts)",
+        )
     if union.standing is not None and emit not in CHANGING:
         raise _refuse(
             union,
@@ -68,7 +84,7 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
             "an answer of a window ends, and would have to be taken back",
             "leave --emit out: " + ("changes" if merged else "intervals") + " are written",
         )
-    if emit is Emit.SNAPSHOTS and not windows and not _has_updates(union):
+    if emit is Emit.SNAPSHOTS and not windows and not has_updates(union):
         raise _refuse(
             union,
             "its answers hold for ever, so that each snapshot would repeat all that were found",
@@ -90,9 +106,17 @@ def _choose(union: SpjUnion, wanted: str | None) -> Emit:
     return emit
 
 
-def _has_updates(union: SpjUnion) -> bool:
+def _is_told_as_changes(union: SpjUnion) -> bool:
+    """Whether groups are told that have the first numbers, or what is joined of rows that come and
+    go, while they do."""
+    if union.joined is not None:
+        return True
+    return union.aggregation is not None and union.aggregation.numbered is not None
+
+
+def has_updates(union: SpjUnion) -> bool:
     """Whether rows take the place of others: of groups, no bucket of time makes them final."""
-    if union.standing is not None:
+    if union.standing is not None or union.joined is not None:
         return True
     if union.aggregation is None:
         return False
@@ -117,7 +141,11 @@ def _refuse_names(union: SpjUnion, emit: Emit) -> None:
     own += ["multiplicity"] if counted and union.aggregation is None else []
     aggregation = union.aggregation
     aggregation = aggregation or standing.groups
-    names = union.variables if aggregation is None else aggregation.told.columns
+    names = union.variables if aggregation is None else aggregation.shown
+    if union.joined is not None:
+        counted = not union.joined.distinct
+        own = [n for n in own if n != "multiplicity" or counted]
+        names = tuple(name for name, _ in union.joined.shown)
     for name in own:
         if name in names:
             raise QueryError(

@@ -7,19 +7,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.rewriter.model.aggregation import Standing
-from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
-from ontoweir.runtime.changes.end_rows import Spans, end_rows, tell_changes
+from ontoweir.rewriter.model.aggregation import Joined, JoinedPart, Standing
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.runtime.changes.end_rows import end_rows, tell_changes
 from ontoweir.runtime.changes.group_changes import group_changes
-from ontoweir.runtime.changes.keep_latest import keep_latest
-from ontoweir.runtime.changes.sliding_groups import OP, change_schema, slide_groups
+from ontoweir.runtime.changes.sliding_groups import OP, slide_groups
 from ontoweir.runtime.changes.standing_groups import group_standing
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.groups.code_rows import code_rows
-from ontoweir.runtime.numbered.keep_first import keep_first
+from ontoweir.runtime.numbered.keep_first import FirstChanges, keep_first
 from ontoweir.runtime.numbered.slide_first import slide_first
-from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL, has_end
+from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
+from ontoweir.runtime.spans.keep_latest import keep_latest
+from ontoweir.runtime.spans.spans import Spans
 
 DELTA = "_delta"
 """The column of held changes that says how many begin, or (below 0) end."""
@@ -40,7 +41,9 @@ class ChangeFeed:
     found an answer may begin; `latest`: the key of which the latest answers hold (none: all do);
     `ending`: which rows end others, which are no answers, and `rows`: the columns of all of these;
     `groups`: what makes the groups of them that are told (None: they are told themselves);
-    `first`: which answers with the first numbers of their key hold (None: it is another query).
+    `first`: which answers with the first numbers of their key hold (None: it is another query);
+    `numbered`: which of what holds by all of this is told (None: all); `joined`: of which feeds
+    what holds is joined (None: it is not).
     """
 
     variables: tuple[str, ...]
@@ -56,6 +59,8 @@ class ChangeFeed:
     rows: "pa.Schema | None" = None
     groups: AggregateWork | None = None
     first: Standing | None = None
+    numbered: "NumberedFeed | None" = None
+    joined: "JoinedFeed | None" = None
 
     @property
     def written(self) -> pa.Schema:
@@ -63,90 +68,38 @@ class ChangeFeed:
         return pa.schema([f for f in self.schema if f.name != OP or not self.snapshots])
 
 
-def make_sliding_feed(
-    work: AggregateWork,
-    union: SpjUnion,
-    *,
-    snapshots: bool = False,
-    groups: AggregateWork | None = None,
-) -> ChangeFeed:
-    """The feed of groups of sliding windows, or of `groups` of their rows."""
-    told = work if groups is None else groups
-    return ChangeFeed(
-        told.aggregation.columns,
-        True,
-        True,
-        None,
-        change_schema(told),
-        snapshots,
-        work,
-        delay_us=_find_delay(union),
-        groups=groups,
-    )
+@dataclass(frozen=True, slots=True)
+class NumberedFeed:
+    """The rows that hold by the feed `of` groups, of which those with the first numbers are told:
+    `standing` says which."""
+
+    of: ChangeFeed
+    standing: Standing
 
 
-def make_feed(
-    union: SpjUnion,
-    answers: pa.Schema,
-    *,
-    updates: bool,
-    snapshots: bool = False,
-    groups: AggregateWork | None = None,
-) -> ChangeFeed:
-    """The feed of a query.
+@dataclass(frozen=True, slots=True)
+class PartFeed:
+    """A part of a join, with the feed of its `rows`."""
 
-    Args:
-        union: the query.
-        answers: the columns of its answers.
-        updates: they are updates of groups.
-        snapshots: all that holds is written, whenever it changes.
-        groups: of rows that hold until others end them, what makes the groups that are told.
-    """
-    ends = has_end(answers)
-    own = (AT, UNTIL, MULTIPLICITY) if ends else (AT, MULTIPLICITY)
-    standing = union.standing or Standing(())
-    fields = [f for f in answers if f.name not in (*own, *standing.hidden)]
-    named = (*fields, pa.field(OP, pa.string()), pa.field(AT, INSTANT))
-    told = MULTIPLICITY in answers.names and not standing.distinct and groups is None
-    counted = (answers.field(MULTIPLICITY),) if told else ()
-    group = union.aggregation.group if updates and union.aggregation is not None else None
-    variables = tuple(f.name for f in fields)
-    schema = pa.schema([*named, *counted])
-    if groups is not None:
-        variables, schema = groups.aggregation.columns, change_schema(groups)
-    return ChangeFeed(
-        variables,
-        not counted,
-        ends,
-        group,
-        schema,
-        snapshots,
-        delay_us=_find_delay(union),
-        latest=standing.key if standing.ender is None and standing.first is None else (),
-        ending=None if standing.ender is None else standing,
-        rows=answers,
-        groups=groups,
-        first=None if standing.first is None else standing,
-    )
+    part: JoinedPart[SpjUnion]
+    feed: ChangeFeed
+    rows: pa.Schema
 
 
-def _find_delay(union: SpjUnion) -> int:
-    """How much later than it is found an answer may begin, in µs."""
-    delays = {column.name: column.bucket.latest_us for _, column in union.buckets if column.bucket}
-    begins = {
-        attribute.column
-        for query in union.disjuncts
-        for name, output in query.outputs
-        if name in union.begins
-        for attribute in output_attributes(output)
-    }
-    return max((delays[name] for name in begins), default=0)
+@dataclass(frozen=True, slots=True)
+class JoinedFeed:
+    """How rows are `joined`, and their feeds."""
+
+    joined: Joined[SpjUnion]
+    parts: tuple[PartFeed, ...]
 
 
 def no_answers(feed: ChangeFeed) -> pa.Table:
     """Answers, none of them."""
     if feed.sliding is not None:
         return pa.table({})
+    if feed.joined is not None and feed.rows is not None:
+        return feed.rows.empty_table()
     if (feed.ending is not None or feed.first is not None) and feed.rows is not None:
         return feed.rows.empty_table()
     fields = [feed.schema.field(n) for n in (*feed.variables, AT)]
@@ -179,7 +132,7 @@ def advance_changes(
             return group_standing(feed.groups, spans, begun, now), left
         told, at, deltas = tell_changes(feed.ending, feed.variables, spans)
         times = pa.array(at).cast(INSTANT)
-        return _show(feed, told.append_column(TIME, times), deltas), left
+        return show_events(feed, told.append_column(TIME, times), deltas), left
     if feed.latest:
         return _replace_latest(feed, held, answers)
     if feed.first is not None:
@@ -205,7 +158,7 @@ def advance_changes(
         kept = np.where(times > now, deltas, 0)
     still = np.flatnonzero(kept)
     rest = merged.take(pa.array(still)).append_column(DELTA, pa.array(kept[still]))
-    return _show(feed, merged, changes), rest if rest.num_rows else None
+    return show_events(feed, merged, changes), rest if rest.num_rows else None
 
 
 def _change_set(deltas: Array, times: Array, rows: Array, now: int) -> tuple[Array, Array]:
@@ -256,7 +209,7 @@ def _make_events(feed: ChangeFeed, answers: pa.Table) -> pa.Table:
     return pa.concat_tables([begins, ends])
 
 
-def _show(feed: ChangeFeed, events: pa.Table, changes: Array) -> pa.Table:
+def show_events(feed: ChangeFeed, events: pa.Table, changes: Array) -> pa.Table:
     """Events as rows of the output, in order: at one time, what ends comes first."""
     shown = np.flatnonzero(changes)
     table, changes = events.take(pa.array(shown)), changes[shown]
@@ -333,7 +286,14 @@ def _number_again(
             )
             return group_standing(feed.groups, spans, begun, now), found.held
         told, at, deltas = tell_changes(standing, feed.variables, spans)
-        return _show(feed, told.append_column(TIME, pa.array(at).cast(INSTANT)), deltas), found.held
+        return show_events(
+            feed, told.append_column(TIME, pa.array(at).cast(INSTANT)), deltas
+        ), found.held
+    return show_first(feed, found), found.held
+
+
+def show_first(feed: ChangeFeed, found: FirstChanges) -> pa.Table:
+    """What changes of the rows with the first numbers, as it is told, in order."""
     came = np.flatnonzero(found.deltas > 0)
     gone = np.flatnonzero(found.deltas < 0)
     parts = [
@@ -342,7 +302,7 @@ def _number_again(
     ]
     made = pa.concat_tables(parts)
     keys = [(AT, "ascending"), (OP, "descending"), *((n, "ascending") for n in feed.variables)]
-    return _cancel(feed, made).sort_by(keys), found.held
+    return _cancel(feed, made).sort_by(keys)
 
 
 def _cancel(feed: ChangeFeed, changes: pa.Table) -> pa.Table:

@@ -1,7 +1,6 @@
 """Rows that hold until later ones of their key end them, as changes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -10,28 +9,10 @@ from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
+from ontoweir.runtime.spans.spans import NEVER, Spans
 
 _BEGUN = 2
 """As `Standing.ender`: the row is held to say that there was one."""
-NEVER = np.iinfo(np.int64).max
-"""As an end: there is none so far."""
-
-
-@dataclass(frozen=True, slots=True)
-class Spans:
-    """Rows that hold, or held since the last time. `rows`: with all columns; `begins`, `ends`:
-    from when on and until when (µs; LONG_AGO: since before, NEVER: nothing has ended it);
-    `weights`: how often."""
-
-    rows: pa.Table
-    begins: Array
-    ends: Array
-    weights: Array
-
-    def take(self, index: Array) -> "Spans":
-        """Some of them."""
-        rows = self.rows.take(pa.array(index))
-        return Spans(rows, self.begins[index], self.ends[index], self.weights[index])
 
 
 def end_rows(

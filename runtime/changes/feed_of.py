@@ -1,16 +1,69 @@
 """How the answers of a query become changes."""
 
+import pyarrow as pa
+
 from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.aggregation import Joined
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit
-from ontoweir.runtime.changes.change_feed import ChangeFeed, make_feed, make_sliding_feed
+from ontoweir.runtime.changes.change_feed import (
+    ChangeFeed,
+    JoinedFeed,
+    PartFeed,
+)
 from ontoweir.runtime.changes.group_changes import plan_groups_around
+from ontoweir.runtime.changes.make_feed import make_feed, make_sliding_feed, number_feed
+from ontoweir.runtime.changes.sliding_groups import OP
 from ontoweir.runtime.changes.standing_groups import plan_standing_groups
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.configure_run import QueryConfig
+from ontoweir.runtime.results.render_results import (
+    AT,
+    INSTANT,
+    MULTIPLICITY,
+    result_schema,
+)
 
 
 def feed_of(query: QueryConfig) -> ChangeFeed | None:
     """How the answers of a query become changes (None: they are not written so)."""
+    union = query.job.union
+    if union.joined is not None:
+        return _join(query, union.joined)
+    made = union.aggregation
+    feed = _make(query)
+    if feed is None or made is None or made.numbered is None:
+        return feed
+    return number_feed(feed, made.numbered)
+
+
+def _join(query: QueryConfig, joined: Joined[SpjUnion]) -> ChangeFeed:
+    """The feed of what is joined of several queries' rows."""
+    parts = []
+    kinds: dict[str, pa.DataType] = {}
+    for number, part in enumerate(joined.parts):
+        catalog = extend_catalog(query.job.catalog, part.query)
+        rows = result_schema(part.query, catalog)
+        groups = plan_standing_groups(part.query, catalog)
+        feed = make_feed(part.query, rows, updates=False, groups=groups)
+        parts.append(PartFeed(part, feed, rows))
+        kinds |= {f"{number} {f.name}": f.type for f in feed.schema}
+    fields = [pa.field(name, kinds[variable]) for name, variable in joined.shown]
+    fields += [pa.field(OP, pa.string()), pa.field(AT, INSTANT)]
+    fields += [] if joined.distinct else [pa.field(MULTIPLICITY, pa.int64())]
+    return ChangeFeed(
+        tuple(name for name, _ in joined.shown),
+        joined.distinct,
+        False,
+        None,
+        pa.schema(fields),
+        query.job.emit is Emit.SNAPSHOTS,
+        rows=query.schema,
+        joined=JoinedFeed(joined, tuple(parts)),
+    )
+
+
+def _make(query: QueryConfig) -> ChangeFeed | None:
     emit = query.job.emit
     if query.aggregates is not None and query.aggregates.sliding:
         union, snapshots = query.job.union, emit is Emit.SNAPSHOTS

@@ -10,7 +10,6 @@ from ontoweir.checker.split.split_aggregates import split_aggregates
 from ontoweir.checker.split.split_by_keys import list_singly
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
-from ontoweir.runtime.changes.end_rows import NEVER, Spans
 from ontoweir.runtime.changes.sliding_groups import OP, slide_groups, standing_groups
 from ontoweir.runtime.changes.standing_groups import group_standing
 from ontoweir.runtime.columnar.frame import LONG_AGO
@@ -18,6 +17,7 @@ from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregat
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.groups.list_matches import NO_PART, PART
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
+from ontoweir.runtime.spans.spans import NEVER, Spans
 
 
 def plan_groups_around(union: SpjUnion, catalog: Catalog) -> AggregateWork | None:
@@ -61,7 +61,7 @@ def group_changes(
     before = None if held is None else standing_groups(inner, held)
     known = [at for t in (held, answers) if t is not None and (at := _find_begin(t)) is not None]
     begun = min(known, default=None)
-    return group_standing(groups, _list_spans(before, told), begun, now), left
+    return group_standing(groups, pair_changes(before, told), begun, now), left
 
 
 def groups_around(inner: AggregateWork, groups: AggregateWork, held: pa.Table) -> pa.Table:
@@ -83,9 +83,9 @@ def _find_begin(matches: pa.Table) -> int | None:
     return None if not mine.num_rows else int(pc.min(mine.column(AT).cast(pa.int64())).as_py())
 
 
-def _list_spans(before: "pa.Table | None", told: pa.Table) -> Spans:
+def pair_changes(before: "pa.Table | None", told: pa.Table) -> Spans:
     """The rows that held before, and those that begin, each until an equal one ends: which of equal
-    ones does not matter."""
+    ones does not matter. Where none says how often it holds, each does once."""
     shown = [n for n in told.column_names if n not in (OP, AT)]
     begin = pc.equal(told.column(OP), "+").to_numpy()
     times = told.column(AT).cast(pa.int64()).to_numpy()
@@ -103,4 +103,7 @@ def _list_spans(before: "pa.Table | None", told: pa.Table) -> Spans:
     ended = others[over]
     number = np.arange(len(over)) - np.searchsorted(ended, ended)  # of the ends of equal rows
     ends[first[np.searchsorted(mine[first], ended) + number]] = times[~begin][over]
-    return Spans(rows, begins, ends, rows.column(MULTIPLICITY).to_numpy())
+    weights = np.ones(rows.num_rows, dtype=np.int64)
+    if MULTIPLICITY in rows.column_names:
+        weights = rows.column(MULTIPLICITY).to_numpy()
+    return Spans(rows, begins, ends, weights)

@@ -2,17 +2,38 @@
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from ontoweir.runtime.changes.change_feed import DELTA, ChangeFeed, advance_changes
-from ontoweir.runtime.changes.end_rows import count_standing
+from ontoweir.rewriter.model.aggregation import Standing
+from ontoweir.runtime.changes.change_feed import (
+    DELTA,
+    TIME,
+    ChangeFeed,
+    JoinedFeed,
+    NumberedFeed,
+    advance_changes,
+    show_events,
+    show_first,
+)
+from ontoweir.runtime.changes.end_rows import count_standing, tell_changes
 from ontoweir.runtime.changes.few_changes import advance_few_changes
-from ontoweir.runtime.changes.group_changes import groups_around
+from ontoweir.runtime.changes.group_changes import groups_around, pair_changes
+from ontoweir.runtime.changes.join_feeds import (
+    join_all,
+    number_columns,
+    pack,
+    repeat_held,
+    split_rows,
+    standing_spans,
+    unpack,
+)
 from ontoweir.runtime.changes.sliding_groups import OP, standing_groups
 from ontoweir.runtime.changes.standing_groups import group_held, hold_groups
-from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.columnar.frame import Array, first_of
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.numbered.keep_first import tell_first
+from ontoweir.runtime.numbered.number_spans import number_held, number_spans
 from ontoweir.runtime.numbered.slide_first import list_first
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
 
@@ -25,11 +46,69 @@ def advance_feed(
 
     Nothing more is held for snapshots: what holds is what is still to end, or the row of a group.
     """
-    if not feed.snapshots:
+    if feed.numbered is None and feed.joined is None and not feed.snapshots:
         return advance_few_changes(feed, held, answers, now)
     held = None if held is None else whole_table(held)
+    if feed.joined is not None:
+        return _join(feed, feed.joined, held, answers, now)
+    if feed.numbered is not None:
+        return _number(feed, feed.numbered, held, answers, now)
     rows, after = advance_changes(feed, held, answers, now)
     return _make_snapshots(feed, _standing(feed, held), rows), after
+
+
+def _number(
+    feed: ChangeFeed, numbered: NumberedFeed, held: "pa.Table | None", answers: pa.Table, now: int
+) -> "tuple[pa.Table, pa.Table | None]":
+    """What is told of the rows with the first numbers, of what holds by another feed: nothing more
+    is held for them."""
+    before = _standing(numbered.of, held)
+    told, after = advance_changes(numbered.of, held, answers, now)
+    spans = pair_changes(before.drop_columns([MULTIPLICITY]), told)
+    if told.num_rows:  # of updates, rows of a time that is not over are told at once
+        now = max(now, pc.max(told.column(AT)).cast(pa.int64()).as_py())
+    found = number_spans(numbered.standing, spans.rows, spans.begins, spans.ends, now)
+    rows = show_first(feed, found)
+    if feed.snapshots:
+        rows = _make_snapshots(feed, number_held(numbered.standing, before), rows)
+    return rows, after
+
+
+def _join(
+    feed: ChangeFeed, of: JoinedFeed, held: "pa.Table | None", answers: pa.Table, now: int
+) -> "tuple[pa.Table, pa.Table | None]":
+    """What is told of rows that come and go by themselves, joined: nothing is held for them but
+    what is held of each part."""
+    before, left, came = [], [], []
+    known = unpack(held, len(of.parts))
+    new = split_rows(of.joined, of.parts, answers)
+    for number, (part, mine, rows) in enumerate(zip(of.parts, known, new, strict=True)):
+        standing = _standing(part.feed, mine)
+        told, after = advance_changes(part.feed, mine, rows, now)
+        spans = pair_changes(repeat_held(standing), repeat_held(told))
+        left.append(after)
+        before.append(number_columns(number, standing_spans(standing)))
+        came.append(number_columns(number, spans))
+    spans = join_all(of.joined, came)
+    standing_of = Standing((), distinct=of.joined.distinct)
+    table, at, deltas = tell_changes(standing_of, feed.variables, spans)
+    rows = show_events(feed, table.append_column(TIME, pa.array(at).cast(INSTANT)), deltas)
+    if feed.snapshots:
+        holds = join_all(of.joined, before)
+        whole = holds.rows.append_column(MULTIPLICITY, pa.array(holds.weights))
+        rows = _make_snapshots(feed, _add_up(whole, distinct=of.joined.distinct), rows)
+    return rows, pack(left)
+
+
+def _add_up(rows: pa.Table, *, distinct: bool) -> pa.Table:
+    """Equal rows as one, with how often they hold."""
+    names = [n for n in rows.column_names if n != MULTIPLICITY]
+    codes, count = code_rows(rows, names)
+    often = np.zeros(count, dtype=np.int64)
+    np.add.at(often, codes, rows.column(MULTIPLICITY).to_numpy())
+    made = rows.select(names).take(pa.array(first_of(codes, count)))
+    often = np.minimum(often, 1) if distinct else often
+    return made.append_column(MULTIPLICITY, pa.array(often))
 
 
 def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:

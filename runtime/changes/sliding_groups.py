@@ -13,12 +13,6 @@ from ontoweir.errors import RunError
 from ontoweir.rewriter.model.aggregation import AggregateFunction
 from ontoweir.runtime.changes.group_moments import GroupMoments
 from ontoweir.runtime.changes.keep_leaving import keep_leaving
-from ontoweir.runtime.changes.running_spans import (
-    best_of_spans,
-    count_distinct,
-    rank_spans,
-    sum_spans,
-)
 from ontoweir.runtime.columnar.decode_times import show_time
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array, first_of, group_codes, pack
 from ontoweir.runtime.columnar.runs import order_rows
@@ -41,6 +35,12 @@ from ontoweir.runtime.results.group_state import GroupColumn
 from ontoweir.runtime.results.measures import Measure, MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, UNTIL
 from ontoweir.runtime.results.update_groups import FAR, AggregateValues
+from ontoweir.runtime.spans.running_spans import (
+    best_of_spans,
+    count_distinct,
+    rank_spans,
+    sum_spans,
+)
 
 OP = "op"
 """The column that says whether an answer begins (+) or ends (-)."""

@@ -12,7 +12,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Standing
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.standing.take_shown import take_shown
-from ontoweir.runtime.changes.end_rows import NEVER, Spans, end_rows
+from ontoweir.runtime.changes.end_rows import end_rows
 from ontoweir.runtime.changes.sliding_groups import slide_groups
 from ontoweir.runtime.columnar.exact_decimals import encode_decimals
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array, multiply
@@ -30,6 +30,7 @@ from ontoweir.runtime.results.aggregate_columns import ArgumentScale
 from ontoweir.runtime.results.exact_sums import add_doubles
 from ontoweir.runtime.results.measures import MeasureKind
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
+from ontoweir.runtime.spans.spans import NEVER, Spans
 
 
 def plan_standing_groups(union: SpjUnion, catalog: Catalog) -> AggregateWork | None:

@@ -2,5 +2,5 @@
 window.
 
 Takes answers as they come, and what was held; makes what begins and ends. Doors: `keep_first`,
-`slide_first`.
+`slide_first`, `number_spans`.
 """

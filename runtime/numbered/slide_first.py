@@ -12,6 +12,7 @@ from ontoweir.rewriter.model.aggregation import FirstRows, Standing
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array, first_of
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.numbered.keep_first import NEVER, FirstChanges
+from ontoweir.runtime.numbered.may_come import MOST, may_come
 from ontoweir.runtime.numbered.order_rows import code_order, find_told, show_rows
 from ontoweir.runtime.numbered.window_board import WindowBoard, WindowRows
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
@@ -45,20 +46,31 @@ def slide_first(
     looked = np.full(count, asked)
     looked[keys[(here & (begins > LONG_AGO)) | over]] = True
     mine = looked[keys]
+    orders = code_order(whole, first.order)
     columns = WindowRows(
         code_rows(whole, [n for n in whole.column_names if n not in _OWN])[0].tolist(),
-        code_order(whole, first.order).tolist(),
+        orders.tolist(),
         whole.column(MULTIPLICITY).to_numpy().tolist(),
         find_told(first, whole).tolist(),
         ends.tolist(),
     )
     work = _Events(first, columns, keys)
-    stay = work.advance(begins, ends, here & mine, over & mine)
+    near = here & mine
+    if first.limit <= MOST:  # others have so many before them while they are there, up to now
+        near[near] = _may_be_told(first, keys, orders, whole, (begins, ends), now, near)
+    stay = [*work.advance(begins, ends, near, over & mine)]
+    stay += np.flatnonzero(here & mine & ~near & ~over).tolist()
     made = np.array(work.changes, dtype=np.int64).reshape(-1, 4)
     index, at, deltas, numbers = (made[made[:, 1] > LONG_AGO][:, n] for n in range(4))
     changed = show_rows(whole, index, np.abs(deltas), numbers, first.number)
     kept = ~over & ~(here & mine)
-    kept[stay] = True
+    if first.limit <= MOST:
+        there = np.array(stay, dtype=np.int64)
+        often = whole.column(MULTIPLICITY).to_numpy()[there]
+        there = there[may_come(first, keys[there], orders[there], ends[there], often)]
+        kept[there] = True
+    else:
+        kept[stay] = True
     left = _merge(whole.filter(pa.array(kept)), here[kept])
     pairs = _pair(columns.items, work.changes) if asked else []
     spans = np.array(pairs, dtype=np.int64).reshape(-1, 4)
@@ -72,6 +84,24 @@ def list_first(standing: Standing, held: pa.Table) -> pa.Table:
     begins = pa.array(np.maximum(_times(held, AT), now)).cast(INSTANT)
     rows = held.set_column(held.column_names.index(AT), AT, begins)
     return slide_first(replace(standing, distinct=False, groups=None), None, rows, now).changed
+
+
+def _may_be_told(
+    first: FirstRows,
+    keys: Array,
+    orders: Array,
+    whole: pa.Table,
+    times: tuple[Array, Array],
+    now: int,
+    of: Array,
+) -> Array:
+    """Which of some rows may be among the first at some time up to now, by those that were there
+    before."""
+    begins, ends = (side[of] for side in times)
+    weights = whole.column(MULTIPLICITY).to_numpy()[of]
+    before = begins <= LONG_AGO
+    until = np.minimum(ends, now + 1)
+    return may_come(first, keys[of], orders[of], until, weights, there=before)
 
 
 _OWN = (AT, UNTIL, MULTIPLICITY)
@@ -113,11 +143,11 @@ class _Events:
             board.tell(int(times[start]))
         return stay + self._close(board)
 
-    @staticmethod
-    def _close(board: WindowBoard | None) -> list[int]:
+    def _close(self, board: WindowBoard | None) -> list[int]:
         if board is None:
             return []
-        board.forget()
+        if self.first.limit > MOST:
+            board.forget()
         return board.list_rows()
 
 

@@ -29,7 +29,7 @@ FIRST = list_queries(read_section("The first n of each, by value"))
 
 
 def test_the_table_has_rows() -> None:
-    assert (len(LATEST), len(BESIDE), len(FIRST)) == (13 + 1, 12, 12 + 2)
+    assert (len(LATEST), len(BESIDE), len(FIRST)) == (13 + 1, 12, 12 + 2 + 5)
 
 
 def make_catalog() -> Catalog:
@@ -70,7 +70,19 @@ def test_the_latest_beside_each_sensor(sql: str) -> None:
 def test_the_first_by_sensor(sql: str) -> None:
     catalog = make_catalog()
     union = parse_sql(sql, catalog, name="q", file="q.sql")
-    assert union.standing is not None
-    assert union.standing.first is not None
+    if union.aggregation is not None:
+        assert union.aggregation.numbered is not None
+    else:
+        assert union.standing is not None
+        assert union.standing.first is not None
     assert choose_emit(union) is Emit.CHANGES
     assert "bounded" in check_query(union, catalog).name
+
+
+def test_what_is_joined() -> None:
+    catalog = make_catalog()
+    (sql,) = list_queries(read_section("Rows that come and go, joined"))
+    union = parse_sql(sql, catalog, name="q", file="q.sql")
+    assert union.joined is not None
+    assert [part.left for part in union.joined.parts] == [False, False, True]
+    assert check_query(union, catalog).name == "conditionally-bounded"

@@ -129,7 +129,7 @@ CASES = [
     Design(
         "10",
         "SELECT a FROM s WHERE NOT " + BETWEEN.format("<= s.ts + INTERVAL '30' SECOND"),
-        450,
+        300,
         duck="SELECT a FROM s WHERE s.ts + INTERVAL '30' SECOND <= {now} AND NOT "
         + BETWEEN.format("<= s.ts + INTERVAL '30' SECOND"),
     ),
@@ -165,7 +165,7 @@ CASES = [
         "16",
         "SELECT s.a, t.d FROM s LEFT JOIN t ON t.k = s.k AND t.ts > s.ts "
         "AND t.ts <= s.ts + INTERVAL '5' SECOND",
-        125,
+        100,
         duck="SELECT s.a, t.d FROM s LEFT JOIN t ON t.k = s.k AND t.ts > s.ts AND t.ts <= s.ts + "
         "INTERVAL '5' SECOND WHERE t.k IS NOT NULL OR s.ts + INTERVAL '5' SECOND <= {now}",
     ),
@@ -226,7 +226,7 @@ CASES = [
         "19",
         "SELECT s.a, x.price FROM s JOIN (SELECT k, price FROM p QUALIFY ROW_NUMBER() OVER "
         f"(PARTITION BY k ORDER BY ts DESC) = 1) AS x ON x.k = s.k WHERE {LAST}",
-        250,
+        60,
     ),
     Design(
         "20",

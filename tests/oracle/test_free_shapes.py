@@ -114,7 +114,8 @@ def check(seed: int, *, latest: bool = False) -> str:
     # a row over nothing is there from the first row on of streams that are read: not of one that
     # conditions which cannot hold leave out
     begun = max(data[name][1][0][-1] for name in read)
-    alone = union.aggregation is not None and not union.aggregation.told.group
+    groups = union.standing.groups if union.standing is not None else union.aggregation
+    alone = groups is not None and not groups.told.group
     for rows, top in ((whole, FAR - 1), (live, done)):
         told = {m: fold(upto(rows, m), names) for m in TIMES if first <= m <= top}
         told = {m: f for m, f in told.items() if f or m >= begun or not alone}

@@ -72,7 +72,8 @@ def render_verdict(
     console.print(line, soft_wrap=True)
     for condition in verdict.conditions:
         console.print(Text(f"  rests on {condition.text}", style="cyan"), soft_wrap=True)
-    if verdict.union.ends or verdict.union.standing is not None:
+    changing = verdict.union.standing is not None or verdict.union.joined is not None
+    if verdict.union.ends or changing:
         pattern, emit = (
             find_pattern(verdict.union, catalog, closed=verdict.closes_values),
             default_emit(verdict.union),

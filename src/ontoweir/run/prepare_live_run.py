@@ -96,8 +96,11 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     grouped = job.union.aggregation
     gap = None if grouped is None else grouped.session_us
     around = None if grouped is None else grouped.around
-    plain = grouped if grouped is None else replace(grouped, session_us=None, around=None)
-    alone = replace(job.union, blocks=(), standing=None, aggregation=plain)
+    numbered = None if grouped is None else grouped.numbered
+    plain = grouped
+    if grouped is not None:
+        plain = replace(grouped, session_us=None, around=None, numbered=None)
+    alone = replace(job.union, blocks=(), standing=None, joined=None, aggregation=plain)
     catalog = extend_catalog(job.catalog, job.union)
     printed = print_sql(alone, catalog, comments=False)
     parts: list[str | bytes] = [name, printed]
@@ -107,6 +110,11 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     parts += [line for plan in job.plans for line in describe_plan(plan)]
     parts += [] if job.union.standing is None else [repr(job.union.standing)]
     parts += [] if gap is None else [f"sessions {gap}"]
+    parts += [] if numbered is None else [repr(numbered)]
+    if (joined := job.union.joined) is not None:
+        parts += [repr((joined.part, joined.shown, joined.distinct))]
+        how = ((p.equal, p.said, p.left, p.until, p.query.standing) for p in joined.parts)
+        parts += [repr(one) for one in how]
     parts += [] if around is None else [f"around {Aggregation.shape_of(around)} {around.columns}"]
     parts += [] if around is None else [repr((around.computed, around.having))]
     for block in job.blocks:

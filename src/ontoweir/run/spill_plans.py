@@ -59,7 +59,7 @@ def spare_query(workspace: Workspace, compiled: CompiledQuery, known: Statistics
     spared = spare_rules(catalog, tables_of(union))
     if spared is None:
         return None
-    if union.blocks or union.begins or union.standing is not None:
+    if union.blocks or union.begins or union.standing is not None or union.joined:
         raise _refuse(union, "it reads answers of a query, or shows rows later than their time")
     if compiled.branches:
         union = workspace.recompile(compiled, "", "", spared)

@@ -30,6 +30,8 @@ from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.ranked.number_groups import limit_groups
+from ontoweir.rewriter.ranked.split_limit import split_limit
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.standing.compute_standing import compute_standing
 from ontoweir.rewriter.standing.find_registers import find_registers
@@ -48,6 +50,11 @@ def compile_text(
     Raises:
         OntoweirError: the query, the ontology or the mappings are wrong.
     """
+
+    if (limited := split_limit(text)) is not None:
+        whole = compile_text(workspace, limited.text, name, file, catalog=catalog)
+        if (first := limit_groups(whole.union, limited)) is not None:
+            return replace(whole, union=first)
 
     def compile_branches(branches: tuple[ConjunctiveQuery, ...], silent: bool) -> CompiledQuery:
         quiet = silent or catalog is not None

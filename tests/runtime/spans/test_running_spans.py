@@ -6,14 +6,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from ontoweir.runtime.changes.running_spans import (
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.results.running_medians import Rank
+from ontoweir.runtime.spans.running_spans import (
     best_of_spans,
     count_distinct,
     rank_spans,
     sum_spans,
 )
-from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.results.running_medians import Rank
 
 
 @pytest.mark.parametrize("seed", range(50))

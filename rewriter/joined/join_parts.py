@@ -1,0 +1,161 @@
+"""Rows of windows joined with the latest, or the first, rows of keys, as one query."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.joined.read_joined import JoinedSql, Part, read_joined, write_part
+from ontoweir.rewriter.model.aggregation import Joined, JoinedPart
+from ontoweir.rewriter.model.spj import ConstantOutput, Output, SpjUnion
+from ontoweir.rewriter.standing.make_standing import some_value, types_of
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+class PartReader(Protocol):
+    """Reads a part of a join; `rows`: it is of rows of a stream, any of which may show NULL."""
+
+    def __call__(self, one: "exp.Select", *, rows: bool) -> SpjUnion:
+        """The query."""
+
+
+Kinds: TypeAlias = Sequence[Mapping[str, "set[ColumnType | None]"]]
+"""The types of the variables of each part (None: terms)."""
+PART = "part"
+"""What the variable is called that says of which part a row is."""
+
+
+def join_parts(
+    tree: "exp.Query",
+    catalog: Catalog,
+    read: "Callable[[exp.Query], SpjUnion]",
+    fresh: "PartReader",
+) -> SpjUnion:
+    """The query of what is joined of rows that come and go by themselves (SpjUnion.joined): a
+    SELECT of rows of a window, with the latest or the first rows of keys; another one as it is
+    read.
+
+    Args:
+        tree: the query, whose names are as they were written.
+        catalog: the tables.
+        read: reads a query.
+        fresh: reads a part of it, by itself.
+    """
+    found = read_joined(tree, catalog)
+    made = None if found is None else _join(found, catalog, fresh)
+    return read(tree) if made is None else made
+
+
+def _join(found: JoinedSql, catalog: Catalog, read: "PartReader") -> SpjUnion | None:
+    unions: list[SpjUnion] = []
+    for part in found.parts:
+        try:
+            one = read(write_part(part), rows=part.is_table)
+        except SqlRefusal:
+            return None
+        if not _comes_and_goes(one):
+            return None
+        unions.append(one)
+    if all(one.standing is None for one in unions):
+        return None  # of windows alone: when each answer ends is known
+    names = [_name_columns(p, u) for p, u in zip(found.parts, unions, strict=True)]
+    if any(n is None for n in names):
+        return None
+    known = [n for n in names if n is not None]
+    kinds = [{v: types_of(u, v, catalog) for v in u.variables} for u in unions]
+    if any(len(of) != 1 for kind in kinds for of in kind.values()):
+        return None
+    parts = []
+    for n, (part, union) in enumerate(zip(found.parts, unions, strict=True)):
+        made = _compare(found, known, kinds, n, part)
+        if made is None:
+            return None
+        parts.append(replace(made, query=union, until=_rename(union.ends, n)))
+    shown = tuple((name, f"{n} {known[n][column]}") for name, n, column in found.shown)
+    joined = Joined(PART, tuple(parts), shown, found.distinct)
+    return _unite(unions, joined, kinds)
+
+
+def _comes_and_goes(union: SpjUnion) -> bool:
+    """Whether rows hold as they are told, or until a time that is known when they begin."""
+    plain = union.aggregation is None and not union.distinct and not union.begins
+    made = union.blocks or union.views or union.statics or union.joined is not None
+    if not plain or made:
+        return False
+    return union.standing.groups is None if union.standing is not None else bool(union.ends)
+
+
+def _name_columns(part: Part, union: SpjUnion) -> dict[str, str] | None:
+    """The variables that a part's columns are."""
+    hidden = () if union.standing is None else union.standing.hidden
+    shown = [v for v in union.variables if v not in (*hidden, *union.ends)]
+    named = {v.lower(): v for v in shown}
+    made = {c: named[c.lower()] for c in part.wanted if c.lower() in named}
+    return made if len(made) == len(part.wanted) else None
+
+
+_OPS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
+
+
+def _compare(
+    found: JoinedSql,
+    names: Sequence[Mapping[str, str]],
+    kinds: Kinds,
+    number: int,
+    part: Part,
+) -> JoinedPart[SpjUnion] | None:
+    """How a part is joined with those before it (None: columns of two types are compared)."""
+    equal, said = [], []
+    for one, kind, other in part.compared:
+        sides = []
+        for of, column in (one, other):
+            sides.append((of, names[of][column]))
+        (n, left), (m, right) = sides
+        if kinds[n][left] != kinds[m][right] or None in kinds[n][left]:
+            return None
+        mine = (f"{n} {left}", f"{m} {right}")
+        if kind == "EQ" and (number == n) != (number == m):
+            equal.append(mine if number == m else (mine[1], mine[0]))
+        else:
+            said.append((mine[0], _OPS[kind], mine[1]))
+    return JoinedPart(None, tuple(equal), tuple(said), part.left)  # type: ignore[arg-type]
+
+
+def _rename(names: Sequence[str], number: int) -> tuple[str, ...]:
+    return tuple(f"{number} {name}" for name in names)
+
+
+def _unite(
+    unions: Sequence[SpjUnion],
+    joined: Joined[SpjUnion],
+    kinds: Kinds,
+) -> SpjUnion:
+    """The rows of all parts, as one query; those of others have some value in a part's columns."""
+    columns = [(n, v) for n, union in enumerate(unions) for v in union.variables]
+    disjuncts = []
+    for number, union in enumerate(unions):
+        for query in union.disjuncts:
+            own = dict(query.outputs)
+            outputs: list[tuple[str, Output]] = [
+                (PART, ConstantOutput(str(number), is_iri=False, kind=IntType()))
+            ]
+            outputs += [
+                (f"{n} {v}", own[v] if n == number else some_value(kinds[n][v])) for n, v in columns
+            ]
+            disjuncts.append(replace(query, outputs=tuple(outputs)))
+    first = unions[0]
+    return replace(
+        first,
+        variables=(PART, *(f"{n} {v}" for n, v in columns)),
+        disjuncts=tuple(disjuncts),
+        distinct=False,
+        ends=(),
+        standing=None,
+        joined=joined,
+        buckets=tuple(dict.fromkeys(b for u in unions for b in u.buckets)),
+        derived=tuple(dict.fromkeys(d for u in unions for d in u.derived)),
+        hidden=tuple(dict.fromkeys(h for u in unions for h in u.hidden)),
+    )

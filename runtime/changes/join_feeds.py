@@ -1,0 +1,101 @@
+"""What is joined of rows that come and go by themselves, as changes."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.rewriter.model.aggregation import Joined
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.runtime.changes.change_feed import PartFeed
+from ontoweir.runtime.columnar.frame import LONG_AGO
+from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
+from ontoweir.runtime.spans.join_spans import join_spans
+from ontoweir.runtime.spans.spans import Spans
+
+HELD = "_part"
+"""The column of what is held that says of which part it is."""
+
+
+def split_rows(
+    joined: Joined[SpjUnion], feeds: Sequence[PartFeed], answers: pa.Table
+) -> list[pa.Table]:
+    """The rows of each part among those of all, as its feed takes them."""
+    made = []
+    of = answers.column(joined.part).to_numpy() if answers.num_rows else np.zeros(0, np.int64)
+    for number, one in enumerate(feeds):
+        mine = answers.filter(pa.array(of == number))
+        columns = {}
+        for field in one.rows:
+            if field.name == AT:
+                column = mine.column(AT)
+            elif field.name == UNTIL:
+                ends = [mine.column(n).cast(INSTANT).cast(pa.int64()) for n in one.part.until]
+                column = (pc.min_element_wise(*ends) if len(ends) > 1 else ends[0]).cast(INSTANT)
+            elif field.name == MULTIPLICITY:
+                column = mine.column(MULTIPLICITY)
+            else:
+                column = mine.column(f"{number} {field.name}")
+            columns[field.name] = column
+        made.append(pa.table(columns).cast(one.rows))
+    return made
+
+
+def unpack(held: "pa.Table | None", size: int) -> "list[pa.Table | None]":
+    """What is held of each part."""
+    if held is None:
+        return [None] * size
+    made: list[pa.Table | None] = []
+    of = held.column(HELD).to_numpy()
+    for number in range(size):
+        mine = held.filter(pa.array(of == number))
+        names = [n for n in mine.column_names if n.startswith(f"{number} ")]
+        table = mine.select(names).rename_columns([n.partition(" ")[2] for n in names])
+        made.append(table.combine_chunks() if mine.num_rows else None)
+    return made
+
+
+def pack(parts: "Sequence[pa.Table | None]") -> "pa.Table | None":
+    """What is held of all parts, as one table."""
+    tables = []
+    for number, one in enumerate(parts):
+        if one is None or not one.num_rows:
+            continue
+        named = one.rename_columns([f"{number} {n}" for n in one.column_names])
+        which = pa.array(np.full(one.num_rows, number, dtype=np.int64))
+        tables.append(named.append_column(HELD, which))
+    return pa.concat_tables(tables, promote_options="default") if tables else None
+
+
+def number_columns(number: int, spans: Spans) -> Spans:
+    """The rows of a part, with the names of its variables in the join."""
+    names = [f"{number} {n}" for n in spans.rows.column_names]
+    return Spans(spans.rows.rename_columns(names), spans.begins, spans.ends, spans.weights)
+
+
+def join_all(joined: Joined[SpjUnion], parts: Sequence[Spans]) -> Spans:
+    """The rows of all parts, joined, with the columns that are shown."""
+    made = parts[0]
+    for part, rows in zip(joined.parts[1:], parts[1:], strict=True):
+        made = join_spans(made, rows, part.equal, part.said, left=part.left)
+    shown = made.rows.select([v for _, v in joined.shown])
+    rows = shown.rename_columns([name for name, _ in joined.shown])
+    return Spans(rows, made.begins, made.ends, made.weights)
+
+
+def standing_spans(rows: pa.Table) -> Spans:
+    """Rows that hold, with how often, as spans."""
+    weights = rows.column(MULTIPLICITY).to_numpy()
+    begins = np.full(rows.num_rows, LONG_AGO, dtype=np.int64)
+    ends = np.full(rows.num_rows, np.iinfo(np.int64).max, dtype=np.int64)
+    return Spans(rows.drop_columns([MULTIPLICITY]), begins, ends, weights)
+
+
+def repeat_held(rows: pa.Table) -> pa.Table:
+    """Rows, or changes, each as often as it holds, without saying so."""
+    if MULTIPLICITY not in rows.column_names:
+        return rows
+    often = rows.column(MULTIPLICITY).to_numpy()
+    index = np.repeat(np.arange(rows.num_rows), often)
+    return rows.drop_columns([MULTIPLICITY]).take(pa.array(index))

@@ -1,0 +1,117 @@
+"""Rows that come and go, joined: an answer holds while all that it is joined of do."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.spans.spans import Spans
+
+_COMPARE: Mapping[str, Callable[..., pa.ChunkedArray]] = {
+    "=": pc.equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
+
+def join_spans(
+    one: Spans,
+    other: Spans,
+    equal: Sequence[tuple[str, str]],
+    said: Sequence[tuple[str, str, str]],
+    *,
+    left: bool = False,
+) -> Spans:
+    """The pairs of rows of two tables, each while both hold.
+
+    Args:
+        one, other: rows; no column is in both.
+        equal: columns of one and of the other whose values are equal (NULL equals nothing).
+        said: comparisons of columns of the pairs, which hold.
+        left: a row is also there alone, with NULL, while no pair of it holds.
+    """
+    index, partner = _pair(one.rows, other.rows, equal)
+    begins = np.maximum(one.begins[index], other.begins[partner])
+    ends = np.minimum(one.ends[index], other.ends[partner])
+    meet = np.flatnonzero(begins < ends)
+    index, partner, begins, ends = index[meet], partner[meet], begins[meet], ends[meet]
+    rows = _beside(one.rows.take(pa.array(index)), other.rows.take(pa.array(partner)))
+    if said:
+        holds = np.ones(len(index), dtype=np.bool_)
+        for first, op, second in said:
+            told = _COMPARE[op](rows.column(first), rows.column(second))
+            holds &= pc.fill_null(told, False).to_numpy(zero_copy_only=False)
+        rows, index, partner = rows.filter(pa.array(holds)), index[holds], partner[holds]
+        begins, ends = begins[holds], ends[holds]
+    weights = one.weights[index] * other.weights[partner]
+    if not left:
+        return Spans(rows, begins, ends, weights)
+    alone, since, until = _list_alone(one, index, begins, ends)
+    nulls = {f.name: pa.nulls(len(alone), f.type) for f in other.rows.schema}
+    rest = _beside(one.rows.take(pa.array(alone)), pa.table(nulls, schema=other.rows.schema))
+    return Spans(
+        pa.concat_tables([rows, rest]),
+        np.concatenate([begins, since]),
+        np.concatenate([ends, until]),
+        np.concatenate([weights, one.weights[alone]]),
+    )
+
+
+def _pair(one: pa.Table, other: pa.Table, equal: Sequence[tuple[str, str]]) -> tuple[Array, Array]:
+    """The places of the rows of both whose columns are equal."""
+    if not equal:
+        index = np.repeat(np.arange(one.num_rows), other.num_rows)
+        return index, np.tile(np.arange(other.num_rows), one.num_rows)
+    mine, theirs = one.select([a for a, _ in equal]), other.select([b for _, b in equal])
+    there = [
+        np.logical_and.reduce([pc.is_valid(c).to_numpy() for c in t.columns])
+        for t in (mine, theirs)
+    ]
+    names = [str(n) for n in range(len(equal))]
+    whole = pa.concat_tables([mine.rename_columns(names), theirs.rename_columns(names)])
+    codes, _ = code_rows(whole, names)
+    left, right = codes[: one.num_rows], codes[one.num_rows :]
+    places = np.flatnonzero(there[1])
+    order = places[np.argsort(right[places], kind="stable")]
+    keys = right[order]
+    asked = np.flatnonzero(there[0])
+    start = np.searchsorted(keys, left[asked], side="left")
+    sizes = np.searchsorted(keys, left[asked], side="right") - start
+    index = np.repeat(asked, sizes)
+    offset = np.arange(len(index)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return index, order[np.repeat(start, sizes) + offset]
+
+
+def _beside(one: pa.Table, other: pa.Table) -> pa.Table:
+    columns = [*one.columns, *other.columns]
+    return pa.table(columns, schema=pa.schema([*one.schema, *other.schema]))
+
+
+def _list_alone(one: Spans, index: Array, begins: Array, ends: Array) -> tuple[Array, Array, Array]:
+    """The rows of which no pair holds, each with when that begins and ends: what its pairs leave of
+    the time of the row."""
+    if not len(index):
+        there = np.flatnonzero(one.begins < one.ends)
+        return there, one.begins[there], one.ends[there]
+    order = np.lexsort((begins, index))
+    rows, since, until = index[order], begins[order], ends[order]
+    starts = np.append(True, rows[1:] != rows[:-1])
+    number = np.cumsum(starts) - 1
+    # the latest end of the pairs of a row so far: the greatest place, where each row's are greater
+    known, place = np.unique(until, return_inverse=True)
+    least = number * len(known)
+    over = known[np.maximum.accumulate(least + place) - least]
+    before = np.append(0, over[:-1])
+    before[starts] = one.begins[rows[starts]]
+    last = one.begins.copy()
+    last[rows[np.append(starts[1:], True)]] = over[np.append(starts[1:], True)]
+    alone = np.concatenate([rows, np.arange(len(one.begins))])
+    first, end = np.concatenate([before, last]), np.concatenate([since, one.ends])
+    seen = first < end
+    return alone[seen], first[seen], end[seen]

@@ -1,0 +1,91 @@
+"""Rows of windows joined with the latest and the first rows of keys, inner and LEFT, several beside
+one row: their changes and snapshots, replayed in ranges and live, as DuckDB answers the same text
+at every time, with NOW() as that time."""
+
+from random import Random
+
+from hypothesis import event, given
+
+from ontoweir.errors import QueryError
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.compare_told import compare_told, draw_data
+
+
+def _us(number: int) -> str:
+    return f"INTERVAL '{number}' MICROSECOND"
+
+
+def _draw_chosen(random: Random, table: str) -> str:
+    """The latest, or the first, rows of keys of a stream."""
+    where, kind = "", random.random()
+    if kind < 0.35:
+        where = f" WHERE v.ts > NOW() - {_us(random.randint(1, 6))}"
+    if random.random() < 0.25:
+        said = random.choice(["v.a > 0", "v.h <> 1", "v.b IS NOT NULL"])
+        where += f" AND {said}" if where else f" WHERE {said}"
+    order = "v.ts DESC"
+    if kind < 0.35 or random.random() < 0.4:
+        order = random.choice(["v.a DESC", "v.b", "v.ts DESC", "v.h DESC"])
+    nulls = "" if "ts" in order else random.choice([" NULLS LAST", " NULLS FIRST"])
+    call = random.choice(["RANK()", "RANK()", "DENSE_RANK()"])
+    limit = 1 if order == "v.ts DESC" and not kind < 0.35 else random.choice([1, 1, 2])
+    window = f"{call} OVER (PARTITION BY v.{random.choice('hhhg')} ORDER BY {order}{nulls})"
+    if random.random() < 0.3:
+        inner = f"SELECT *, {window} AS n FROM {table} AS v{where}"
+        return f"SELECT h, a, b, g FROM ({inner}) AS w WHERE n <= {limit}"
+    return f"SELECT h, a, b, g FROM {table} AS v{where} QUALIFY {window} <= {limit}"
+
+
+def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
+    """A query, and the names of its columns."""
+    parts, said = [], []
+    if random.random() < 0.8:
+        parts.append(("x", f"{random.choice('st')} AS x"))
+        said.append(f"x.ts > NOW() - {_us(random.randint(1, 6))}")
+        if random.random() < 0.2:
+            said.append("x.a <> 1")
+    while len(parts) < 2 or (len(parts) < 3 and random.random() < 0.4):
+        alias = "xyz"[len(parts)]
+        parts.append((alias, f"({_draw_chosen(random, random.choice('st'))}) AS {alias}"))
+    text, optional = f"FROM {parts[0][1]}", set()
+    for n, (alias, item) in enumerate(parts[1:], 1):
+        beside = random.choice([p for p, _ in parts[:n]])
+        left = random.random() < 0.35
+        on = [f"{alias}.{random.choice('hhha')} = {beside}.{random.choice('hhha')}"]
+        if random.random() < 0.3:
+            op = random.choice(["<", ">=", "<>", "="])
+            on.append(f"{alias}.a {op} {random.choice([p for p, _ in parts[:n]])}.a")
+        if random.random() < 0.2:
+            on.append(f"{alias}.a > 0")
+        optional |= {alias} if left else set()
+        text += f" {'LEFT ' if left else ''}JOIN {item} ON {' AND '.join(on)}"
+    plain = [p for p, _ in parts if p not in optional]
+    if random.random() < 0.3:
+        said.append(f"{random.choice(plain)}.{random.choice(['a > 0', 'h < 2', 'b > 0'])}")
+    columns = [f"{p}.{c}" for p, _ in parts for c in "habg"]
+    shown = random.sample(columns, k=random.randint(1, 4))
+    names = tuple(f"c{n}" for n in range(len(shown)))
+    listed = ", ".join(f"{c} AS {n}" for c, n in zip(shown, names, strict=True))
+    once = "DISTINCT " if random.random() < 0.25 else ""
+    where = f" WHERE {' AND '.join(said)}" if said else ""
+    return f"SELECT {once}{listed} {text}{where}", names
+
+
+def check(seed: int) -> str:
+    """One random query over random rows: what came of it."""
+    random = Random(seed)
+    text, names = make_query(random)
+    catalog, data = draw_data(random)
+    try:
+        union = parse_sql(text, catalog, name="q", file="q.sql")
+    except QueryError as error:
+        return f"refused: {error.what[:60]}"
+    kind = "joined" if union.joined is not None else "otherwise"
+    return f"{kind}: {compare_told(random, text, names, union, (catalog, data))}"
+
+
+@budget(0.15)
+@given(seed=SEEDS)
+def test_what_is_joined_is_duckdbs(seed: int) -> None:
+    event(check(seed))
