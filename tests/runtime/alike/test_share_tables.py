@@ -135,8 +135,8 @@ def _prepare(folder: Path, queries: list[str]) -> list[LiveJob]:
     return jobs
 
 
-def test_registered_queries_are_alike(tmp_path: Path) -> None:
-    """Though each is prepared by itself: they are advanced together."""
+def test_queries_that_were_prepared_alone_are_alike(tmp_path: Path) -> None:
+    """What names a start of a run is not looked at where no keys are watched."""
     jobs = _prepare(tmp_path, [JOIN + f" AND u.a > {n}" for n in range(3)])
     alike = [AlikeQuery(job.queries[0].work, job.queries[0].plans) for job in jobs]
     shapes = [shape_query(query) for query in alike]
