@@ -102,7 +102,7 @@ def shape_query(query: AlikeQuery) -> QueryShape | None:
         tuple(p.plan.form.query.outputs for p in query.plans),
         tuple(p.injective for p in query.plans),
         (work.schema, work.distinct),
-        (work.watched, work.watch),
+        (work.watched, work.watch if work.watched else ""),
         None if groups is None else _same_of_groups(groups),
     )
     return QueryShape(same, tuple(shapes))

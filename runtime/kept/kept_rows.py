@@ -30,6 +30,21 @@ def are_few(rows: int, of: int) -> bool:
     return of >= _SMALL and rows * _FEW <= of
 
 
+def have_equal_rows(one: Frame, other: Frame) -> bool:
+    """Whether two frames have the same rows in the same order, whatever their columns are called:
+    to the bit, so that -0.0 is not 0.0."""
+    if one.rows != other.rows or len(one.columns) != len(other.columns):
+        return False
+    pairs = zip(one.columns.values(), other.columns.values(), strict=True)
+    return all(a is b or (a.dtype == b.dtype and _are_equal(a, b)) for a, b in pairs)
+
+
+def _are_equal(one: Array, other: Array) -> bool:
+    if one.dtype == np.float64:
+        one, other = one.view(np.int64), other.view(np.int64)
+    return bool(np.array_equal(one, other))
+
+
 def _kind(one: Array, other: Array) -> "np.dtype[Any]":
     """The type that numbers of two columns are compared in."""
     return np.promote_types(one.dtype, other.dtype)
@@ -91,10 +106,15 @@ class KeptRows:
     earlier state keeps with it what has changed since.
     """
 
-    __slots__ = ("_after", "_frame", "_store", "_undo", "rows")
+    __slots__ = ("_after", "_change", "_frame", "_store", "_undo", "rows", "shared", "steps")
 
     def __init__(self, frame: Frame) -> None:
         columns = {name: column.copy() for name, column in frame.columns.items()}
+        self.steps = 0
+        """How many states of the same store came before."""
+        self.shared = False
+        """Whether another may go on from it, too."""
+        self._change: tuple[object, Frame, KeptRows] | None = None
         self._own(_Store(columns, frame.rows))
 
     def _own(self, store: _Store) -> None:
@@ -110,12 +130,12 @@ class KeptRows:
     @property
     def names(self) -> list[Name]:
         """The names of the columns."""
-        return list(self._root().columns)
+        return list(self._latest().columns)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the columns."""
-        return sum(c.dtype.itemsize for c in self._root().columns.values()) * self.rows
+        return sum(c.dtype.itemsize for c in self._latest().columns.values()) * self.rows
 
     def frame(self) -> Frame:
         """All rows, by place."""
@@ -158,12 +178,44 @@ class KeptRows:
         if not columns:
             return self.frame()
         hashes = np.unique(_hash(wanted, columns))
-        if self._root().index(columns).count(hashes) * _MANY > self.rows:
+        store = self._latest()
+        if store.index(columns).count(hashes) * _MANY > self.rows:
             return self.frame()
+        after = self._after
+        if self._store is None and after is not None and after._store is store:
+            return self._look_back(names, wanted, after, store)
         return self.take(self.find(names, wanted))
 
+    def _look_back(
+        self, names: Sequence[Name], wanted: Frame, after: "KeptRows", store: _Store
+    ) -> Frame:
+        """As look_up, after another has gone on from here: in the store of the state after this
+        one, and among the rows that went since; so whoever shares a state copies nothing."""
+        assert self._undo is not None
+        gone, rows = self._undo
+        found = after.find(names, wanted)
+        found = np.setdiff1d(found[found < self.rows], gone, assume_unique=True)
+        columns = self._columns(names, wanted)
+        back = np.isin(_hash(rows, columns), _hash(wanted, columns))
+        places = np.concatenate([found, gone[back]])
+        both = concat([store.take(found), rows.take(back)])
+        return both.take(np.argsort(places, kind="stable"))
+
+    def went_on(self, how: object, fresh: Frame) -> "KeptRows | None":
+        """What came of these rows when another went on from them in the same way, with equal rows
+        (None: nobody has)."""
+        if self._change is None or self._change[0] != how:
+            return None
+        return self._change[2] if have_equal_rows(self._change[1], fresh) else None
+
+    def go_on(self, how: object, fresh: Frame, after: "KeptRows") -> None:
+        """Remember what came of these rows, if they are shared; `how`: with equal ones, and equal
+        rows `fresh`, the same comes of them."""
+        if self.shared:
+            self._change = how, fresh, after
+
     def _columns(self, names: Sequence[Name], wanted: Frame) -> tuple[_Column, ...]:
-        held = self._root().columns
+        held = self._latest().columns
         return tuple((n, _kind(held[n], wanted[n])) for n in names)
 
     def due(self, now: int, when: When) -> Array:
@@ -212,9 +264,18 @@ class KeptRows:
         if store.due is not None and now is not None:
             store.due.drop(now)
         after = KeptRows.__new__(KeptRows)
+        after.steps, after.shared, after._change = self.steps + 1, self.shared, None
         after._own(store)
         self._undo, self._after, self._store = undo, after, None
         return after
+
+    def _latest(self) -> _Store:
+        """The store of the last state that came of this one: its columns have the same types."""
+        state = self
+        while state._after is not None:
+            state = state._after
+        assert state._store is not None
+        return state._store
 
     def _root(self) -> _Store:
         """The store, which it owns from now on."""

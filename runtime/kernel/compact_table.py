@@ -44,14 +44,20 @@ def compact_kept(
 ) -> KeptRows:
     """As compact_table, of rows that were settled before and new ones: only those are looked at
     that new ones may merge with, and those that are due; `matched`: the places, in order, of those
-    that go."""
+    that go. Whoever shares what was kept with another, which has gone on from it in the same way,
+    shares what came of it.
+    """
+    fresh = fresh.select(kept.names)
+    how = None if table.matched else (list_rules(table), now, bag)
+    shared = None if how is None else kept.went_on(how, fresh)
+    if shared is not None:
+        return shared
 
     def when(rows: Frame) -> Array:
         return _due_times(table, rows)
 
     due = kept.due(now, when) if table.kept else np.zeros(0, dtype=np.int64)
     due = np.setdiff1d(due, matched, assume_unique=True)
-    fresh = fresh.select(kept.names)
     incoming = _settle_rows(table, concat([kept.take(due), fresh]) if len(due) else fresh, now)
     gone = np.union1d(due, matched)
     if incoming.rows:
@@ -59,7 +65,16 @@ def compact_kept(
         others = np.setdiff1d(found, gone, assume_unique=True)
         incoming = _merge(table, concat([kept.take(others), incoming]), bag=bag)
         gone = np.union1d(gone, others)
-    return kept.replace(gone, incoming, when=when if table.kept else None, now=now)
+    after = kept.replace(gone, incoming, when=when if table.kept else None, now=now)
+    if how is not None:
+        kept.go_on(how, fresh, after)
+    return after
+
+
+def list_rules(table: SynopsisTable) -> tuple[object, ...]:
+    """What of a table says which rows go, and which merge."""
+    values = tuple(key.value for key in table.keys)
+    return values, table.kept, table.frontier, table.samples, table.latest, table.sums
 
 
 def merging_columns(table: SynopsisTable) -> list[Name]:

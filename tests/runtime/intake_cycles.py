@@ -35,6 +35,7 @@ from ontoweir.project.project import load_project
 from ontoweir.run.prepare_live_run import check_live, prepare_run
 from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.run.run_options import RunOptions
+from ontoweir.runtime.kept import kept_rows
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.checkpoint import table_changes
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
@@ -92,6 +93,10 @@ QUERIES = {
     "AND u.ts <= s.ts + INTERVAL '2' MINUTE AND s.note IN ('xxx', 'zzz')",
     "equal": "SELECT s.k, s.note FROM s, u WHERE s.ts < u.ts AND s.note = u.note "
     "AND u.ts <= s.ts + INTERVAL '2' MINUTE AND s.note IN ('yyy', 'zzz')",
+}
+QUERIES |= {  # whose synopses are those of others
+    "renamed": "SELECT y.note FROM u AS y, s AS x WHERE x.k = y.k AND x.ts < y.ts",
+    "limited": "SELECT s.k, u.note FROM s, u WHERE s.ts < u.ts AND s.k = u.k AND u.a > 40",
 }
 TOPIC = "u"
 SOURCE = '"kafka", options = { subscribe = "u", maxOffsetsPerTrigger = "5" }'
@@ -306,6 +311,8 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
         compact=random.choice([2, 3, None]) if "compact" in sys.argv[4:] else None,
         on_failed=failed.__setitem__,
     )
+    kept_rows._SMALL = random.choice([0, 1 << 13])
+    kept_rows._FEW = random.choice([0, 16])
     intake = Intake(options, spark)
     intake.restore(ticks=False)
     for name in names:
@@ -377,6 +384,7 @@ def count_bad(folder: Path, name: str) -> int:
     found = 0
     for stream, form in FORMATS.items():
         read = f"{stream}." in QUERIES[name] or f"FROM {stream} " in QUERIES[name]
+        read |= f" {stream} AS " in QUERIES[name]
         if read or (name, stream) == ("valued", "v"):
             for file in (folder / stream).iterdir():
                 table = pcsv.read_csv(file) if form == "csv" else pq.read_table(file)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from ontoweir.errors import OntoweirError, RunError
+from ontoweir.runtime.alike.share_tables import count_shared, share_tables
+from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.live.advance_live import advance_live
 from ontoweir.runtime.live.arrivals.quarantine_files import REASON
 from ontoweir.runtime.live.arrivals.read_arrivals import BadFile
@@ -43,11 +45,45 @@ class Stepped:
 def step_lanes(
     lanes: Sequence[Lane], arrived: Arrived, look: Callable[[Lane], KnownSources]
 ) -> Stepped:
-    """Advance lanes by what has arrived; `look`: what is known of a lane's sources."""
+    """Advance lanes by what has arrived; `look`: what is known of a lane's sources. Tables of their
+    states that are equal then are one in memory."""
     stepped = Stepped()
     for lane in lanes:
         _step(lane, arrived, look, stepped)
+    stepped.lanes = _share(stepped.lanes)
     return stepped
+
+
+def _share(lanes: Sequence[Lane]) -> list[Lane]:
+    found = _list_states(lanes)
+    if len(found) < 2:
+        return list(lanes)
+    plans = [member.query.plans for member, _ in found]
+    again = iter(share_tables([state for _, state in found], plans))
+
+    def put(lane: Lane) -> Lane:
+        queries = (next(again) if isinstance(q, ExecutionState) else q for q in lane.state.queries)
+        return replace(lane, state=replace(lane.state, queries=tuple(queries)))
+
+    return [put(lane) for lane in lanes]
+
+
+def count_shared_rows(lanes: Sequence[Lane]) -> dict[str, int]:
+    """By the ids of queries, how many of the rows that each keeps are those of another that is
+    told before it: all rows less these are in memory."""
+    found = _list_states(lanes)
+    counts = count_shared([state for _, state in found])
+    return {member.id: count for (member, _), count in zip(found, counts, strict=True)}
+
+
+def _list_states(lanes: Sequence[Lane]) -> list[tuple[Member, ExecutionState]]:
+    """The states that are in this process."""
+    return [
+        (member, query)
+        for lane in lanes
+        for member, query in zip(lane.members, lane.state.queries, strict=True)
+        if isinstance(query, ExecutionState)
+    ]
 
 
 def _step(

@@ -47,6 +47,7 @@ def begin_status(
         "bound_formula": entry.bound_formula,
         "state_rows": 0,
         "state_rows_max": 0,
+        "shared_rows": 0,
         "state_bytes": 0,
         "synopses": [],
         "batch": None,

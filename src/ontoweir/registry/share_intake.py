@@ -170,6 +170,7 @@ class SharedEntries:
 
     def show(self, running: RunningEntry) -> bool:
         """Bring an entry's status and metrics up to date, if something has come: whether it has."""
+        from ontoweir.runtime.live.intake.step_lanes import count_shared_rows
         from ontoweir.runtime.live.measure_batch import measure_batch
         from ontoweir.runtime.live.stage_clock import show_stages
         from ontoweir.runtime.live.write_metrics import write_metrics
@@ -188,6 +189,8 @@ class SharedEntries:
         add_record(running.status, record)
         most = max(running.status["state_rows_max"], found.members[0].most)
         running.status["state_rows_max"] = most
+        shared = count_shared_rows(self.run.intake.lanes)
+        running.status["shared_rows"] = shared.get(running.entry.id, 0)
         try:
             write_status(running.folder, running.status)
             write_metrics(running.folder, record)

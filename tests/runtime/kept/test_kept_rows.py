@@ -109,3 +109,43 @@ def test_an_entry_is_moved_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(moved) < 2 * 5_000 * np.log2(5_000)
     assert len(runs) == 105_000
     assert np.sort(runs.up_to(1 << 40)).tolist() == list(range(105_000))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_who_shares_rows_finds_them_when_another_has_gone_on(seed: int) -> None:
+    """In the order of their places, and without a copy of all of them."""
+    random = Random(seed)
+    rows = [(random.randrange(100), random.choice([-0.0, 0.0, 1.5]), n) for n in range(300)]
+    kept = KeptRows(_frame(rows))
+    for _ in range(8):
+        before = _rows(kept.frame())
+        gone = sorted(random.sample(range(len(before)), random.randrange(6)))
+        more = [(random.randrange(100), 9.5, 0) for _ in range(random.randrange(8))]
+        after = kept.replace(np.array(gone, dtype=np.int64), _frame(more))
+        names = random.choice([(KEY,), (KEY, LEVEL)])
+        wanted = [random.choice(before), *(before[n] for n in gone[:2]), *more[:2]]
+        keys = {_pick(row, names) for row in wanted}
+        found = _rows(kept.look_up(names, _frame(wanted)))
+        assert [row for row in found if _pick(row, names) in keys] == [
+            row for row in before if _pick(row, names) in keys
+        ]
+        assert len(found) < len(before)
+        assert kept._store is None
+        assert after._store is not None
+        kept = after
+
+
+def test_what_comes_of_shared_rows_is_the_same_object() -> None:
+    """Where the same comes to them in the same way; not where they are not shared, or other rows
+    come, or in another way."""
+    kept, more = KeptRows(_frame([(1, 0.5, 2), (2, 1.5, 3)])), [(5, 5.0, 5)]
+    places = np.array([0])
+    after = kept.replace(places, _frame(more))
+    kept.go_on("how", _frame(more), after)
+    assert kept.went_on("how", _frame(more)) is None
+    kept.shared = True
+    kept.go_on("how", _frame(more), after)
+    assert kept.went_on("how", _frame(more)) is after
+    assert kept.went_on("other", _frame(more)) is None
+    assert kept.went_on("how", _frame([(5, 5.5, 5)])) is None
+    assert kept.went_on("how", _frame([(5, -0.0, 5)])) is None

@@ -66,7 +66,9 @@ def _lines(status: Mapping[str, Any]) -> Iterator[str]:
     if status["error"] is not None:
         yield f"  {status['error']}"
     yield f"  {summarise_verdict(status)}"
-    yield f"  state: {status['state_rows']:,} rows"
+    shared = status.get("shared_rows", 0)
+    with_others = f", {shared:,} of them kept once for several queries" if shared else ""
+    yield f"  state: {status['state_rows']:,} rows{with_others}"
     yield (
         f"  {status['tuples']:,} tuples, {status['markers']:,} markers, "
         f"{status['results']:,} results, {status['rejected']:,} rejected"
