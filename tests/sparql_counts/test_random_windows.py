@@ -31,8 +31,8 @@ from tests.sparql_counts.read_graphs import Graphs, Project
 from tests.sparql_counts.write_case import BASE, show_case, write_case, write_query, write_rows
 
 BLOCKS = 4
-PROJECTS = settings().max_examples // 6
-GROUPED = settings().max_examples // 18
+PROJECTS = settings().max_examples // 5
+GROUPED = settings().max_examples // 14
 _WINDOWS = (
     'FILTER(?{t} > NOW() - "PT{m}M"^^xsd:dayTimeDuration)',
     'FILTER(?{t} >= NOW() - "PT{m}M"^^xsd:dayTimeDuration)',

@@ -227,6 +227,22 @@ def test_answers_appear_without_a_reload(
     assert told == []
 
 
+def test_an_answer_before_the_connection_is_shown(
+    open_page: Callable[..., Any], url: str, project: Path
+) -> None:
+    """It came when the page was made, and the server did not know yet of whom to tell it."""
+    write_answer(project, 0)
+    page = open_page(1200)
+
+    def connect(route: Any) -> None:
+        write_answer(project, 1)
+        route.continue_()
+
+    page.route("**/answers/events*", connect)
+    page.goto(f"{url}answers?name={QUERY}")
+    page.locator("table.rows tbody tr").nth(1).wait_for()
+
+
 @pytest.mark.parametrize("width", [800, 1000, 1100, 1280])
 def test_the_overview_is_not_cut(
     open_page: Callable[..., Any], url: str, project: Path, record: Record, width: int

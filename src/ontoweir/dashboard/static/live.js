@@ -149,7 +149,10 @@
     if (!answer.ok) return;
     const found = await answer.json();
     const table = shown.querySelector("table.rows");
-    if (!table) return location.reload();
+    if (!table) {
+      if (found.rows.length) location.reload();
+      return;
+    }
     table.tBodies[0].replaceChildren(...found.rows.map((cells) => {
       const row = document.createElement("tr");
       row.append(...cells.map(cell));
@@ -166,10 +169,12 @@
   if (shown && window.EventSource) {
     const events = new EventSource(shown.dataset.events);
     let due = null;
-    events.addEventListener("rows", () => {
+    const soon = () => {
       due ??= setTimeout(() => { due = null; refresh(); }, 200);
-    });
+    };
+    events.addEventListener("rows", soon);
     events.addEventListener("ready", () => {
+      soon(); // what came since the page was made, or while the server was away
       freshness.textContent = " · live: rows are added as they come";
     });
   }
