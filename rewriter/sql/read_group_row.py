@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ontoweir.errors import QueryError, Source
+from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import BooleanType, Catalog, Column, DataSource, Relation
 from ontoweir.mappings.model.expression import Expression, Field
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.read_scope import Scope
 from ontoweir.mappings.sql_expressions.read_row_expression import (
     read_row_expression,
     refuse_expression,
@@ -41,24 +41,13 @@ def read_group_row(
         changing: the groups are told as changes, whatever they are of.
 
     Raises:
-        QueryError: an expression is not read, types do not go together, or a group may leave what
-            HAVING lets through.
+        SqlRefusal: an expression is not read, or types do not go together.
+        QueryError: a group may leave what HAVING lets through.
     """
     if union.aggregation is None or not (trees.computed or trees.having):
         return union
     file = union.source.file if union.source else ""
-    try:
-        made = _read(union, catalog, trees, file)
-    except SqlRefusal as error:
-        source = error.place(file)
-        raise QueryError(error.what, why=error.why, fix=error.fix, source=source) from None
-    except RecursionError:
-        raise QueryError(
-            "the SQL is nested too deeply",
-            why="it is read by recursion, in which every AND and OR of a chain counts",
-            fix="write fewer conditions and terms, and remove superfluous parentheses",
-            source=Source(file, 1),
-        ) from None
+    made = _read(union, catalog, trees, file)
     if not changing:
         check_having(made, catalog)
     return made
