@@ -213,7 +213,9 @@ def compare(random: Random, query: Stacked, nulls: frozenset[str]) -> None:
         catalog, statics = store(case, random, Path(folder))
         job = make_job(verdict, union, catalog)
         options = {"statics": statics, "rows_per_range": 1}
-        whole, _ = replay_here(patch, job, Path(folder, "1.parquet"), **options, ranges=1)
+        whole, told = replay_here(patch, job, Path(folder, "1.parquet"), **options, ranges=1)
+        most = verdict.bound.rows
+        assert most is None or told.state_rows_max <= most, (query.ours, told.state_rows_max, most)
         for marker in range(last + 1):
             found = count(upto(whole, marker), query.names)
             assert found == expected[marker], (query.ours, marker, found, expected[marker])
