@@ -1,6 +1,7 @@
 """What all tests share: a Spark session, data outside the repository, budgets of random tests."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 settings.register_profile(
     "ci",
     derandomize=True,
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -55,6 +56,10 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.timeout is None and not long:
         config.option.timeout = HANG_TIMEOUT
     os.environ["ONTOWEIR_CACHE"] = "off"  # every test reads and decides by itself
+    # Java processes of tests live for seconds: what its second compiler takes is not won back.
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: programs that
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # tests start would inherit it
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -36,8 +36,14 @@ def rank_test(file: Path, name: str) -> int:
     others."""
     if uses_session(file, name):
         return 0
-    slow = any(isinstance(n, ast.Attribute) and n.attr == "slow" for n in ast.walk(_parse(file)))
-    return 1 if slow or "hypothesis" in _imported(file) else 2
+    return 1 if _takes_long(file) else 2
+
+
+@cache
+def _takes_long(file: Path) -> bool:
+    if "hypothesis" in _imported(file):
+        return True
+    return any(isinstance(n, ast.Attribute) and n.attr == "slow" for n in ast.walk(_parse(file)))
 
 
 @cache

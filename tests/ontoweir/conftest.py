@@ -21,6 +21,18 @@ class Ran:
 
 Run = Callable[..., Ran]
 
+SOME = (
+    "congestion-not-cleared-within-30-minutes",
+    "every-reading-above-130",
+    "how-often-congestion-got-worse",
+    "latest-speed-of-each-sensor",
+    "readings-both-fast-and-congested",
+    "sensors-that-ever-reported-a-disturbance",
+    "two-sensors-of-one-road-congested-at-once",
+    "what-is-measured-on-each-road",
+)
+"""Queries of the example, some of each kind of verdict: for tests that check a project often."""
+
 
 @pytest.fixture
 def example(root: Path) -> Path:
@@ -34,6 +46,15 @@ def project(example: Path, tmp_path: Path) -> Path:
     copy = tmp_path / "traffic"
     shutil.copytree(example, copy, ignore=shutil.ignore_patterns("data", "out", "__pycache__"))
     return copy
+
+
+@pytest.fixture
+def small(project: Path) -> Path:
+    """The same with some of its queries."""
+    for query in (project / "queries").iterdir():
+        if query.stem not in SOME:
+            query.unlink()
+    return project
 
 
 @pytest.fixture

@@ -54,10 +54,10 @@ def test_verdicts_and_warnings_are_the_same(project: Path) -> None:
     assert alone[2].count("SELECT counts what is in the data") == 2
 
 
-def test_every_query_that_is_wrong_is_named(project: Path) -> None:
+def test_every_query_that_is_wrong_is_named(small: Path) -> None:
     for name in ("b-wrong", "a-wrong"):
-        (project / "queries" / f"{name}.rq").write_text("SELECT ?x {", encoding="utf-8")
-    alone, together = check(project, processors=1), check(project, processors=2)
+        (small / "queries" / f"{name}.rq").write_text("SELECT ?x {", encoding="utf-8")
+    alone, together = check(small, processors=1), check(small, processors=2)
     assert alone == together
     assert alone[0] == 2
     assert "a-wrong.rq:1" in alone[2].splitlines()[0]

@@ -17,18 +17,18 @@ def _files(project: Path) -> list[Path]:
 @pytest.mark.parametrize("mark", [b"", _MARK])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_marks_and_ends_of_lines_change_nothing(
-    run: Run, project: Path, mark: bytes, end: bytes
+    run: Run, small: Path, mark: bytes, end: bytes
 ) -> None:
-    (project / "q.sql").write_text("SELECT a.id\nFROM traffic a\nWHERE a.avg_speed < 20\n")
-    (project / "wrong.sql").write_text("SELECT a.id\nFROM traffic a\nWHERE a.speed < 20\n")
+    (small / "q.sql").write_text("SELECT a.id\nFROM traffic a\nWHERE a.avg_speed < 20\n")
+    (small / "wrong.sql").write_text("SELECT a.id\nFROM traffic a\nWHERE a.speed < 20\n")
     calls: list[list[object]] = [
-        ["check", project],
-        ["check", project, "--sql", project / "q.sql"],
-        ["check", project, "--sql", project / "wrong.sql"],
-        ["rewrite", project, "--query", "every-reading-above-130", "--show", "sql"],
+        ["check", small],
+        ["check", small, "--sql", small / "q.sql"],
+        ["check", small, "--sql", small / "wrong.sql"],
+        ["rewrite", small, "--query", "every-reading-above-130", "--show", "sql"],
     ]
     before = [run(*call) for call in calls]
-    files = _files(project)
+    files = _files(small)
     assert {f.suffix for f in files} >= {".toml", ".ttl", ".rq", ".sql"}
     for file in files:
         file.write_bytes(mark + file.read_bytes().replace(b"\n", end))

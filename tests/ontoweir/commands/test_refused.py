@@ -1,8 +1,6 @@
 """What is refused hides nothing else: `check` has a verdict for every query that has one, and every
 reason why others have none."""
 
-import contextlib
-import io
 import json
 import re
 from pathlib import Path
@@ -12,7 +10,6 @@ import pytest
 
 from ontoweir.api.opening import open_project
 from ontoweir.checker.verdict.verdict import Verdict
-from ontoweir.cli import main
 from ontoweir.errors import OntoweirError
 from ontoweir.report.explain_code import explain_code
 from tests.ontoweir.conftest import Run
@@ -21,25 +18,25 @@ R2RML = "traffic.r2rml.ttl"
 NAME = "every-reading-above-130"
 
 
-def _check(run: Run, project: Path, *more: object) -> tuple[int, dict[str, Any], str]:
-    ran = run("check", project, "--format", "json", *more)
+def _check(run: Run, small: Path, *more: object) -> tuple[int, dict[str, Any], str]:
+    ran = run("check", small, "--format", "json", *more)
     return ran.code, {found["query"]: found for found in json.loads(ran.out)}, ran.err
 
 
-def _write(project: Path, name: str, text: str) -> None:
-    (project / "queries" / f"{name}.rq").write_text(text, encoding="utf-8")
+def _write(small: Path, name: str, text: str) -> None:
+    (small / "queries" / f"{name}.rq").write_text(text, encoding="utf-8")
 
 
-def test_a_query_that_is_refused_hides_no_other(run: Run, project: Path) -> None:
-    _, whole, _ = _check(run, project)
-    _write(project, "a-syntax", "SELECT")
+def test_a_query_that_is_refused_hides_no_other(run: Run, small: Path) -> None:
+    _, whole, _ = _check(run, small)
+    _write(small, "a-syntax", "SELECT")
     _write(
-        project,
+        small,
         "z-exists",
         "SELECT ?x WHERE {\n  GRAPH ?t { ?x <http://x/p> ?v }\n"
         "  FILTER(EXISTS { ?x a <http://x/y> } = true) }",
     )
-    code, found, said = _check(run, project)
+    code, found, said = _check(run, small)
     assert code == 2
     assert len(said.splitlines()) == 2
     assert [line.split(":")[0].rpartition("/")[2] for line in said.splitlines()] == [
@@ -54,18 +51,18 @@ def test_a_query_that_is_refused_hides_no_other(run: Run, project: Path) -> None
     assert refused["z-exists"]["bound"]["rows"] is None
 
 
-def test_skipped_is_exit_code_1(run: Run, project: Path) -> None:
-    assert run("check", project, "--skip-refused", "--query", NAME).code == 0
-    _write(project, "a-syntax", "SELECT")
-    ran = run("check", project, "--skip-refused")
+def test_skipped_is_exit_code_1(run: Run, small: Path) -> None:
+    assert run("check", small, "--skip-refused", "--query", NAME).code == 0
+    _write(small, "a-syntax", "SELECT")
+    ran = run("check", small, "--skip-refused")
     assert ran.code == 1
     assert ran.err.startswith("warning: skipped: ")
     assert NAME in ran.out
 
 
-def test_the_verdict_that_fails_is_not_hidden(run: Run, project: Path) -> None:
-    _write(project, "a-syntax", "SELECT")
-    ran = run("check", project, "--fail-on", "unbounded")
+def test_the_verdict_that_fails_is_not_hidden(run: Run, small: Path) -> None:
+    _write(small, "a-syntax", "SELECT")
+    ran = run("check", small, "--fail-on", "unbounded")
     assert ran.code == 2
     assert "how-often-congestion-got-worse" in ran.out
 
@@ -93,31 +90,21 @@ def _break(text: str, number: int, how: str) -> str:
     return text[:first] + new + text[end:]
 
 
-@pytest.fixture(scope="module")
-def whole(root: Path) -> dict[str, Any]:
-    """The verdicts of the example as it is."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        assert main(["check", str(root / "examples/traffic"), "--format", "json"]) == 0
-    return {found["query"]: found for found in json.loads(out.getvalue())}
-
-
 @pytest.mark.parametrize("how", ["column", "template", "table", "term type"])
-def test_of_a_refused_mapping_only_those_it_could_concern(
-    run: Run, project: Path, whole: dict[str, Any], how: str
-) -> None:
+def test_of_a_refused_mapping_only_those_it_could_concern(run: Run, small: Path, how: str) -> None:
     """Each triples map of the example is broken in turn: a query has the verdict it had before, or
     is refused with that mapping named. No verdict is made of a part of the mappings."""
-    text = (project / R2RML).read_text(encoding="utf-8")
+    text = (small / R2RML).read_text(encoding="utf-8")
     count = len(re.findall(r"^<\w+>\s", text, re.MULTILINE))
     assert count > 5
+    _, whole, _ = _check(run, small)
     kept = 0
     for number in range(0, count, 2 if how == "column" else 4):
         broken = _break(text, number, how)
         if broken == text:
             continue
-        (project / R2RML).write_text(broken, encoding="utf-8")
-        code, found, said = _check(run, project)
+        (small / R2RML).write_text(broken, encoding="utf-8")
+        code, found, said = _check(run, small)
         assert code == 2
         assert found.keys() == whole.keys()
         name = re.findall(r"^(<\w+>)\s", text, re.MULTILINE)[number]
@@ -125,7 +112,7 @@ def test_of_a_refused_mapping_only_those_it_could_concern(
         refused = 0
         for query, verdict in found.items():
             if verdict["verdict"] == "refused":
-                assert f"{project / R2RML}" == verdict["refused"]["file"]
+                assert f"{small / R2RML}" == verdict["refused"]["file"]
                 refused += 1
             else:
                 assert _bare(verdict) == _bare(whole[query])
@@ -139,30 +126,30 @@ def _bare(verdict: dict[str, Any]) -> Any:
     return {k: verdict[k] for k in ("verdict", "tier", "bound", "conditions", "semantics")}
 
 
-def test_a_mapping_that_no_query_needs_is_told_all_the_same(run: Run, project: Path) -> None:
-    file = project / R2RML
+def test_a_mapping_that_no_query_needs_is_told_all_the_same(run: Run, small: Path) -> None:
+    file = small / R2RML
     text = file.read_text(encoding="utf-8")
     more = '\n<Unused> rr:logicalTable [ rr:tableName "nowhere" ] ;\n'
     more += '  rr:subjectMap [ rr:template "http://x/{a}" ; rr:class <http://x/Unused> ] .\n'
     file.write_text(text + more, encoding="utf-8")
-    code, found, said = _check(run, project)
+    code, found, said = _check(run, small)
     assert code == 2
     assert "refused" not in {v["verdict"] for v in found.values()}
     assert said.count("\n") == 1
     assert "<Unused>" in said
-    assert run("check", project, "--skip-refused").code == 1
-    ran = run("check", project, "--mappings-only", "--format", "sarif")
+    assert run("check", small, "--skip-refused").code == 1
+    ran = run("check", small, "--mappings-only", "--format", "sarif")
     assert ran.code == 2
     assert "<Unused>" in json.dumps(json.loads(ran.out)["runs"][0]["results"])
     # whoever runs a query is warned, and it runs: test_refused_elsewhere.py
-    ran = run("rewrite", project, "--query", NAME, "--show", "sql")
+    ran = run("rewrite", small, "--query", NAME, "--show", "sql")
     assert ran.code == 0
     assert "<Unused>" in ran.err
 
 
-def test_data_may_name_any_class(run: Run, project: Path) -> None:
+def test_data_may_name_any_class(run: Run, small: Path) -> None:
     """A class or property that is made from data could be any: all queries are refused."""
-    file = project / R2RML
+    file = small / R2RML
     text = file.read_text(encoding="utf-8")
     for made in (
         "rr:predicate rdf:type ; rr:objectMap [ rr:template 'http://x/{id}' ]",
@@ -174,21 +161,21 @@ def test_data_may_name_any_class(run: Run, project: Path) -> None:
         more += f"  rr:predicateObjectMap [ {made} ] .\n"
         head = "@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n"
         file.write_text(head + text + more, encoding="utf-8")
-        code, found, _ = _check(run, project)
+        code, found, _ = _check(run, small)
         assert code == 2
         assert {v["verdict"] for v in found.values()} == {"refused"}, made
 
 
-def test_obda(run: Run, project: Path, root: Path) -> None:
+def test_obda(run: Run, small: Path, root: Path) -> None:
     text = (root / "tests/mappings/r2rml/traffic.obda").read_text(encoding="utf-8")
-    (project / "m.obda").write_text(text, encoding="utf-8")
-    call = ("--set", f"project.mappings={json.dumps([str(project / 'm.obda')])}")
-    code, whole, _ = _check(run, project, *call)
+    (small / "m.obda").write_text(text, encoding="utf-8")
+    call = ("--set", f"project.mappings={json.dumps([str(small / 'm.obda')])}")
+    code, whole, _ = _check(run, small, *call)
     assert code == 0
     broken = text.replace("FROM sensor", "FROM sensro", 1)
     assert broken != text
-    (project / "m.obda").write_text(broken, encoding="utf-8")
-    code, found, said = _check(run, project, *call)
+    (small / "m.obda").write_text(broken, encoding="utf-8")
+    code, found, said = _check(run, small, *call)
     assert code == 2
     names = {v["verdict"] for v in found.values()}
     assert "refused" in names
@@ -199,14 +186,14 @@ def test_obda(run: Run, project: Path, root: Path) -> None:
             assert _bare(verdict) == _bare(whole[query])
 
 
-def test_pages_and_logs_have_it_too(run: Run, project: Path, tmp_path: Path) -> None:
-    _write(project, "a-syntax", "SELECT <b>")
-    ran = run("check", project, "--format", "html")
+def test_pages_and_logs_have_it_too(run: Run, small: Path, tmp_path: Path) -> None:
+    _write(small, "a-syntax", "SELECT <b>")
+    ran = run("check", small, "--format", "html")
     assert ran.code == 2
     assert ">a-syntax<" in ran.out
     assert "verdict refused" in ran.out
     assert NAME in ran.out
-    ran = run("check", project, "--format", "sarif")
+    ran = run("check", small, "--format", "sarif")
     assert ran.code == 2
     results = json.loads(ran.out)["runs"][0]["results"]
     (refused,) = [r for r in results if r["ruleId"] == "OW241"]
@@ -214,25 +201,25 @@ def test_pages_and_logs_have_it_too(run: Run, project: Path, tmp_path: Path) -> 
     assert "a-syntax" in json.dumps(refused["locations"])
     assert "LIMIT" in explain_code("OW241")
     page = tmp_path / "page.html"
-    ran = run("report", project, "--output", page)
+    ran = run("report", small, "--output", page)
     assert ran.code == 2
     assert not page.exists()
-    ran = run("report", project, "--output", page, "--skip-refused")
+    ran = run("report", small, "--output", page, "--skip-refused")
     assert ran.code == 1
     assert "verdict refused" in page.read_text()
 
 
-def test_plain_sql(run: Run, project: Path) -> None:
-    (project / "x.sql").write_text("SELECT id\nFROM nowhere")
-    ran = run("check", project, "--sql", project / "x.sql", "--format", "json")
+def test_plain_sql(run: Run, small: Path) -> None:
+    (small / "x.sql").write_text("SELECT id\nFROM nowhere")
+    ran = run("check", small, "--sql", small / "x.sql", "--format", "json")
     assert ran.code == 2
     (found,) = json.loads(ran.out)
     assert (found["verdict"], found["refused"]["line"]) == ("refused", 2)
 
 
-def test_python(project: Path) -> None:
-    _write(project, "a-syntax", "SELECT")
-    opened = open_project(project)
+def test_python(small: Path) -> None:
+    _write(small, "a-syntax", "SELECT")
+    opened = open_project(small)
     assert opened.check(NAME).name == "bounded"
     with pytest.raises(OntoweirError):
         opened.check("a-syntax")
@@ -242,17 +229,17 @@ def test_python(project: Path) -> None:
     assert isinstance(found["a-syntax"], OntoweirError)
 
 
-def test_the_ontology_concerns_all(run: Run, project: Path) -> None:
-    (project / "traffic.ttl").write_text("x")
-    ran = run("check", project)
+def test_the_ontology_concerns_all(run: Run, small: Path) -> None:
+    (small / "traffic.ttl").write_text("x")
+    ran = run("check", small)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("name", ["ontoweir.toml", "traffic.ttl"])
-def test_code_scanning_is_told_what_concerns_all(run: Run, project: Path, name: str) -> None:
-    (project / name).write_text("x\n")
-    ran = run("check", project, "--format", "sarif")
+def test_code_scanning_is_told_what_concerns_all(run: Run, small: Path, name: str) -> None:
+    (small / name).write_text("x\n")
+    ran = run("check", small, "--format", "sarif")
     assert ran.code == 2
     assert ran.err.count("\n") == 1
     (result,) = json.loads(ran.out)["runs"][0]["results"]

@@ -188,7 +188,7 @@ REFUSED = re.compile(
 )
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(graphs, groups(), st.booleans())
 def test_the_branches_have_the_matches_of_the_query(
     data: list[tuple[str, str, str]], group: str, distinct: bool
