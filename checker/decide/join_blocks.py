@@ -105,7 +105,8 @@ def _tier_kept(block: Block, kept: KeptVersions) -> Tier:
     """The tier of a query that keeps rows that others meet."""
     if kept.bound is None or kept.bound.rows == 0:
         return Tier.STATELESS
-    within = isinstance(block.meeting, Preceding) and block.meeting.span_us > 0
+    meeting = block.meeting
+    within = isinstance(meeting, Preceding) and (meeting.span_us > 0 or bool(meeting.within))
     return Tier.WINDOW_BOUNDED if within else Tier.TREE_BOUNDED
 
 

@@ -249,9 +249,9 @@ def _nest(
     time = column(stream.timestamp)
     moment = exp.UnixMicros(this=time.copy())
     inner = exp.select(
-        *(column(n) for n in kept),
+        *(exp.alias_(column(n), _name_inside(n), quoted=True) for n in kept),
         exp.alias_(moment.copy(), free[0], quoted=True),
-        exp.alias_(exp.Max(this=time.copy()), stream.timestamp, quoted=True),
+        exp.alias_(exp.Max(this=time.copy()), _name_inside(stream.timestamp), quoted=True),
         *(exp.alias_(bucket.copy(), name, quoted=True) for bucket, name in made.items()),
         exp.alias_(exp.Count(this=exp.Star()), free[1], quoted=True),
     )
@@ -266,4 +266,15 @@ def _nest(
     inner = inner.group_by(
         *(column(n) for n in kept), moment, *(bucket.copy() for bucket in buckets)
     )
+    for item in list_own(select, exp.Column):
+        name = find_name(item.name, names) or item.name
+        if name != _name_inside(name):
+            named = column(_name_inside(name))
+            shown = any(item is e for e in select.expressions)
+            item.replace(exp.alias_(named, item.name, quoted=True) if shown else named)
     select.args["from_"].set("this", inner.subquery(alias))
+
+
+def _name_inside(name: str) -> str:
+    """What a column of the stream is called among the groups, where `at` is when they are final."""
+    return f"{name} of rows" if name.lower() == "at" else name

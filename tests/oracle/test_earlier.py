@@ -342,9 +342,46 @@ def _limit(stream: Stream, data: Tables) -> Stream:
 MAKERS = (make_asof, make_lag, make_moving, make_counted, make_counted)
 
 
+def make_spans(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], list[str]]:
+    """As make_asof: aggregates of a span, or of a bucket, of time, whose keys may be any."""
+    calls = ["COUNT(*)", "SUM(a)", "AVG(b)", "MAX(h)", "MIN(a + h)", "COUNT(g)"]
+    by = random.choice(["ORDER BY ts", f"PARTITION BY {', '.join(key)} ORDER BY ts"])
+    if random.random() < 0.5:
+        first = random.randint(1, 4)
+        ends = ["CURRENT ROW", f"INTERVAL '{random.randint(1, first)}' MICROSECOND PRECEDING"]
+        span = f"INTERVAL '{first}' MICROSECOND PRECEDING"
+        frames = [f"{by} RANGE BETWEEN {span} AND {random.choice(ends)}" for _ in range(2)]
+    else:
+        bucket = f"time_bucket(INTERVAL '{random.choice([2, 3, 5])}' MICROSECOND, ts)"
+        by = f"PARTITION BY {', '.join([bucket, *key])} ORDER BY ts"
+        frames = [by, f"{by} ROWS BETWEEN {random.randint(1, 3)} PRECEDING AND CURRENT ROW"]
+        calls += ["LAST_VALUE(a)", "FIRST_VALUE(g)"]
+    chosen = [
+        f"{c} OVER ({random.choice(frames)})" for c in random.sample(calls, k=random.randint(1, 2))
+    ]
+    shown = [*random.sample([*HELD, "ts"], k=random.randint(1, 3)), *chosen]
+    there = " AND ".join(f"{c} IS NOT NULL" for c in key)
+    where = random.choice(["", f" AND ({random.choice(_CONDITIONS).format('s')})"])
+    listed = ", ".join(f"{c} AS c{i}" for i, c in enumerate(shown))
+    names = [f"c{i}" for i in range(len(shown))]
+    return f"SELECT {listed} FROM s WHERE {there}{where}", names, names[-len(chosen) :]
+
+
+def _open_domains(catalog: Catalog) -> Catalog:
+    """Where columns may have any value."""
+
+    def free(stream: Stream) -> Stream:
+        columns = tuple(replace(c, minimum=None, maximum=None, enum=None) for c in stream.columns)
+        return replace(stream, columns=columns, references=())
+
+    return replace(catalog, streams={n: free(s) for n, s in catalog.streams.items()})
+
+
 def check(seed: int, makers: Sequence[Maker] = MAKERS) -> None:
     random = Random(seed)
     catalog, key = make_world(random)
+    if makers == (make_spans,):
+        catalog = _open_domains(catalog)
     make = random.choice(makers)
     text, names, nulls = make(random, key)
     opened = text if " JOIN r " in text or "JOIN s" in text else open_keys(random, text, key)
@@ -409,6 +446,12 @@ def test_moving_aggregates_of_matches_and_of_different_values(seed: int) -> None
 @given(seed=SEEDS)
 def test_aggregates_of_the_rows_before_a_row(seed: int) -> None:
     check(seed, (make_correlated,))
+
+
+@budget(0.25)
+@given(seed=SEEDS)
+def test_aggregates_of_a_span_by_keys_of_any_number(seed: int) -> None:
+    check(seed, (make_spans,))
 
 
 @budget(0.25)

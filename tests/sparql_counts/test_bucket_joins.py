@@ -29,7 +29,7 @@ from tests.sparql_counts.read_graphs import Project
 from tests.sparql_counts.write_case import BASE, show_case, write_case, write_query, write_rows
 
 BLOCKS = 4
-PROJECTS = settings().max_examples // 4
+PROJECTS = settings().max_examples // 3 + 2
 STEP = 5
 WAITS = {
     # how many minutes later ?t2 may be than ?t1, and ?t1 than ?t2

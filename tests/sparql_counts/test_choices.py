@@ -18,7 +18,7 @@ from tests.sparql_counts.random_tables import random_rows
 from tests.sparql_counts.write_case import show_case, write_query
 
 BLOCKS, QUERIES, CONTENTS = 4, 4, 3
-PROJECTS = settings().max_examples // 10
+PROJECTS = settings().max_examples // 7 + 1
 _CHOICES = (
     "?n < 1 || ?n > 2",
     "?n IN (0, 2, 3)",

@@ -32,7 +32,7 @@ from tests.sparql_counts.write_case import BASE, show_case, write_case, write_qu
 
 BLOCKS = 4
 PROJECTS = settings().max_examples // 5
-GROUPED = settings().max_examples // 14
+GROUPED = settings().max_examples // 10
 _WINDOWS = (
     'FILTER(?{t} > NOW() - "PT{m}M"^^xsd:dayTimeDuration)',
     'FILTER(?{t} >= NOW() - "PT{m}M"^^xsd:dayTimeDuration)',

@@ -24,7 +24,7 @@ from tests.sparql_counts.replay_case import prepare_job, replay_case
 from tests.sparql_counts.test_random_buckets import EPOCH, Buckets, draw_having, time_of
 from tests.sparql_counts.write_case import BASE, show_case, write_case, write_query, write_rows
 
-PROJECTS = settings().max_examples // 4 + 2
+PROJECTS = settings().max_examples // 3 + 4
 PREFIXES = (
     f"PREFIX : <{BASE}>\nPREFIX ow: <urn:ontoweir:>\n"
     "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
