@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ontoweir.checker.model.declarations import Declaration
+from ontoweir.checker.model.imply_conditions import imply_conditions
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
-from ontoweir.checker.model.imply_conditions import imply_conditions
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.model.preceding import Preceding
 from ontoweir.rewriter.model.spj import Attribute, NotNull, SpjQuery
