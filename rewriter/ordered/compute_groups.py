@@ -7,6 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import mean_group
+from ontoweir.rewriter.windows.read_sql_grid import is_grid, read_interval
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 def compute_groups(select: "exp.Select", catalog: Catalog) -> None:
     """Where a SELECT that groups shows an expression of what it groups by, as `UPPER(k) … GROUP BY
     k`, let it be one of the group's value, `UPPER(ANY_VALUE(k))`, in place; and so what HAVING says
-    of what a subquery computes.
+    of what a subquery computes. What groups by the end of a bucket of time, `date_trunc('hour', ts)
+    + INTERVAL '1' HOUR`, groups by the bucket.
 
     Args:
         select: the query, or a part of it.
@@ -27,6 +29,9 @@ def compute_groups(select: "exp.Select", catalog: Catalog) -> None:
     if group is None or any(v for k, v in group.args.items() if k != "expressions"):
         return
     scope = list_tables(select, catalog)
+    for item in group.expressions:
+        if (bucket := _find_shifted(mean_group(item, select, scope))) is not None:
+            item.replace(bucket.copy())
     plain = _name_plainly(scope)
     meant = {plain(mean_group(item, select, scope)) for item in group.expressions}
     for item in select.expressions:
@@ -49,6 +54,18 @@ def compute_groups(select: "exp.Select", catalog: Catalog) -> None:
         inside = having.walk(prune=lambda n: isinstance(n, exp.AggFunc) or plain(n) in meant)
         for node in [n for n in inside if plain(n) in meant]:
             node.replace(exp.AnyValue(this=node.copy()))
+
+
+def _find_shifted(item: "exp.Expr") -> "exp.Expr | None":
+    """The bucket of time of which it is so long after, or before: other buckets are other such
+    times (None: it is something else)."""
+    from sqlglot import exp
+
+    tree = item.unnest()
+    if not isinstance(tree, (exp.Add, exp.Sub)) or not isinstance(tree.expression, exp.Interval):
+        return None
+    bucket = tree.this.unnest()
+    return bucket if is_grid(bucket) and read_interval(tree.expression) is not None else None
 
 
 def _name_plainly(scope: Scope) -> "Callable[[exp.Expr], exp.Expr]":

@@ -269,3 +269,5 @@ SELECT sensor, date_trunc('day', ts) AS d, COUNT(*) FILTER (WHERE CAST(ts AS TIM
 SELECT sensor FROM reading WHERE CAST(ts AS TIME) > 5
 -- refused: the expression CAST(ts AS TIME) is outside
 SELECT sensor, CAST(ts AS TIME) AS t FROM reading
+SELECT date_trunc('hour', ts) + INTERVAL '1' HOUR AS e, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1
+SELECT sensor, date_trunc('day', ts) - INTERVAL '90' MINUTE AS e, MAX(level) AS m FROM reading WHERE EARLY GROUP BY sensor, e
