@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TypeAlias
 
 from ontoweir.checker.partition.trace_column import base_streams, trace_column
@@ -47,9 +48,14 @@ class Scene:
 
 def multiply_ways(ones: Sequence[Way], others: Sequence[Way]) -> list[Way]:
     """What any of the ones and any of the others are at once, each once."""
-    merged = (merge_ways(one, other) for one in ones for other in others)
-    ways = {frozenset(way.items()): way for way in merged if way is not None}
-    return list(ways.values())[:_MOST]
+    ways: dict[frozenset[tuple[str, Role]], Way] = {}
+    for one, other in product(ones, others):
+        way = merge_ways(one, other)
+        if way is not None:
+            ways.setdefault(frozenset(way.items()), way)
+        if len(ways) == _MOST:
+            break
+    return list(ways.values())
 
 
 def merge_ways(one: Way, other: Way) -> Way | None:

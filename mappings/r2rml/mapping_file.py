@@ -79,6 +79,20 @@ class MappingFile:
                     objects.setdefault(str(predicate)[len(RR) :], []).append(value)
         return objects.get(term, [])
 
+    def mend_table(self, node: Node) -> str:
+        """What to write in a triples map without a logical table; of RML, whose sources are files,
+        in the words of R2RML."""
+        plain = 'write rr:logicalTable [ rr:tableName "…" ]'
+        if any(
+            str(p).endswith(("#logicalSource", "/logicalSource"))
+            for p in self.graph.predicates(node)
+        ):
+            return (
+                "RML's logicalSource is not read: declare its file as the source of a table in "
+                f"ontoweir.toml, {plain}, with that table's name, and rr:column for rml:reference"
+            )
+        return plain
+
     def value(self, node: Node, term: str, where: Place) -> Node | None:
         """The only object of `node rr:term ?`, or None.
 

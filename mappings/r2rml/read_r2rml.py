@@ -225,7 +225,7 @@ class _Reader:
                 if name is None
                 else "rr:tableName and rr:sqlQuery",
                 why="a triples map has one logical table",
-                fix='write rr:logicalTable [ rr:tableName "…" ]',
+                fix=self.file.mend_table(node),
             )
         given = name if name is not None else query
         if not isinstance(given, Literal):

@@ -32,7 +32,7 @@ from ontoweir.rewriter.model.spj import (
     Output,
     TemplateLiteralOutput,
 )
-from ontoweir.rewriter.tmappings.may_meet import list_atoms, may_meet
+from ontoweir.rewriter.tmappings.may_meet import differ_at_ends, fixed_ends, list_atoms, may_meet
 
 _Parts = tuple[str | Attribute, ...]
 
@@ -108,6 +108,8 @@ def _unify_templates(
         if len(values) > 1 and (adjacent or (not encoded and wide > 0)):
             raise _cannot(_show(left), _show(right), source)
         return tuple(_equate(a, b, types, source) for a, b in values)
+    if differ_at_ends(fixed_ends(left), fixed_ends(right)):
+        return None
     if not may_meet(list_atoms(left, types, encoded), list_atoms(right, types, encoded)):
         return None
     raise _cannot(_show(left), _show(right), source)

@@ -25,6 +25,7 @@ from ontoweir.rewriter.model.query import (
 )
 from ontoweir.rewriter.model.spj import Attribute, ConstantOutput, IriOutput, Occurrence
 from ontoweir.rewriter.model.work_budget import WorkBudget
+from ontoweir.rewriter.tmappings.may_meet import differ_at_ends, fixed_ends
 from ontoweir.rewriter.tmappings.unify_outputs import unify_outputs
 from ontoweir.rewriter.unfold.match_atoms import MANY, Match, make_budget, match_atoms
 from ontoweir.rewriter.unfold.translate_filters import translate_choice
@@ -159,14 +160,14 @@ def _name(query: ConjunctiveQuery, star: tuple[int, ...]) -> str:
 
 class _Ways:
     """The matches of a star; those in which a variable is a constant, by the constant, and those in
-    which it is an IRI, by how that begins."""
+    which it is an IRI, by how that begins and ends."""
 
     def __init__(self, matches: Sequence[Match]) -> None:
         self.matches = matches
         self.variables = tuple(dict.fromkeys(v for match in matches for v in match.bindings))
         self._exact: dict[Variable, dict[str, list[Match]]] = {v: {} for v in self.variables}
         self._open: dict[Variable, list[Match]] = {v: [] for v in self.variables}
-        self._alike: dict[tuple[Variable, str], Sequence[Match]] = {}
+        self._alike: dict[tuple[Variable, tuple[str, str]], Sequence[Match]] = {}
         for match in matches:
             for variable in self.variables:
                 output = match.bindings.get(variable)
@@ -186,32 +187,24 @@ class _Ways:
                 if len(same) + len(self._open[variable]) < len(exact) + len(others):
                     exact, others = same, self._open[variable]
             elif isinstance(known, IriOutput):
-                alike = self._begin_alike(variable, _begin(known))
+                alike = self._fixed_alike(variable, fixed_ends(known.parts))
                 if len(alike) < len(exact) + len(others):
                     exact, others = (), alike
         yield from exact
         yield from others
 
-    def _begin_alike(self, variable: Variable, begin: str) -> Sequence[Match]:
-        """All but those in which a variable is an IRI that begins otherwise, whatever the rows."""
-        key = variable, begin
+    def _fixed_alike(self, variable: Variable, ends: tuple[str, str]) -> Sequence[Match]:
+        """All but those in which a variable is an IRI that begins or ends otherwise, whatever the
+        rows."""
+        key = variable, ends
         if key not in self._alike:
-            self._alike[key] = [m for m in self.matches if _may_begin(m, variable, begin)]
+            self._alike[key] = [m for m in self.matches if _may_fit(m, variable, ends)]
         return self._alike[key]
 
 
-def _may_begin(match: Match, variable: Variable, begin: str) -> bool:
+def _may_fit(match: Match, variable: Variable, ends: tuple[str, str]) -> bool:
     output = match.bindings.get(variable)
-    if not isinstance(output, IriOutput):
-        return True
-    other = _begin(output)
-    return other.startswith(begin) or begin.startswith(other)
-
-
-def _begin(output: IriOutput) -> str:
-    """The text with which an IRI begins, whatever the row."""
-    first = output.parts[0]
-    return first if isinstance(first, str) else ""
+    return not (isinstance(output, IriOutput) and differ_at_ends(fixed_ends(output.parts), ends))
 
 
 def _order(ways: Sequence[_Ways]) -> list[_Ways]:

@@ -345,8 +345,10 @@ def refuse_comma(data: DataSource, source: Source | None) -> None:
         raise DataError(
             f"Spark is to read CSV {found[0]}",
             why="it knows of no such thing; this is read in this process, of local files without "
-            "quotes in the midst of a cell, or cells over several lines unless multiLine says so",
-            fix='say how cells are quoted (escape = "\\"", multiLine = "true"), or write points',
+            "NUL bytes, quotes in the midst of a cell, or cells over several lines unless "
+            "multiLine says so",
+            fix='say how cells are quoted (escape = "\\"", multiLine = "true"), write points, or '
+            "take NUL bytes out: tr -d '\\000' <FILE >OTHER",
             source=source,
         )
 

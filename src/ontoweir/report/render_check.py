@@ -36,6 +36,9 @@ _STYLE = {
 SHOWN = 3
 """How many repairs are printed; the other formats have all of them."""
 
+_MANY_ALIKE = 8
+"""Up to so many reasons of one place are all printed."""
+
 
 def render_verdict(
     verdict: Verdict,
@@ -100,20 +103,41 @@ def render_verdict(
                 by = Text(f"  {show_partition(one.partition)}", style="dim")
                 console.print(by, soft_wrap=True)
             _render_plans(one, console, extend_catalog(catalog, one.union))
-    shown: set[tuple[str, str, Source | None]] = set()
-    for disjunct in (d for one in (verdict, *list_blocks(verdict)) for d in one.disjuncts):
-        if not isinstance(disjunct, Failing):
-            continue
-        for diagnostic in disjunct.because:
-            key = (diagnostic.code, diagnostic.message, diagnostic.source)
-            if key not in shown:
-                shown.add(key)
-                _render_diagnostic(diagnostic, console)
+    _render_failures(verdict, console, verbose=verbose)
     blame = explain_union(verdict)
     if blame is not None:
         _render_reason(blame, console, "  ", "  ")
     for number, repair in enumerate(repairs[:SHOWN], 1):
         _render_repair(repair, number, console)
+
+
+def _render_failures(verdict: Verdict, console: Console, *, verbose: bool) -> None:
+    """The reasons of disjuncts, each once; of many in one place, as where hundreds of tables are
+    mapped alike, the first ones, unless `verbose`."""
+    every = (d for one in (verdict, *list_blocks(verdict)) for d in one.disjuncts)
+    found = {
+        (diagnostic.code, diagnostic.message, diagnostic.source): diagnostic
+        for disjunct in every
+        if isinstance(disjunct, Failing)
+        for diagnostic in disjunct.because
+    }
+    places: dict[tuple[str, Source | None], list[Diagnostic]] = {}
+    for (code, _, source), diagnostic in found.items():
+        places.setdefault((code, source), []).append(diagnostic)
+    for (code, _), alike in places.items():
+        few = alike if verbose or len(alike) <= _MANY_ALIKE else alike[:SHOWN]
+        for diagnostic in few:
+            _render_diagnostic(diagnostic, console)
+        if len(few) < len(alike):
+            maps = {m: None for one in alike[len(few) :] for m in _mapped(one)}
+            where = f": {', '.join([*maps][:SHOWN])}{', …' if len(maps) > SHOWN else ''}"
+            more = f"  {code}: so it is for {len(alike) - len(few):,} more{where if maps else ''}"
+            console.print(Text(f"{more} (--verbose shows them)"), soft_wrap=True)
+
+
+def _mapped(diagnostic: Diagnostic) -> list[str]:
+    """The triples maps that a diagnostic marks."""
+    return [x.mark for x in diagnostic.labels if x.kind == "mapping" and x.mark is not None]
 
 
 def _render_block(verdict: Verdict, console: Console, indent: str) -> None:

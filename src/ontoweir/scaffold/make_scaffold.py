@@ -14,7 +14,7 @@ from ontoweir.mappings.model.catalog import FloatType, IntType
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.language_of import language_of_text
 from ontoweir.project.project import load_project
-from ontoweir.scaffold.copies.export_database import SUFFIXES, export_database
+from ontoweir.scaffold.copies.export_database import SUFFIXES, export_database, list_views
 from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
 from ontoweir.scaffold.ddl.declare_constraints import measure_declared
@@ -54,7 +54,7 @@ class Scaffold:
     """The files of a project, by their paths in it; its streams, relations and queries, by name;
     `left_out`: columns that are not understood; `chosen`: the terms; `copied`: files of data;
     `no_rows`: by table, lines of files that are not read; `others`: files of folders that are no
-    files of data."""
+    files of data; `views` of databases."""
 
     files: Mapping[str, str | bytes]
     streams: tuple[str, ...]
@@ -65,6 +65,7 @@ class Scaffold:
     copied: tuple[str, ...] = ()
     no_rows: tuple[tuple[str, LeftOut], ...] = ()
     others: tuple[str, ...] = ()
+    views: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +131,9 @@ def make_scaffold(given: Given) -> Scaffold:
         files["ontoweir.toml"] = name_live(str(files["ontoweir.toml"]), live)
         copied = {name: table.read_bytes() for table, name in inside.items()}
     others = [f for p in rest if Path(p).is_dir() for f in list_others(Path(p))]
-    left = tuple(str(file) for file in others)
-    return replace(made, files={**files, **copied}, copied=tuple(copied), others=left)
+    views = tuple(v for p in rest if Path(p).suffix in SUFFIXES for v in list_views(Path(p)))
+    made = replace(made, others=tuple(str(file) for file in others), views=views)
+    return replace(made, files={**files, **copied}, copied=tuple(copied))
 
 
 def _mark_declared(catalog: str) -> str:

@@ -101,11 +101,12 @@ def _knows(chosen: Chosen, iri: str) -> bool:
 
 
 def _prefixes(fixed: Mapping[str, str], terms: Terms, body: Collection[str]) -> Iterator[str]:
-    """The prefixes of a document: some that it has anyway, and those that it uses."""
+    """The prefixes of a document: some that it has anyway, and those that it uses; an ontology may
+    have another prefix for one of the former."""
     text = "\n".join(body)
     yield f"@prefix : <{terms.base}ns#> ."
-    for space, name in (dict(fixed) | dict(terms.prefixes)).items():
-        if name and (space in fixed or re.search(rf"(?<!\S){re.escape(name)}:", text)):
+    for space, name in dict.fromkeys([*fixed.items(), *terms.prefixes.items()]):
+        if name and (fixed.get(space) == name or re.search(rf"(?<!\S){re.escape(name)}:", text)):
             yield f"@prefix {name}: <{space}> ."
 
 

@@ -166,6 +166,11 @@ def query(sql: str) -> str:
         (query("SELECT initcap(road) AS id FROM traffic"), 4, "INITCAP(road) is outside"),
         (query("SELEC id FROM traffic"), 4, ""),
         ("<#T> a rr:TriplesMap .", 4, "no rr:tableName"),
+        (
+            "<#T> a rr:TriplesMap ; <http://w3id.org/rml/logicalSource> [] .",
+            4,
+            "RML's logicalSource is not read",
+        ),
         (":a :b :c .", 1, "no triples map"),
     ],
 )

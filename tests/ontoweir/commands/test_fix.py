@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
 from tests.ontoweir.conftest import Run
 
 TOML = """\
@@ -44,6 +45,26 @@ def test_the_query_is_repaired(run: Run, gates: Path) -> None:
     assert run("check", gates, "--sql", sql, "--fail-on", "undecided").code == 0
     again = run("check", gates, "--sql", sql, "--fix")
     assert (again.code, again.out) == (0, "again: window-bounded; there is nothing to repair\n")
+
+
+def test_repairs_are_looked_for_longer(
+    run: Run, gates: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the seconds that `check` takes for it find none; but not longer than is asked for."""
+    sql, search, limits = gates / "again.sql", Workspace.repair, list[float | None]()
+
+    def find_none_at_first(workspace: Workspace, compiled: CompiledQuery) -> object:
+        limits.append(workspace.repair_time_limit)
+        return search(workspace, compiled) if len(limits) % 2 == 0 else ()
+
+    monkeypatch.setattr(Workspace, "repair", find_none_at_first)
+    ran = run("check", gates, "--sql", sql, "--fix", "-q")
+    assert (ran.code, "unbounded → window-bounded" in ran.out) == (0, True), ran.err
+    assert limits == [3, 60]
+    sql.write_text(AGAIN)
+    ran = run("check", gates, "--sql", sql, "--fix", "--time-limit", "5", "-q")
+    assert (ran.code, "none was found" in ran.err, limits[2:]) == (2, True, [5])
+    assert sql.read_text() == AGAIN
 
 
 def test_a_declaration_is_added_and_comments_stay(run: Run, gates: Path) -> None:

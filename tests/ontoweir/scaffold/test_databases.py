@@ -6,6 +6,9 @@ import tomllib
 from contextlib import closing
 from pathlib import Path
 
+import duckdb
+import pytest
+
 from tests.ontoweir.conftest import Run
 
 TABLES = """
@@ -60,3 +63,22 @@ def test_of_references_those_that_columns_are_called_after(run: Run, tmp_path: P
     mapping = (tmp_path / "p" / "mapping.r2rml.ttl").read_text()
     assert "ofStudy" in mapping
     assert "ofTrialValue" not in mapping
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_views_are_named(run: Run, tmp_path: Path, kind: str) -> None:
+    """A view is left out, which is said; a database without one says nothing."""
+    opening = sqlite3.connect if kind == "sqlite" else duckdb.connect
+    ran = []
+    for name, view in (("plain", ""), ("viewed", "CREATE VIEW warm AS SELECT * FROM temps")):
+        with closing(opening(str(tmp_path / f"{name}.db"))) as opened:
+            opened.execute("CREATE TABLE temps (seen TEXT, celsius REAL)")
+            for n in range(40):
+                opened.execute(f"INSERT INTO temps VALUES ('2026-03-01 00:{n:02}:00', {n}.5)")
+            if view:
+                opened.execute(view)
+            opened.commit()
+        ran.append(run("init", tmp_path / f"p{name}", "--from", tmp_path / f"{name}.db"))
+    assert [r.code for r in ran] == [0, 0]
+    assert "left out" not in ran[0].out
+    assert "left out, as tables alone are copied: views warm\n" in ran[1].out

@@ -291,6 +291,18 @@ def test_a_class_by_its_properties(
     assert found["state"] == (f"{NS}state" if taken else "http://p.example/ns#state")
 
 
+def test_an_ontology_that_speaks_of_a_term_of_rdfs(
+    run: Run, tmp_path: Path, tables: list[Path]
+) -> None:
+    """Brick does: the prefix rdfs of the project's own ontology is not lost to the other's."""
+    ontology = _write(tmp_path, HEAD + VALUES + "rdfs:label a owl:DatatypeProperty .")
+    project = tmp_path / "p"
+    assert run("init", project, "--from", *tables, "--ontology", ontology, "--yes").code == 0
+    assert "@prefix rdfs:" in (project / "ontology.ttl").read_text()
+    ran = run("check", project)
+    assert ran.code == 0, ran.err
+
+
 @pytest.mark.parametrize(
     ("iri", "name", "grade"),
     [

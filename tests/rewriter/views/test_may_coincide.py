@@ -16,6 +16,10 @@ APART = {
         ("s", "http://e/a/{id}", ":C"),
         ("s", "http://e/b/{id}", ":C"),
     ),
+    "templates that end differently": (
+        ("s", "http://e/{id}/a", ":C"),
+        ("s", "http://e/{id}/b", ":C"),
+    ),
     "domains that do not meet": (("s", "http://e/{id}", ":C"), ("u", "http://e/{id}", ":C")),
     "constants of a column that is shown": (
         ("SELECT id, n FROM s WHERE n = 1", "http://e/{id}", ":p n"),
@@ -31,6 +35,10 @@ APART = {
     ),
 }
 TOGETHER = {
+    "a template that ends as another one": (
+        ("r", "http://e/{id}/a", ":C"),
+        ("w", "http://e/{id}/a", ":C"),
+    ),
     "one template": (("r", "http://e/{id}", ":C"), ("w", "http://e/{id}", ":C")),
     "a column of the key that is not shown": (
         ("SELECT id FROM s WHERE n = 1", "http://e/{id}", ":C"),

@@ -325,6 +325,9 @@ def test_decimal_commas_are_not_left_to_spark(tmp_path: Path) -> None:
     file.write_text('a;n;x\np"q;1;2,5\n')
     with pytest.raises(DataError, match="Spark is to read CSV whose numbers have a decimal comma"):
         _read(file, COMMAS)
+    file.write_text("a;n;x\np\0;1;2,5\n")  # as loggers leave it that lose power
+    with pytest.raises(DataError, match="NUL"):
+        _read(file, COMMAS)
     file.write_text("a;n;x\np;1;2,5\n")
     assert _read(file, COMMAS) == [("p", 1, 2.5, None)]
 

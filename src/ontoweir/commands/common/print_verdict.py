@@ -10,9 +10,13 @@ from ontoweir.commands.common.rendered import RenderedVerdict
 from ontoweir.mappings.model.catalog import Catalog
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from ontoweir.commands.common.decide_queries import Outcome
+    from ontoweir.errors import OntoweirError
+    from ontoweir.report.scanning.print_log import ScanFormat
 
 
 Render: TypeAlias = "Callable[[Outcome], RenderedVerdict]"
@@ -62,6 +66,38 @@ def render_as_text(catalog: Catalog, names: Sequence[str], *, verbose: bool) -> 
         return RenderedVerdict(outcome.verdict.name, outcome.verdict.tier, captured.get())
 
     return render
+
+
+def print_as_log(
+    decided: "Sequence[Outcome]",
+    root: "Path",
+    warnings: Sequence[str],
+    form: "ScanFormat",
+    errors: "Sequence[OntoweirError]" = (),
+) -> None:
+    """Print what was decided as SARIF or as annotations of GitHub.
+
+    Args:
+        decided: of each query, its verdict, or that it is refused.
+        root: the project's folder.
+        warnings: about the input.
+        form: of the log.
+        errors: of mappings that are refused, whichever queries they concern.
+    """
+    from ontoweir.pipeline.refused_query import RefusedQuery
+    from ontoweir.report.scanning.print_log import print_log
+    from ontoweir.report.scanning.render_sarif import render_sarif
+
+    shown = [d for d in decided if not isinstance(d, RefusedQuery)]
+    log = render_sarif(
+        [d.verdict for d in shown],
+        root,
+        warnings,
+        repairs=[d.repairs for d in shown],
+        refused=[d for d in decided if isinstance(d, RefusedQuery)],
+        errors=errors,
+    )
+    print_log(log, form, sys.stdout)
 
 
 def describe_console() -> list[object]:

@@ -329,25 +329,15 @@ def _print_page(
     decided: "Sequence[Outcome]",
     warnings: "Warnings",
 ) -> None:
-    from ontoweir.commands.common.decide_queries import Decided
+    from ontoweir.commands.common.print_verdict import print_as_log
     from ontoweir.commands.design.render_page import render_page
-    from ontoweir.pipeline.refused_query import RefusedQuery
-    from ontoweir.report.scanning.print_log import print_log
-    from ontoweir.report.scanning.render_sarif import render_sarif
 
     if args.format == "html":
         print(render_page(workspace, decided, warnings), end="")
         return
-    shown = [d for d in decided if isinstance(d, Decided)]
-    sarif = render_sarif(
-        [d.verdict for d in shown],
-        workspace.project.root,
-        list(warnings.seen),
-        repairs=[d.repairs for d in shown],
-        refused=[d for d in decided if isinstance(d, RefusedQuery)],
-        errors=[] if args.sql is not None else [r.error for r in workspace.mappings.refused],
-    )
-    print_log(sarif, args.format, sys.stdout)
+    errors = [] if args.sql is not None else [r.error for r in workspace.mappings.refused]
+    root = workspace.project.root
+    print_as_log(decided, root, list(warnings.seen), args.format, errors)
 
 
 def _check_witness(args: argparse.Namespace) -> None:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 FIRST = "1"
 
+PATIENT_SECONDS = 60.0
+"""How long repairs are looked for where the time that `check` takes finds none."""
+
 
 def add_fix(check: argparse.ArgumentParser) -> None:
     """`--fix` of `check`."""
@@ -43,6 +46,9 @@ def fix_query(args: argparse.Namespace, workspace: "Workspace") -> int:
         print(f"{compiled.name}: {verdict.tier}; there is nothing to repair")
         return 0
     repairs = workspace.repair(compiled)
+    if not repairs and args.time_limit is None:
+        workspace.repair_time_limit = PATIENT_SECONDS
+        repairs = workspace.repair(compiled)
     if args.data is not None:  # in the order in which `check --data` shows them
         from ontoweir.commands.common.decide_queries import Decided
         from ontoweir.commands.design.look_at_data import look_at_data

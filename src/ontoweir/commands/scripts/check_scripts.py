@@ -1,7 +1,6 @@
 """`ontoweir check FILE.sql …`: scripts as they are, a verdict of each statement."""
 
 import argparse
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.commands.common.decide_queries import Decided, Outcome
 from ontoweir.commands.common.hold_warnings import Warnings
 from ontoweir.commands.common.print_verdict import (
+    print_as_log,
     print_verdicts,
     render_as_json,
     render_as_text,
@@ -127,19 +127,7 @@ def _print(
 ) -> None:
     catalog = workspace.project.catalog
     if args.format in ("sarif", "github"):
-        from ontoweir.report.scanning.print_log import print_log
-        from ontoweir.report.scanning.render_sarif import render_sarif
-
-        shown = [d for d in decided if isinstance(d, Decided)]
-        sarif = render_sarif(
-            [d.verdict for d in shown],
-            workspace.project.root,
-            list(warnings.seen),
-            repairs=[d.repairs for d in shown],
-            refused=[d for d in decided if isinstance(d, RefusedQuery)],
-            errors=[],
-        )
-        print_log(sarif, args.format, sys.stdout)
+        print_as_log(decided, workspace.project.root, list(warnings.seen), args.format)
         return
     if args.format == "json":
         render = render_as_json(catalog)

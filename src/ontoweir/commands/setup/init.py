@@ -161,6 +161,11 @@ def _print_lines(made_of: "Scaffold") -> None:
         count = len(made_of.others) - _OTHERS
         more = f" and {count} more" if count > 0 else ""
         print(f"  left out, as no files of data: {', '.join(made_of.others[:_OTHERS])}{more}")
+    if made_of.views:
+        shown = ", ".join(made_of.views[:_OTHERS])
+        more = f" and {len(made_of.views) - _OTHERS} more" if len(made_of.views) > _OTHERS else ""
+        print(f"  left out, as tables alone are copied: views {shown}{more}")
+        print("    what one computes may be a query, or [views.NAME], over its tables")
     for table, no_rows in made_of.no_rows:
         for number, line in enumerate(describe_lines(no_rows)):
             print(f"  {line}" if number else f"  {table}: {line}")

@@ -60,6 +60,26 @@ def export_database(file: Path, folder: Path) -> list[Path]:
     return made
 
 
+def list_views(file: Path) -> list[str]:
+    """The views of a database that has been exported: what they compute is in no table.
+
+    Args:
+        file: a database of SQLite or DuckDB, which is only read.
+    """
+    if is_sqlite(file):
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
+            rows = opened.execute("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY 1")
+            return [str(name) for (name,) in rows]
+    import duckdb
+
+    with duckdb.connect(str(file), read_only=True) as opened:
+        listed = opened.execute(
+            "SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = 'main' "
+            "ORDER BY 1"
+        )
+        return [str(name) for (name,) in listed.fetchall()]
+
+
 def is_sqlite(file: Path) -> bool:
     """Whether a file is a database of SQLite's, by how it begins."""
     with file.open("rb") as opened:

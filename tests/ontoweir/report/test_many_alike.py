@@ -1,0 +1,41 @@
+"""A query that fails alike over many tables: the first reasons, and how many more."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.ontoweir.conftest import Run
+
+
+@pytest.mark.parametrize("count", [4, 12])
+def test_reasons_of_many_tables(run: Run, tmp_path: Path, count: int) -> None:
+    toml = ['[project]\nontology = ["o.ttl"]\nmappings = ["m.ttl"]\nqueries = ["q.rq"]']
+    maps = ["@prefix rr: <http://www.w3.org/ns/r2rml#> .\n@base <http://x/> ."]
+    for n in range(count):
+        toml.append(
+            f'[streams.s{n}]\nsource = {{ format = "csv", path = "s{n}.csv" }}\n'
+            'timestamp = { column = "ts", unit = "1 second" }\nmax_per_timestamp = 1\n'
+            'keys = [["ts"]]\ncolumns = { v = "int", k = { type = "int", min = 0, max = 1 } }'
+        )
+        maps.append(
+            f'<S{n}> a rr:TriplesMap ; rr:logicalTable [ rr:tableName "s{n}" ] ; rr:subjectMap '
+            f'[ rr:template "http://x/s{n}/{{ts}}/{{v}}" ] ; rr:predicateObjectMap [ rr:predicate '
+            f'<p> ; rr:objectMap [ rr:column "v" ] ], [ rr:predicate <of> ; rr:objectMap '
+            f'[ rr:template "http://x/{{k}}/t{n}" ] ] .'
+        )
+    (tmp_path / "ontoweir.toml").write_text("\n".join(toml))
+    (tmp_path / "m.ttl").write_text("\n".join(maps))
+    (tmp_path / "o.ttl").write_text("")
+    (tmp_path / "q.rq").write_text(
+        "PREFIX : <http://x/>\n"
+        "SELECT ?a { GRAPH ?s { ?a :p ?v ; :of ?t } GRAPH ?e { ?b :p ?w ; :of ?t } "
+        "FILTER(?s < ?e && ?v < ?w) }"
+    )
+    few, every = (run("check", tmp_path, *more).out for more in ((), ("--verbose",)))
+    found = every.count("\n  OW20")
+    assert found == 3 * count
+    if count == 4:
+        assert few.count("\n  OW20") == found
+    else:
+        assert few.count("is compared with") < every.count("is compared with")
+        assert f"so it is for {count - 3} more: <S3>, <S4>, <S5>, … (--verbose shows" in few
