@@ -135,16 +135,20 @@ class _Search:
 
     def spread(self, number: int, names: tuple[str, ...], wanted: pa.Table) -> None:
         """Look at the rows of a part that are equal in some columns to one of those wanted (without
-        any: at all), and at what they may be joined with."""
+        any: at all), and at what they may be joined with. Of LEFT JOIN, where a row is found by
+        those before it, others before it are not found by this one: there may be none."""
         rows = [self._look_at(number, names, wanted)]
-        order, seen = [number], {number}
+        order, seen, ahead = [number], {number}, set[int]()
         for one, mine in zip(order, rows, strict=False):
             for edge in self.edges:
-                if edge.of != one or edge.to in seen:
+                back = one in ahead and edge.to < one
+                if edge.of != one or edge.to in seen or back:
                     continue
                 asked = mine.select(edge.names).rename_columns(edge.others)
                 seen.add(edge.to)
                 order.append(edge.to)
+                if one < edge.to and self.of.joined.parts[edge.to].left:
+                    ahead.add(edge.to)
                 rows.append(self._look_at(edge.to, edge.others, asked))
         if rows[0].num_rows:
             self._whole |= set(range(len(self.told))) - seen

@@ -3,13 +3,16 @@
 import numpy as np
 import pyarrow as pa
 
+from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.runtime.changes.change_feed import DELTA, ChangeFeed
 from ontoweir.runtime.changes.end_rows import count_standing
 from ontoweir.runtime.changes.group_changes import groups_around
 from ontoweir.runtime.changes.sliding_groups import standing_groups
 from ontoweir.runtime.changes.standing_groups import group_held, hold_groups
+from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.numbered.keep_first import tell_first
+from ontoweir.runtime.numbered.mark_begun import split_mark
 from ontoweir.runtime.numbered.slide_first import list_first
 from ontoweir.runtime.results.render_results import MULTIPLICITY
 
@@ -32,6 +35,8 @@ def list_standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
         held = standing_groups(feed.sliding, held)
     if feed.first is not None and feed.first.first is not None:
         slides = feed.ends
+        if slides and feed.groups is not None and not feed.groups.aggregation.group:
+            return _list_one_group(feed.groups, feed.first, held)
         held = list_first(feed.first, held) if slides else tell_first(feed.first.first, held)
         if feed.groups is not None:
             found = group_held(feed.groups, held)
@@ -60,6 +65,15 @@ def list_standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
         .append_column(MULTIPLICITY, pa.array(often[stands]))
         .select(names)
     )
+
+
+def _list_one_group(groups: AggregateWork, first: Standing, held: pa.Table) -> pa.Table:
+    """The row of the one group of the rows with the first numbers in a window, if it has begun."""
+    rows, begun = split_mark(held)
+    shown = list_first(first, held.slice(0, 0) if rows is None else rows)
+    found = group_held(groups, shown)
+    found = found if begun else found.slice(0, 0)
+    return found.append_column(MULTIPLICITY, pa.array(np.ones(found.num_rows, dtype=np.int64)))
 
 
 def list_told(feed: ChangeFeed) -> list[str]:

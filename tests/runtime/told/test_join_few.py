@@ -58,16 +58,17 @@ def _run(text: str, batches: Sequence[Mapping[str, pa.Table]]) -> list[list[dict
     return told
 
 
+BATCHES = [
+    {n: _rows([(k, k // 2, 1) for k in range(KEYS)]) for n in "st"},
+    {"s": _rows([(3, 7, 5)]), "t": _rows([(4, 9, 5)])},
+    {"s": _rows([(5, 7, 9), (6, 7, 9)]), "t": _rows([(3, 1, 9)])},
+    {"s": _rows([(5, 7, 12)]), "t": _rows([(5, 1, 12)])},
+    {"s": _rows([(8, 7, 15)]), "t": _rows([(8, 1, 15)])},
+]
+
+
 @pytest.mark.parametrize("text", QUERIES.values(), ids=QUERIES)
 def test_rows_that_meet_are_looked_at(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = _rows([(k, k // 2, 1) for k in range(KEYS)])
-    batches = [
-        {"s": many, "t": many},
-        {"s": _rows([(3, 7, 5)]), "t": _rows([(4, 9, 5)])},
-        {"s": _rows([(5, 7, 9), (6, 7, 9)]), "t": _rows([(3, 1, 9)])},
-        {"s": _rows([(5, 7, 12)]), "t": _rows([(5, 1, 12)])},
-        {"s": _rows([(8, 7, 15)]), "t": _rows([(8, 1, 15)])},
-    ]
     looked_at: list[int] = []
 
     def count(of: JoinedFeed, told: Sequence[pa.Table], after: Sequence[Part]) -> Spans | None:
@@ -77,9 +78,25 @@ def test_rows_that_meet_are_looked_at(text: str, monkeypatch: pytest.MonkeyPatch
         return made
 
     monkeypatch.setattr(make_snapshots, "join_few", count)
-    few = _run(text, batches)
+    few = _run(text, BATCHES)
     assert looked_at
     assert max(looked_at) < 20
     monkeypatch.setattr(make_snapshots, "join_few", lambda *_: None)
-    assert few == _run(text, batches)
+    assert few == _run(text, BATCHES)
     assert any(few[2:])
+
+
+def test_rows_beside_which_there_are_none_do_not_find_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`y` is compared with `x` and with `z`, which are not found by each other: a row of `x` has
+    those of `z` beside it also where no `y` fits both."""
+    some = LATEST.replace("FROM t", "FROM t WHERE k < 2").replace("AS y", "AS z")
+    text = (
+        f"SELECT x.g, z.g AS f, y.g AS h FROM s AS x JOIN {some} ON z.g < x.g "
+        f"LEFT JOIN {LATEST} ON y.k = x.k AND y.k = z.k WHERE {WINDOW}"
+    )
+    few = _run(text, BATCHES)
+    monkeypatch.setattr(make_snapshots, "join_few", lambda *_: None)
+    assert few == _run(text, BATCHES)
+    assert few[2]
