@@ -110,6 +110,9 @@ def _bound_windows(
             rows = stays.bound
         shown.append(rows)
     held = total_bound(share_tuples(shown))
+    groups = None if verdict.union.standing is None else verdict.union.standing.groups
+    if groups is not None and not groups.group:
+        held = total_bound([held, Bound(1, "1")])  # that there was a row
     return _rest_on(replace(verdict, tier=tier), [*rests, *keys], held)
 
 

@@ -6,11 +6,18 @@ from ontoweir.checker.model.plan import SynopsisPlan
 from ontoweir.diagnostics import Label, Reason
 from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Catalog, Column, Stream
-from ontoweir.rewriter.model.spj import Compare, Constant, OneOf
+from ontoweir.rewriter.model.spj import Compare, Constant, OneOf, SpjUnion
 
 
-def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
-    """One reason for each value that is kept, and for each unbounded one that need not be."""
+def explain_bounded(plan: SynopsisPlan, union: SpjUnion, catalog: Catalog) -> tuple[Reason, ...]:
+    """One reason for each value that is kept, and for each unbounded one that need not be.
+
+    Args:
+        plan: of one of the query's disjuncts.
+        union: the query.
+        catalog: the tables.
+    """
+    held = _say_held(union)
     form = plan.form
     stored = [t for t in plan.tables if t.stored]
     reasons: dict[Reason, None] = {}
@@ -60,12 +67,15 @@ def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
         told_apart = closed is None and group.projected and group.index not in kept
         if told_apart and not group.domain.finite:
             alias = form.members[min(group.members)].alias if group.members else group.name
-            reasons[
-                Reason(
-                    f"{group.name} has no finite domain, but is not kept: nothing comes after "
-                    f"{alias} that it would have to wait for"
+            told = (
+                f"{group.name} has no finite domain, but is not kept: nothing comes after "
+                f"{alias} that it would have to wait for"
+            )
+            if held is not None:
+                told = (
+                    f"{group.name} has no finite domain, but is held {held}, which the bound counts"
                 )
-            ] = None
+            reasons[Reason(told)] = None
     for member, steps in live.items():
         label = _window(form, member)
         reasons[
@@ -74,6 +84,15 @@ def explain_bounded(plan: SynopsisPlan, catalog: Catalog) -> tuple[Reason, ...]:
             )
         ] = None
     return tuple(reasons)
+
+
+def _say_held(union: SpjUnion) -> str | None:
+    """Where what is shown of a match is held when that is complete (None: nowhere)."""
+    if union.aggregation is not None:
+        return None
+    if union.joined is not None or union.standing is not None:
+        return "with the rows that hold, until others end them or they leave their window"
+    return "with the rows of the window" if union.ends else None
 
 
 def _until_closed(form: NormalForm, o: OpenValues) -> Reason:

@@ -27,14 +27,7 @@ def hold_rows(union: SpjUnion, catalog: Catalog) -> SpjUnion:
     standing = union.standing
     numbered = standing is not None and standing.first is not None
     if standing is not None and numbered and union.ends:
-        if standing.groups is None or standing.groups.group:
-            return union
-        raise SqlRefusal(
-            "aggregates without GROUP BY of the first rows of each key in a window",
-            why="they have a row also where the window shows none, which is not kept",
-            fix="add GROUP BY, or ask for the rows themselves",
-            line=None if union.source is None else union.source.line,
-        )
+        return union
     which = "first rows" if numbered else "latest row"
     raise SqlRefusal(
         f"NOW() beside the {which} of each key",

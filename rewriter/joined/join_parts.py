@@ -43,19 +43,30 @@ def join_parts(
         catalog: the tables.
         read: reads a query.
         fresh: reads a part of it, by itself.
+
+    Raises:
+        SqlRefusal: it is not read, for what a part of it is, if that is not read by itself.
     """
     found = read_joined(tree, catalog)
     made = None if found is None else _join(found, catalog, fresh)
-    return read(tree) if made is None else made
+    if isinstance(made, SpjUnion):
+        return made
+    try:
+        return read(tree)
+    except SqlRefusal as refusal:
+        if made is None:
+            raise
+        raise made from refusal  # what a part is says more than what it would be in a join
 
 
-def _join(found: JoinedSql, catalog: Catalog, read: "PartReader") -> SpjUnion | None:
+def _join(found: JoinedSql, catalog: Catalog, read: "PartReader") -> SpjUnion | SqlRefusal | None:
+    """The query of the parts, or why one of them is refused (None: it is none of these)."""
     unions: list[SpjUnion] = []
     for part in found.parts:
         try:
             one = read(write_part(part), rows=part.is_table)
-        except SqlRefusal:
-            return None
+        except SqlRefusal as refusal:
+            return refusal
         if not _comes_and_goes(one):
             return None
         unions.append(one)

@@ -12,8 +12,8 @@ from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain, resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.joins.own_nodes import is_number
 from ontoweir.rewriter.latest.join_around import join_around, list_statics
+from ontoweir.rewriter.latest.number_around import name_windows, number_around
 from ontoweir.rewriter.latest.read_limit import read_limits
 from ontoweir.rewriter.windows.rows_leave import rows_leave
 
@@ -57,6 +57,7 @@ def find_numbered(tree: "exp.Select", catalog: Catalog) -> Numbered | None:
 
     if tree.args.get("qualify") is not None:
         return _read_qualify(tree, catalog)
+    tree = number_around(tree)
     start, where = tree.args.get("from_"), tree.args.get("where")
     inside = None if start is None else start.this
     if not isinstance(inside, exp.Subquery) or not isinstance(inside.this, exp.Select):
@@ -69,7 +70,7 @@ def find_numbered(tree: "exp.Select", catalog: Catalog) -> Numbered | None:
     ons = [j.args["on"] for j in tree.args.get("joins") or () if j.args.get("on") is not None]
     said = [c for t in ([] if where is None else [where.this]) for c in split_conjuncts(t)]
     said += [c for t in ons for c in split_conjuncts(t)]
-    found = read_limits(said, _name_windows(inner))
+    found = read_limits(said, name_windows(inner))
     if found is None or not _is_plain(inner, "where", "joins"):
         return None
     around = list_statics(tree, catalog)
@@ -92,7 +93,7 @@ _AROUND = ("distinct", "group", "having")
 def _read_qualify(tree: "exp.Select", catalog: Catalog) -> Numbered | None:
     from sqlglot import exp
 
-    windows = _name_windows(tree)
+    windows = name_windows(tree)
     known = [c for t in list_tables(tree, catalog).tables.values() for c in column_names(t)]
     for column in tree.args["qualify"].find_all(exp.Column):
         name = column.name.lower()
@@ -133,7 +134,7 @@ def _refuse_joined(select: "exp.Select", said: "Sequence[exp.Expr]", catalog: Ca
     streams = [a for a, t in tables.items() if isinstance(t, Stream)]
     if len(streams) < 2 or len(tables) < 1 + len(select.args.get("joins") or ()):
         return
-    found = read_limits(list(said), _name_windows(select))
+    found = read_limits(list(said), name_windows(select))
     if found is None or not _is_by_value(select, found.window, found.limit, catalog, joined=True):
         return
     one, other = streams[0], streams[1]
@@ -329,16 +330,6 @@ def require_once(number: str | None, names: list[str], window: "exp.Window") -> 
     if number is not None and [n.lower() for n in names].count(number.lower()) > 1:
         what = f"a second column called {number}"
         raise refuse_first(window, what, "call the number otherwise")
-
-
-def _name_windows(select: "exp.Select") -> "dict[str, exp.Window]":
-    from sqlglot import exp
-
-    return {
-        e.alias.lower(): w
-        for e in select.expressions
-        if isinstance(w := e.unalias(), exp.Window) and is_number(w)
-    }
 
 
 def _is_over_tables(select: "exp.Select", catalog: Catalog) -> bool:

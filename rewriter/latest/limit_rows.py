@@ -9,6 +9,7 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.latest.join_around import list_statics
+from ontoweir.rewriter.latest.read_limit import read_size, whole_number
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -37,18 +38,15 @@ def limit_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     table = list_tables(tree, catalog).tables.get(start.this.alias_or_name)
     if not isinstance(table, Stream) or any(e.find(exp.Query) for e in tree.expressions):
         return tree
-    ties = _has_ties(limit)
-    size = _count(limit.args.get("count") if isinstance(limit, exp.Fetch) else limit.expression)
-    offset = tree.args.get("offset")
-    skipped = 0 if offset is None else _count(offset.expression)
-    if ties is None or size is None or skipped is None or size < 1 or (ties and skipped):
+    size = read_size(tree)
+    if size is None:
         return tree
     named = {e.alias.lower(): e.unalias() for e in tree.expressions if e.alias}
     ordered = []
     for item in order.expressions:
         made, by = item.copy(), item.this
         if isinstance(by, exp.Literal):
-            place = _count(by)
+            place = whole_number(by)
             if place is None or not 1 <= place <= len(tree.expressions):
                 return tree
             made.set("this", tree.expressions[place - 1].unalias().copy())
@@ -63,9 +61,9 @@ def limit_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     for key in ("order", "limit", "offset"):
         inner.set(key, None)
     number = exp.Window(
-        this=exp.Rank() if ties else exp.RowNumber(), order=exp.Order(expressions=ordered)
+        this=exp.Rank() if size.ties else exp.RowNumber(), order=exp.Order(expressions=ordered)
     )
-    least, most = (exp.Literal.number(n) for n in (skipped + 1, skipped + size))
+    least, most = (exp.Literal.number(n) for n in (size.least, size.limit))
     inner.set("qualify", exp.Qualify(this=exp.Between(this=number, low=least, high=most)))
     return inner
 
@@ -87,23 +85,3 @@ def _refuse_other(by: "exp.Expr", named: "dict[str, exp.Expr]", columns: Sequenc
                 fix="call the value otherwise, with AS",
                 line=line_of(by),
             )
-
-
-def _has_ties(limit: "exp.Expr") -> bool | None:
-    """Whether rows that are equal to the last one are told, too (None: a share is asked for)."""
-    from sqlglot import exp
-
-    if isinstance(limit, exp.Limit):
-        return None if limit.args.get("limit_options") else False
-    options = limit.args.get("limit_options")
-    if options is None:
-        return False
-    return None if options.args.get("percent") else bool(options.args.get("with_ties"))
-
-
-def _count(tree: "exp.Expr | None") -> int | None:
-    from sqlglot import exp
-
-    if not isinstance(tree, exp.Literal) or tree.is_string or not tree.is_int:
-        return None
-    return int(tree.this)

@@ -23,6 +23,15 @@ class Limits:
     rest: "tuple[exp.Expr, ...]"
 
 
+@dataclass(frozen=True, slots=True)
+class RowLimit:
+    """The rows from the `least` to the one of number `limit`, and with `ties` those equal to it."""
+
+    least: int
+    limit: int
+    ties: bool
+
+
 def read_limits(conjuncts: "Sequence[exp.Expr]", named: "dict[str, exp.Window]") -> "Limits | None":
     """The numbers up to one that conditions choose (None: they do not, or of several windows).
 
@@ -63,7 +72,7 @@ def _read(
     condition = condition.unnest()
     if isinstance(condition, exp.Between):
         window = _window(condition.this, named)
-        low, high = (_number(condition.args.get(k)) for k in ("low", "high"))
+        low, high = (whole_number(condition.args.get(k)) for k in ("low", "high"))
         if window is None or low is None or high is None or condition.args.get("symmetric"):
             return None
         return window, low, high
@@ -75,7 +84,7 @@ def _read(
         turned: dict[type[exp.Expr], type[exp.Expr]]
         turned = {exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE}
         left, right, kind = right, left, turned.get(kind, kind)
-    window, number = _window(left, named), _number(right)
+    window, number = _window(left, named), whole_number(right)
     if window is None or number is None:
         return None
     if kind is exp.EQ:
@@ -96,9 +105,27 @@ def _window(tree: "exp.Expr", named: "dict[str, exp.Window]") -> "exp.Window | N
     return tree
 
 
-def _number(tree: "exp.Expr | None") -> int | None:
+def whole_number(tree: "exp.Expr | None") -> int | None:
+    """A whole number that is written (None: something else)."""
     from sqlglot import exp
 
     if not isinstance(tree, exp.Literal) or tree.is_string or not tree.is_int:
         return None
     return int(tree.this)
+
+
+def read_size(select: "exp.Select") -> RowLimit | None:
+    """LIMIT n, also with OFFSET, or FETCH FIRST n ROWS WITH TIES, of a SELECT that has one of them
+    (None: a share, no number, or ties after OFFSET)."""
+    from sqlglot import exp
+
+    limit, offset = select.args["limit"], select.args.get("offset")
+    fetch = isinstance(limit, exp.Fetch)
+    size = whole_number(limit.args.get("count") if fetch else limit.expression)
+    skipped = 0 if offset is None else whole_number(offset.expression)
+    options = limit.args.get("limit_options")
+    ties = options is not None and bool(options.args.get("with_ties"))
+    odd = options is not None and (not fetch or bool(options.args.get("percent")))
+    if size is None or skipped is None or size < 1 or odd or (ties and skipped):
+        return None
+    return RowLimit(skipped + 1, skipped + size, ties)

@@ -11,7 +11,7 @@ from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.latest.read_limit import read_limits
+from ontoweir.rewriter.latest.read_limit import read_limits, read_size, whole_number
 from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.windows.rows_leave import has_now
 
@@ -220,38 +220,26 @@ class _Reading:
         """ORDER BY … LIMIT n, with OFFSET, or FETCH FIRST n ROWS WITH TIES."""
         from sqlglot import exp
 
-        order, offset, limit = (
-            layer.args.get("order"),
-            layer.args.get("offset"),
-            layer.args["limit"],
-        )
+        order = layer.args.get("order")
         if order is None or self.window is not None:
             raise _refuse(layer, "LIMIT without ORDER BY, or beside a number,")
-        ties = False
-        count = limit.args.get("count") if isinstance(limit, exp.Fetch) else limit.expression
-        options = limit.args.get("limit_options")
-        if options is not None:
-            ties = bool(options.args.get("with_ties"))
-        skipped = _count(offset.expression) if offset is not None else 0
-        size = _count(count)
-        share = options is not None and options.args.get("percent")
-        odd = share or (isinstance(limit, exp.Limit) and options is not None)
-        if size is None or skipped is None or size < 1 or odd or (ties and skipped):
-            raise _refuse(layer, f"{show_sql(limit)} of groups")
+        size = read_size(layer)
+        if size is None:
+            raise _refuse(layer, f"{show_sql(layer.args['limit'])} of groups")
         ordered = []
         for item in order.expressions:
             made, by = item.copy(), item.this
             if isinstance(by, exp.Literal):
-                place = _count(by)
+                place = whole_number(by)
                 if place is None or not 1 <= place <= len(self.shown):
                     raise _refuse(layer, show_sql(order))
                 made.set("this", self.shown[place - 1][1].copy())
             else:
                 made.set("this", self._name(by, named, base=base))
             ordered.append(made)
-        number = exp.Rank() if ties else exp.RowNumber()
+        number = exp.Rank() if size.ties else exp.RowNumber()
         self.window = exp.Window(this=number, order=exp.Order(expressions=ordered))
-        self.least, self.limit = skipped + 1, skipped + size
+        self.least, self.limit = size.least, size.limit
 
     def _name(self, tree: "exp.Expr", named: "dict[str, exp.Expr]", *, base: bool) -> "exp.Expr":
         """What names of the SELECT itself stand for, else those of what it reads."""
@@ -285,14 +273,6 @@ class _Reading:
             return found.copy() if simple else exp.Paren(this=found.copy())
 
         return tree.copy().transform(put)
-
-
-def _count(tree: "exp.Expr | None") -> int | None:
-    from sqlglot import exp
-
-    if not isinstance(tree, exp.Literal) or tree.is_string or not tree.is_int:
-        return None
-    return int(tree.this)
 
 
 def _refuse(tree: "exp.Expr", what: str) -> SqlRefusal:

@@ -17,10 +17,11 @@ from ontoweir.runtime.columnar.frame import LONG_AGO, Array
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.numbered.keep_first import FirstChanges, keep_first
+from ontoweir.runtime.numbered.mark_begun import add_mark, split_mark
 from ontoweir.runtime.numbered.slide_first import slide_first
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
 from ontoweir.runtime.spans.keep_latest import keep_latest
-from ontoweir.runtime.spans.spans import Spans
+from ontoweir.runtime.spans.spans import Spans, no_spans
 
 DELTA = "_delta"
 """The column of held changes that says how many begin, or (below 0) end."""
@@ -274,6 +275,8 @@ def _number_again(
     """Rows with the first numbers of their key, of which others come before."""
     if not answers.num_rows and (held is None or not feed.ends):
         return feed.schema.empty_table(), held
+    if feed.ends and feed.groups is not None and not feed.groups.aggregation.group:
+        return _group_windows(feed.groups, standing, held, answers, now)
     if feed.ends:
         found = slide_first(standing, held, answers, now)
     else:
@@ -281,15 +284,38 @@ def _number_again(
     if feed.groups is not None or standing.distinct:
         spans = Spans(found.told, found.begins, found.ends, found.weights)
         if feed.groups is not None:
-            begun = (
-                LONG_AGO if held is not None else int(pc.min(answers[AT].cast(pa.int64())).as_py())
-            )
+            begun = LONG_AGO if held is not None else _find_first(answers)
             return group_standing(feed.groups, spans, begun, now), found.held
         told, at, deltas = tell_changes(standing, feed.variables, spans)
         return show_events(
             feed, told.append_column(TIME, pa.array(at).cast(INSTANT)), deltas
         ), found.held
     return show_first(feed, found), found.held
+
+
+def _group_windows(
+    groups: AggregateWork,
+    standing: Standing,
+    held: "pa.Table | None",
+    answers: pa.Table,
+    now: int,
+) -> "tuple[pa.Table, pa.Table | None]":
+    """The one group of the rows with the first numbers in a window: from the first row on there is
+    one, whether the window shows a row or not."""
+    rows, marked = split_mark(held)
+    if rows is None and not answers.num_rows:
+        return group_standing(groups, no_spans(answers), LONG_AGO if marked else None, now), held
+    whole = answers if rows is None else pa.concat_tables([rows, answers.select(rows.column_names)])
+    begun = LONG_AGO if marked else _find_first(whole)
+    found = slide_first(standing, rows, answers, now)
+    spans = Spans(found.told, found.begins, found.ends, found.weights)
+    told = group_standing(groups, spans, begun if begun <= now else None, now)
+    return told, found.held if begun > now else add_mark(found.held, whole.slice(0, 1))
+
+
+def _find_first(rows: pa.Table) -> int:
+    """The time of the first of some rows (µs)."""
+    return int(pc.min(rows.column(AT).cast(pa.int64())).as_py())
 
 
 def show_first(feed: ChangeFeed, found: FirstChanges) -> pa.Table:

@@ -14,6 +14,7 @@ from ontoweir.runtime.engine.aggregate_chunk import AggregateWork
 from ontoweir.runtime.engine.query_job import WatchedKey
 from ontoweir.runtime.groups.value_closing import ValueClosing
 from ontoweir.runtime.ingest.list_references import EnforcedReference
+from ontoweir.runtime.kept.kept_parts import KeptParts
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.kept.kernel_state import CodedTexts
 from ontoweir.runtime.kernel.kernel import KernelState
@@ -104,7 +105,7 @@ class ExecutionState:
     kernels: tuple[KernelState, ...]
     strings: "tuple[pa.LargeStringArray | CodedTexts, ...]"
     groups: GroupState
-    to_come: "pa.Table | KeptTable | None" = None
+    to_come: "pa.Table | KeptTable | KeptParts | None" = None
     """Of answers written as changes, those that are still to come (advance_changes)."""
     blocks: "tuple[BlockState, ...]" = ()
     """Of the queries whose answers it reads (none: they have not begun)."""
@@ -121,7 +122,10 @@ class ExecutionState:
     @property
     def changes(self) -> "pa.Table | None":
         """The changes that are still to come, as a table."""
-        return None if self.to_come is None else whole_table(self.to_come)
+        held = self.to_come
+        if isinstance(held, KeptParts):
+            return held.table()
+        return None if held is None else whole_table(held)
 
     @property
     def rows(self) -> int:

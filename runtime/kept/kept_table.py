@@ -14,7 +14,7 @@ from ontoweir.runtime.pool.take_pieces import take_pieces
 
 _SPARE = 1 << 13
 """Rows that are gone but not forgotten, beside as many as there are."""
-_KEY, _DUE = value(0), stamp(0)
+_DUE = stamp(0)
 
 When: TypeAlias = Callable[[pa.Table], Array]
 """When each of some rows is due (int64)."""
@@ -27,12 +27,20 @@ class KeptTable:
         table: the rows.
         names: the columns.
         when: when rows are due, always the same of the same row (None: never).
+        others: other columns that they are found by.
     """
 
-    __slots__ = ("_pieces", "_rows", "_starts", "_table", "_when", "names", "schema")
+    __slots__ = ("_others", "_pieces", "_rows", "_starts", "_table", "_when", "names", "schema")
 
-    def __init__(self, table: pa.Table, names: Sequence[str], when: When | None = None) -> None:
+    def __init__(
+        self,
+        table: pa.Table,
+        names: Sequence[str],
+        when: When | None = None,
+        others: Sequence[tuple[str, ...]] = (),
+    ) -> None:
         self.names, self._when, self.schema = tuple(names), when, table.schema
+        self._others = tuple(others)
         self._pieces: tuple[pa.Table, ...] = (table.combine_chunks(),)
         self._starts: tuple[int, ...] = (0,)
         self._rows = KeptRows(self._describe(table, 0))
@@ -58,13 +66,12 @@ class KeptTable:
 
     def _describe(self, table: pa.Table, start: int) -> Frame:
         """What finds rows, the first of which has a number."""
-        keys = np.zeros(table.num_rows, dtype=np.int64)
-        if self.names:
-            keys = hash_columns(table.select(list(self.names))).view(np.int64)
-        columns = {
-            _KEY: keys,
-            SLOT: start + np.arange(table.num_rows),
-        }
+        columns = {SLOT: start + np.arange(table.num_rows)}
+        for place, names in enumerate((self.names, *self._others)):
+            keys = np.zeros(table.num_rows, dtype=np.int64)
+            if names:
+                keys = hash_columns(table.select(list(names))).view(np.int64)
+            columns[value(place)] = keys
         if self._when is not None:
             columns[_DUE] = self._when(table)
         return Frame(table.num_rows, columns)
@@ -84,15 +91,20 @@ class KeptTable:
         """Some rows, one part after the other."""
         return pa.concat_tables([self.schema.empty_table(), *parts]).combine_chunks()
 
-    def find(self, wanted: pa.Table) -> Array:
+    def find(self, wanted: pa.Table, names: Sequence[str] | None = None) -> Array:
         """The places, in order, of all rows that are equal to one of those wanted in the columns
-        that rows are found by (without any: all rows); of other rows few."""
-        if not self.names:
+        that rows are found by (without any: all rows); of other rows few.
+
+        Args:
+            wanted: has these columns.
+            names: others that rows are found by, or the same (None: the same).
+        """
+        names = self.names if names is None else tuple(names)
+        if not names:
             return np.arange(self.num_rows if wanted.num_rows else 0)
-        fields = [self.schema.field(name) for name in self.names]
-        columns = [wanted.column(f.name).cast(f.type) for f in fields]
-        hashes = hash_columns(pa.table(columns, schema=pa.schema(fields)))
-        return self._rows.find([_KEY], Frame(len(hashes), {_KEY: hashes.view(np.int64)}))
+        key = value((self.names, *self._others).index(names))
+        hashes = hash_wanted(self.schema, wanted, names)
+        return self._rows.find([key], Frame(len(hashes), {key: hashes.view(np.int64)}))
 
     def due(self, now: int) -> Array:
         """The places, in order, of the rows that are due by now."""
@@ -108,7 +120,7 @@ class KeptTable:
         """
         after = KeptTable.__new__(KeptTable)
         after.names, after._when, after.schema = self.names, self._when, self.schema
-        after._table = None
+        after._others, after._table = self._others, None
         described = self._describe(table, self._end)
         when = None if self._when is None else _due
         after._rows = self._rows.replace(places, described, when=when, now=now)
@@ -118,13 +130,20 @@ class KeptTable:
             starts.pop()
         after._pieces, after._starts = tuple(pieces), tuple(starts)
         if after._end > 2 * after.num_rows + _SPARE:
-            return KeptTable(after.table(), self.names, self._when)
+            return KeptTable(after.table(), self.names, self._when, self._others)
         return after
 
 
 def _due(rows: Frame) -> Array:
     due: Array = rows[_DUE]
     return due
+
+
+def hash_wanted(schema: pa.Schema, wanted: pa.Table, names: Sequence[str]) -> Array:
+    """The hashes of rows in some columns, of the types that those of other rows have."""
+    fields = [schema.field(name) for name in names]
+    columns = [wanted.column(f.name).cast(f.type) for f in fields]
+    return hash_columns(pa.table(columns, schema=pa.schema(fields)))
 
 
 def whole_table(held: "pa.Table | KeptTable") -> pa.Table:

@@ -17,7 +17,6 @@ from ontoweir.errors import RunError
 from ontoweir.runtime.alike.advance_alike import Advanced, advance_alike
 from ontoweir.runtime.alike.query_shape import AlikeQuery
 from ontoweir.runtime.blocks.advance_blocks import advance_blocks
-from ontoweir.runtime.changes.make_snapshots import advance_feed
 from ontoweir.runtime.chunks.read_chunk import Chunk, Slice
 from ontoweir.runtime.engine.advance_rows import admit_chunk, advance_rows, count_markers
 from ontoweir.runtime.engine.execution import ExecutionState
@@ -48,6 +47,7 @@ from ontoweir.runtime.rules.meter_rules import RuleMeter, meter_rules
 from ontoweir.runtime.sources.history import Cursor, History
 from ontoweir.runtime.times.late_rows import NOT_LATE
 from ontoweir.runtime.times.watch_lateness import NOT_WATCHED, watch_lateness
+from ontoweir.runtime.told.make_snapshots import advance_feed
 
 _NOTHING = KnownSources()
 

@@ -18,7 +18,6 @@ from ontoweir.mappings.expressions.derive_column import read_columns
 from ontoweir.mappings.model.column_types import epoch_us
 from ontoweir.progress.replay_progress import ProgressListener
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.runtime.changes.change_rows import ChangeRows
 from ontoweir.runtime.changes.feed_of import feed_of, has_updates
 from ontoweir.runtime.division.plan_division import plan_division
 from ontoweir.runtime.engine.configure_run import RunConfig, StreamColumns, configure_run
@@ -45,6 +44,7 @@ from ontoweir.runtime.spark.count_cores import count_cores
 from ontoweir.runtime.spark.refuse_connect import is_connect
 from ontoweir.runtime.statics.load_statics import Session, load_statics
 from ontoweir.runtime.times.late_rows import late_reason
+from ontoweir.runtime.told.change_rows import ChangeRows
 from ontoweir.runtime.verified.keep_verified import keep_verified
 from ontoweir.runtime.verified.recall_statistics import recall_statistics
 from ontoweir.runtime.verified.recall_verified import recall_verified

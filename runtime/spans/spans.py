@@ -26,3 +26,9 @@ class Spans:
         """Some of them."""
         rows = self.rows.take(pa.array(index))
         return Spans(rows, self.begins[index], self.ends[index], self.weights[index])
+
+
+def no_spans(rows: pa.Table) -> Spans:
+    """Of rows with such columns, none."""
+    none = np.zeros(0, dtype=np.int64)
+    return Spans(rows.slice(0, 0), none, none, none)

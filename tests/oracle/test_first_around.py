@@ -68,6 +68,8 @@ def make_query(random: Random, key: tuple[str, ...]) -> Stacked:
     if low == high:
         chosen += [f"w.n = {low}"]
     said = [random.choice(chosen)]
+    if random.random() < 0.2:
+        inner, said = f"{inner} QUALIFY n BETWEEN {low} AND {high}", []
     more = ["w.a > -1", "w.h = 0", "w.g = 'x' OR w.b > 0", "w.b < w.a", "w.g IS NULL"]
     said += random.sample(more, k=random.choice([0, 0, 1, 1, 2]))
     around = random.random() < 0.3
@@ -77,7 +79,7 @@ def make_query(random: Random, key: tuple[str, ...]) -> Stacked:
         said += ["w.h = y.h"] if tables == "w, r AS y" else []
         said += random.choice([[], ["y.a > -1"], ["y.g = 'x'"], ["y.a < w.a"]])
     random.shuffle(said)
-    where = f" WHERE {' AND '.join(f'({c})' for c in said)}"
+    where = f" WHERE {' AND '.join(f'({c})' for c in said)}" if said else ""
     source = tables.replace("w", f"({inner}) AS w", 1) + where
     shape = random.choice(["rows", "rows", "rows", "set", "groups"])
     word, grouped = "", ""

@@ -53,6 +53,9 @@ def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
         beside = random.choice([p for p, _ in parts[:n]])
         left = random.random() < 0.35
         on = [f"{alias}.{random.choice('hhha')} = {beside}.{random.choice('hhha')}"]
+        if n > 1 and random.random() < 0.3:  # of others than those that it is beside
+            same = random.choice("hab")
+            on.append(f"{alias}.{same} = {random.choice([p for p, _ in parts[:n]])}.{same}")
         if random.random() < 0.3:
             op = random.choice(["<", ">=", "<>", "="])
             on.append(f"{alias}.a {op} {random.choice([p for p, _ in parts[:n]])}.a")

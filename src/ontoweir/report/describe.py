@@ -131,7 +131,7 @@ def _disjunct(whole: Verdict, verdict: DisjunctVerdict, catalog: Catalog) -> dic
             if isinstance(verdict, Failing):
                 described["because"] = [_diagnostic(d) for d in verdict.because]
             else:
-                reasons = explain_bounded(verdict.plan, catalog)
+                reasons = explain_bounded(verdict.plan, whole.union, catalog)
                 described["why"] = [_reason(r) for r in reasons]
         case Unsatisfiable():
             pass

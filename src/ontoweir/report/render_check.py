@@ -221,7 +221,7 @@ def _render_plans(verdict: Verdict, console: Console, catalog: Catalog) -> None:
     shown: dict[Reason, None] = {}
     for disjunct in verdict.disjuncts:
         if isinstance(disjunct, Bounded):
-            shown.update(dict.fromkeys(explain_bounded(disjunct.plan, catalog)))
+            shown.update(dict.fromkeys(explain_bounded(disjunct.plan, verdict.union, catalog)))
     for reason in shown:
         _render_reason(reason, console, "  ", "  ")
 

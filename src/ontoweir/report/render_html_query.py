@@ -83,7 +83,7 @@ def render_query(
             case Failing(because=because):
                 causes.update(dict.fromkeys(because))
             case Bounded(plan=plan):
-                whys.update(dict.fromkeys(explain_bounded(plan, catalog)))
+                whys.update(dict.fromkeys(explain_bounded(plan, union, catalog)))
             case Unsatisfiable():
                 pass
     parts += [_diagnostic(d, verdict) for d in _distinct(causes)]

@@ -196,7 +196,7 @@ def test_every_leaf_has_a_place_and_every_verdict_a_reason(
                 assert all(r.label is not None for r in leaves(d.because)), d
                 assert {r.label for r in leaves(d.because)} <= set(d.labels)
         elif isinstance(disjunct, Bounded):
-            assert explain_bounded(disjunct.plan, catalog)
+            assert explain_bounded(disjunct.plan, verdict.union, catalog)
 
 
 def bound_column(catalog: Catalog, name: str) -> Catalog:
@@ -239,7 +239,7 @@ def test_a_bounded_column_mends_its_leaf(
 def why(verdict: Verdict, catalog: Catalog) -> str:
     (d,) = verdict.disjuncts
     assert isinstance(d, Bounded)
-    found = explain_bounded(d.plan, catalog)
+    found = explain_bounded(d.plan, verdict.union, catalog)
     return "\n".join(r.message for top in found for r in (top, *leaves((top,))))
 
 
@@ -295,3 +295,12 @@ def test_groups_of_null_are_no_disjunct_to_compare_with(check: Check) -> None:
     verdict = check("SELECT a, COUNT(*) AS n FROM s GROUP BY a")
     assert len(verdict.disjuncts) == 2
     assert explain_union(verdict) is None
+
+
+def test_what_a_window_holds_is_told(check: Check, catalog: Catalog) -> None:
+    """Nothing waits for another row, but the rows of the window are held."""
+    within = "SELECT s.a FROM s WHERE s.ts > NOW() - INTERVAL 7 SECONDS"
+    assert "s.a has no finite domain, but is held with the rows of the window" in why(
+        check(within), catalog
+    )
+    assert "is held" not in why(check("SELECT s.a FROM s"), catalog)

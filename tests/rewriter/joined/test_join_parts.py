@@ -60,3 +60,12 @@ def test_a_part_without_a_bound_leaves_it_undecided(catalog: Catalog) -> None:
     assert union.joined is not None
     verdict = check_query(union, catalog)
     assert (verdict.tier, verdict.bound) == (Tier.UNDECIDED, None)
+
+
+def test_a_part_that_may_choose_among_equal_rows_says_so(catalog: Catalog) -> None:
+    ties = LATEST.replace("RANK()", "ROW_NUMBER()").replace("ts DESC", "ts DESC, status")
+    sql = f"SELECT t.id, l.status FROM traffic t JOIN {ties} ON {ON} WHERE {LAST}"
+    with pytest.raises(QueryError) as caught:
+        parse_sql(sql, catalog, name="q", file="q.sql")
+    assert "may choose among equal rows" in caught.value.what
+    assert "write RANK()" in caught.value.fix

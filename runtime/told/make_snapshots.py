@@ -6,7 +6,6 @@ import pyarrow.compute as pc
 
 from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.runtime.changes.change_feed import (
-    DELTA,
     TIME,
     ChangeFeed,
     JoinedFeed,
@@ -15,46 +14,50 @@ from ontoweir.runtime.changes.change_feed import (
     show_events,
     show_first,
 )
-from ontoweir.runtime.changes.end_rows import count_standing, tell_changes
+from ontoweir.runtime.changes.end_rows import tell_changes
 from ontoweir.runtime.changes.few_changes import advance_few_changes
-from ontoweir.runtime.changes.group_changes import groups_around, pair_changes
-from ontoweir.runtime.changes.join_feeds import (
+from ontoweir.runtime.changes.group_changes import pair_changes
+from ontoweir.runtime.changes.sliding_groups import OP
+from ontoweir.runtime.columnar.frame import Array, first_of
+from ontoweir.runtime.groups.code_rows import code_rows
+from ontoweir.runtime.kept.kept_parts import KeptParts, part_tables
+from ontoweir.runtime.kept.kept_rows import are_few
+from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
+from ontoweir.runtime.numbered.number_spans import number_held, number_spans
+from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
+from ontoweir.runtime.spans.spans import Spans
+from ontoweir.runtime.told.join_feeds import (
     join_all,
     number_columns,
-    pack,
     repeat_held,
     split_rows,
     standing_spans,
-    unpack,
 )
-from ontoweir.runtime.changes.sliding_groups import OP, standing_groups
-from ontoweir.runtime.changes.standing_groups import group_held, hold_groups
-from ontoweir.runtime.columnar.frame import Array, first_of
-from ontoweir.runtime.groups.code_rows import code_rows
-from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
-from ontoweir.runtime.numbered.keep_first import tell_first
-from ontoweir.runtime.numbered.number_spans import number_held, number_spans
-from ontoweir.runtime.numbered.slide_first import list_first
-from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
+from ontoweir.runtime.told.join_few import join_few, list_found
+from ontoweir.runtime.told.list_standing import list_standing, list_told
 
 
 def advance_feed(
-    feed: ChangeFeed, held: "pa.Table | KeptTable | None", answers: pa.Table, now: int
-) -> "tuple[pa.Table, pa.Table | KeptTable | None]":
+    feed: ChangeFeed,
+    held: "pa.Table | KeptTable | KeptParts | None",
+    answers: pa.Table,
+    now: int,
+) -> "tuple[pa.Table, pa.Table | KeptTable | KeptParts | None]":
     """What is written of answers up to a time, in order, and what is held for later (see
     advance_changes): changes, or what holds after each time at which there are some.
 
     Nothing more is held for snapshots: what holds is what is still to end, or the row of a group.
     """
-    if feed.numbered is None and feed.joined is None and not feed.snapshots:
-        return advance_few_changes(feed, held, answers, now)
-    held = None if held is None else whole_table(held)
     if feed.joined is not None:
         return _join(feed, feed.joined, held, answers, now)
+    assert not isinstance(held, KeptParts)
+    if feed.numbered is None and not feed.snapshots:
+        return advance_few_changes(feed, held, answers, now)
+    held = None if held is None else whole_table(held)
     if feed.numbered is not None:
         return _number(feed, feed.numbered, held, answers, now)
     rows, after = advance_changes(feed, held, answers, now)
-    return _make_snapshots(feed, _standing(feed, held), rows), after
+    return _make_snapshots(feed, list_standing(feed, held), rows), after
 
 
 def _number(
@@ -62,7 +65,7 @@ def _number(
 ) -> "tuple[pa.Table, pa.Table | None]":
     """What is told of the rows with the first numbers, of what holds by another feed: nothing more
     is held for them."""
-    before = _standing(numbered.of, held)
+    before = list_standing(numbered.of, held)
     told, after = advance_changes(numbered.of, held, answers, now)
     spans = pair_changes(before.drop_columns([MULTIPLICITY]), told)
     if told.num_rows:  # of updates, rows of a time that is not over are told at once
@@ -75,21 +78,34 @@ def _number(
 
 
 def _join(
-    feed: ChangeFeed, of: JoinedFeed, held: "pa.Table | None", answers: pa.Table, now: int
-) -> "tuple[pa.Table, pa.Table | None]":
+    feed: ChangeFeed,
+    of: JoinedFeed,
+    held: "pa.Table | KeptTable | KeptParts | None",
+    answers: pa.Table,
+    now: int,
+) -> "tuple[pa.Table, KeptParts | None]":
     """What is told of rows that come and go by themselves, joined: nothing is held for them but
     what is held of each part."""
-    before, left, came = [], [], []
-    known = unpack(held, len(of.parts))
+    known = part_tables(held, len(of.parts))
+    size = 0 if held is None else held.num_rows
     new = split_rows(of.joined, of.parts, answers)
-    for number, (part, mine, rows) in enumerate(zip(of.parts, known, new, strict=True)):
-        standing = _standing(part.feed, mine)
-        told, after = advance_changes(part.feed, mine, rows, now)
-        spans = pair_changes(repeat_held(standing), repeat_held(told))
-        left.append(after)
-        before.append(number_columns(number, standing_spans(standing)))
-        came.append(number_columns(number, spans))
-    spans = join_all(of.joined, came)
+    told, after = [], []
+    for part, mine, rows, ways in zip(of.parts, known, new, list_found(of), strict=True):
+        made, left = advance_few_changes(part.feed, mine, rows, now, ways)
+        told.append(made)
+        after.append(left)
+    spans = None
+    if not feed.snapshots and are_few(sum(t.num_rows for t in told), size):
+        spans = join_few(of, told, after)
+    before: list[Spans] = []
+    if spans is None:
+        came = []
+        for number, (part, mine, made) in enumerate(zip(of.parts, known, told, strict=True)):
+            standing = list_standing(part.feed, None if mine is None else whole_table(mine))
+            before.append(number_columns(number, standing_spans(standing)))
+            paired = pair_changes(repeat_held(standing), repeat_held(made))
+            came.append(number_columns(number, paired))
+        spans = join_all(of.joined, came)
     standing_of = Standing((), distinct=of.joined.distinct)
     table, at, deltas = tell_changes(standing_of, feed.variables, spans)
     rows = show_events(feed, table.append_column(TIME, pa.array(at).cast(INSTANT)), deltas)
@@ -97,7 +113,8 @@ def _join(
         holds = join_all(of.joined, before)
         whole = holds.rows.append_column(MULTIPLICITY, pa.array(holds.weights))
         rows = _make_snapshots(feed, _add_up(whole, distinct=of.joined.distinct), rows)
-    return rows, pack(left)
+    left_of = KeptParts(after)
+    return rows, left_of if left_of.num_rows else None
 
 
 def _add_up(rows: pa.Table, *, distinct: bool) -> pa.Table:
@@ -111,68 +128,6 @@ def _add_up(rows: pa.Table, *, distinct: bool) -> pa.Table:
     return made.append_column(MULTIPLICITY, pa.array(often))
 
 
-def _standing(feed: ChangeFeed, held: "pa.Table | None") -> pa.Table:
-    """What holds before the changes, with how often."""
-    names = [*_list_told(feed), MULTIPLICITY]
-    if held is None:
-        fields = [feed.schema.field(n) for n in _list_told(feed)]
-        return pa.schema([*fields, pa.field(MULTIPLICITY, pa.int64())]).empty_table()
-    if feed.groups is not None and feed.ending is not None:
-        found = hold_groups(feed.groups, feed.ending, held)
-        return found.append_column(MULTIPLICITY, pa.array(np.ones(found.num_rows, dtype=np.int64)))
-    if feed.ending is not None:
-        return count_standing(feed.ending, feed.variables, held).select(names)
-    if feed.sliding is not None and feed.groups is not None:
-        found = groups_around(feed.sliding, feed.groups, held)
-        return found.append_column(MULTIPLICITY, pa.array(np.ones(found.num_rows, dtype=np.int64)))
-    if feed.sliding is not None:
-        held = standing_groups(feed.sliding, held)
-    if feed.first is not None and feed.first.first is not None:
-        slides = feed.ends
-        held = list_first(feed.first, held) if slides else tell_first(feed.first.first, held)
-        if feed.groups is not None:
-            found = group_held(feed.groups, held)
-            ones = np.ones(found.num_rows, dtype=np.int64)
-            return found.append_column(MULTIPLICITY, pa.array(ones))
-        if feed.first.distinct:
-            return _count_distinct(held.select(feed.variables))
-    rows = held.select(feed.variables)
-    if MULTIPLICITY in feed.variables:  # groups that say how often their rows are answers
-        return rows.select(names)
-    if (feed.latest or feed.first is not None) and MULTIPLICITY in held.column_names:
-        return held.select(names)
-    replaced = feed.latest or feed.first is not None or feed.group is not None
-    if replaced or feed.sliding is not None:
-        return rows.append_column(MULTIPLICITY, pa.array(np.ones(rows.num_rows, dtype=np.int64)))
-    codes, count = code_rows(held, feed.variables)
-    often = np.zeros(count, dtype=np.int64)
-    np.subtract.at(often, codes, held.column(DELTA).to_numpy())
-    if feed.distinct:
-        often = np.minimum(often, 1)
-    first = np.zeros(count, dtype=np.int64)
-    first[codes[::-1]] = np.arange(held.num_rows)[::-1]
-    stands = np.flatnonzero(often)
-    return (
-        rows.take(pa.array(first[stands]))
-        .append_column(MULTIPLICITY, pa.array(often[stands]))
-        .select(names)
-    )
-
-
-def _list_told(feed: ChangeFeed) -> list[str]:
-    """What tells rows apart, but for how often they hold."""
-    return [name for name in feed.variables if name != MULTIPLICITY]
-
-
-def _count_distinct(rows: pa.Table) -> pa.Table:
-    """Each row once."""
-    codes, count = code_rows(rows, rows.column_names)
-    first = np.zeros(count, dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    made = rows.take(pa.array(first))
-    return made.append_column(MULTIPLICITY, pa.array(np.ones(count, dtype=np.int64)))
-
-
 def _make_snapshots(feed: ChangeFeed, standing: pa.Table, changes: pa.Table) -> pa.Table:
     """What holds after each time of some changes.
 
@@ -181,7 +136,7 @@ def _make_snapshots(feed: ChangeFeed, standing: pa.Table, changes: pa.Table) -> 
     """
     if not changes.num_rows:
         return feed.written.empty_table()
-    names = _list_told(feed)
+    names = list_told(feed)
     whole = pa.concat_tables([standing.select(names), changes.select(names)])
     codes, _ = code_rows(whole, names)
     moments, place = np.unique(changes.column(AT).cast(pa.int64()).to_numpy(), return_inverse=True)

@@ -7,11 +7,13 @@ import pyarrow.compute as pc
 
 from ontoweir.runtime.changes.change_feed import ChangeFeed, no_answers
 from ontoweir.runtime.changes.end_rows import count_held
-from ontoweir.runtime.changes.make_snapshots import advance_feed
 from ontoweir.runtime.changes.sliding_groups import count_leaving
 from ontoweir.runtime.groups.repeat_rows import repeat_rows
+from ontoweir.runtime.kept.kept_parts import KeptParts
+from ontoweir.runtime.kept.kept_table import KeptTable
 from ontoweir.runtime.results.render_results import AT, MULTIPLICITY
 from ontoweir.runtime.results.write_results import RowSink
+from ontoweir.runtime.told.make_snapshots import advance_feed
 
 
 class ChangeRows:
@@ -25,7 +27,7 @@ class ChangeRows:
 
     def __init__(self, sink: RowSink, feed: ChangeFeed, *, expand: bool) -> None:
         self._sink, self._feed, self._expand = sink, feed, expand
-        self._held: pa.Table | None = None
+        self._held: pa.Table | KeptTable | KeptParts | None = None
         self._waiting: pa.Table | None = None  # of a time of which more may come
         replaced = feed.group is not None or bool(feed.latest)
         plain = feed.ending is None and feed.sliding is None and not replaced

@@ -14,9 +14,6 @@ from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, U
 from ontoweir.runtime.spans.join_spans import join_spans
 from ontoweir.runtime.spans.spans import Spans
 
-HELD = "_part"
-"""The column of what is held that says of which part it is."""
-
 
 def split_rows(
     joined: Joined[SpjUnion], feeds: Sequence[PartFeed], answers: pa.Table
@@ -40,32 +37,6 @@ def split_rows(
             columns[field.name] = column
         made.append(pa.table(columns).cast(one.rows))
     return made
-
-
-def unpack(held: "pa.Table | None", size: int) -> "list[pa.Table | None]":
-    """What is held of each part."""
-    if held is None:
-        return [None] * size
-    made: list[pa.Table | None] = []
-    of = held.column(HELD).to_numpy()
-    for number in range(size):
-        mine = held.filter(pa.array(of == number))
-        names = [n for n in mine.column_names if n.startswith(f"{number} ")]
-        table = mine.select(names).rename_columns([n.partition(" ")[2] for n in names])
-        made.append(table.combine_chunks() if mine.num_rows else None)
-    return made
-
-
-def pack(parts: "Sequence[pa.Table | None]") -> "pa.Table | None":
-    """What is held of all parts, as one table."""
-    tables = []
-    for number, one in enumerate(parts):
-        if one is None or not one.num_rows:
-            continue
-        named = one.rename_columns([f"{number} {n}" for n in one.column_names])
-        which = pa.array(np.full(one.num_rows, number, dtype=np.int64))
-        tables.append(named.append_column(HELD, which))
-    return pa.concat_tables(tables, promote_options="default") if tables else None
 
 
 def number_columns(number: int, spans: Spans) -> Spans:
