@@ -8,8 +8,8 @@ knows Spark.
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-import numpy as np
 import pyarrow as pa
 
 from ontoweir.checker.sizes.bound_open_steps import count_open_rows
@@ -23,9 +23,10 @@ from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.groups.value_closing import ValueClosing
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.kernel.kernel import KernelState
-from ontoweir.runtime.live.arrivals.ingest import LATE, describe_rows, ingest
+from ontoweir.runtime.live.arrivals.ingest import LATE, describe_rows, ingest_once
 from ontoweir.runtime.live.check_bounds import check_bounds
 from ontoweir.runtime.live.model.adapt_closing import adapt_closing
+from ontoweir.runtime.live.model.cut_chunk import cut_chunk
 from ontoweir.runtime.live.model.divided_state import DividedState, PartState
 from ontoweir.runtime.live.model.live_job import (
     PARTITION_OF,
@@ -38,7 +39,7 @@ from ontoweir.runtime.live.model.live_job import (
     RunningQuery,
     partitions_of,
 )
-from ontoweir.runtime.live.model.row_places import leave_unused
+from ontoweir.runtime.live.model.step_memory import StepMemory
 from ontoweir.runtime.live.parts.advance_parts import advance_parts
 from ontoweir.runtime.pool.string_pool import no_texts
 from ontoweir.runtime.results.group_state import GroupState
@@ -86,6 +87,7 @@ def advance_live(
     now: float,
     known: KnownSources = _NOTHING,
     more: Collection[Reject] = (),
+    memory: StepMemory | None = None,
 ) -> LiveOutcome:
     """Take in a micro-batch.
 
@@ -96,11 +98,13 @@ def advance_live(
         now: the time of day (seconds since 1970), for partitions that idle.
         known: what is known of the sources now.
         more: what else is rejected.
+        memory: of other lanes that take in the same rows in this step.
 
     Raises:
         RunError: a synopsis exceeds its bound, or too many rows wait for a marker.
     """
-    buffered, rejects = _take_in(job, state, arrived, now, known)
+    memory = StepMemory() if memory is None else memory
+    buffered, rejects = _take_in(job, state, arrived, (now, known), memory)
     rejects += more
     tuples = sum(buffered.arrived.values()) - sum(state.arrived.values())
     late = sum(reject.reason == LATE for reject in rejects)
@@ -116,8 +120,8 @@ def advance_live(
         check_waiting(job, after)
         none = tuple(q.schema.empty_table() for q in job.queries)
         return LiveOutcome(after, none, tuple(rejects))
-    chunk, left = _cut(job.histories, buffered.buffered_rows, limit)
-    admitted = admit_chunk(job.histories, job.checks, chunk, (None, None), strict=False)
+    chunk, left = cut_chunk(job.histories, buffered.buffered_rows, limit, memory)
+    admitted = _admit(job, chunk, memory)
     for history in job.histories:
         rejects += _rejected(history, chunk.slices[history.stream.name], admitted)
     states, answers, broken = _advance_queries(job, state, admitted, chunk)
@@ -225,10 +229,12 @@ def _take_in(
     job: LiveJob,
     state: LiveState,
     arrived: Mapping[str, pa.Table],
-    now: float,
-    known: KnownSources,
+    seen: tuple[float, KnownSources],
+    memory: StepMemory,
 ) -> tuple[LiveState, list[Reject]]:
-    """The state with the rows buffered that can take part; and those that cannot."""
+    """The state with the rows buffered that can take part; and those that cannot. `seen`: what is
+    known of the sources, at a time."""
+    now, known = seen
     rejects: list[Reject] = []
     buffered, counts = dict(state.buffered_rows), dict(state.arrived)
     times, last_arrival = dict(state.max_event_time), dict(state.last_arrival)
@@ -243,7 +249,7 @@ def _take_in(
         if rows is None or rows.num_rows == 0:
             continue
         counts[name] = counts.get(name, 0) + rows.num_rows
-        taken = ingest(history, rows, state, known.peers.get(name, ()))
+        taken = ingest_once(history, rows, state, known.peers.get(name, ()), memory)
         rejects += taken.rejects
         for partition in taken.offsets or (name,):
             last_arrival[partition] = now
@@ -259,10 +265,8 @@ def _take_in(
         if taken.files is not None:
             files[name] = taken.files
         if taken.rows.num_rows:
-            old = buffered.get(name)
-            both = [taken.rows] if old is None else [old, taken.rows]
-            whole_rows = pa.concat_tables(both, promote_options="permissive")
-            buffered[name] = whole_rows.unify_dictionaries()
+            held = (memory.same(name, buffered.get(name)), taken.rows)
+            buffered[name] = memory.once("join", held, None, partial(_join, *held))
     after = replace(
         state,
         batch=state.batch + 1,
@@ -276,6 +280,23 @@ def _take_in(
         watches=watches,
     )
     return after, rejects
+
+
+def _join(old: "pa.Table | None", rows: pa.Table) -> pa.Table:
+    """Rows that wait, and those that have come."""
+    both = [rows] if old is None else [old, rows]
+    return pa.concat_tables(both, promote_options="permissive").unify_dictionaries()
+
+
+def _admit(job: LiveJob, chunk: Chunk, memory: StepMemory) -> Mapping[str, Admitted]:
+    """What is admitted of each stream, and made of its columns, once for all lanes."""
+    admitted: dict[str, Admitted] = {}
+    for history in job.histories:
+        name = history.stream.name
+        checks = tuple(map(id, job.checks.get(name, ())))
+        make = partial(admit_chunk, [history], job.checks, chunk, (None, None), strict=False)
+        admitted |= memory.once("admit", (chunk.slices[name],), checks, make)
+    return admitted
 
 
 def check_waiting(job: LiveJob, state: LiveState) -> None:
@@ -347,37 +368,6 @@ def _watermark(job: LiveJob, state: LiveState, now: float) -> int | None:
     if active:
         return min(active) - 1
     return max(last) - 1 if last else None
-
-
-def _cut(
-    histories: Sequence[History], buffered_rows: Mapping[str, pa.Table], limit: int
-) -> tuple[Chunk, dict[str, pa.Table]]:
-    """The rows of finished timestamps, in order of time, and what is left."""
-    slices: dict[str, Slice] = {}
-    left: dict[str, pa.Table] = {}
-    for history in histories:
-        name, time = history.stream.name, history.stream.timestamp
-        rows = buffered_rows.get(name)
-        if rows is None:
-            table = pa.table({n: pa.array([], pa.null()) for n in history.columns})
-            slices[name] = Slice(np.zeros(0, np.int64), np.zeros(0, np.bool_), table)
-            continue
-        times = rows.column(time).to_numpy()
-        ready = times <= limit
-        count = int(ready.sum())
-        if count == len(times):
-            table = rows
-        else:  # what is left is copied, as it may stay for long, and the whole batch with it
-            left[name] = leave_unused(rows.filter(pa.array(~ready)))
-            first = bool(ready[:count].all())
-            table = rows.slice(0, count) if first else rows.filter(pa.array(ready))
-            times = times[ready]
-        if not bool((times[1:] >= times[:-1]).all()):
-            order = np.argsort(times, kind="stable")
-            table, times = table.take(pa.array(order)), times[order]
-        slices[name] = Slice(times, np.ones(len(times), dtype=np.bool_), table)
-    cursors = {h.stream.name: Cursor() for h in histories}
-    return Chunk(slices, cursors, cursors, limit, False), left
 
 
 def _add(totals: Mapping[str, int], **more: int) -> dict[str, int]:

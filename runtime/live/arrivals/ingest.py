@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.live.model.live_job import FileGroup, LiveState, Reject
+from ontoweir.runtime.live.model.live_job import FileGroup, LiveState, Reject, partitions_of
 from ontoweir.runtime.live.model.row_places import (
     FILE,
     OFFSET,
@@ -22,6 +22,7 @@ from ontoweir.runtime.live.model.row_places import (
     encode_places,
     show_places,
 )
+from ontoweir.runtime.live.model.step_memory import StepMemory
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import BAD
@@ -106,6 +107,26 @@ def ingest(
         marks.add(RAW)  # else it shows what a row held that is rejected later
     rows = rows.select([n for n in rows.column_names if n not in marks])
     return Taken(rows, tuple(rejects), max_event_time, offsets, files, late, behind)
+
+
+def ingest_once(
+    history: History,
+    rows: pa.Table,
+    state: LiveState,
+    peers: Collection[str],
+    memory: StepMemory,
+) -> Taken:
+    """`ingest`, once for all lanes of a step (`memory`) that are equally far with the stream."""
+    name = history.stream.name
+    facts = (
+        state.finished_us,
+        state.lateness_of(history.stream),
+        state.files.get(name),
+        {p: state.offsets[p] for p in partitions_of(name, state.offsets)},
+        {p: state.max_event_time[p] for p in partitions_of(name, state.max_event_time)},
+        frozenset(peers),
+    )
+    return memory.once("ingest", (rows,), facts, lambda: ingest(history, rows, state, peers))
 
 
 def _measure_behind(rows: pa.Table, stream: Stream, state: LiveState) -> int:

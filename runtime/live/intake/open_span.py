@@ -69,8 +69,17 @@ class OpenSpan:
         self, low: int | None, high: int | None, handed: Handed | None = None
     ) -> dict[str, dict[str, pa.Table]]:
         """The rows of a step, by sign_history and stream: all messages are in the first one.
-        `handed`: what Spark hands over in this micro-batch."""
-        found = {key: held.read(low, high) for key, held in self.opened.items()}
+        `handed`: what Spark hands over in this micro-batch. Who reads the same columns has the same
+        tables: queries that need other ones of them differ where a file lacks some, and is bad for
+        who needs most."""
+        found: dict[str, dict[str, pa.Table]] = {}
+        read: dict[tuple[str, tuple[str, ...]], list[tuple[str, OpenBatch]]] = {}
+        for key, held in sorted(self.opened.items(), key=lambda e: len(e[1].histories[0].spare)):
+            (history,) = held.histories
+            others = read.setdefault((history.stream.name, tuple(history.columns)), [])
+            same = next((k for k, o in others if _has_all(o, history)), None)
+            found[key] = held.read(low, high) if same is None else found[same]
+            others.append((key, held))
         if self.topics is not None and low is None:
             found |= self.topics.read(handed)
         return {**{key: {} for key in self.keys}, **found}
@@ -334,6 +343,14 @@ def open_span(
     cuts = tuple(cut_times(portions, *step))
     topics = TopicSpan(messages, since.offsets, to.offsets, context.spark) if messages else None
     return OpenSpan(since.batch, to, opened, cuts, context.passed, topics)
+
+
+def _has_all(opened: OpenBatch, history: History) -> bool:
+    """Whether files that are read are so, too, by who needs no more of their columns: none was
+    found not to be readable."""
+    (other,) = opened.histories
+    whole = not any(opened.bad.values())
+    return whole and other.stream == history.stream and other.spare <= history.spare
 
 
 def _is_there(file: ArrivedFile) -> bool:

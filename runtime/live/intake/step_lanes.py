@@ -15,6 +15,7 @@ from ontoweir.runtime.live.arrivals.read_arrivals import BadFile
 from ontoweir.runtime.live.intake.model import Lane, Member, Reach, Span
 from ontoweir.runtime.live.model.live_errors import bad_file
 from ontoweir.runtime.live.model.live_job import KnownSources, LiveOutcome, Reject
+from ontoweir.runtime.live.model.step_memory import StepMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +47,10 @@ def step_lanes(
     lanes: Sequence[Lane], arrived: Arrived, look: Callable[[Lane], KnownSources]
 ) -> Stepped:
     """Advance lanes by what has arrived; `look`: what is known of a lane's sources. Tables of their
-    states that are equal then are one in memory."""
-    stepped = Stepped()
+    states that are equal then are one in memory. What several lanes read is admitted once."""
+    stepped, memory = Stepped(), StepMemory()
     for lane in lanes:
-        _step(lane, arrived, look, stepped)
+        _step(lane, arrived, lambda lane: _advance(lane, arrived, look, memory), stepped)
     stepped.lanes = _share(stepped.lanes)
     return stepped
 
@@ -87,14 +88,14 @@ def _list_states(lanes: Sequence[Lane]) -> list[tuple[Member, ExecutionState]]:
 
 
 def _step(
-    lane: Lane, arrived: Arrived, look: Callable[[Lane], KnownSources], stepped: Stepped
+    lane: Lane, arrived: Arrived, advance: Callable[[Lane], LiveOutcome], stepped: Stepped
 ) -> None:
     try:
-        outcome = _advance(lane, arrived, look)
+        outcome = advance(lane)
     except Exception as error:
         if len(lane.members) > 1:  # who was it?
             for member in lane.members:
-                _step(lane.alone(member), arrived, look, stepped)
+                _step(lane.alone(member), arrived, advance, stepped)
             return
         stepped.failed.append((lane, explain_failure(error)))
         return
@@ -112,7 +113,9 @@ def _step(
         stepped.rejects.append((members, outcome.rejects))
 
 
-def _advance(lane: Lane, arrived: Arrived, look: Callable[[Lane], KnownSources]) -> LiveOutcome:
+def _advance(
+    lane: Lane, arrived: Arrived, look: Callable[[Lane], KnownSources], memory: StepMemory
+) -> LiveOutcome:
     rows: dict[str, pa.Table] = {}
     rejects: list[Reject] = []
     for history in lane.histories:
@@ -123,7 +126,8 @@ def _advance(lane: Lane, arrived: Arrived, look: Callable[[Lane], KnownSources])
             if history.stream.on_bad_file == "stop" or "://" in bad.file:
                 raise bad_file(history, bad.file, bad.error, committed=True)
             rejects.append(Reject(name, None, REASON, str(bad.error), bad.file))
-    return advance_live(lane.job, lane.state, rows, time.time(), look(lane), rejects)
+    given = (rows, time.time(), look(lane), rejects)
+    return advance_live(lane.job, lane.state, *given, memory=memory)
 
 
 def explain_failure(error: Exception) -> OntoweirError:

@@ -5,7 +5,7 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,8 +101,7 @@ def serve_registry(
         on_event: is called with what starts, stops and fails.
 
     Returns:
-        the summary of the interface contract, of this session and all entries together; and by
-        entry, under `queries`, its status.
+        the contract's summary, of all entries of this session; under `queries`, their status.
 
     Raises:
         UsageError: another process serves this registry; or the session is one of Spark Connect.
@@ -126,7 +125,7 @@ def serve_registry(
     session = spark
     settled: frozenset[str] = frozenset()
     try:
-        while stop is None or not stop.is_set():
+        while not _is_set(stop):
             if settled != server.running.keys():  # a while after they have begun
                 _leave_to_themselves()
                 settled = frozenset(server.running)
@@ -137,11 +136,12 @@ def serve_registry(
                     server.stop(running, forget=entry is not None)
                     on_event(f"{name}: stopped, it is {'dropped' if entry is None else 'replaced'}")
                     server.ended.append(server.running.pop(name))
-            for name, entry in wanted.items():
-                if name not in server.running:
-                    session = session or open_session(options, None)
-                    begin(stop)
-                    _start(server, workspaces, registry, entry, session, options, on_event)
+            for entry in _list_new(wanted, server, stop):
+                session = session or open_session(options, None)
+                begin(stop)
+                _start(server, workspaces, registry, entry, session, options, on_event)
+            if _is_set(stop):
+                break
             server.go_on()
             over = [_follow(r, server, on_event) for r in list(server.running.values())]
             if options.once and all(over):
@@ -280,6 +280,19 @@ def _follow(running: RunningEntry, server: _Server, on_event: Callable[[str], No
     if running.error is not None:
         on_event(f"{running.entry.name}: failed: {running.error}")
     return True
+
+
+def _list_new(
+    wanted: Mapping[str, Entry], server: _Server, stop: threading.Event | None
+) -> Iterator[Entry]:
+    """The entries to start, until the end is asked for: of many, the rest would take minutes."""
+    for name, entry in wanted.items():
+        if name not in server.running and not _is_set(stop):
+            yield entry
+
+
+def _is_set(stop: threading.Event | None) -> bool:
+    return stop is not None and stop.is_set()
 
 
 def _wait(stop: threading.Event | None, seconds: float) -> None:
