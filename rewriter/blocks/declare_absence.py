@@ -1,13 +1,15 @@
 """When it is final that rows are beside an answer, or are not; and the stream of such answers."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations, starmap
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import (
     ANSWERS,
     Catalog,
     FloatType,
+    Reference,
     Stream,
 )
 from ontoweir.rewriter.algebra.bound_differences import bound_differences
@@ -25,10 +27,12 @@ from ontoweir.rewriter.model.spj import (
     Compare,
     Deadline,
     LiteralOutput,
+    NullOutput,
     SpjQuery,
     SpjUnion,
     output_attributes,
 )
+from ontoweir.rewriter.nulls.exclude_nulls import exclude_nulls
 
 AT = "at"
 """The timestamp of the stream of answers."""
@@ -105,8 +109,32 @@ def declare_absence(
     plain, latest = shown is not None, len(needed) == 1
     block, behind = _declare(found, absence, left, wide, plain=plain, latest=latest)
     # what is a view of the query's is no relation for those that read its answers
-    references = tuple(r for r in block.stream.references if r.relation in known)
+    every_one = (*block.stream.references, *_refer_beside(block, parts, keys, times, catalog))
+    references = tuple(dict.fromkeys(r for r in every_one if r.relation in known))
     return replace(block, stream=replace(block.stream, references=references)), behind
+
+
+def _refer_beside(
+    block: Block,
+    parts: Sequence[AbsencePart],
+    keys: Sequence[str],
+    times: Sequence[str],
+    catalog: Catalog,
+) -> Iterator[Reference]:
+    """What follows for columns of answers from what is there beside them: that static relations
+    have their values."""
+    shown = [c.name for c in block.stream.columns]
+    outputs = [dict(query.outputs) for query in block.union.disjuncts]
+    plain = [k for k in keys if k not in times and all(k in o for o in outputs)]
+    for part in parts:
+        if not part.present or not part.hits.disjuncts:
+            continue
+        inner = extend_catalog(catalog, part.hits)
+        own = [_stamps(query, times[:1], inner)[times[0]] for query in part.hits.disjuncts]
+        told = declare_columns(part.hits, plain, own, inner).references
+        for name in shown:
+            same = [k for k in plain if all(o.get(name) == o[k] for o in outputs)]
+            yield from (replace(r, columns=(name,)) for r in told if r.columns[0] in same)
 
 
 def _stamps(query: SpjQuery, times: Sequence[str], catalog: Catalog) -> dict[str, Attribute]:
@@ -286,6 +314,7 @@ def _declare(
         if wait is None and absence.parts
         else _limit(found, made if single else None, catalog),
         made.columns,
+        keys=() if wait is None else tuple(_keep_keys(found, shown, catalog)),
         references=made.references,
         source=base.source,
         lags=lags,
@@ -293,6 +322,29 @@ def _declare(
     )
     known = None if wait is None else (times[0], wait)
     return Block(stream, found, known, absence), behind
+
+
+def _keep_keys(
+    found: SpjUnion, shown: Sequence[str], catalog: Catalog
+) -> Iterator[tuple[str, ...]]:
+    """The keys of a stream of which each answer is one row, so long after it."""
+    queries = found.disjuncts
+    tables = {o.table for q in queries for o in q.occurrences}
+    alone = len(tables) == 1 and all(len(q.occurrences) == 1 for q in queries)
+    if not alone or not all(starmap(exclude_nulls, combinations(queries, 2))):
+        return
+    stream = catalog.streams[tables.pop()]
+    names: dict[str, str] = {}
+    for name in shown:
+        outputs = (dict(q.outputs)[name] for q in queries)
+        some = [o for o in outputs if not isinstance(o, NullOutput)]
+        read = {o.value.column if isinstance(o, LiteralOutput) else None for o in some}
+        if len(read) == 1 and (column := read.pop()) is not None:
+            names.setdefault(column, name)
+    for key in stream.keys:
+        others = [c for c in key if c != stream.timestamp]
+        if len(others) < len(key) and names.keys() >= {*others}:
+            yield (*(names[c] for c in others), AT)
 
 
 def _limit(found: SpjUnion, single: Stream | None, catalog: Catalog) -> int | None:

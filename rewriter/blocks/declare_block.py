@@ -12,7 +12,8 @@ from ontoweir.mappings.model.never_null import never_null
 from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments, TimeBucket
 from ontoweir.rewriter.blocks.declare_groups import GroupColumns, declare_groups, limit_groups
 from ontoweir.rewriter.buckets.find_closing import Closing, bucket_of, find_closing
-from ontoweir.rewriter.model.spj import IsNull, LiteralOutput, NotNull, SpjQuery, SpjUnion
+from ontoweir.rewriter.model.spj import LiteralOutput, NotNull, SpjUnion
+from ontoweir.rewriter.nulls.exclude_nulls import exclude_nulls
 
 AT = "at"
 """The timestamp of a stream of answers."""
@@ -87,7 +88,7 @@ def _find_row_key(union: SpjUnion, rest: Sequence[str], catalog: Catalog) -> tup
     tables = {o.table for q in queries for o in q.occurrences}
     alone = all(len(q.occurrences) == 1 for q in queries)
     stream = catalog.table(tables.pop()) if len(tables) == 1 and alone else None
-    if not isinstance(stream, Stream) or not all(starmap(_exclude, combinations(queries, 2))):
+    if not isinstance(stream, Stream) or not all(starmap(exclude_nulls, combinations(queries, 2))):
         return None
     of: dict[str, str] = {}
     for name in rest:
@@ -118,15 +119,6 @@ def _is_there(name: str, union: SpjUnion, catalog: Catalog) -> bool:
         if not computed and said not in known and output.value.column not in never_null(table):
             return False
     return True
-
-
-def _exclude(one: SpjQuery, other: SpjQuery) -> bool:
-    """Whether no row is in both, of queries over one occurrence: a column is NULL in one alone."""
-    return any(
-        {c.attribute.column for c in a.conditions if isinstance(c, IsNull)}
-        & {c.attribute.column for c in b.conditions if isinstance(c, NotNull)}
-        for a, b in ((one, other), (other, one))
-    )
 
 
 def _list_lags(

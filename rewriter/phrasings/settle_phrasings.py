@@ -19,6 +19,7 @@ from ontoweir.rewriter.latest.lead_latest import lead_latest
 from ontoweir.rewriter.latest.limit_rows import limit_rows
 from ontoweir.rewriter.latest.name_later import name_later
 from ontoweir.rewriter.ordered.compute_groups import compute_groups
+from ontoweir.rewriter.ordered.nest_filters import nest_filters
 from ontoweir.rewriter.ordered.nest_having import nest_having
 from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.ordered.number_values import number_values
@@ -96,6 +97,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     compare_presence(tree)
     tree = nest_static(split_groupings(tree, catalog), catalog)
+    nest_filters(tree, catalog)
     tree = lead_latest(name_greatest(tree, catalog), catalog)
     narrow_stars(tree, catalog)
     spell_nulls(tree, catalog)

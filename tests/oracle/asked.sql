@@ -271,3 +271,5 @@ SELECT sensor FROM reading WHERE CAST(ts AS TIME) > 5
 SELECT sensor, CAST(ts AS TIME) AS t FROM reading
 SELECT date_trunc('hour', ts) + INTERVAL '1' HOUR AS e, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1
 SELECT sensor, date_trunc('day', ts) - INTERVAL '90' MINUTE AS e, MAX(level) AS m FROM reading WHERE EARLY GROUP BY sensor, e
+SELECT sensor, level - LAG(level) OVER (PARTITION BY sensor ORDER BY ts) AS d FROM reading WHERE EARLY AND sensor IN (SELECT id FROM sensor WHERE city = 'Kiel')
+SELECT sensor, AVG(amount) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) AS d FROM reading AS r WHERE EARLY AND EXISTS (SELECT 1 FROM sensor AS s WHERE s.id = r.sensor AND s.high > 3)

@@ -367,6 +367,22 @@ def make_spans(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], li
     return f"SELECT {listed} FROM s WHERE {there}{where}", names, names[-len(chosen) :]
 
 
+def make_filtered(random: Random, key: tuple[str, ...]) -> tuple[str, list[str], list[str]]:
+    """As make_asof: of rows that a subquery chooses first."""
+    text, names, nulls = random.choice([make_lag, make_counted])(random, key)
+    alias = "z" if " FROM s AS z" in text else "s"
+    column = random.choice(["h", "a", "g"])
+    some = random.choice(["", f" WHERE r.a {random.choice(['>', '<='])} 0"])
+    inside = f"{alias}.{column} IN (SELECT r.{column} FROM r{some})"
+    if random.random() < 0.5:
+        held = f"r.{column} = {alias}.{column}{some.replace(' WHERE', ' AND')}"
+        inside = f"{random.choice(['', 'NOT '])}EXISTS (SELECT 1 FROM r WHERE {held})"
+    before, rows, after = text.partition(
+        " FROM s AS z WHERE " if alias == "z" else " FROM s WHERE "
+    )
+    return f"{before}{rows}{inside} AND {after}", names, nulls
+
+
 def _open_domains(catalog: Catalog) -> Catalog:
     """Where columns may have any value."""
 
@@ -384,7 +400,8 @@ def check(seed: int, makers: Sequence[Maker] = MAKERS) -> None:
         catalog = _open_domains(catalog)
     make = random.choice(makers)
     text, names, nulls = make(random, key)
-    opened = text if " JOIN r " in text or "JOIN s" in text else open_keys(random, text, key)
+    plain = not any(part in text for part in (" JOIN r ", "JOIN s", "(SELECT 1", "(SELECT r."))
+    opened = open_keys(random, text, key) if plain else text
     query = Stacked(opened, ask_duck(text, key), tuple(names))
     text = query.ours
     data = make_rows(random, key)
@@ -452,6 +469,12 @@ def test_aggregates_of_the_rows_before_a_row(seed: int) -> None:
 @given(seed=SEEDS)
 def test_aggregates_of_a_span_by_keys_of_any_number(seed: int) -> None:
     check(seed, (make_spans,))
+
+
+@budget(0.15)
+@given(seed=SEEDS)
+def test_rows_that_a_subquery_chooses(seed: int) -> None:
+    check(seed, (make_filtered,))
 
 
 @budget(0.25)

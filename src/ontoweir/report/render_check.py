@@ -115,12 +115,10 @@ def _render_failures(verdict: Verdict, console: Console, *, verbose: bool) -> No
     """The reasons of disjuncts, each once; of many in one place, as where hundreds of tables are
     mapped alike, the first ones, unless `verbose`."""
     every = (d for one in (verdict, *list_blocks(verdict)) for d in one.disjuncts)
-    found = {
-        (diagnostic.code, diagnostic.message, diagnostic.source): diagnostic
-        for disjunct in every
-        if isinstance(disjunct, Failing)
-        for diagnostic in disjunct.because
-    }
+    found: dict[tuple[str, str, Source | None], Diagnostic] = {}
+    for disjunct in every:
+        for one in disjunct.because if isinstance(disjunct, Failing) else ():
+            found.setdefault((one.code, one.message, one.source), one)
     places: dict[tuple[str, Source | None], list[Diagnostic]] = {}
     for (code, _, source), diagnostic in found.items():
         places.setdefault((code, source), []).append(diagnostic)

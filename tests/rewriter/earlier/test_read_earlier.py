@@ -136,8 +136,6 @@ def test_a_moving_aggregate_of_matches_or_of_different_values_keeps_its_window(t
         ),
         (f"SELECT {AROUND} AS m, {LAG} AS w FROM reading", "beside it"),
         (f"SELECT *, {AROUND} AS m FROM reading", "* beside a moving aggregate"),
-        (f"SELECT {LAG} AS w FROM reading WHERE {INSIDE}", "beside a subquery in WHERE"),
-        (f"SELECT {MOVING} AS m FROM reading WHERE {INSIDE}", "beside a subquery in WHERE"),
         (
             (
                 "SELECT COUNT(*) OVER (ORDER BY ts, sensor RANGE BETWEEN UNBOUNDED PRECEDING AND "
@@ -160,6 +158,15 @@ def test_what_is_refused(text: str, message: str) -> None:
         read(text)
     assert message in str(caught.value)
     assert str(caught.value).startswith("q.sql:1: ")
+
+
+@pytest.mark.parametrize("call", [LAG, MOVING, BEFORE])
+def test_rows_are_chosen_first(call: str) -> None:
+    """By a subquery in WHERE as by one in FROM."""
+    rows = f"(SELECT * FROM reading WHERE {INSIDE}) AS reading"
+    assert read(f"SELECT {call} AS m FROM reading WHERE {INSIDE}") == read(
+        f"SELECT {call} AS m FROM {rows}"
+    )
 
 
 def test_using_names_no_column_of_a_subquery() -> None:
