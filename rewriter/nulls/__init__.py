@@ -1,5 +1,5 @@
 """Columns of SQL that may be NULL in what a query shows.
 
 Takes one SELECT as it is read; makes the queries in which each of some columns has a value, or is
-NULL. Doors: `split_nulls`, `list_nullable`.
+NULL. Doors: `split_nulls`, `list_nullable`, `exclude_nulls`.
 """

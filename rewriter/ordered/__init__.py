@@ -3,7 +3,7 @@ shares of the rows of a bucket of time; standard deviations of rows before a row
 computed of the rows of groups; several groupings of one SELECT.
 
 Takes a SELECT as it is written, makes aggregates and subqueries with groups of it, in place. Doors:
-`compute_groups`, `nest_having`,
+`compute_groups`, `nest_filters`, `nest_having`,
 `number_in_buckets`, `number_values`, `root_variances`,
 `split_groupings`.
 """

@@ -12,7 +12,7 @@ _CLAUSES = {"expressions", "from_", "joins", "where", "group", "having"}
 _ALIAS = "held"
 
 
-def nest_having(select: "exp.Select", catalog: Catalog) -> None:
+def nest_having(tree: "exp.Query", catalog: Catalog) -> None:
     """`SELECT k FROM (SELECT k, ARG_MAX(x, ts) AS v … GROUP BY k) WHERE v > 1` for `SELECT k …
     GROUP BY k HAVING ARG_MAX(x, ts) > 1`, and of ARG_MIN, in place. Beside other aggregates, or
     where HAVING says something of columns that SELECT does not show, or of subqueries, it stays, as
@@ -20,9 +20,16 @@ def nest_having(select: "exp.Select", catalog: Catalog) -> None:
     their HAVING is of final rows.
 
     Args:
-        select: a SELECT of a query, with names as they were written.
+        tree: a query, with names as they were written.
         catalog: the tables.
     """
+    from sqlglot import exp
+
+    for select in list(tree.find_all(exp.Select)):
+        _nest(select, catalog)
+
+
+def _nest(select: "exp.Select", catalog: Catalog) -> None:
     from sqlglot import exp
 
     having = select.args.get("having")

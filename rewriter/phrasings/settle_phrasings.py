@@ -107,8 +107,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     tree = compare_windows(join_difference(subtract_windows(tree, catalog), catalog), catalog)
     tree = last_in_window(join_replaced(compare_last(tree, catalog), catalog), catalog)
     tree = split_exists(subtract_rows(tree, catalog), catalog)
-    for select in list(tree.find_all(exp.Select)):
-        nest_having(select, catalog)
+    nest_having(tree, catalog)
     spread_windows(tree)
     chosen = (exp.ArgMax, exp.ArgMin, exp.First, exp.Last)
     if isinstance(tree, exp.Select) and tree.find(*chosen) is not None:
