@@ -4,7 +4,6 @@ at, in a subquery of their own."""
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
-from ontoweir.rewriter.earlier.read_frame import has_moment, is_of_rows
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import is_place, list_windows
@@ -31,7 +30,7 @@ def nest_filters(tree: "exp.Query", catalog: Catalog) -> None:
         if start is None or where is None or where.find(exp.Query) is None:
             continue
         windows = list_windows(select)
-        if not windows or not all(_looks_back(w, select, catalog) for w in windows):
+        if not windows or any(is_place(w) for w in windows):
             continue  # the latest rows are read with their conditions
         if not {k for k, v in select.args.items() if v} <= _PLAIN:
             continue
@@ -50,8 +49,3 @@ def nest_filters(tree: "exp.Query", catalog: Catalog) -> None:
         rows = exp.select("*").from_(table.copy()).where(*inside, copy=False)
         start.set("this", rows.subquery(table.alias_or_name))
         select.set("where", exp.Where(this=exp.and_(*left, copy=False)) if left else None)
-
-
-def _looks_back(window: "exp.Expr", select: "exp.Select", catalog: Catalog) -> bool:
-    """Whether it is read as a window of the rows before or after one, or of one time."""
-    return not is_place(window) or is_of_rows(window, select) or has_moment(window, select, catalog)
