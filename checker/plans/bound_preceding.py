@@ -77,10 +77,12 @@ def _bound_rate(base: Stream, steps: int) -> KeptVersions:
 
 
 def _is_less(found: KeptVersions, other: KeptVersions) -> bool:
-    """Whether it is the lesser bound, as far as is known."""
-    if found.bound is None or other.bound is None or found.bound.rows is None:
+    """Whether it is the lesser bound, as far as is known: where neither is a number, that by keys."""
+    if found.bound is None or other.bound is None:
         return False
-    return other.bound.rows is None or found.bound.rows <= other.bound.rows
+    if other.bound.rows is None:
+        return True
+    return found.bound.rows is not None and found.bound.rows <= other.bound.rows
 
 
 def _add(young: Bound | None, last: KeptVersions) -> KeptVersions:
