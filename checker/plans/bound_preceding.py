@@ -77,7 +77,7 @@ def _bound_rate(base: Stream, steps: int) -> KeptVersions:
 
 
 def _is_less(found: KeptVersions, other: KeptVersions) -> bool:
-    """Whether it is the lesser bound, as far as is known: where neither is a number, that by keys."""
+    """Whether it is the lesser bound, as far as is known: of two that are no numbers, this."""
     if found.bound is None or other.bound is None:
         return False
     if other.bound.rows is None:
