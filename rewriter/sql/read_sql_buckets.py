@@ -16,9 +16,10 @@ from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.buckets.make_column import ENDS, is_growing, make_column
+from ontoweir.rewriter.calendar.compare_buckets import compare_buckets
+from ontoweir.rewriter.calendar.list_equal import list_equal
 from ontoweir.rewriter.groups.find_closed_groups import list_closing
 from ontoweir.rewriter.windows.group_rising import group_rising
-from ontoweir.rewriter.windows.join_buckets import join_buckets, list_equal
 from ontoweir.rewriter.windows.read_sql_grid import (
     is_grid,
     name_value_grid,
@@ -47,8 +48,8 @@ def read_sql_buckets(
     from sqlglot import exp
 
     if not isinstance(tree, exp.Select):
-        return _join_parts(tree), catalog, ()
-    tree = join_buckets(group_rising(tree, catalog))
+        return _compare_parts(tree, catalog), catalog, ()
+    tree = compare_buckets(group_rising(tree, catalog), catalog)
     found = [n for place in _places(tree) for n in place.walk() if _is_bucket(n)]
     if not found:
         return tree, catalog, ()
@@ -142,16 +143,16 @@ def _places(tree: "exp.Select") -> "list[exp.Expr]":
     return [*tree.expressions, *more, *(side for both in list_equal(tree) for side in both)]
 
 
-def _join_parts(tree: "exp.Query") -> "exp.Query":
-    """The parts of a UNION, each with what follows from its equations of buckets."""
+def _compare_parts(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
+    """The parts of a UNION, each with what its comparisons of buckets say of timestamps."""
     from sqlglot import exp
 
     if isinstance(tree, exp.Select):
-        return join_buckets(tree)
+        return compare_buckets(tree, catalog)
     made = tree.copy()
     for side in ("this", "expression"):
         if isinstance(part := made.args.get(side), exp.Query):
-            made.set(side, _join_parts(part))
+            made.set(side, _compare_parts(part, catalog))
     return made
 
 

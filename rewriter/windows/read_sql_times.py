@@ -10,6 +10,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.buckets.make_column import make_column
+from ontoweir.rewriter.windows.read_sql_grid import is_grid
 from ontoweir.rewriter.windows.read_sql_time import read_sql_time
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ def read_sql_times(
     catalog with these columns; and the columns, with their streams.
 
     So are those that are compared with a column of times that is no timestamp of a stream, such as
-    when a price is valid. Comparisons of timestamps, and COUNT of one, which is never NULL, stay as
-    they are.
+    when a price is valid, or with buckets of time. Comparisons of timestamps, and COUNT of one,
+    which is never NULL, stay as they are.
     """
     from sqlglot import exp
 
@@ -102,8 +103,8 @@ def _places(select: "exp.Select") -> "list[exp.Expr]":
     return places
 
 
-def _comparisons(select: "exp.Select") -> "Iterator[list[exp.Column]]":
-    """The sides of comparisons of columns in WHERE and ON."""
+def _comparisons(select: "exp.Select") -> "Iterator[list[exp.Expr]]":
+    """The sides of comparisons of columns, and of these with buckets of time, in WHERE and ON."""
     from sqlglot import exp
 
     where = select.args.get("where")
@@ -116,12 +117,25 @@ def _comparisons(select: "exp.Select") -> "Iterator[list[exp.Column]]":
                 ("this", "low", "high") if isinstance(node, exp.Between) else ("this", "expression")
             )
             sides = [node.args[key].unnest() for key in keys]
-            if all(isinstance(side, exp.Column) and not side.is_star for side in sides):
+            if all(_may_be_time(side) or _is_bucket(side) for side in sides):
                 yield sides
 
 
-def _is_value(column: "exp.Column", scope: Scope) -> bool:
-    """Whether a column has times, and is no timestamp of a stream."""
+def _is_bucket(side: "exp.Expr") -> bool:
+    """Whether it is a call on a grid of time, or so much later or earlier."""
+    from sqlglot import exp
+
+    while isinstance(side, (exp.Add, exp.Sub)) and isinstance(side.expression, exp.Interval):
+        side = side.this.unnest()
+    return is_grid(side)
+
+
+def _is_value(column: "exp.Expr", scope: Scope) -> bool:
+    """Whether it has times, and is no timestamp of a stream."""
+    from sqlglot import exp
+
+    if not isinstance(column, exp.Column):
+        return _is_bucket(column)
     try:
         found = scope.resolve(column.table or None, column.name, line_of(column))
     except SqlRefusal:

@@ -1,0 +1,6 @@
+"""Days, hours and years in conditions: `CAST(ts AS DATE) = DATE '2026-03-02'`, and what follows of
+two rows whose buckets of time are compared.
+
+A comparison with a constant becomes one of the timestamp, which says when it is over; one of two
+rows says also how far apart they are. Doors: `compare_buckets`, `list_equal`.
+"""
