@@ -90,8 +90,35 @@ def wait_of_groups(forms: Iterable[NormalForm], step_us: int, catalog: Catalog) 
         catalog: with its views and buckets.
     """
     closed = [form for form in forms if form.query.closing is not None]
-    waits = (behind_bucket(f, catalog) + wait_for_matches(f) * step_us for f in closed)
+    waits = (behind_bucket(f, catalog) + _wait_after(f, catalog) * step_us for f in closed)
     return max(waits, default=0)
+
+
+def _wait_after(form: NormalForm, catalog: Catalog) -> int:
+    """For how many steps after the last tuple of a bucket a match in it may be completed: those
+    that are in the same bucket by an equation have come by then."""
+    closing = form.query.closing
+    assert closing is not None
+    streams = {m.alias: catalog.streams[m.stream] for m in form.members}
+
+    def bucket_of(attribute: Attribute) -> TimeBucket | None:
+        stream = streams.get(attribute.alias)
+        column = None if stream is None else stream.column(attribute.column)
+        return None if column is None else column.bucket
+
+    bucket = bucket_of(closing)
+    equal = {closing.alias}
+    if bucket is not None and bucket.sliding is None:
+        found = dict(form.classes[form.class_of[closing]].attributes)
+        same = [a for a, shift in found.items() if shift == found[closing]]
+        equal |= {a.alias for a in same if bucket_of(a) == bucket}
+    inside = [m.index for m in form.members if m.alias in equal]
+    steps = [0]
+    for other in range(len(form.members)):
+        lags = (form.wait_of_groups(near, other) for near in inside)
+        if other not in inside:
+            steps.append(min(lag for lag in lags if lag is not None))
+    return max(steps)
 
 
 def behind_bucket(form: NormalForm, catalog: Catalog) -> int:

@@ -1,5 +1,5 @@
-"""Groups by a bucket of time of parts that wait differently, of LEFT JOIN and UNION ALL: each
-group once, when nothing of any part can lie in its bucket any more, replayed and live, as DuckDB
+"""Groups by a bucket of time of parts that wait differently, of LEFT JOIN and UNION ALL, or that do
+not wait, of rows of one bucket: each group once, when nothing of any part can lie in its bucket any more, replayed and live, as DuckDB
 has it over every prefix; and never more rows than the bound."""
 
 from pathlib import Path
@@ -42,8 +42,18 @@ def make_query(random: Random) -> Stacked:
     group = random.choice(["h", "a"])
     bucket = f"time_bucket(INTERVAL '{width}' MICROSECOND, {{}}.ts)"
     counted = random.choice(["COUNT(*)", "SUM(v)"])  # else a part may add nothing, and not wait
-    shape = random.choice(["outer", "union", "exists"])
-    if shape == "exists":
+    shape = random.choice(["outer", "union", "exists", "equal"])
+    if shape == "equal":
+        high = 0  # all of a match is in one bucket
+        equal = f"{bucket.format('x')} = {bucket.format('y')}{''.join(ties)}"
+        near = random.choice(["", " AND x.ts <= y.ts", f" AND y.ts <= {_after('x.ts', 1)}"])
+        there = f"FROM {one} AS x JOIN {two} AS y ON {equal}{near}"
+        rows = f"SELECT {bucket.format('x')} AS c0, x.{group} AS c1, y.b AS v {there}"
+        counted = random.choice(["COUNT(*)", "SUM(v)", "MAX(v)", "COUNT(DISTINCT v)"])
+        head = f"{bucket.format(random.choice('xy'))} AS c0, x.{group} AS c1"
+        ours = f"SELECT {head}, {counted.replace('v)', 'y.b)')} AS c2 {there} "
+        ours += f"GROUP BY c0, x.{group}"
+    elif shape == "exists":
         there = f"EXISTS (SELECT 1 FROM {two} AS y WHERE {on})"
         more = f" AND x.{random.choice('abg')} IS NOT NULL" if random.random() < 0.3 else ""
         rows = f"SELECT {bucket.format('x')} AS c0, x.{group} AS c1, x.b AS v "
