@@ -20,6 +20,7 @@ from ontoweir.checker.witness.layout.copies import Spread
 from ontoweir.checker.witness.layout.derive_rows import without_derived
 from ontoweir.checker.witness.layout.plan_layouts import Layout, plan_layouts
 from ontoweir.checker.witness.outgrows_lags import outgrows_lags
+from ontoweir.checker.witness.outlasts_buckets import outlasts_buckets
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -109,8 +110,10 @@ def _has_room(
     statics: Statics,
 ) -> bool:
     """Whether three times as many copies fit, with static values that are great, and least; and
-    more than that, as what lags say to be near is no farther apart."""
+    more than that: what lags say to be near is no farther apart, and buckets of time are over."""
     size, choices = smaller.size, [statics]
+    if not outlasts_buckets(form, union, catalog, layout, spread, smaller):
+        return False
     if statics:
         least = construct_witness(form, catalog, layout, size, spread, least=True)
         if least is None:

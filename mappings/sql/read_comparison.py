@@ -207,6 +207,12 @@ def _compare_columns(
             return ((SourceNotNull(left), SourceNotNull(right)),) if rounded else ()
         return ((SourceCompare(left, rounded[0], right, rounded[1]),),)
     kinds = scope.type_of(left), scope.type_of(right)
+    if us and {type_family(kind) for kind in kinds} == {"date"}:
+        raise refuse_condition(
+            tree,
+            f"{show_sql(tree)}, of days that are INTERVALs apart,",
+            "compare where the days begin: date_trunc('day', ts), to which INTERVALs are added",
+        )
     if type_family(kinds[0]) != type_family(kinds[1]) or us:
         raise _wrong_types(tree, name_column_type(kinds[0]), name_column_type(kinds[1]))
     if number and type_family(kinds[0]) != "number":

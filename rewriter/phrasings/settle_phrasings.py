@@ -19,11 +19,13 @@ from ontoweir.rewriter.latest.lead_latest import lead_latest
 from ontoweir.rewriter.latest.limit_rows import limit_rows
 from ontoweir.rewriter.latest.name_later import name_later
 from ontoweir.rewriter.ordered.compute_groups import compute_groups
+from ontoweir.rewriter.ordered.group_sets import group_sets
 from ontoweir.rewriter.ordered.nest_filters import nest_filters
 from ontoweir.rewriter.ordered.nest_having import nest_having
 from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.ordered.number_values import number_values
 from ontoweir.rewriter.ordered.root_variances import root_variances
+from ontoweir.rewriter.ordered.show_days import show_days
 from ontoweir.rewriter.ordered.split_groupings import split_groupings
 from ontoweir.rewriter.phrasings.compare_extremes import compare_extremes
 from ontoweir.rewriter.phrasings.drop_order import drop_order
@@ -82,6 +84,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - functions over windows of groups are over a subquery of these;
     - GROUP BY CAST(ts AS DATE), or YEAR(ts), MONTH(ts), is by a bucket of time;
     - the first and the last value of a group, beside other aggregates, are MIN and MAX of numbers;
+    - UNION of buckets of time, and DISTINCT around subqueries that show them, are groups;
+    - groups of a day that a subquery shows are of its begin, which the subquery shows, too;
     - groups without aggregates are SELECT DISTINCT, or final as SELECT DISTINCT of a bucket is;
     - ORDER BY … LIMIT n are the rows with the first n numbers; of time alone it says nothing.
 
@@ -114,6 +118,8 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         tree = read_one_window(tree)
     spell_constants(tree, catalog)
     name_parts(tree)
+    tree = group_sets(tree, catalog)
+    show_days(tree, catalog)
     for select in tree.find_all(exp.Select):
         name_windows(select)
     root_variances(tree)

@@ -78,6 +78,7 @@ def draw_comparisons(random: Random) -> str:
             made.append(f"{_draw_side(random, one)} BETWEEN {low} AND {high}")
         else:
             times = [_draw_time(random) for _ in range(2)]
+            limit: tuple[str, ...]
             limit = f" {op} {times[0]}", f" BETWEEN {times[0]} AND {times[1]}", f" IN ({times[0]})"
             limit = (*limit, f" IN ({', '.join(times)})")
             made.append(_draw_side(random, one) + random.choice(limit))

@@ -14,6 +14,7 @@ from ontoweir.mappings.model.expression import (
     Value,
     fields_of,
 )
+from ontoweir.rewriter.model.spj import IsNull
 
 
 class NoRowError(Exception):
@@ -42,7 +43,8 @@ def stretch_steps(form: NormalForm, catalog: Catalog) -> int:
     """
     streams = {catalog.streams[m.stream].name: catalog.streams[m.stream] for m in form.members}
     clocked = False
-    for attribute in form.class_of:
+    absent = (c.attribute for c in form.query.conditions if isinstance(c, IsNull))
+    for attribute in (*form.class_of, *absent):
         of = next((m.stream for m in form.members if m.alias == attribute.alias), None)
         column = None if of is None else catalog.streams[of].column(attribute.column)
         if of is None or column is None or column.expression is None:
