@@ -63,13 +63,11 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - what is asked of the greatest time of each key is in the words that are read (name_greatest);
     - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are; NULL that is selected
       is computed of a column, and has a type; functions over windows are called as written;
-    - EXCEPT, NOT EXISTS, EXISTS and the latest of a key of rows in windows are groups of rows;
-    - EXCEPT and INTERSECT are NOT EXISTS and EXISTS;
+    - EXCEPT and INTERSECT are NOT EXISTS and EXISTS, which are groups of rows in windows;
     - EXISTS of static relations beside joins of streams is a condition of one row;
     - EXISTS in the ON of an inner join is in WHERE; inside of OR, or of an expression, it is one of
       parts that exclude each other;
-    - DISTINCT ON is the row whose number is 1, and of the greatest time of its key there is no
-      later one;
+    - DISTINCT ON is the row whose number is 1; of the greatest time of a key none is later;
     - the latest, and the first, row of a key or for another row, by LATERAL, joins with the
       greatest time, FIRST_VALUE, MIN_BY and comparisons with ALL, is QUALIFY, NOT EXISTS or ASOF
       JOIN;
@@ -80,12 +78,10 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - rows of windows that overlap, and are not grouped by them, are of a UNION ALL;
     - expressions of what is grouped by are of the group's value; GROUP BY ALL names what it is;
     - Spark's windows of time are buckets, and sessions are runs of rows of a key;
-    - functions over windows of the rows of a bucket of time are over groups of one row each;
-    - functions over windows of groups are over a subquery of these;
+    - functions over windows of rows of a bucket, and of groups, are over a subquery of groups;
     - GROUP BY CAST(ts AS DATE), or YEAR(ts), MONTH(ts), is by a bucket of time;
     - the first and the last value of a group, beside other aggregates, are MIN and MAX of numbers;
-    - UNION of buckets of time, and DISTINCT around subqueries that show them, are groups;
-    - groups of a day that a subquery shows are of its begin, which the subquery shows, too;
+    - UNION of buckets, DISTINCT around subqueries that show some, and days of these are groups;
     - groups without aggregates are SELECT DISTINCT, or final as SELECT DISTINCT of a bucket is;
     - ORDER BY … LIMIT n are the rows with the first n numbers; of time alone it says nothing.
 
