@@ -68,7 +68,7 @@ from ontoweir.rewriter.versions.meet_versions import meet_versions
 from ontoweir.rewriter.views.make_sets import SetMaker
 from ontoweir.rewriter.windows.level_windows import level_windows
 from ontoweir.rewriter.windows.name_lags import name_lags
-from ontoweir.rewriter.windows.read_sql_times import read_sql_times
+from ontoweir.rewriter.windows.read_sql_times import counts_times, read_sql_times
 from ontoweir.rewriter.windows.read_sql_windows import read_sql_windows
 from ontoweir.rewriter.windows.read_window_tables import read_window_tables
 
@@ -232,12 +232,12 @@ class _Reader:
         """A query without subqueries: one tree; or several, whose matches, or rows, are the query's
         together, of which so many columns (`keyed`), and those at some places (`nullable`), may be
         NULL; `changing`: of rows that hold until others end them."""
-        file, parts = self.file, list[_Part]()
+        file, parts, counted = self.file, list[_Part](), counts_times(trees, catalog)
         for tree in trees:
             tree, catalog, met = self._meet(name_lags(tree, catalog), catalog)
             if keyed is None and not met:
                 tree, catalog = stack_rows(tree, catalog, self.read_matches)
-            part = _read_part(tree, catalog, file, keyed=keyed, nullable=nullable)
+            part = _read_part(tree, catalog, file, counted, keyed=keyed, nullable=nullable)
             parts.append(replace(part, meetings=(*met, *part.meetings)))
             catalog = parts[-1].catalog
         part = _unite_parts(parts, catalog, file)
@@ -308,11 +308,12 @@ def _read_part(
     tree: "exp.Query",
     catalog: Catalog,
     file: str,
+    counted: bool,
     *,
     keyed: int | None,
     nullable: NullPlaces,
 ) -> _Part:
-    """SQL without subqueries.
+    """SQL without subqueries; `counted`: see `read_sql_times`.
 
     Raises:
         SqlRefusal: it is outside the language, or names what is not declared.
@@ -321,7 +322,7 @@ def _read_part(
     tree, catalog, meetings = meet_tables(tree, catalog)
     windows = read_sql_windows(read_window_tables(tree), catalog)
     tree, catalog, buckets = read_sql_buckets(windows.tree, windows.catalog)
-    tree, catalog, times = read_sql_times(tree, catalog)
+    tree, catalog, times = read_sql_times(tree, catalog, counted=counted)
     buckets += (*times, *windows.columns)
     tree = expand_covariances(expand_variances(tree, catalog), catalog)
     tree, catalog, derived = derive_query_columns(tree, catalog)
@@ -329,8 +330,7 @@ def _read_part(
     apart = list_nullable(tree, catalog) | nullable.apart
     nulls = keyed is not None or aggregation is not None
     union = read_select_tree(tree, catalog, nulls=nulls, nullable=apart | nullable.shown)
-    shown = len(union.selects[0].projections)
-    needed = shown if aggregation is None else len(aggregation.group)
+    needed = len(union.selects[0].projections if aggregation is None else aggregation.group)
     needed = needed if keyed is None else keyed
     doubtful = replace(nullable, apart=frozenset(range(needed)) if nulls else apart)
     columns = {(table, column.name) for table, column in buckets}

@@ -1,6 +1,6 @@
 """Times of rows in SQL: `SELECT ts`, `GROUP BY ts`, `MAX(ts)`, `MAX(ts) - MIN(ts)`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 
 
 def read_sql_times(
-    tree: "exp.Query", catalog: Catalog
+    tree: "exp.Query", catalog: Catalog, *, counted: bool = False
 ) -> "tuple[exp.Query, Catalog, tuple[tuple[str, Column], ...]]":
     """A query in which the timestamps that it shows, groups by or aggregates are columns; the
     catalog with these columns; and the columns, with their streams.
 
     So are those that are compared with a column of times that is no timestamp of a stream, such as
     when a price is valid, or with buckets of time. Comparisons of timestamps, and COUNT of one,
-    which is never NULL, stay as they are.
+    which is never NULL, stay as they are; but COUNT does not, if other parts of the query count a
+    column in its place (`counted`).
     """
     from sqlglot import exp
 
@@ -35,7 +36,7 @@ def read_sql_times(
     for select in list(tree.find_all(exp.Select)):
         if isinstance(select.parent, (exp.In, exp.Exists)):
             continue
-        places = [p for p in _places(select) if _may_be_time(p)]
+        places = [p for p in _places(select, counted=counted) if _may_be_time(p)]
         compared = [*_comparisons(select)]
         if not places and not compared:
             continue
@@ -60,6 +61,27 @@ def read_sql_times(
     return tree, replace(catalog, streams=streams) if made else catalog, tuple(made)
 
 
+def counts_times(trees: "Sequence[exp.Query]", catalog: Catalog) -> bool:
+    """Whether a part of a query counts a timestamp where another one counts another column, which
+    may be NULL, or is of answers in which it may."""
+    from sqlglot import exp
+
+    found = dict[int, set[bool]]()
+    for tree in trees:
+        calls = {n: item.unalias() for n, item in enumerate(tree.selects)}
+        calls = {n: c for n, c in calls.items() if isinstance(c, exp.Count)}
+        if not calls or not isinstance(tree, exp.Select):
+            continue
+        try:
+            scope, _, _ = read_from(tree.copy(), catalog)
+        except SqlRefusal:  # said where it is read
+            continue
+        for n, call in calls.items():
+            if isinstance(call.this, exp.Column):
+                found.setdefault(n, set()).add(_find_time(call.this, scope) is not None)
+    return any(len(kinds) > 1 for kinds in found.values())
+
+
 def _may_be_time(place: "exp.Expr") -> bool:
     """Whether it is a column, or one and an INTERVAL."""
     from sqlglot import exp
@@ -81,7 +103,7 @@ def _replace(place: "exp.Expr", column: "exp.Column") -> None:
         place.replace(column)
 
 
-def _places(select: "exp.Select") -> "list[exp.Expr]":
+def _places(select: "exp.Select", *, counted: bool) -> "list[exp.Expr]":
     """What SELECT shows, what it and HAVING aggregate, and what GROUP BY has."""
     from sqlglot import exp
 
@@ -98,7 +120,7 @@ def _places(select: "exp.Select") -> "list[exp.Expr]":
                 continue
             if isinstance(argument, exp.Distinct):
                 places += argument.expressions
-            elif not isinstance(call, exp.Count):
+            elif counted or not isinstance(call, exp.Count):
                 places.append(argument)
     return places
 

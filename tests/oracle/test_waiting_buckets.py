@@ -65,15 +65,16 @@ def make_query(random: Random) -> Stacked:
     elif shape == "outer":
         other = random.choice("gab")
         call = random.choice(["COUNT(v)", "COUNT(*)", "COUNT(DISTINCT v)"])
-        if call == "COUNT(v)" and " AND x.h = y.h" in ties and random.random() < 0.5:
+        if call == "COUNT(v)" and random.random() < 0.5:
             other = "ts"
+        of = f"(SELECT * FROM {two} WHERE h IS NOT NULL)" if random.random() < 0.3 else two
         rows = (
             f"SELECT {bucket.format('x')} AS c0, x.{group} AS c1, y.{other} AS v "
-            f"FROM {one} AS x LEFT JOIN {two} AS y ON {on}"
+            f"FROM {one} AS x LEFT JOIN {of} AS y ON {on}"
         )
         head = f"{bucket.format('x')} AS c0, x.{group} AS c1"
         ours = f"SELECT {head}, {call.replace('v', f'y.{other}')} AS c2 "
-        ours += f"FROM {one} AS x LEFT JOIN {two} AS y ON {on} GROUP BY c0, x.{group}"
+        ours += f"FROM {one} AS x LEFT JOIN {of} AS y ON {on} GROUP BY c0, x.{group}"
         counted = call
     else:
         rows = (
