@@ -150,6 +150,9 @@ def _spills(lag: Lag) -> str:
 
 def closing_declaration(stream: str, rule: ClosingRule) -> Declaration:
     """When a stream's values are closed, as what a verdict may rest on ([B] CA; punctuations)."""
+    if rule.of_key:
+        text = f"{stream} has the key ({', '.join(rule.columns)})"
+        return Declaration("key", stream, rule.columns, text, rule.source)
     if rule.span_us is not None:
         lag = Lag(stream, rule.columns, rule.columns, rule.span_us, rule.source)
         return lag_declaration(stream, lag)

@@ -26,7 +26,8 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     Groups by a bucket of time are forgotten anyway, when it is over; those of sliding windows, when
     rows leave them. Groups by values that a rule closes are forgotten when they are closed, if that
     makes the query bounded: that is tried first, and is the only way of sessions, and where HAVING
-    looks at rows that updates could take back.
+    looks at rows that updates could take back. Where the group has a key of one occurrence, all its
+    matches are beside one row, and it is final when nothing may match that any more.
     """
     assert union.aggregation is not None
     if union.aggregation.session_us is not None and union.disjuncts:
@@ -43,7 +44,7 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
     yield split_aggregates(union, singly=singly)
     if union.ends:
         return
-    yield from split_closed(union, catalog, spans=True)
+    yield from split_closed(union, catalog, spans=True, keys=False)
     group = union.aggregation.group
     # without GROUP BY there is a row before the match, too
     if group and (marked := _mark(union, group, catalog)) is not None:
@@ -62,15 +63,17 @@ def split_by_keys(union: SpjUnion, catalog: Catalog) -> Iterator[tuple[Aggregate
             union = marked
     if names:
         yield split_aggregates(union, names, singly=singly)
+    else:
+        yield from split_closed(union, catalog, keys=True)
 
 
 def split_closed(
-    union: SpjUnion, catalog: Catalog, *, spans: bool | None = None
+    union: SpjUnion, catalog: Catalog, *, spans: bool | None = None, keys: bool | None = None
 ) -> Iterator[tuple[AggregatePart, ...]]:
     """The ways to split an aggregate query in parts whose groups are forgotten when a rule closes
-    their values (`spans`: as of find_closed_groups). The last part watches these."""
+    their values (`spans`, `keys`: as of find_closed_groups). The last part watches these."""
     singly = list_singly(union, catalog)
-    for found in find_closed_groups(union, catalog, spans=spans):
+    for found in find_closed_groups(union, catalog, spans=spans, keys=keys):
         watch = AggregatePart((watching(),), found.watch, group=found.variables, watches=True)
         yield (*split_aggregates(union, singly=singly, closed=found.queries), watch)
 

@@ -182,7 +182,7 @@ class ClosingRule:
     at most (None: any number), so that what they have in other columns is few while it is open.
     `session`: no stream declares it: a query asks for runs of rows with no greater gap.
     `width_us`: nor this: values are times, cut down to units of at least so long (µs), and rows
-    come from a value on, within `span_us`.
+    come from a value on, within `span_us`. `of_key`: nor this: a key says that one row has it.
     """
 
     columns: tuple[str, ...]
@@ -199,6 +199,7 @@ class ClosingRule:
     most_rows: int | None = None
     session: bool = False
     width_us: int | None = None
+    of_key: bool = False
 
     @property
     def is_order(self) -> bool:

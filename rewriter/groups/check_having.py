@@ -1,12 +1,15 @@
 """Check that a row of a group, once given, still holds at the end."""
 
+from dataclasses import replace
+
 from ontoweir.errors import QueryError
 from ontoweir.mappings.expressions.write_expression import write_expression
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.never_null import never_null
 from ontoweir.rewriter.buckets.find_closing import find_closing
 from ontoweir.rewriter.groups.find_closed_groups import find_closed_groups
 from ontoweir.rewriter.groups.stays_true import stays_true
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.spj import NullOutput, SpjQuery, SpjUnion
 
 
 def check_having(union: SpjUnion, catalog: Catalog) -> None:
@@ -31,7 +34,8 @@ def check_having(union: SpjUnion, catalog: Catalog) -> None:
         return
     if find_closing(union, catalog) or stays_true(having, union, catalog):
         return
-    if any(True for _ in find_closed_groups(union, catalog)):  # split_by_keys sees to the rest
+    real = replace(union, disjuncts=tuple(q for q in union.disjuncts if _may_be(q, catalog)))
+    if any(True for _ in find_closed_groups(real, catalog)):  # split_by_keys sees to the rest
         return
     shown = write_expression(having).replace('"', "")
     raise QueryError(
@@ -42,4 +46,14 @@ def check_having(union: SpjUnion, catalog: Catalog) -> None:
         "true, as on COUNT, MIN and MAX, or on SUM of a column whose declared min is not "
         "negative; or select the aggregates, and compare them in the results",
         source=union.aggregation.having_source or union.source,
+    )
+
+
+def _may_be(query: SpjQuery, catalog: Catalog) -> bool:
+    """Whether columns that are NULL in a disjunct may be."""
+    tables = {o.alias: catalog.table(o.table) for o in query.occurrences}
+    return not any(
+        isinstance(output, NullOutput)
+        and output.value.column in never_null(tables[output.value.alias])
+        for _, output in query.outputs
     )

@@ -73,7 +73,7 @@ class ClosedGroups:
 
 
 def find_closed_groups(
-    union: SpjUnion, catalog: Catalog, *, spans: bool | None = None
+    union: SpjUnion, catalog: Catalog, *, spans: bool | None = None, keys: bool | None = None
 ) -> Iterator[ClosedGroups]:
     """What closes the groups of a query whose rows have no end: rules of one stream whose columns
     the group shows, in all disjuncts as the same terms.
@@ -82,6 +82,7 @@ def find_closed_groups(
         union: an aggregate query.
         catalog: with its views and buckets (`extend_catalog`).
         spans: only rules by a span, or only others (None: both).
+        keys: only those of these that a key says, or only others (None: both).
     """
     assert union.aggregation is not None
     if not union.disjuncts:
@@ -98,7 +99,7 @@ def find_closed_groups(
         for o in first.occurrences
         if (stream := catalog.streams.get(o.table)) is not None
         for rule in list_closing(stream)
-        if spans in (None, rule.span_us is not None)
+        if spans in (None, rule.span_us is not None) and keys in (None, rule.of_key)
     }
     for name, rule in rules:
         stream = catalog.streams[name]
@@ -157,7 +158,13 @@ def _read_attributes(output: Output) -> tuple[Attribute, ...]:
 
 
 def list_closing(stream: Stream) -> tuple[ClosingRule, ...]:
-    """The rules that close values of a stream, by a span those of rows that agree on columns."""
+    """The rules that close values of a stream, by a span those of rows that agree on columns, as
+    two rows with one key do not."""
+    keys = (
+        ClosingRule(key, span_us=0, source=stream.source, of_key=True)
+        for key in stream.keys
+        if key and stream.timestamp not in key
+    )
     spans = (
         ClosingRule(
             lag.columns,
@@ -168,7 +175,7 @@ def list_closing(stream: Stream) -> tuple[ClosingRule, ...]:
         for lag in stream.lags
         if lag.behind == stream.name and lag.columns == lag.to
     )
-    plain = (*stream.closing, *spans)
+    plain = (*stream.closing, *spans, *keys)
     return (*plain, *(made for rule in plain for made in _round_times(stream, rule)))
 
 

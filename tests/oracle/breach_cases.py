@@ -49,6 +49,8 @@ class Admission:
 def make_ruled_case(random: Random) -> RuledCase:
     """A random case: one rule that closes what is grouped, and others, of which some reject."""
     first = make_closing_case(random)
+    while first.rule.of_key:
+        first = make_closing_case(random)
     closing: list[ClosingRule] = []
     lags: dict[str, tuple[Lag, ...]] = {}
     breach = make_breach(random)

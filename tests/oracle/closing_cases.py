@@ -48,7 +48,9 @@ class ClosingCase:
     def catalog(self) -> Catalog:
         span = self.rule.span_us
         ruled: Any = {"closing": (self.rule,)}
-        if span is not None:
+        if self.rule.of_key:
+            ruled = {"keys": (("k",),)}
+        elif span is not None:
             ruled = {"lags": (Lag("page", ("k",), ("k",), span),)}
         kind = Column("kind", IntType(), 0, 2)
         key = Column("k", IntType() if self.rule.is_order else StringType())
@@ -105,6 +107,7 @@ def make_closing_case(random: Random, rule: ClosingRule | None = None) -> Closin
             ClosingRule(("k",), rows=rows),
             ClosingRule(("k",), ends="last", most_open=40),
             ClosingRule(("k",), span_us=gap),
+            ClosingRule(("k",), span_us=0, of_key=True),
             ClosingRule(("k",), slack=random.choice([0, 1, 3])),
             ClosingRule(("k",), late_rows=rows),
         ]
@@ -138,7 +141,7 @@ def make_closing_case(random: Random, rule: ClosingRule | None = None) -> Closin
         shown,
         random.choice([None, None, None, 1, 3]),
     )
-    if random.random() < 0.3:
+    if random.random() < 0.3 and not rule.of_key:  # what breaks a key is not told
         return case
     kept: list[tuple[Any, ...]] = []
     for row in page:  # those that keep the rule
@@ -304,6 +307,8 @@ def keeps_rule(case: ClosingCase) -> bool:
             if ends and times[-1] > min(ends):
                 return False
             continue
+        if rule.of_key and len(times) > 1:
+            return False
         if rule.span_us is not None and times[-1] - times[0] > rule.span_us:
             return False
         for first, second in pairwise(times):
