@@ -176,13 +176,12 @@ class ClosingRule:
 
     [B] CA(k) counts rows; a gap is a session's; `ends` is a punctuation; the last two are OA(k). It
     bounds how many values are open at once, not how long one is.
-
     `floor`: live, less is used where rows show less, and at least so much (in µs, rows or values;
     None: what is declared is used). `most_rows`: of a value, until it is closed, so many rows come
     at most (None: any number), so that what they have in other columns is few while it is open.
-    `session`: no stream declares it: a query asks for runs of rows with no greater gap.
-    `width_us`: nor this: values are times, cut down to units of at least so long (µs), and rows
-    come from a value on, within `span_us`. `of_key`: nor this: a key says that one row has it.
+    No stream declares these: `session`: a query asks for runs of rows with no greater gap;
+    `width_us`: values are times, cut down to units of at least so long (µs), and rows come from a
+    value on, within `span_us`; `of_key`: a key says that one row has it.
     """
 
     columns: tuple[str, ...]
