@@ -93,7 +93,8 @@ def draw_comparisons(random: Random) -> str:
 
 
 def _draw_time(random: Random) -> str:
-    return f"TIMESTAMP '{(EPOCH + timedelta(microseconds=random.randint(-1, 12))):%Y-%m-%d %H:%M:%S.%f}'"
+    time = EPOCH + timedelta(microseconds=random.randint(-1, 12))
+    return f"TIMESTAMP '{time:%Y-%m-%d %H:%M:%S.%f}'"
 
 
 def check_comparisons(seed: int) -> str:

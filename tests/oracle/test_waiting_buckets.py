@@ -1,6 +1,6 @@
 """Groups by a bucket of time of parts that wait differently, of LEFT JOIN and UNION ALL, or that do
-not wait, of rows of one bucket: each group once, when nothing of any part can lie in its bucket any more, replayed and live, as DuckDB
-has it over every prefix; and never more rows than the bound."""
+not wait, of rows of one bucket: each group once, when nothing of any part can lie in its bucket any
+more, replayed and live, as DuckDB has it over every prefix; and never more rows than the bound."""
 
 from pathlib import Path
 from random import Random
