@@ -30,8 +30,8 @@ def nest_filters(tree: "exp.Query", catalog: Catalog) -> None:
         if start is None or where is None or where.find(exp.Query) is None:
             continue
         windows = list_windows(select)
-        if not windows or any(is_place(w) for w in windows):
-            continue  # the latest rows are read with their conditions
+        if not windows or any(is_place(w) or w.args.get("order") is None for w in windows):
+            continue  # the latest rows, and those of a bucket, are read with their conditions
         if not {k for k, v in select.args.items() if v} <= _PLAIN:
             continue
         table, tables = start.this, list_tables(select, catalog).tables

@@ -1,6 +1,7 @@
 """Live jobs of rows that come and go, joined: large micro-batches, which are looked at whole, and
 small ones, of which only what they meet is."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
@@ -12,12 +13,15 @@ from ontoweir.mappings.model.catalog import Catalog, Column, DataSource, IntType
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.windows.choose_emit import Emit
 from ontoweir.run.prepare_jobs import plan_job
+from ontoweir.runtime.changes.change_feed import JoinedFeed
 from ontoweir.runtime.kept import kept_rows
+from ontoweir.runtime.kept.kept_parts import Part
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.make_live_job import make_live_job
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.sources.read_source import BAD
-from ontoweir.runtime.told import make_snapshots
+from ontoweir.runtime.spans.spans import Spans
+from ontoweir.runtime.told import join_few, make_snapshots
 
 KEYS, LARGE, MUCH = 40, 120, 60
 """So many keys, rows of a large micro-batch, and rows that are held before it pays to look at a few
@@ -80,17 +84,16 @@ def _make_batches(random: Random) -> list[dict[str, pa.Table]]:
     return made
 
 
-def _run(job: LiveJob, batches: list[dict[str, pa.Table]]) -> tuple[list[object], int]:
+def _run(job: LiveJob, batches: list[dict[str, pa.Table]]) -> tuple[list[list[str]], int]:
     """The answers, and of how many micro-batches only what they meet was looked at."""
     few = 0
 
-    def count(*given: object) -> object:
+    def count(of: JoinedFeed, told: Sequence[pa.Table], after: Sequence[Part]) -> Spans | None:
         nonlocal few
         few += 1
-        return found(*given)
+        return join_few.join_few(of, told, after)
 
     with pytest.MonkeyPatch.context() as patch:
-        found = make_snapshots.join_few
         patch.setattr(make_snapshots, "join_few", count)
         state, told = begin_live(job), []
         for batch in batches:
