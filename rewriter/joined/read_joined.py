@@ -91,7 +91,7 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
             return None
         on = None if join is None else join.args.get("on")
         said += [] if on is None else [(c, found) for c in split_conjuncts(on)]
-    if not any(isinstance(p.item, exp.Subquery) for p in parts):
+    if len(parts) < 2 or not any(isinstance(p.item, exp.Subquery) for p in parts):
         return None
     reader = _Reader(parts, registers)
     ok = not registers or reader.place([c for c in said if reader.is_registered(c)])
