@@ -15,7 +15,7 @@ from ontoweir.rewriter.joined.place_registers import (
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain
-from ontoweir.rewriter.latest.read_limit import read_limits
+from ontoweir.rewriter.latest.number_around import number_around
 from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.windows.rows_leave import has_now
 
@@ -333,10 +333,15 @@ def write_part(part: Part) -> "exp.Select":
     inner: exp.Select = part.item.this.copy()
     if not part.said and not part.registers and _shows(inner, wanted):
         return inner
-    rows, limits = _open_numbers(inner, part.alias)
-    made = exp.Select(expressions=items, from_=exp.From(this=rows.subquery(part.alias)))
+    made = exp.Select(expressions=items, from_=exp.From(this=inner.subquery(part.alias)))
+    below = inner.args["from_"].this if inner.args.get("from_") is not None else None
+    made = number_around(made) if isinstance(below, exp.Table) else made
+    if inner.args.get("qualify") is None:
+        rows, limits = _open_numbers(inner, part.alias)
+        made.set("from_", exp.From(this=rows.subquery(part.alias)))
+        made = made.where(*limits, copy=False) if limits else made
     made = join_registers(made, part.registers)
-    return made.where(*limits, *part.said, copy=False) if limits or part.said else made
+    return made.where(*part.said, copy=False) if part.said else made
 
 
 def _shows(select: "exp.Select", wanted: "list[str]") -> bool:
@@ -346,24 +351,12 @@ def _shows(select: "exp.Select", wanted: "list[str]") -> bool:
 
 
 def _open_numbers(inner: "exp.Select", alias: str) -> "tuple[exp.Select, list[exp.Expr]]":
-    """Rows with their number, and which numbers are asked for, said around them; else the rows as
-    they are."""
+    """Rows with their number, of which a SELECT says which are asked for, and that, said around
+    them; else the rows as they are."""
     from sqlglot import exp
 
-    start, qualify = inner.args.get("from_"), inner.args.get("qualify")
+    start = inner.args.get("from_")
     below = None if start is None else start.this
-    number = exp.column(_NUMBER, alias, quoted=True)
-    if qualify is not None and isinstance(below, exp.Table):
-        found = read_limits(list(split_conjuncts(qualify.this)), {})
-        if found is None or found.rest:
-            return inner, []
-        made = inner.copy()
-        made.set("qualify", None)
-        made.append("expressions", exp.alias_(found.window.copy(), _NUMBER, quoted=True))
-        least, most = (exp.Literal.number(n) for n in (found.least, found.limit))
-        if found.least == found.limit:
-            return made, [exp.EQ(this=number, expression=most)]
-        return made, [exp.Between(this=number, low=least, high=most)]
     where = inner.args.get("where")
     plain = {k for k, v in inner.args.items() if v} <= {"expressions", "from_", "where"}
     if not plain or where is None or not isinstance(below, exp.Subquery):
@@ -375,9 +368,6 @@ def _open_numbers(inner: "exp.Select", alias: str) -> "tuple[exp.Select, list[ex
     for column in (c for one in said for c in one.find_all(exp.Column)):
         column.set("table", exp.to_identifier(alias, quoted=True))
     return rows.copy(), said
-
-
-_NUMBER = "number of rows"
 
 
 def _is_own(item: "exp.Expr") -> bool:
