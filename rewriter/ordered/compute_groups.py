@@ -64,6 +64,8 @@ def _open_ends(select: "exp.Select", scope: Scope) -> None:
     from sqlglot import exp
 
     tables = scope.tables.values()
+    if len(tables) != 1 + len(select.args.get("joins") or ()):
+        return  # of subqueries: which times are theirs is known when these are read
     own = {t.timestamp.lower() for t in tables if isinstance(t, Stream)}
     for node in list_own(select, exp.Anonymous):
         if node.name.upper() != "TUMBLE_END" or len(node.expressions) < 2:
