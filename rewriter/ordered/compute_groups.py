@@ -59,20 +59,20 @@ def compute_groups(select: "exp.Select", catalog: Catalog) -> None:
 
 
 def _open_ends(select: "exp.Select", scope: Scope) -> None:
-    """`TUMBLE_START(x, w) + w` for `TUMBLE_END(x, w)`, of a time that is a value: of several rows,
-    or another one than the stream's own; in place: a bucket is told by when it begins."""
+    """`TUMBLE_START(ts, w) + w` for `TUMBLE_END(ts, w)` of a row of several, where it is a value;
+    in place: a bucket is told by when it begins."""
     from sqlglot import exp
 
     tables = scope.tables.values()
-    if len(tables) != 1 + len(select.args.get("joins") or ()):
-        return  # of subqueries: which times are theirs is known when these are read
+    if len(tables) < 2 or len(tables) != 1 + len(select.args.get("joins") or ()):
+        return  # of one row, or of subqueries: which times are theirs is known when these are read
     own = {t.timestamp.lower() for t in tables if isinstance(t, Stream)}
     for node in list_own(select, exp.Anonymous):
         if node.name.upper() != "TUMBLE_END" or len(node.expressions) < 2:
             continue
         time, width = node.expressions[0].unnest(), node.expressions[1]
-        alone = len(tables) == 1 and isinstance(time, exp.Column) and time.name.lower() in own
-        if alone or not isinstance(width, exp.Interval):
+        mine = isinstance(time, exp.Column) and time.name.lower() in own
+        if not mine or not isinstance(width, exp.Interval):
             continue
         given = [e.copy() for e in node.expressions]
         begin = exp.Anonymous(this="TUMBLE_START", expressions=given)
