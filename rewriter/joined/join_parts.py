@@ -93,7 +93,7 @@ def _join(found: JoinedSql, catalog: Catalog, read: "PartReader") -> SpjUnion | 
 def _comes_and_goes(union: SpjUnion) -> bool:
     """Whether rows hold as they are told, or until a time that is known when they begin."""
     plain = union.aggregation is None and not union.distinct and not union.begins
-    made = union.blocks or union.views or union.statics or union.joined is not None
+    made = union.blocks or union.views or union.joined is not None
     if not plain or made:
         return False
     return union.standing.groups is None if union.standing is not None else bool(union.ends)

@@ -1,14 +1,21 @@
 """Joins of rows of windows with the latest, or the first, rows of keys, in SQL."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import column_names, find_name
+from ontoweir.rewriter.joined.place_registers import (
+    Register,
+    find_register,
+    join_registers,
+    read_register,
+)
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain
-from ontoweir.rewriter.latest.read_limit import read_limits
+from ontoweir.rewriter.latest.number_around import number_around
 from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.windows.rows_leave import has_now
 
@@ -32,6 +39,8 @@ class Part:
     said: "list[exp.Expr]" = field(default_factory=list)
     compared: list[tuple[tuple[int, str], str, tuple[int, str]]] = field(default_factory=list)
     wanted: list[str] = field(default_factory=list)
+    registers: list[Register] = field(default_factory=list)
+    """The static relations that are joined within it."""
 
     @property
     def is_table(self) -> bool:
@@ -63,22 +72,32 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
     if not joins or aggregates(tree) or (distinct is not None and distinct.args.get("on")):
         return None
     parts: list[Part] = []
+    registers: list[Register] = []
+    where = tree.args.get("where")
+    said: list[tuple[exp.Expr, Part | Register | None]] = []
+    said += [] if where is None else [(c, None) for c in split_conjuncts(where.this)]
     for join, item in [(None, tree.args["from_"].this), *((j, j.this) for j in joins)]:
-        found = _list_part(item, catalog)
-        if found is None or found.alias.lower() in [p.alias.lower() for p in parts]:
+        found: Part | Register | None = read_register(item, catalog) or _list_part(item, catalog)
+        known = [*(p.alias.lower() for p in parts), *(r.alias.lower() for r in registers)]
+        if found is None or found.alias.lower() in known or not is_plain(item):
             return None
-        parts.append(found)
+        if isinstance(found, Register):
+            if join is not None and str(join.args.get("side") or ""):
+                return None  # its rows without a partner would be of the join
+            registers.append(found)
+        else:
+            parts.append(found)
         if join is not None and not _is_read(join, found):
             return None
-    if not any(isinstance(p.item, exp.Subquery) for p in parts):
+        on = None if join is None else join.args.get("on")
+        said += [] if on is None else [(c, found) for c in split_conjuncts(on)]
+    if len(parts) < 2 or not any(isinstance(p.item, exp.Subquery) for p in parts):
         return None
-    reader = _Reader(parts)
-    where = tree.args.get("where")
-    said = [] if where is None else list(split_conjuncts(where.this))
-    ok = all(reader.put(c, None) for c in said)
-    for n, join in enumerate(joins, 1):
-        on = join.args.get("on")
-        ok = ok and all(reader.put(c, n) for c in ([] if on is None else split_conjuncts(on)))
+    reader = _Reader(parts, registers)
+    ok = not registers or reader.place([c for c in said if reader.is_registered(c)])
+    for condition, of in said if ok else ():
+        number = next((n for n, p in enumerate(parts) if p is of), None)
+        ok = ok and (reader.is_registered((condition, of)) or reader.put(condition, number))
     shown = reader.list_shown(tree.expressions) if ok else None
     if shown is None or not all(_is_whole(p) for p in parts):
         return None
@@ -134,11 +153,12 @@ def _list_columns(table: "exp.Expr | None", catalog: Catalog) -> dict[str, str] 
     return None if name is None else {c.lower(): c for c in column_names(catalog.table(name))}
 
 
-def _is_read(join: "exp.Expr", part: Part) -> bool:
+def _is_read(join: "exp.Expr", part: Part | Register) -> bool:
     """Whether a join is an inner one, or LEFT."""
     side, kind = (str(join.args.get(k) or "").upper() for k in ("side", "kind"))
     more = {k for k, v in join.args.items() if v} - {"this", "on", "side", "kind"}
-    part.left = side == "LEFT"
+    if isinstance(part, Part):
+        part.left = side == "LEFT"
     return not more and side in ("", "LEFT") and kind in ("", "INNER", "OUTER", "CROSS")
 
 
@@ -151,8 +171,64 @@ def _is_whole(part: Part) -> bool:
 class _Reader:
     """Puts conditions where they belong."""
 
-    def __init__(self, parts: list[Part]) -> None:
-        self.parts = parts
+    def __init__(self, parts: list[Part], registers: list[Register]) -> None:
+        self.parts, self.registers = parts, registers
+
+    def _register(self, column: "exp.Column") -> Register | None:
+        return find_register(column, self.registers, [[*p.names] for p in self.parts])
+
+    def is_registered(self, said: "tuple[exp.Expr, Part | Register | None]") -> bool:
+        """Whether it reads a static relation, or is said of one."""
+        from sqlglot import exp
+
+        columns = said[0].find_all(exp.Column)
+        return isinstance(said[1], Register) or any(self._register(c) for c in columns)
+
+    def place(self, said: "Sequence[tuple[exp.Expr, Part | Register | None]]") -> bool:
+        """Whether each static relation is joined with the rows of one part, by these conditions;
+        there it is then joined."""
+        from sqlglot import exp
+
+        beside: dict[str, set[int]] = {r.alias: set() for r in self.registers}
+        for condition, of in said:
+            columns = list(condition.find_all(exp.Column))
+            read = [self._register(c) for c in columns]
+            named = {r.alias: r for r in read if r is not None}
+            others = [
+                f for c, r in zip(columns, read, strict=True) if r is None for f in [self.find(c)]
+            ]
+            if condition.find(exp.Query) or len(named) != 1 or None in others:
+                return False
+            (register,) = named.values()
+            if isinstance(of, Part) and of.left:
+                return False
+            if isinstance(of, Register) and of is not register:
+                return False
+            made = condition.copy()
+            for column, found in zip(list(made.find_all(exp.Column)), read, strict=True):
+                if found is None:
+                    self._name(column)
+                else:
+                    column.set("table", exp.to_identifier(found.alias))
+            register.said.append(made)
+            beside[register.alias] |= {f[0] for f in others if f is not None}
+        for register in self.registers:
+            if len(beside[register.alias]) != 1:
+                return False
+            part = self.parts[beside[register.alias].pop()]
+            if part.left:
+                return False  # rows without a partner would have one
+            part.registers.append(register)
+        return True
+
+    def _name(self, column: "exp.Column") -> None:
+        """Say of which part a column is, in its words; in place."""
+        from sqlglot import exp
+
+        found = self.find(column)
+        assert found is not None
+        column.set("this", exp.to_identifier(found[1], quoted=True))
+        column.set("table", exp.to_identifier(self.parts[found[0]].alias, quoted=True))
 
     def find(self, column: "exp.Expr") -> tuple[int, str] | None:
         """The part of a column, and what it is called there."""
@@ -161,6 +237,9 @@ class _Reader:
         if not isinstance(column, exp.Column) or column.is_star:
             return None
         of, name = column.table.lower(), column.name.lower()
+        if (register := self._register(column)) is not None:
+            places = [n for n, p in enumerate(self.parts) if register in p.registers]
+            return (places[0], register.column(register.names[name])) if places else None
         found = [
             (n, p.names[name])
             for n, p in enumerate(self.parts)
@@ -196,10 +275,7 @@ class _Reader:
                 return False
             made = condition.copy()
             for column in made.find_all(exp.Column):
-                found = self.find(column)
-                assert found is not None
-                column.set("this", exp.to_identifier(found[1], quoted=True))
-                column.set("table", exp.to_identifier(self.parts[last].alias, quoted=True))
+                self._name(column)
             self.parts[last].said.append(made)
             return True
         plain = type(condition).__name__ in _COMPARED
@@ -220,6 +296,8 @@ class _Reader:
         shown: list[tuple[str, int, str]] = []
         for item in items:
             column = item.unalias()
+            if item.is_star and self.registers:
+                return None
             if item.is_star:
                 of = item.table.lower() if isinstance(item, exp.Column) else ""
                 for n, part in enumerate(self.parts):
@@ -243,18 +321,27 @@ def write_part(part: Part) -> "exp.Select":
 
     alias = exp.TableAlias(this=exp.to_identifier(part.alias, quoted=True))
     wanted = part.wanted or list(part.names.values())[:1]
-    items = [exp.alias_(exp.column(n, part.alias, quoted=True), n, quoted=True) for n in wanted]
+    of = {r.column(n): (r.alias, n) for r in part.registers for n in r.names.values()}
+    read = [(n, *of.get(n, (part.alias, n))) for n in wanted]
+    items = [exp.alias_(exp.column(c, a, quoted=True), n, quoted=True) for n, a, c in read]
     if isinstance(part.item, exp.Table):
         table = part.item.copy()
         table.set("alias", alias)
         made = exp.Select(expressions=items, from_=exp.From(this=table))
+        made = join_registers(made, part.registers)
         return made.where(*part.said, copy=False)
     inner: exp.Select = part.item.this.copy()
-    if not part.said and _shows(inner, wanted):
+    if not part.said and not part.registers and _shows(inner, wanted):
         return inner
-    rows, limits = _open_numbers(inner, part.alias)
-    made = exp.Select(expressions=items, from_=exp.From(this=rows.subquery(part.alias)))
-    return made.where(*limits, *part.said, copy=False) if limits or part.said else made
+    made = exp.Select(expressions=items, from_=exp.From(this=inner.subquery(part.alias)))
+    below = inner.args["from_"].this if inner.args.get("from_") is not None else None
+    made = number_around(made) if isinstance(below, exp.Table) else made
+    if inner.args.get("qualify") is None:
+        rows, limits = _open_numbers(inner, part.alias)
+        made.set("from_", exp.From(this=rows.subquery(part.alias)))
+        made = made.where(*limits, copy=False) if limits else made
+    made = join_registers(made, part.registers)
+    return made.where(*part.said, copy=False) if part.said else made
 
 
 def _shows(select: "exp.Select", wanted: "list[str]") -> bool:
@@ -264,24 +351,12 @@ def _shows(select: "exp.Select", wanted: "list[str]") -> bool:
 
 
 def _open_numbers(inner: "exp.Select", alias: str) -> "tuple[exp.Select, list[exp.Expr]]":
-    """Rows with their number, and which numbers are asked for, said around them; else the rows as
-    they are."""
+    """Rows with their number, of which a SELECT says which are asked for, and that, said around
+    them; else the rows as they are."""
     from sqlglot import exp
 
-    start, qualify = inner.args.get("from_"), inner.args.get("qualify")
+    start = inner.args.get("from_")
     below = None if start is None else start.this
-    number = exp.column(_NUMBER, alias, quoted=True)
-    if qualify is not None and isinstance(below, exp.Table):
-        found = read_limits(list(split_conjuncts(qualify.this)), {})
-        if found is None or found.rest:
-            return inner, []
-        made = inner.copy()
-        made.set("qualify", None)
-        made.append("expressions", exp.alias_(found.window.copy(), _NUMBER, quoted=True))
-        least, most = (exp.Literal.number(n) for n in (found.least, found.limit))
-        if found.least == found.limit:
-            return made, [exp.EQ(this=number, expression=most)]
-        return made, [exp.Between(this=number, low=least, high=most)]
     where = inner.args.get("where")
     plain = {k for k, v in inner.args.items() if v} <= {"expressions", "from_", "where"}
     if not plain or where is None or not isinstance(below, exp.Subquery):
@@ -293,9 +368,6 @@ def _open_numbers(inner: "exp.Select", alias: str) -> "tuple[exp.Select, list[ex
     for column in (c for one in said for c in one.find_all(exp.Column)):
         column.set("table", exp.to_identifier(alias, quoted=True))
     return rows.copy(), said
-
-
-_NUMBER = "number of rows"
 
 
 def _is_own(item: "exp.Expr") -> bool:

@@ -27,7 +27,10 @@ def read_later(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
     ]
     if len(absent) != 1 or not isinstance(absent[0], exp.Select):
         return None
-    inner, rest = absent[0], [c for c in conjuncts if not c.find(exp.Exists)]
+    inner = absent[0]
+    rest = [c for c in conjuncts if not isinstance(c, exp.Not) or c.this.this is not inner]
+    if any(c.find(exp.Query) for c in rest):
+        return None  # what else there must be chooses among the latest, not among all rows
     rows = tree.copy()
     rows.set("where", exp.Where(this=exp.and_(*rest)) if rest else None)
     items = [rows.args["from_"].this, *(j.this for j in rows.args.get("joins") or ())]

@@ -45,7 +45,9 @@ def number_around(tree: "exp.Select") -> "exp.Select":
         rows.set("expressions", [*rows.expressions, number])
     least, most = (exp.Literal.number(n) for n in (found.least, found.limit))
     number = exp.column(name, inside.alias_or_name or None, quoted=True)
-    chosen = exp.Between(this=number, low=least, high=most)
+    chosen: exp.Expr = exp.Between(this=number, low=least, high=most)
+    if found.least == found.limit:
+        chosen = exp.EQ(this=number, expression=most)
     return made.where(chosen, copy=False)
 
 

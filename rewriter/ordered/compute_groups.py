@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import mean_group
+from ontoweir.rewriter.joins.own_nodes import list_own
 from ontoweir.rewriter.windows.read_sql_grid import is_grid, read_interval
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def compute_groups(select: "exp.Select", catalog: Catalog) -> None:
     if group is None or any(v for k, v in group.args.items() if k != "expressions"):
         return
     scope = list_tables(select, catalog)
+    _open_ends(select, scope)
     for item in group.expressions:
         if (bucket := _find_shifted(mean_group(item, select, scope))) is not None:
             item.replace(bucket.copy())
@@ -54,6 +56,32 @@ def compute_groups(select: "exp.Select", catalog: Catalog) -> None:
         inside = having.walk(prune=lambda n: isinstance(n, exp.AggFunc) or plain(n) in meant)
         for node in [n for n in inside if plain(n) in meant]:
             node.replace(exp.AnyValue(this=node.copy()))
+
+
+def _open_ends(select: "exp.Select", scope: Scope) -> None:
+    """`TUMBLE_START(ts, w) + w` for `TUMBLE_END(ts, w)` of a row of several, where it is a value;
+    in place: a bucket is told by when it begins."""
+    from sqlglot import exp
+
+    tables = scope.tables.values()
+    if len(tables) < 2 or len(tables) != 1 + len(select.args.get("joins") or ()):
+        return  # of one row, or of subqueries: which times are theirs is known when these are read
+    own = {t.timestamp.lower() for t in tables if isinstance(t, Stream)}
+    for node in list_own(select, exp.Anonymous):
+        if node.name.upper() != "TUMBLE_END" or len(node.expressions) < 2:
+            continue
+        time, width = node.expressions[0].unnest(), node.expressions[1]
+        mine = isinstance(time, exp.Column) and time.name.lower() in own
+        if not mine or not isinstance(width, exp.Interval):
+            continue
+        given = [e.copy() for e in node.expressions]
+        begin = exp.Anonymous(this="TUMBLE_START", expressions=given)
+        end: exp.Expr = exp.Add(this=begin, expression=width.copy())
+        if node.parent is select and node.arg_key == "expressions":
+            end = exp.alias_(end, node.sql("spark"), quoted=True)
+        elif not isinstance(node.parent, (exp.Alias, exp.Group)):
+            end = exp.Paren(this=end)
+        node.replace(end)
 
 
 def _find_shifted(item: "exp.Expr") -> "exp.Expr | None":

@@ -7,6 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.own_nodes import is_place, list_windows
+from ontoweir.rewriter.ordered.nest_joined import nest_joined
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -17,7 +18,8 @@ _PLAIN = frozenset({"expressions", "from_", "where", "qualify", "windows", "with
 def nest_filters(tree: "exp.Query", catalog: Catalog) -> None:
     """Where a SELECT of functions over windows of the rows of a stream has EXISTS, IN or other
     conditions with subqueries in WHERE, read these of the rows in FROM, in place: `LAG(x) OVER (…)
-    FROM s WHERE k IN (SELECT …)` is that of `(SELECT * FROM s WHERE k IN (SELECT …)) AS s`.
+    FROM s WHERE k IN (SELECT …)` is that of `(SELECT * FROM s WHERE k IN (SELECT …)) AS s`. And of
+    rows that are joined with static relations (nest_joined).
 
     Args:
         tree: the query, with names as they were written.
@@ -25,13 +27,14 @@ def nest_filters(tree: "exp.Query", catalog: Catalog) -> None:
     """
     from sqlglot import exp
 
+    nest_joined(tree, catalog)
     for select in list(tree.find_all(exp.Select)):
         start, where = select.args.get("from_"), select.args.get("where")
         if start is None or where is None or where.find(exp.Query) is None:
             continue
         windows = list_windows(select)
-        if not windows or any(is_place(w) for w in windows):
-            continue  # the latest rows are read with their conditions
+        if not windows or any(is_place(w) or w.args.get("order") is None for w in windows):
+            continue  # the latest rows, and those of a bucket, are read with their conditions
         if not {k for k, v in select.args.items() if v} <= _PLAIN:
             continue
         table, tables = start.this, list_tables(select, catalog).tables

@@ -45,7 +45,7 @@ def _read(select: "exp.Select", catalog: Catalog) -> None:
     from sqlglot import exp
 
     windows = list_windows(select)
-    start, where = select.args.get("from_"), select.args.get("where")
+    start = select.args.get("from_")
     if not windows or start is None or not {k for k, v in select.args.items() if v} <= _PLAIN:
         return
     if _open_window_table(select, windows, catalog):
@@ -60,8 +60,6 @@ def _read(select: "exp.Select", catalog: Catalog) -> None:
         return
     inside = {id(w.this) for w in windows}
     if any(id(f) not in inside for f in list_own(select, exp.AggFunc)):
-        return
-    if where is not None and where.find(exp.Query) is not None:
         return
     keys = [[k for k in w.args.get("partition_by") or () if _is_bucket(k, stream)] for w in windows]
     if not all(keys) or all(_is_by_time(w, stream) for w in windows):

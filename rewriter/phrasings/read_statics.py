@@ -1,7 +1,6 @@
 """Subqueries over static relations that aggregate: relations that are computed before a run."""
 
 from dataclasses import replace
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import (
@@ -17,6 +16,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables, open_names
+from ontoweir.rewriter.phrasings.read_constants import name_relation, read_constants
 from ontoweir.rewriter.syntax.show_statics import name_static
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ _PLAIN = {"kind", "expressions", "from_", "joins", "where", "group", "having"}
 def read_statics(
     tree: "exp.Query", catalog: Catalog
 ) -> "tuple[exp.Query, Catalog, tuple[Relation, ...]]":
-    """A query in which subqueries over static relations alone, with aggregates, are relations: a
-    value, `(SELECT AVG(x) FROM r)`, is one of a row beside each, and a subquery in FROM, or in
-    WITH, is read from it; the catalog with these relations; and the relations, whose rows a view
-    computes.
+    """A query in which VALUES, and subqueries over static relations alone, with aggregates, are
+    relations: a value, `(SELECT AVG(x) FROM r)`, is one of a row beside each, and a subquery in
+    FROM, or in WITH, is read from it; the catalog with these relations; and the relations, whose
+    rows a view computes.
 
     A subquery that names columns of the query around it stays as it is.
 
@@ -41,9 +41,12 @@ def read_statics(
     """
     from sqlglot import exp
 
+    tree, constants = read_constants(tree, catalog)
+    made = {relation.name: relation for relation in constants}
+    catalog = replace(catalog, relations={**catalog.relations, **made})
     if not any(_is_inside(s) for s in tree.find_all(exp.Select)):
-        return tree, catalog, ()
-    tree, made = tree.copy(), dict[str, Relation]()
+        return tree, catalog, constants
+    tree = tree.copy()
     for select in [s for s in tree.find_all(exp.Select) if _is_inside(s)]:
         scope = _find_scope(select, catalog)
         if scope is None or not _can_stand(select):
@@ -53,7 +56,7 @@ def read_statics(
         items = [reader.read_item(item) for item in select.expressions]
         having = reader.read_having()
         view = reader.make_view()
-        name = _name_relation(catalog, view)
+        name = name_relation(catalog, view)
         read = items if having is None else [*items, having]
         for column in [c for item in read for c in item.find_all(exp.Column)]:
             column.set("table", exp.to_identifier(name))
@@ -64,8 +67,8 @@ def read_statics(
             select.replace(exp.select(*items).from_(exp.to_table(name)).where(having))
         else:
             _put_value(around, items[0].unalias(), name)
-    relations = {**catalog.relations, **made}
-    return tree, replace(catalog, relations=relations), tuple(made.values())
+    catalog = replace(catalog, relations={**catalog.relations, **made})
+    return tree, catalog, tuple(made.values())
 
 
 def _is_inside(select: "exp.Select") -> bool:
@@ -83,15 +86,6 @@ def _is_table(around: "exp.Expr") -> bool:
 
     inside = isinstance(around.parent, (exp.From, exp.Join)) and around.arg_key == "this"
     return inside or isinstance(around, exp.CTE)
-
-
-def _name_relation(catalog: Catalog, view: str) -> str:
-    """A name that tells the view: queries that run together share the relations of one name."""
-    taken = {n.lower() for n in (*catalog.streams, *catalog.relations)}
-    name = f"static_{sha256(view.encode()).hexdigest()[:8]}"
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _find_scope(select: "exp.Select", catalog: Catalog) -> Scope | None:

@@ -10,6 +10,7 @@ from ontoweir.rewriter.differences.last_in_window import last_in_window
 from ontoweir.rewriter.differences.subtract_windows import subtract_windows
 from ontoweir.rewriter.expressions.spell_constants import spell_constants
 from ontoweir.rewriter.expressions.spell_nulls import spell_nulls
+from ontoweir.rewriter.greatest.compare_extremes import compare_extremes
 from ontoweir.rewriter.greatest.name_greatest import name_greatest
 from ontoweir.rewriter.joins.split_exists import split_exists
 from ontoweir.rewriter.latest.choose_values import choose_values
@@ -27,7 +28,6 @@ from ontoweir.rewriter.ordered.number_values import number_values
 from ontoweir.rewriter.ordered.root_variances import root_variances
 from ontoweir.rewriter.ordered.show_days import show_days
 from ontoweir.rewriter.ordered.split_groupings import split_groupings
-from ontoweir.rewriter.phrasings.compare_extremes import compare_extremes
 from ontoweir.rewriter.phrasings.drop_order import drop_order
 from ontoweir.rewriter.phrasings.group_all import group_all
 from ontoweir.rewriter.phrasings.group_distinct import group_distinct

@@ -11,6 +11,8 @@ from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.model.aggregation import FirstRows, NumberedGroups, Numbering
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.ranked.join_chosen import join_chosen
+from ontoweir.rewriter.ranked.rank_extremes import rank_extremes
 from ontoweir.rewriter.ranked.read_ranked import Ranked, read_ranked
 from ontoweir.rewriter.ranked.split_limit import LimitedGroups
 from ontoweir.rewriter.windows.choose_emit import has_updates
@@ -39,6 +41,7 @@ def number_groups(
     Raises:
         SqlRefusal: which groups are the first is not known, or they are asked for otherwise.
     """
+    tree = join_chosen(rank_extremes(tree, catalog), catalog)
     found = read_ranked(tree, catalog)
     if found is None:
         return read(tree)

@@ -51,7 +51,7 @@ def read_ranked(tree: "exp.Query", catalog: Catalog) -> Ranked | None:
         return None
     base = layers[-1]
     chosen = (exp.ArgMax, exp.ArgMin, exp.First, exp.Last)
-    if not aggregates(base) or base.find(*chosen) or not _changes(base, catalog):
+    if not aggregates(base) or base.find(*chosen) or not changes(base, catalog):
         return None
     read = _Reading(base.copy())
     for key in ("qualify", "order", "limit", "offset"):
@@ -95,7 +95,7 @@ def _list_layers(tree: "exp.Query") -> "list[exp.Select]":
     return []
 
 
-def _changes(base: "exp.Select", catalog: Catalog) -> bool:
+def changes(base: "exp.Select", catalog: Catalog) -> bool:
     """Whether its groups change with every row: they are of a sliding window, or of columns of
     tables alone."""
     from sqlglot import exp

@@ -106,9 +106,10 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
 
         def read_part(one: "exp.Select", *, rows: bool) -> SpjUnion:
             if not rows:
-                return _read_tree(one, catalog, name, _Reader(file))
+                return _read_tree(one, catalog, name, _Reader(file, reader.statics))
             free, settled = frozenset(range(len(one.selects))), settle_phrasings(one, catalog)
-            return _Reader(file).read((settled,), catalog, name, nullable=NullPlaces(shown=free))
+            own = _Reader(file, reader.statics)
+            return own.read((settled,), catalog, name, nullable=NullPlaces(shown=free))
 
         return number_groups(written, catalog, read)
 
@@ -152,10 +153,9 @@ class _Reader:
     """Reads the SQL of a file; `blocks`: the queries that it reads the answers of; `statics`: the
     relations that are made of static ones for it."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, file: str, statics: tuple[Relation, ...] = ()) -> None:
+        self.file, self.statics = file, statics
         self.blocks: list[Block] = []
-        self.statics: tuple[Relation, ...] = ()
 
     def read_answers(self, trees: "Sequence[exp.Query]", catalog: Catalog, name: str) -> Answers:
         """A query whose answers are read, as a stream of the catalog."""

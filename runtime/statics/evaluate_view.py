@@ -1,7 +1,8 @@
 """Evaluate a simple view of the catalog over one relation without Spark."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,8 +14,10 @@ from ontoweir.mappings.model.catalog import (
     FloatType,
     IntType,
     Relation,
+    Scalar,
 )
 from ontoweir.mappings.sql.read_simple_view import SimpleView, read_simple_view
+from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.spark.materialize_frame import LARGEST_COLLECTED
 
 _SUM = "sum of "
@@ -46,7 +49,10 @@ def evaluate_view(
     """
     simple = read_simple_view(view)
     if simple is None:
-        from ontoweir.runtime.statics.parse_view import parse_view  # brings sqlglot
+        from ontoweir.runtime.statics.parse_view import list_constants, parse_view  # brings sqlglot
+
+        if (constants := list_constants(view)) is not None:
+            return _make_constants(relation, constants)
 
         simple = parse_view(view)
     if simple is None or [simple.table] != mentioned(view, relation, catalog):
@@ -89,6 +95,18 @@ def evaluate_view(
         for n, c, f in simple.outputs
     }
     return pa.table({c.name: made[c.name] for c in relation.columns})
+
+
+def _make_constants(relation: Relation, rows: Sequence[Sequence[Scalar | None]]) -> pa.Table:
+    """The rows of VALUES."""
+    arrays = []
+    for n, column in enumerate(relation.columns):
+        kind = arrow_type(column.type)
+        cells = [row[n] for row in rows]
+        if isinstance(column.type, DecimalType):
+            cells = [None if c is None else Decimal(str(c)) for c in cells]
+        arrays.append(pa.array(cells, kind))
+    return pa.table(arrays, names=[c.name for c in relation.columns])
 
 
 def _adds_up(kind: ColumnType) -> bool:

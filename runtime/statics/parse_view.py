@@ -6,6 +6,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from ontoweir.mappings.model.catalog import Scalar
+from ontoweir.mappings.sql.read_literal import read_literal
 from ontoweir.mappings.sql.read_simple_view import SimpleView
 
 _PARTS = {"expressions", "from_", "where", "group"}
@@ -15,6 +17,25 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Sum: "sum",
     exp.Count: "count",
 }
+
+
+def list_constants(view: str) -> "list[list[Scalar | None]] | None":
+    """The rows of a view that is `SELECT * FROM VALUES (…), …` of constants; None: of another."""
+    if not view.startswith("SELECT * FROM VALUES "):
+        return None
+    try:
+        parsed = sqlglot.parse_one(view, dialect="spark")
+    except SqlglotError:
+        return None
+    start = parsed.args.get("from_")
+    values = None if start is None else start.this
+    if not isinstance(values, exp.Values):
+        return None
+    cells = [row.expressions for row in values.expressions]
+    known = [[isinstance(c, exp.Null) or read_literal(c) is not None for c in r] for r in cells]
+    if not all(all(row) for row in known):
+        return None
+    return [[read_literal(cell) for cell in row] for row in cells]
 
 
 def parse_view(view: str) -> SimpleView | None:

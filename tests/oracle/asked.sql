@@ -70,6 +70,9 @@ SELECT (SELECT MAX(high) FROM sensor) AS m, * FROM alarm
 SELECT (SELECT MAX(high) FROM sensor) AS m, * FROM alarm WHERE grade = 1 UNION ALL SELECT level, ts, 'x', 1 FROM reading
 SELECT 1 AS c, *, (SELECT MIN(high) FROM sensor) AS m FROM alarm
 SELECT r.*, a.grade FROM reading r JOIN alarm a USING (sensor, ts) WHERE r.level > (SELECT MIN(high) FROM sensor)
+SELECT sensor, amount FROM reading WHERE EARLY AND sensor IN (SELECT id FROM sensor) QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) ORDER BY amount DESC) <= 2
+SELECT sensor, amount, SUM(amount) OVER (PARTITION BY date_trunc('hour', ts)) AS a FROM reading r WHERE EARLY AND EXISTS (SELECT 1 FROM sensor s WHERE s.id = r.sensor AND s.high > 4)
+SELECT sensor, amount FROM reading r WHERE r.level > 3 AND NOT EXISTS (SELECT 1 FROM alarm a WHERE a.ts > r.ts AND a.ts <= r.ts + INTERVAL '1' HOUR AND a.sensor = r.sensor) QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts) ORDER BY amount DESC) <= 2
 -- Spark computes values:
 SELECT sensor, (SELECT COUNT(*) FILTER (WHERE city = 'Kiel') FROM sensor) AS n, (SELECT AVG(high) FILTER (WHERE id <> 'a') FROM sensor) AS m FROM alarm
 SELECT date_trunc('hour', ts) AS h, COUNT(*) FILTER (WHERE level > (SELECT MIN(high) FROM sensor)) AS n FROM reading WHERE EARLY GROUP BY h

@@ -75,10 +75,36 @@ def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
     return f"SELECT {once}{listed} {text}{where}", names
 
 
+def make_registered(random: Random) -> tuple[str, tuple[str, ...]]:
+    """A query of a register beside rows that come and go, and the names of its columns."""
+    latest = "(SELECT h, a, b, g FROM {} QUALIFY RANK() OVER (PARTITION BY h ORDER BY ts DESC) = 1)"
+    first = _draw_chosen(random, "t")
+    first = f"({first})" if random.random() < 0.5 else latest.format("t")
+    left, of = random.choice(["", "LEFT "]), random.choice(["x", "x", "y"])
+    of = "x" if left else of
+    said = random.choice([f"u.h = {of}.h", f"u.h = {of}.a", f"u.h = {of}.h AND u.a <= {of}.a"])
+    more = random.choice(["", " AND u.a <> 0", " AND u.g = 'x'"])
+    window = f"x.ts > NOW() - {_us(random.randint(1, 6))}"
+    rows = f"s AS x {left}JOIN {first} AS y ON y.h = x.h"
+    text = random.choice(
+        [
+            f"{rows} JOIN r AS u ON {said} WHERE {window}{more}",
+            f"{rows} JOIN r AS u ON {said}{more} WHERE {window}",
+            f"{rows}, r AS u WHERE {window} AND {said}{more}",
+        ]
+    )
+    if of == "x" and random.random() < 0.3:
+        text = f"r AS u JOIN s AS x ON {said} {left}JOIN {first} AS y ON y.h = x.h WHERE {window}"
+    shown = random.sample(["x.h", "x.a", "y.b", "y.g", "u.a", "u.g", "u.h"], k=3)
+    listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(shown))
+    once = random.choice(["", "", "DISTINCT "])
+    return f"SELECT {once}{listed} FROM {text}", ("c0", "c1", "c2")
+
+
 def check(seed: int) -> str:
     """One random query over random rows: what came of it."""
     random = Random(seed)
-    text, names = make_query(random)
+    text, names = make_registered(random) if seed % 4 == 0 else make_query(random)
     catalog, data = draw_data(random)
     try:
         union = parse_sql(text, catalog, name="q", file="q.sql")

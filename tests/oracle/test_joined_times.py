@@ -94,3 +94,14 @@ def _told_as_early_as_plain_groups(
         Counter(zip(*(t.column(n).to_pylist() for n in ("b", "at")), strict=True)) for t in both
     ]
     assert times[0] == times[1], (text, bucket)
+
+
+def test_the_end_of_a_bucket_is_bounded_as_its_begin(project: OpenProject) -> None:
+    text = (
+        "SELECT {0}(a.ts, INTERVAL '1' HOUR) AS b, MAX(r.level + a.grade) AS n FROM alarm a "
+        "JOIN reading r ON a.sensor = r.sensor AND r.ts > a.ts "
+        "AND r.ts <= a.ts + INTERVAL '30' MINUTE GROUP BY b"
+    )
+    bounds = [project.check(text.format(f"TUMBLE_{end}")).bound for end in ("START", "END")]
+    assert bounds[0] is not None
+    assert bounds[0] == bounds[1]

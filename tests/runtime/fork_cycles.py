@@ -1,7 +1,7 @@
 """Kill cycles without Spark: `fork_cycles.py FOLDER STAGE SEED KILLS [KIND]`.
 
-KIND is `late`, `views`, `parts`, `moved` (each start in another number of parts), `spill` (what is
-run), or `compact`: files of answers are merged.
+KIND is `late`, `views`, `parts`, `moved` (each start in another number of parts), `spill`, `joined`
+(what is run), or `compact`: files of answers are merged.
 
 A child process takes in micro-batches as Spark gives them (one that is not committed comes
 again), and kills itself; the next goes on. In the end one that is not killed.
@@ -34,6 +34,7 @@ from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.live.output import merge_parts
 from ontoweir.runtime.live.process_batches import BatchProcessor
 from tests.oracle.random_queries import Case
+from tests.runtime.joined_cases import choose_joined
 from tests.runtime.kill_at import kill_at
 from tests.runtime.live_cases import cut_arrivals, find_case, make_job
 from tests.runtime.parts_here import Divide, find_divided
@@ -226,6 +227,7 @@ def main() -> None:
         "parts": choose_parts,
         MOVED: choose_moved,
         "spill": choose_spill,
+        "joined": choose_joined,
         COMPACT: choose_many,
     }
     merge_parts.PATIENCE = 0.0  # micro-batches are not that far apart
@@ -256,8 +258,10 @@ def main() -> None:
 
 
 def _tell_answers(folder: Path) -> dict[str, Any]:
-    """What does not depend on how micro-batches are numbered."""
+    """What does not depend on how micro-batches are numbered: answers of the last one are in the
+    output."""
     found = fingerprint(folder)
+    found["files"] = {n: h for n, h in found["files"].items() if not n.startswith("answers-")}
     rows: dict[str, list[Any]] = {}
     for name, (_, _, told) in sorted(found.pop("output").items()):
         rows.setdefault(str(Path(name).parent), []).extend(told)

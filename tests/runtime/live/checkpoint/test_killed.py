@@ -52,6 +52,20 @@ def test_killed_with_open_steps(stage: str, tmp_path: Path, pytestconfig: pytest
     assert json.loads(ran.stdout)["kills"] == kills
 
 
+def test_killed_where_a_few_rows_are_joined_with_many(
+    tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """The same of rows that come and go, joined: some micro-batches are looked at whole, of others
+    what they meet, and the run is taken up again before either."""
+    kills = 400 if pytestconfig.getoption("--long") else 6
+    command = [sys.executable, str(HERE / "fork_cycles.py"), str(tmp_path), "at-the-disk", "3"]
+    ran = subprocess.run(
+        [*command, str(kills), "joined"], check=False, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["kills"] == kills
+
+
 def test_killed_while_files_are_merged(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     """The same where files of answers are merged: the same files, with the same rows."""
     kills = 400 if pytestconfig.getoption("--long") else 10
