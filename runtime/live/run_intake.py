@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
+_SILENT = 10.0
+"""Seconds for which a source that did not answer is not asked for another query: each would wait as
+long, and the others with it."""
 _LOOK = 60.0
 """Seconds between two looks at how many files Spark's logs have."""
 
@@ -68,13 +71,16 @@ class IntakeRun:
     """The options of the streams, of which some are not shown."""
     probed: set[DataSource] = field(default_factory=set)
     """The sources that can be read."""
+    silent: dict[DataSource, tuple[float, RunError]] = field(default_factory=dict)
+    """The sources that did not answer, until when (monotonic) they are not asked again."""
     anew: dict[str, str] | None = None
     """By stream, what is said of topics that have been made anew (None: no messages are known to be
     gone of those that are read here)."""
 
     def probe(self, histories: Iterable[History], id_: str) -> None:
-        """Nothing, if the sources that a query reads can be read: each is asked once; those of a
-        query that goes on, and that this process reads, only when they are read.
+        """Nothing, if the sources that a query reads can be read: each is asked once, and one that
+        did not answer not again at once; those of a query that goes on, and that this process
+        reads, only when they are read.
 
         Raises:
             DataError: Spark cannot read one as a stream.
@@ -85,9 +91,18 @@ class IntakeRun:
         for history in histories:
             if goes_on and is_read_here(history.stream):
                 continue
-            if history.stream.data not in self.probed:
+            data = history.stream.data
+            if data in self.probed:
+                continue
+            until, error = self.silent.get(data, (0.0, None))
+            if error is not None and time.monotonic() < until:
+                raise error
+            try:
                 probe_source(self.session, history)
-                self.probed.add(history.stream.data)
+            except RunError as error:
+                self.silent[data] = time.monotonic() + _SILENT, error
+                raise
+            self.probed.add(data)
 
     def begin(self, streams: Mapping[str, Stream]) -> None:
         """Let Spark list what the queries read, from the last commit on. `streams`: the catalog's.

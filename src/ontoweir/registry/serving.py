@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 
 _PAUSE = 1.0
 """Seconds between two looks at the registry."""
+_STARTING = 3.0
+"""Seconds for which queries are started before those that run go on."""
+_TOGETHER = 30.0
+"""Seconds for which an intake without a commit waits for all of its queries: they read together."""
 
 
 @dataclass(slots=True)
@@ -50,6 +54,8 @@ class _Server:
     said: dict[str, str] = field(default_factory=dict)
     shared: dict[str, SharedEntries] = field(default_factory=dict)
     """Intakes by their folders."""
+    starting: float | None = None
+    """Since when entries wait to be started (monotonic; None: none does)."""
 
     def stop(self, running: RunningEntry, *, forget: bool = False) -> None:
         """Stop an entry. `forget`: its state is not kept."""
@@ -60,13 +66,22 @@ class _Server:
         stop_entry(running)
 
     def go_on(self) -> None:
-        """Let the entries that share an intake go on, for about as long as the pause is."""
+        """Let the entries that share an intake go on, for about as long as the pause is; where
+        others wait to be started, those of intakes that have begun."""
+        since = self.starting
+        together = since is not None and time.monotonic() - since < _TOGETHER
         for folder, shared in list(self.shared.items()):
+            if together and not shared.run.intake.begun:
+                continue
             shared.forget_others()
-            shared.go_on(_PAUSE / len(self.shared))
+            shared.go_on(_PAUSE / len(self.shared), all_here=since is None)
             if shared.dead:  # another begins with the next entry
                 shared.stop()
                 self.shared.pop(folder, None)
+
+    def pause(self, options: RunOptions) -> float:
+        """Seconds until the next look at the registry."""
+        return 0.1 if options.once else _PAUSE if self.starting is None else 0.0
 
     def close(self) -> None:
         """Stop all entries."""
@@ -126,7 +141,7 @@ def serve_registry(
     settled: frozenset[str] = frozenset()
     try:
         while not _is_set(stop):
-            if settled != server.running.keys():  # a while after they have begun
+            if settled != server.running.keys() and server.starting is None:  # a while after
                 _leave_to_themselves()
                 settled = frozenset(server.running)
             wanted = _look(registry, server, on_event)
@@ -136,7 +151,7 @@ def serve_registry(
                     server.stop(running, forget=entry is not None)
                     on_event(f"{name}: stopped, it is {'dropped' if entry is None else 'replaced'}")
                     server.ended.append(server.running.pop(name))
-            for entry in _list_new(wanted, server, stop):
+            for entry in _list_new(wanted, server, options, stop):
                 session = session or open_session(options, None)
                 begin(stop)
                 _start(server, workspaces, registry, entry, session, options, on_event)
@@ -148,7 +163,7 @@ def serve_registry(
                 break
             if any(isinstance(r.error, JavaGone) for r in server.running.values()):
                 break  # none goes on without it
-            _wait(stop, 0.1 if options.once else _PAUSE)
+            _wait(stop, server.pause(options))
     except KeyboardInterrupt:
         pass
     finally:
@@ -283,12 +298,23 @@ def _follow(running: RunningEntry, server: _Server, on_event: Callable[[str], No
 
 
 def _list_new(
-    wanted: Mapping[str, Entry], server: _Server, stop: threading.Event | None
+    wanted: Mapping[str, Entry],
+    server: _Server,
+    options: RunOptions,
+    stop: threading.Event | None,
 ) -> Iterator[Entry]:
-    """The entries to start, until the end is asked for: of many, the rest would take minutes."""
-    for name, entry in wanted.items():
-        if name not in server.running and not _is_set(stop):
-            yield entry
+    """The entries to start, until the end is asked for, or, of many, as it is time for those that
+    run to go on; first those that have not been tried."""
+    new = [entry for name, entry in wanted.items() if name not in server.running]
+    begun = time.monotonic()
+    for number, entry in enumerate(sorted(new, key=lambda e: e.name in server.said)):
+        late = number and not options.once and time.monotonic() - begun >= _STARTING
+        if late or _is_set(stop):
+            tried = entry.name in server.said
+            server.starting = None if tried else server.starting or begun
+            return
+        yield entry
+    server.starting = None
 
 
 def _is_set(stop: threading.Event | None) -> bool:

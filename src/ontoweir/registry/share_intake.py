@@ -85,15 +85,20 @@ class SharedEntries:
             if not any(entry is not None and entry.id == id_ for entry in held):
                 self.run.intake.leave(id_, forget=True)
 
-    def go_on(self, seconds: float) -> None:
+    def go_on(self, seconds: float, *, all_here: bool = True) -> None:
         """See to it that Spark lists what the entries read, and let those that are behind catch up,
-        for about so many seconds. An error that ends all is in their status; `dead` then."""
+        for about so many seconds. An error that ends all is in their status; `dead` then.
+
+        Args:
+            seconds: about how long.
+            all_here: whether all take part that are to: what others read is not forgotten else.
+        """
         from ontoweir.runtime.live.model.live_errors import notice_gone
 
         if not self.entries:
             return
         try:
-            over = self._advance(seconds)
+            over = self._advance(seconds, rotates=all_here)
         except OntoweirError as error:
             self._end_all(error)
         except Exception as error:
@@ -121,12 +126,13 @@ class SharedEntries:
                 shown += self.show(running)
             self.waiting.pop(id_, None)
 
-    def _advance(self, seconds: float) -> bool:
+    def _advance(self, seconds: float, *, rotates: bool) -> bool:
         """Whether Spark has listed all that it is to list."""
         run = self.run
         if run.query is None or run.intake.lacking or not run.intake.hands_all:
             run.begin(self.streams)
-        run.rotate(self.streams)
+        if rotates:
+            run.rotate(self.streams)
         over = run.is_over()
         until = time.monotonic() + seconds
         while time.monotonic() < until:
