@@ -280,6 +280,17 @@ class Workspace:
                 self._known.keep(compiled, verdict)
             return verdict
 
+    def check_and_warn(self, compiled: CompiledQuery, *, timed: bool = True) -> Verdict:
+        """As `check`, with a warning of a bounded query that a run refuses all the same."""
+        verdict = self.check(compiled, timed=timed)
+        if verdict.plans:
+            from ontoweir.pipeline.warn_answers import warn_answers
+
+            said = warn_answers(compiled, verdict, self.project.catalog)
+            if said is not None:
+                self.on_warning(said)
+        return verdict
+
     def find_witness(self, compiled: CompiledQuery, size: int) -> "Witness | None":
         """A confirmed witness with that many optional tuples, or None."""
         from ontoweir.checker.decide.check_query import check_query
