@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from ontoweir.scaffold.copies.export_database import SUFFIXES, export_database, list_views
 from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
+from ontoweir.scaffold.copies.unpack_files import decode_text, unpack_zip
 from ontoweir.scaffold.ddl.read_constraints import Constraints, read_constraints
 from ontoweir.scaffold.remote.fetch_file import fetch_file
 from ontoweir.scaffold.split_folder import split_folder
@@ -67,10 +68,13 @@ def _list(data: str, folder: Path, *, views: bool) -> Tables:
             Tables((part,)) if part.is_dir() else _list(str(part), folder, views=views)
             for part in split_folder(path)
         )
+    if path.suffix.lower() == ".zip":
+        return _add(_list(str(one), folder, views=views) for one in unpack_zip(path, folder))
     if path.suffix.lower() in SUFFIXES:
         files = export_database(path, folder, views=views)
         return Tables(tuple(files), read_constraints(path), () if views else list_views(path))
     export: Callable[[Path, Path], list[Path]] = export_text
     if path.suffix.lower() in WORKBOOKS:
         export = export_workbook
+    path = decode_text(path, folder)
     return Tables(tuple(export(path, folder) or [path]))

@@ -33,7 +33,7 @@ _DATA = (
     "(.sql), PostgreSQL's or Flink's, whose data is to come. InfluxDB's line protocol and "
     "annotated CSV, a JSON document such as "
     "Prometheus answers, and columns parted by blanks, as vmstat prints them, are copied into "
-    "the project, as is what a URL or - (standard input) has"
+    "the project, as are files in a .zip, text in UTF-16, and what a URL or - (standard input) has"
 )
 _WITHOUT = {
     "--names": "it names the columns of CSV without a header",
