@@ -29,6 +29,13 @@ def warn_answers(compiled: CompiledQuery, verdict: Verdict, catalog: Catalog) ->
     return f"{place}replay and run refuse it: {said.what}; {said.why}; {said.fix}{more}"
 
 
+def refuse_answers(compiled: CompiledQuery, catalog: Catalog) -> QueryError | None:
+    """The error of a query whose answers cannot be written, whatever is asked for (None: they
+    can)."""
+    said = _refuse(compiled, catalog, None)
+    return said if all(_refuse(compiled, catalog, e) for e in Emit) else None
+
+
 def refuse_static(compiled: CompiledQuery, verdict: Verdict) -> QueryError | None:
     """The error of a query of which a part reads no stream (None: each does)."""
     if all(plan.form.members for plan in verdict.plans or ()):

@@ -69,6 +69,8 @@ def test_what_a_run_refuses(tmp_path: Path, run: Run, query: str, said: str | No
     assert replayed.code == (0 if said is None else 2), replayed.err
     live = run("run", tmp_path, "--query", "q", "--once")
     assert live.code == replayed.code, live.err
+    registered = run("register", tmp_path, "--query", "q")
+    assert registered.code == replayed.code, registered.err
     if said is not None:
         assert replayed.err.startswith(f"{tmp_path / 'q.sql'}:1: ")
         with pytest.warns(OntoweirWarning, match="replay and run refuse it"):
