@@ -17,6 +17,7 @@ divided, and what a plan rests on holds of fewer rows, too.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import assert_never
 
 from ontoweir.checker.model.plan import SynopsisPlan
@@ -70,11 +71,31 @@ def derive_partition(
     places: list[Place | None] = [None]
     if shared is not None:
         places = list(find_places(shared, plans, scene))
-    ways = [w for place in places for w in unite_ways(plans, scene, place) if not _broken(w, keys)]
+    found = (_find_best(plans, scene, place, keys) for place in places)
+    ways = [way for way in found if way is not None]
     if ways:
-        best = max(range(len(ways)), key=lambda n: (_worth(ways[n], plans, scene.catalog), -n))
-        return _as_partition(ways[best])
+        return _as_partition(max(ways, key=partial(_worth, plans=plans, catalog=scene.catalog)))
     return NotDivided(explain_undivided(scene, plans, shared, keys))
+
+
+def _find_best(
+    plans: Sequence[SynopsisPlan],
+    scene: Scene,
+    place: Place | None,
+    keys: Sequence[tuple[str, tuple[str, ...]]],
+) -> Way | None:
+    """The best way of all plans: the best of each of those that share no stream, as what they are
+    worth adds up, but for the least number of values, which is that of one of them."""
+    apart = unite_ways(plans, scene, place)
+    if apart is None:
+        return None
+    best: dict[str, Role] = {}
+    for one in apart:
+        whole = [way for way in one.ways if not _broken(way, keys)]
+        if not whole:
+            return None
+        best.update(max(whole, key=partial(_worth, plans=one.plans, catalog=scene.catalog)))
+    return best
 
 
 def _as_partition(way: Way) -> Partition:

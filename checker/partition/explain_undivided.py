@@ -21,9 +21,10 @@ def explain_undivided(
     for plan in plans:
         if not list_ways(plan, scene, None):
             return _explain_plan(plan, scene)
-    ways = unite_ways(plans, scene, None)
-    if not ways:
+    found = unite_ways(plans, scene, None)
+    if found is None:
         return "its branches divide the rows of a stream in different ways"
+    ways = {stream: role for one in found for stream, role in one.ways[0].items()}
     if shared is not None and not shared:
         return "all rows make one group" if scene.union.aggregation else "it has one answer"
     if shared is not None and not any(
@@ -33,9 +34,11 @@ def explain_undivided(
         if static is not None:
             return f"{static} is a column of a static relation"
         what = "groups" if scene.union.aggregation is not None else "answers, which are distinct,"
-        by = "" if is_free(ways[0]) else f" ({_name(ways[0])})"
+        by = "" if is_free(ways) else f" ({_name(ways)})"
         return f"no column of its {what} tells what its rows could be divided by{by}"
-    stream, key = next((s, k) for s, k in watched if any(s in way for way in ways))
+    stream, key = next(
+        (s, k) for s, k in watched if any(s in way for one in found for way in one.ways)
+    )
     return f"the key ({', '.join(key)}) of {stream} holds over the whole stream, which is watched"
 
 

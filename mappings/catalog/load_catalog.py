@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from urllib.parse import urlsplit
 
-from ontoweir.files.name_formats import NESTED, NESTED_PARQUET
+from ontoweir.files.name_formats import NESTED, NESTED_PARQUET, POSTGRES
 from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_closing import read_closing
 from ontoweir.mappings.catalog.read_columns import read_columns
@@ -191,6 +192,8 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
             why="its path is the view's name, and it has no options",
             fix="remove the options" if options else 'write path = "NAME"',
         )
+    if kind == POSTGRES:
+        _check_postgres(table, path or "", options, static=static)
     sort, keep = table.flag("sort"), not static and table.flag("keep")
     if keep and kind not in _KEPT:
         raise table.error(
@@ -220,6 +223,26 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
     form = kind or "view"
     registry = () if static else read_registry(table)
     return DataSource(form, path, options, view, sort, keep, unnest, envelope, mqtt, registry)
+
+
+def _check_postgres(
+    table: TomlTable, path: str, options: tuple[tuple[str, str], ...], *, static: bool
+) -> None:
+    secret = "password=" in path or ":" in urlsplit(path).netloc.rpartition("@")[0]
+    plain = path.startswith(("postgresql://", "postgres://")) and not secret
+    if static and plain and all(name == "table" for name, _ in options):
+        return
+    raise table.error(
+        "format" if not static else "options" if plain else "path",
+        f"[{table.name()}] is of PostgreSQL"
+        + ("" if not static else ", with options" if plain else ", with a password" * secret),
+        why="a static relation may be a table of a server, whose address is the path; a password "
+        "is not written here",
+        fix='write path = "postgresql://USER@HOST/DATABASE" and options = { table = '
+        '"SCHEMA.TABLE" }, with the password in PGPASSWORD or ~/.pgpass'
+        if static
+        else "copy it by `ontoweir init --from postgresql://…`, or write it to files or Kafka",
+    )
 
 
 def _lead_paths(

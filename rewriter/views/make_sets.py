@@ -123,30 +123,39 @@ class SetMaker:
         of which there may be thousands, make their own triples: they meet only mapped ones."""
         groups: list[list[MappingAssertion]] = []
         mapped = [a for a in assertions if a.source.tables]
+        kin = self._find_kin(mapped)
         for assertion in mapped:
-            groups = self._join(assertion, groups)
+            mine = kin[id(assertion)]
+            near = [g for g in groups if kin[id(g[0])] == mine and self._meets(assertion, g)]
+            groups = _join(assertion, groups, near)
         apart: list[list[MappingAssertion]] = []
         facts: dict[tuple[TermMap, TermMap | None], list[MappingAssertion]] = {}
         for fact in (a for a in assertions if not a.source.tables):
             facts.setdefault((fact.subject, fact.object), []).append(fact)
         for same in facts.values():
             if any(self.may_meet(same[0], other) for other in mapped):
-                groups = self._join(same[0], groups, same[1:])
+                near = [g for g in groups if self._meets(same[0], g)]
+                groups = _join(same[0], groups, near, same[1:])
             else:
                 apart.append(same)
         return groups + apart
 
-    def _join(
-        self,
-        assertion: MappingAssertion,
-        groups: list[list[MappingAssertion]],
-        more: Sequence[MappingAssertion] = (),
-    ) -> list[list[MappingAssertion]]:
-        """The groups with an assertion (and `more`, which make its triples), those as one that it
-        meets by a mapped one."""
-        near = [g for g in groups if any(self.may_meet(assertion, a) for a in g if a.source.tables)]
-        others = [g for g in groups if not any(g is n for n in near)]
-        return [*others, [*(a for g in near for a in g), assertion, *more]]
+    def _find_kin(self, assertions: Sequence[MappingAssertion]) -> dict[int, int]:
+        """Numbers of assertions, by their ids: those with different ones never meet, as the texts
+        that their subjects begin with, which are neither's beginning, tell them apart."""
+        begins = {id(a): ends[0] if (ends := self._ends_of(a)[0]) else "" for a in assertions}
+        kin, number, first = dict[int, int](), 0, ""
+        for key in sorted(begins, key=begins.__getitem__):
+            if not begins[key].startswith(first):
+                number, first = number + 1, begins[key]
+            elif not kin:
+                first = begins[key]
+            kin[key] = number
+        return kin
+
+    def _meets(self, assertion: MappingAssertion, group: Sequence[MappingAssertion]) -> bool:
+        """Whether an assertion meets a mapped one of a group."""
+        return any(self.may_meet(assertion, a) for a in group if a.source.tables)
 
     def may_meet(self, first: MappingAssertion, second: MappingAssertion) -> bool:
         """Whether two assertions may make one triple, as `may_coincide` says."""
@@ -299,3 +308,14 @@ def _say_why(group: list[MappingAssertion], aligned: Aligned) -> str:
     return (
         f"rows of {group[0].id} may make a triple twice; a key ({key}) of {tables} would spare it"
     )
+
+
+def _join(
+    assertion: MappingAssertion,
+    groups: list[list[MappingAssertion]],
+    near: list[list[MappingAssertion]],
+    more: Sequence[MappingAssertion] = (),
+) -> list[list[MappingAssertion]]:
+    """The groups with an assertion (and `more`, which make its triples), those `near` as one."""
+    others = [g for g in groups if not any(g is n for n in near)]
+    return [*others, [*(a for g in near for a in g), assertion, *more]]

@@ -1,5 +1,6 @@
 """What a run writes of its answers."""
 
+from collections.abc import Collection, Iterator, Sequence
 from enum import StrEnum
 
 from ontoweir.errors import QueryError
@@ -133,9 +134,8 @@ def has_updates(union: SpjUnion) -> bool:
 def _refuse_names(union: SpjUnion, emit: Emit) -> None:
     """Raise QueryError for a column that is called like one that says when an answer holds."""
     own = ["at"]
-    plain = union.aggregation is None and emit is not Emit.SNAPSHOTS
-    own += ["until"] if union.ends and plain else []
-    own += ["op"] if emit is Emit.CHANGES else []
+    own += ["until"] if union.ends else []
+    own += ["op"] if emit in CHANGING else []
     standing = union.standing or Standing(())
     counted = not (union.distinct or standing.distinct or standing.groups)
     own += ["multiplicity"] if counted and union.aggregation is None else []
@@ -146,6 +146,23 @@ def _refuse_names(union: SpjUnion, emit: Emit) -> None:
         counted = not union.joined.distinct
         own = [n for n in own if n != "multiplicity" or counted]
         names = tuple(name for name, _ in union.joined.shown)
+    _refuse_own(union, own, names)
+    for inner in (union, *_list_inner(union)):
+        own = [] if inner.distinct else ["multiplicity"]
+        if inner.aggregation is not None:
+            own += ["at", "until"] if inner.ends else ["at"]
+        _refuse_own(union, own, inner.variables if inner.joined is None else ())
+
+
+def _list_inner(union: SpjUnion) -> Iterator[SpjUnion]:
+    """The queries whose answers a query is made of."""
+    parts = [] if union.joined is None else [part.query for part in union.joined.parts]
+    for inner in (*parts, *(query for block in union.blocks for query in block.queries)):
+        yield inner
+        yield from _list_inner(inner)
+
+
+def _refuse_own(union: SpjUnion, own: Sequence[str], names: Collection[str]) -> None:
     for name in own:
         if name in names:
             raise QueryError(

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from ontoweir.errors import CatalogError, DataError, Source
+from ontoweir.files.name_formats import POSTGRES
 from ontoweir.mappings.model.catalog import Catalog, FloatType, Relation
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.runtime.columnar.check_domain import arrow_type, check_domain
@@ -182,7 +183,8 @@ class _Loader:
         if view is None:
             located = locate_source(relation.data, relation.name, self.catalog.file)
             place, collected = located.path, _is_small(located)
-            if self.here or relation.data.format == "parquet" or is_packed(relation.data, located):
+            typed = relation.data.format in ("parquet", POSTGRES)
+            if self.here or typed or is_packed(relation.data, located):
                 rows = read_relation(relation, located, lambda: self.folder)
             else:
                 rows = None

@@ -1,4 +1,5 @@
-"""Read a static relation's local files without Spark; many rows are mapped to memory."""
+"""Read a static relation's local files, or its table of PostgreSQL, without Spark; many rows are
+mapped to memory."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -7,10 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ontoweir.errors import Source
+from ontoweir.files.name_formats import POSTGRES
 from ontoweir.mappings.model.catalog import Relation
 from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.convert_column import convert_column
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.database.read_postgres import find_table, open_postgres, read_postgres
 from ontoweir.runtime.packed.read_packed import is_packed, read_packed
 from ontoweir.runtime.packed.unpack_stream import check_packed
 from ontoweir.runtime.sources.check_columns import check_columns
@@ -42,25 +46,35 @@ def read_relation(
     data = relation.data
     parquet = data.format == "parquet" and not data.options
     packed = is_packed(data, located)
+    types = [(c.name, arrow_type(c.type)) for c in relation.columns]
+    held = [pa.schema([*types, (BAD, pa.string())]).empty_table()]
+    if data.format == POSTGRES:
+        return _hold(held, _read_postgres(relation, located.path), find_folder)
     if not located.files or not (parquet or packed or data.format in ("csv", "json")):
         return None
     read = _read_parquet if parquet else _read_text
     files = drop_empty(data, located.files)
-    types = [(c.name, arrow_type(c.type)) for c in relation.columns]
-    held = [pa.schema([*types, (BAD, pa.string())]).empty_table()]
-    size = 0
     coming: Iterator[pa.Table] = (table for file in files for table in read(relation, file))
     if packed:
         coming = _read_packed(relation, located)
     try:
-        for table in coming:
-            held.append(table)
-            size += table.nbytes
-            if size >= LARGEST_COLLECTED:
-                return _map_rows(held, coming, find_folder())
+        rows = _hold(held, coming, find_folder)
     except NotPlain:
         return None
-    return pa.concat_tables(held) if files else None
+    return rows if files else None
+
+
+def _hold(
+    held: list[pa.Table], coming: Iterator[pa.Table], find_folder: Callable[[], Path]
+) -> pa.Table:
+    """All rows that come, behind those that are held."""
+    size = 0
+    for table in coming:
+        held.append(table)
+        size += table.nbytes
+        if size >= LARGEST_COLLECTED:
+            return _map_rows(held, coming, find_folder())
+    return pa.concat_tables(held)
 
 
 def _read_text(relation: Relation, file: str) -> Iterator[pa.Table]:
@@ -93,6 +107,16 @@ def _read_packed(relation: Relation, located: Located) -> Iterator[pa.Table]:
     for found in read_packed(relation.data, located, names):
         check_packed(relation, found, names, frozenset())
         for rows in found.rows:
+            yield _convert(relation, rows)
+
+
+def _read_postgres(relation: Relation, address: str) -> Iterator[pa.Table]:
+    shown = relation.source or Source(relation.name)
+    names = [c.name for c in relation.columns]
+    with open_postgres(address, shown) as server:
+        called = dict(relation.data.options).get("table", relation.name)
+        for rows in read_postgres(server, find_table(server, called, shown), names):
+            check_columns(rows.schema, relation, names, called)
             yield _convert(relation, rows)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.files.name_formats import LOGGED
+from ontoweir.files.name_formats import LOGGED, POSTGRES
 from ontoweir.mappings.model.catalog import FloatType, Relation
 from ontoweir.runtime.columnar.check_domain import check_domain
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
@@ -49,7 +49,7 @@ def read_static(relation: Relation, catalog_file: str, folder: Path) -> StaticRo
     located = locate_source(relation.data, relation.name, catalog_file)
     tables, places = [], []
     apart = [Located(file, (file,)) for file in located.files or ()]
-    if relation.data.format in LOGGED:  # what its files are, its log says
+    if relation.data.format in (*LOGGED, POSTGRES):  # which say themselves what is there
         apart = [located]
     for part in apart:
         file, rows = part.path, read_relation(relation, part, lambda: folder)

@@ -87,11 +87,11 @@ class OpenProject:
         *,
         model: Literal["application-time", "arrival"] = "application-time",
     ) -> "Verdict | dict[str, Verdict | OntoweirError]":
-        """Decide a query, or without one all (`check_all`), before anything runs and without Spark.
+        """Decide a query, or without one all (`check_all`), before anything runs, without Spark.
 
         Returns:
-            the verdict: `name`, `tier`, `bound` (rows, formula), `conditions`, `plans`, and of an
-            unbounded query the `witness`.
+            the verdict: `name`, `tier`, `bound`, `conditions`, `plans`, and where it is unbounded
+            the `witness`.
 
         Raises:
             OntoweirError: the query, the ontology, the mappings or the catalog have an error.
@@ -99,7 +99,8 @@ class OpenProject:
         if query is None:
             return self.check_all()
         with self._names():
-            return self.workspace.check(self._compile(query), timed=model == "application-time")
+            found = self._compile(query)
+            return self.workspace.check_and_warn(found, timed=model == "application-time")
 
     def check_data(self, *, sample: int | None = None) -> "tuple[TableViolations, ...]":
         """Hold the rows at hand to what is declared, as `ontoweir check --data` does.
@@ -396,5 +397,4 @@ class OpenProject:
 
 
 Sources = Mapping[str, Any]
-"""By stream or relation: a table of pandas, polars, Arrow, DuckDB or Spark; or the name of a
-temporary view."""
+"""By stream or relation: a table of pandas, polars, Arrow, DuckDB or Spark; or a view's name."""

@@ -250,7 +250,7 @@ class Checks:
             return Outcome(name, error=str(error))
         try:
             compiled = compile()
-            verdict = workspace.check(compiled)
+            verdict = workspace.check_and_warn(compiled)
             repairs = workspace.repair(compiled) if whole and verdict.plans is None else ()
         except OntoweirError as error:
             theirs = str(error) in {str(r.error) for r in refused}

@@ -41,3 +41,5 @@ NESTED = ("parquet", "arrow", "avro", "delta", "iceberg")
 """Formats with types, whose columns may be nested."""
 NESTED_PARQUET = "nested parquet"
 """Parquet of which something nested is asked for: it is read as Avro is, by way of other files."""
+POSTGRES = "postgresql"
+"""Relations that are tables of a server's, which are read when a run begins."""

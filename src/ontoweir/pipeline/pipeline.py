@@ -57,8 +57,9 @@ class Workspace:
     each stage that is done, and the seconds it took; `on_progress` with how far rewriting (whose
     total is not known), deciding, and the search for repairs are, and when they are finished.
     `time_limit`, `repair_time_limit`: seconds of computing that the decision of a query, and the
-    search for its repairs, may take (None or 0: no limit). `ran_out`: one of them has taken all its
-    time, so that another one could find more. `cache`: where what is read is kept (None: nowhere).
+    search for its repairs, may take (None or 0: no limit). `ran_out`: a decision has taken all its
+    time, so that another one could find more; of a search for repairs that is said in a warning.
+    `cache`: where what is read is kept (None: nowhere).
     """
 
     project: Project
@@ -280,6 +281,17 @@ class Workspace:
                 self._known.keep(compiled, verdict)
             return verdict
 
+    def check_and_warn(self, compiled: CompiledQuery, *, timed: bool = True) -> Verdict:
+        """As `check`, with a warning of a bounded query that a run refuses all the same."""
+        verdict = self.check(compiled, timed=timed)
+        if verdict.plans:
+            from ontoweir.pipeline.warn_answers import warn_answers
+
+            said = warn_answers(compiled, verdict, self.project.catalog)
+            if said is not None:
+                self.on_warning(said)
+        return verdict
+
     def find_witness(self, compiled: CompiledQuery, size: int) -> "Witness | None":
         """A confirmed witness with that many optional tuples, or None."""
         from ontoweir.checker.decide.check_query import check_query
@@ -302,7 +314,6 @@ class Workspace:
         watch = Watch(self.repair_time_limit, self.on_progress)
         with self._showing():
             repairs = repair_query(self, compiled, watch, timed=timed, text=text)
-        self.ran_out |= watch.is_over()
         if watch.stopped:
             self.on_warning(
                 f"{compiled.name}: the search for repairs stopped after "

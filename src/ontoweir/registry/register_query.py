@@ -12,6 +12,7 @@ from ontoweir.errors import Source, UsageError
 from ontoweir.mappings.model.catalog import QueryView
 from ontoweir.pipeline.compiling.compile_text import compile_text as compile_sparql
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.pipeline.warn_answers import refuse_answers
 from ontoweir.project.check_name import check_name
 from ontoweir.project.language_of import Language
 from ontoweir.registry.list_entries import list_entries
@@ -114,6 +115,8 @@ def register_query(
     query = dataclasses.replace(query, reads=list_read(workspace, registry, query))
     compiled = compile_text(workspace, query)
     verdict = check_live(workspace, compiled, allow_unbounded=allow_unbounded)
+    if (refused := refuse_answers(compiled, workspace.project.catalog)) is not None:
+        raise refused
     bound = verdict.bound
     entry = Entry(
         name=name,

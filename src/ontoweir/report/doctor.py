@@ -26,7 +26,7 @@ _EXTRAS = {
     "pyiceberg": "the sink iceberg and sources of Iceberg need",
     "openpyxl": "only `init --from` of workbooks needs",
     "paho-mqtt": "`receive`, of MQTT, and the sink mqtt need",
-    "psycopg": "only the sink postgres needs",
+    "psycopg": "`init --from postgresql://…`, relations of PostgreSQL and the sink postgres need",
 }
 """Packages of extras."""
 _MODULES = {"confluent-kafka": "confluent_kafka", "paho-mqtt": "paho"}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ontoweir.checker.verdict.verdict import Verdict
 from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.pipeline.warn_answers import refuse_static
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
 from ontoweir.rewriter.model.aggregation import Aggregation
@@ -34,6 +35,8 @@ def check_live(
     verdict = workspace.check(compiled)
     if verdict.plans is None and not allow_unbounded:
         raise refusal(compiled, verdict)
+    if (static := refuse_static(compiled, verdict)) is not None:
+        raise static
     catalog = workspace.project.catalog
     # what contradicts a rule that spills only may have answers
     if verdict.plans == () and spare_rules(catalog, tables_of(compiled.union)) is None:

@@ -17,6 +17,7 @@ from ontoweir.files.name_formats import OUTPUTS
 from ontoweir.files.require_ending import require_ending
 from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.pipeline.warn_answers import refuse_static
 from ontoweir.project.refuse_inputs import refuse_inputs
 from ontoweir.rewriter.model.add_views import tables_of
 from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit, choose_emit
@@ -88,6 +89,8 @@ def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayO
     verdict = workspace.check(compiled)
     if verdict.plans is None and not options.allow_unbounded:
         raise refusal(compiled, verdict)
+    if (static := refuse_static(compiled, verdict)) is not None:
+        raise static
     catalog = workspace.project.catalog
     for name in list_tables(compiled, catalog):
         table = catalog.table(name)

@@ -9,44 +9,32 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from ontoweir.errors import OntoweirError, Source, UsageError
+from ontoweir.errors import Source, UsageError
 from ontoweir.mappings.model.catalog import FloatType, IntType
-from ontoweir.pipeline.pipeline import Workspace
-from ontoweir.project.language_of import language_of_text
-from ontoweir.project.project import load_project
-from ontoweir.scaffold.copies.export_database import SUFFIXES, export_database, list_views
-from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
-from ontoweir.scaffold.copies.export_workbook import export_workbook
 from ontoweir.scaffold.ddl.declare_constraints import measure_declared
 from ontoweir.scaffold.flatten_rows import write_plain
 from ontoweir.scaffold.guess_tables import Guessed, find_odd_times, guess_tables
 from ontoweir.scaffold.joins.find_same import Same, find_same
 from ontoweir.scaffold.joins.share_names import share_names
 from ontoweir.scaffold.joins.write_joins import write_joins
+from ontoweir.scaffold.list_tables import Tables, list_tables
 from ontoweir.scaffold.measure_guessed import (
     DECLARED,
     Evidence,
     trust_declared,
 )
+from ontoweir.scaffold.queries.choose_queries import choose_queries, file_of_query
+from ontoweir.scaffold.queries.write_queries import write_queries
 from ontoweir.scaffold.read_sample import Sample, name_table, read_sample
-from ontoweir.scaffold.remote.fetch_file import fetch_file
 from ontoweir.scaffold.remote.hear_topic import PASSWORD, Heard, Listening, hear_topic, is_topic
 from ontoweir.scaffold.remote.take_messages import is_kafka, take_messages
-from ontoweir.scaffold.split_folder import list_others, split_folder
+from ontoweir.scaffold.split_folder import list_others
 from ontoweir.scaffold.terms.choose_terms import Accept, Chosen, accept_sure, choose_terms
 from ontoweir.scaffold.terms.vocabulary import Vocabulary
-from ontoweir.scaffold.texts.export_text import export_text
 from ontoweir.scaffold.texts.find_preamble import LeftOut
 from ontoweir.scaffold.times.find_other_times import find_other_times
 from ontoweir.scaffold.write_catalog import name_live, note_lines, write_catalog
-from ontoweir.scaffold.write_queries import write_queries
 from ontoweir.scaffold.write_terms import write_mapping, write_ontology
-
-_MOST, _AT_LEAST, _EACH = 12, 4, 3
-"""So many queries are written, at most; over one stream the first number; over each of several the
-second."""
-_LARGE = 10_000_000
-"""Rows that no query of the first ones should have to be allowed to keep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +42,7 @@ class Scaffold:
     """The files of a project, by their paths in it; its streams, relations and queries, by name;
     `left_out`: columns that are not understood; `chosen`: the terms; `copied`: files of data;
     `no_rows`: by table, lines of files that are not read; `others`: files of folders that are no
-    files of data; `views` of databases."""
+    files of data; `views` of databases; `denied`: tables that may not be read."""
 
     files: Mapping[str, str | bytes]
     streams: tuple[str, ...]
@@ -66,6 +54,7 @@ class Scaffold:
     no_rows: tuple[tuple[str, LeftOut], ...] = ()
     others: tuple[str, ...] = ()
     views: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +63,7 @@ class Given:
     ontology (None: none), and who says which of its terms are taken; `listening`: how long, to
     topics of MQTT; `spark`: settings of Spark, where a source needs it; `names`: of the columns of
     CSV without a header, by the table's name, or of the only one by ""; `static`: tables that are
-    no streams."""
+    no streams; `views`: those of databases are copied as tables are."""
 
     data: Sequence[str]
     name: str
@@ -84,6 +73,7 @@ class Given:
     spark: Mapping[str, str] = field(default_factory=dict)
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     static: frozenset[str] = frozenset()
+    views: bool = False
 
 
 def make_scaffold(given: Given) -> Scaffold:
@@ -121,8 +111,10 @@ def make_scaffold(given: Given) -> Scaffold:
         heard = [hear_topic(url, place, given.listening) for url in topics]
         taken = [take_messages(url, place, given.spark) for url in given.data if is_kafka(url)]
         rest = [p for p in given.data if p not in topics and not is_kafka(p)]
-        tables = [*(one.file for one in taken), *(t for p in rest for t in _list_tables(p, place))]
-        made = _make(tables, heard, given, place)
+        listed = list_tables(rest, place, views=given.views)
+        listed = replace(listed, files=(*(one.file for one in taken), *listed.files))
+        tables = listed.files
+        made = _make(listed, heard, given)
         inside = {t: f"data/{t.name}" for t in tables if place in t.parents}
         inside |= {one.file: f"arrivals/{one.name}/first.jsonl" for one in heard}
         named = inside | {one.file.parent: f"arrivals/{one.name}" for one in heard}
@@ -131,9 +123,14 @@ def make_scaffold(given: Given) -> Scaffold:
         files["ontoweir.toml"] = name_live(str(files["ontoweir.toml"]), live)
         copied = {name: table.read_bytes() for table, name in inside.items()}
     others = [f for p in rest if Path(p).is_dir() for f in list_others(Path(p))]
-    views = tuple(v for p in rest if Path(p).suffix in SUFFIXES for v in list_views(Path(p)))
-    made = replace(made, others=tuple(str(file) for file in others), views=views)
-    return replace(made, files={**files, **copied}, copied=tuple(copied))
+    return replace(
+        made,
+        files={**files, **copied},
+        copied=tuple(copied),
+        others=tuple(str(file) for file in others),
+        views=listed.views,
+        denied=listed.denied,
+    )
 
 
 def _mark_declared(catalog: str) -> str:
@@ -151,21 +148,6 @@ def _mark_declared(catalog: str) -> str:
     return catalog
 
 
-def _list_tables(data: str, folder: Path) -> Sequence[Path]:
-    """The files of a path's tables, or a URL's: those of a database, of text that only other
-    programs read, and what is not here, are written to a folder."""
-    remote = data == "-" or "://" in data
-    path = fetch_file(data, folder) if remote else Path(data)
-    if path.is_dir():
-        parts = split_folder(path)
-        return [t for p in parts for t in ([p] if p.is_dir() else _list_tables(str(p), folder))]
-    if path.suffix.lower() in SUFFIXES:
-        return export_database(path, folder)
-    if path.suffix.lower() in WORKBOOKS:
-        return export_workbook(path, folder)
-    return export_text(path, folder) or [path]
-
-
 def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
     """A text with the paths that files have in the project."""
     assert isinstance(text, str)
@@ -174,8 +156,8 @@ def _rename(text: str | bytes, inside: Mapping[Path, str]) -> str | bytes:
     return text
 
 
-def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given, place: Path) -> Scaffold:
-    samples = _read_tables(tables, given.names)
+def _make(tables: Tables, heard: Sequence[Heard], given: Given) -> Scaffold:
+    samples = _read_tables(tables.files, given.names)
     for one in heard:
         sample = read_sample(one.file.parent)
         # a few whole numbers say nothing of the next one
@@ -203,8 +185,7 @@ def _make(tables: Sequence[Path], heard: Sequence[Heard], given: Given, place: P
         mended = None if odd is None else (odd, "correct it, or leave these rows out")
         raise _no_stream(given.data, mended or find_other_times(samples))
     guess = partial(_guess, samples, given.static)
-    places = [*map(Path, given.data), place]
-    guessed, evidence = measure_declared(guessed, guess, places, _spark)
+    guessed, evidence = measure_declared(guessed, guess, tables.declared, _spark)
     same = find_same(evidence.catalog, _spark)
     made = _write(evidence, guessed.reasons, left_out, given, same)
     no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines)
@@ -286,8 +267,8 @@ def _write(
         for stream in catalog.streams.values()
     ]
     joins = write_joins(same)
-    queries = _choose_queries(files, [joins, *tried] if joins else tried)
-    files |= {_file_of(query, text): text for query, text in queries.items()}
+    queries = choose_queries(files, [joins, *tried] if joins else tried)
+    files |= {file_of_query(query, text): text for query, text in queries.items()}
     guessed = " # guessed: " in files["mapping.r2rml.ttl"]
     files["README.md"] = _write_readme(
         given, evidence, queries, own=own is not None, guessed=guessed
@@ -311,48 +292,6 @@ def _choose_base(given: Given) -> str:
         title += "-data"
         base = f"http://{title}.example/"
     return base
-
-
-def _file_of(query: str, text: str) -> str:
-    return f"queries/{query}.{'sql' if language_of_text(text) == 'sql' else 'rq'}"
-
-
-def _choose_queries(
-    files: Mapping[str, str], tried: Sequence[Sequence[tuple[str, str]]]
-) -> dict[str, str]:
-    """The first queries over each stream that are bounded; those whose bound says little only where
-    there are few others."""
-    texts = dict(query for one in tried for query in one)
-    large = _keep_bounded(files, [*texts.items()])
-    kept = [sorted((n for n, _ in one if n in large), key=large.__getitem__) for one in tried]
-    each = max(_EACH, _AT_LEAST // max(1, len(tried)))
-    small = [sum(not large[name] for name in names) for names in kept]
-    kept = [names[: max(few, _EACH)] for names, few in zip(kept, small, strict=True)]
-    chosen = {name: texts[name] for names in kept for name in names[:each]}
-    left = [name for names in kept for name in names if name not in chosen and not large[name]]
-    chosen |= {name: texts[name] for name in left[: max(0, _AT_LEAST - len(chosen))]}
-    return dict([*chosen.items()][:_MOST])
-
-
-def _keep_bounded(files: Mapping[str, str], tried: Sequence[tuple[str, str]]) -> dict[str, bool]:
-    """The queries that are bounded, by name, and whether the bound is so large that it says
-    little."""
-    kept: dict[str, bool] = {}
-    with tempfile.TemporaryDirectory(prefix="ontoweir-init-") as folder:
-        place = Path(folder)
-        (place / "queries").mkdir()
-        for name, text in (*files.items(), *((_file_of(n, t), t) for n, t in tried)):
-            (place / name).write_text(text, encoding="utf-8")
-        workspace = Workspace(load_project(place))
-        for name, _ in tried:
-            try:
-                verdict = workspace.check(workspace.compile(name))
-                if verdict.plans:
-                    rows = None if verdict.bound is None else verdict.bound.rows
-                    kept[name] = rows is not None and rows > _LARGE
-            except OntoweirError:
-                continue
-    return kept
 
 
 def _write_readme(
@@ -382,7 +321,7 @@ def _write_readme(
     marked = f"; what is marked `guessed` goes by {by}" if guessed else ""
     lines.append(f"| `mapping.r2rml.ttl` | which rows and columns these are{marked} |")
     lines += [
-        f"| `{_file_of(n, t)}` | {t.splitlines()[0][2:].strip()} |" for n, t in queries.items()
+        f"| `{file_of_query(n, t)}` | {t.splitlines()[0][2:].strip()} |" for n, t in queries.items()
     ]
     for stream, measured in evidence.measured:
         if not measured.rows:

@@ -51,6 +51,8 @@ _DAY = re.compile(
     r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}.*"
     r"|(?:[A-Z][a-z]{2}, )?[0-9]{1,2}[- /][A-Za-z]{3,9}[- /][0-9]{2,4}\b.*"
 )
+_EXCEL = re.compile(r"sep=([,;\t|])\r?\n")
+"""How a file for Excel may begin."""
 _YEARS = (1900, 2100)
 """Whole numbers between these are names of columns, too."""
 
@@ -81,11 +83,14 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
     """
     seen = _scan(file)
     head = seen.head.decode(seen.codec, "replace")
-    preamble = find_preamble(head, _SEPARATORS, _is_value, _is_null, named=bool(names))
+    said = _EXCEL.match(head)
+    preamble = Preamble(skip=1)
+    if said is None:
+        preamble = find_preamble(head, _SEPARATORS, _is_value, _is_null, named=bool(names))
     left_out = list_left_out(head, preamble, _is_value)
     head = _leave_preamble(head, preamble)
     escape = "\\" if seen.slashed else '"'
-    separator = _find_separator(head, escape)
+    separator = _find_separator(head, escape) if said is None else said[1]
     quote = _find_quote(head, separator) if seen.quoted and not seen.slashed else '"'
     rows = list(_read(head, separator, escape, quote))
     if not rows:
@@ -107,7 +112,7 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
     filled = [_leave(cells, nulls) for cells in columns]
     units = find_cell_units(filled)
     decimal, thousands = find_numbers([leave_unit(cells, units) for cells in filled], separator)
-    said = {
+    written = {
         "header": "true" if header else None,
         "sep": None if separator == "," else separator,
         "quote": None if quote == '"' else quote,
@@ -124,7 +129,7 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
         "skip": str(preamble.skip) if preamble.skip else None,
         "skipAfterHeader": str(preamble.below) if preamble.below and header else None,
     }
-    options = tuple((name, text) for name, text in said.items() if text is not None)
+    options = tuple((name, text) for name, text in written.items() if text is not None)
     dialect = read_dialect(DataSource("csv", str(file), options))
     return Sniffed(options, dialect, name_columns(rows[0], dialect), left_out)
 

@@ -26,7 +26,7 @@ def test_without_extras(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = run("doctor")
     assert ran.code == there.code
     assert "optional flask, which only the dashboard needs" in ran.out
-    assert "optional psycopg, which only the sink postgres needs" in ran.out
+    assert "relations of PostgreSQL and the sink postgres need" in ran.out
 
 
 @pytest.mark.parametrize(("version", "code"), [("21.0.4", 0), ("17.0.12", 0), ("1.8.0_392", 3)])

@@ -10,7 +10,9 @@ from ontoweir.cache import open_cache as opening
 from ontoweir.cli import make_parser
 from ontoweir.commands.common import keep_verdicts as keeping
 from ontoweir.commands.design import check as checking
+from ontoweir.rewriter.model.watch_time import Watch
 from tests.ontoweir.conftest import Ran, Run
+from tests.paths import ROOT
 
 QUERIES = (
     "every-reading-above-130",
@@ -207,3 +209,24 @@ def test_a_damaged_verdict_is_decided_again(run: Run, cached: Path, decided: lis
         file.write_bytes(b"0" * 64 + b"\n[]")
     assert check(run, cached) == first
     assert len(decided) == 6
+
+
+def test_what_is_decided_is_kept_though_the_search_for_repairs_stopped(
+    run: Run, cached: Path, decided: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its end is said in a warning, again too; another limit is another search."""
+
+    def stop(workspace: object, compiled: object, watch: Watch, **more: object) -> tuple[()]:
+        watch.stopped = True
+        return ()
+
+    monkeypatch.setattr("ontoweir.pipeline.repair_query.repair_query", stop)
+    name = "how-often-congestion-got-worse"
+    text = (ROOT / "examples/traffic/queries" / f"{name}.rq").read_text()
+    (cached / "queries" / f"{name}.rq").write_text(text)
+    first, again = (check(run, cached, "--query", name) for _ in range(2))
+    assert first == again
+    assert "the search for repairs stopped after 3 s" in again.err
+    assert decided == [name]
+    check(run, cached, "--query", name, "--time-limit", "9")
+    assert decided == [name, name]

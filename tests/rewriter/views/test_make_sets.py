@@ -1,6 +1,9 @@
 """Which views a query reads, what they are called, and what it says of them."""
 
+from itertools import combinations
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
@@ -8,6 +11,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.assertion import MappingAssertion
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import Constant, SpjUnion, TextColumn, View
+from ontoweir.rewriter.views.make_sets import SetMaker
 from ontoweir.rewriter.views.may_coincide import may_coincide
 from tests.rewriter.views.view_project import TOML, open_project, triples_map
 
@@ -207,3 +211,23 @@ def test_facts_are_compared_with_what_is_mapped_alone(
     (view,) = union.views
     assert len(view.branches) == 301  # each of them may be a row, too
     assert view.distinct
+
+
+def test_assertions_that_begin_alike_are_kin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two that have different numbers never meet: neither beginning begins the other."""
+    random = Random(7)
+    maker = SetMaker(Catalog({}, {}))
+    for _ in range(500):
+        begins = ["".join(random.choices("ab", k=random.randint(0, 3))) for _ in range(6)]
+        begins = begins if random.random() < 0.3 else [b or "c" for b in begins]
+        given: list[Any] = [[b] for b in begins]
+        pairs = list(zip(given, begins, strict=True))
+        ends = {id(one): ((b, "") if b else None, None) for one, b in pairs}
+        monkeypatch.setattr(SetMaker, "_ends_of", lambda self, one, ends=ends: ends[id(one)])
+        kin = maker._find_kin(given)
+        for (one, b), (other, c) in combinations(pairs, 2):
+            if b.startswith(c) or c.startswith(b):
+                assert kin[id(one)] == kin[id(other)]
+        if "" not in begins:
+            firsts = [b for b in {*begins} if not any(c != b and b.startswith(c) for c in begins)]
+            assert len({*kin.values()}) == len(firsts)

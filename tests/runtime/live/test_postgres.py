@@ -1,15 +1,11 @@
 """`--sink postgres`: the table has what holds, each micro-batch once. With a server of our own."""
 
-import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
 from random import Random
-from tempfile import mkdtemp
 from typing import Any
 
 import psycopg
@@ -20,37 +16,15 @@ from ontoweir.errors import RunError, UsageError
 from ontoweir.runtime.live.output.sinks import postgres
 from ontoweir.runtime.live.output.sinks.postgres import PostgresSink
 from ontoweir.runtime.live.output.sinks.sinks import make_sink
+from tests.postgres_server import serve_postgres
 from tests.runtime.live.test_upserts import KEY, draw_batches, make_table, replay
-
-PLACES = ("/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/16/bin", "/usr/lib/postgresql/17/bin")
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The address of a server of our own."""
-    found = shutil.which("initdb", path=os.pathsep.join([*PLACES, os.environ.get("PATH", "")]))
-    root = os.geteuid() == 0
-    if found is None or (root and shutil.which("runuser") is None):
-        pytest.skip("there is no PostgreSQL to start")
-    bin_ = Path(found).resolve().parent
-    folder = Path(mkdtemp(prefix="ow-pg-", dir="/tmp"))  # a socket's path is short
-    start = ["runuser", "-u", "postgres", "--"] if root else []
-    if root:
-        shutil.chown(folder, "postgres")
-
-    def call(*command: object) -> None:
-        asked = [*start, *map(str, command)]
-        done = subprocess.run(asked, cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-
-    call(bin_ / "initdb", "-D", folder / "d", "-A", "trust", "-U", "postgres", "--no-sync")
-    options = f"-k {folder} -c listen_addresses= -c fsync=off"
-    call(bin_ / "pg_ctl", "-D", folder / "d", "-w", "-l", folder / "log", "-o", options, "start")
-    try:
-        yield f"postgresql://postgres:hush@/postgres?host={folder}"
-    finally:
-        call(bin_ / "pg_ctl", "-D", folder / "d", "-m", "immediate", "stop")
-        shutil.rmtree(folder, ignore_errors=True)
+    with serve_postgres() as address:
+        yield address
 
 
 @pytest.fixture

@@ -141,7 +141,7 @@ def decide_or_refuse(
 
 def decide_compiled(workspace: Workspace, compiled: CompiledQuery, *, timed: bool) -> Decided:
     """Decide one query, here."""
-    verdict = workspace.check(compiled, timed=timed)
+    verdict = workspace.check_and_warn(compiled, timed=timed)
     repairs = workspace.repair(compiled, timed=timed) if verdict.plans is None else ()
     return Decided(compiled, verdict, repairs)
 

@@ -18,6 +18,29 @@ if TYPE_CHECKING:
 
 _OTHERS = 6
 """So many files that are left out are named."""
+_DATA = (
+    "tables of the project: CSV with a header, Parquet, JSON lines, Arrow or Avro, or "
+    "folders of such (a folder whose files have different columns is several tables); a table "
+    "of Delta or Iceberg (these and Avro with ontoweir[avro], "
+    "[delta] or [iceberg]); a topic of MQTT, as in mqtt://host/sensors/{device}/temp, or of "
+    "Kafka, as in kafka://host:9092/readings, whose first messages are copied into the project "
+    "(with --spark; add ?registry=http://host:8081 where a schema registry has their schemas); "
+    "a file "
+    "of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; a workbook of Excel "
+    "(.xlsx, with ontoweir[excel]), its sheets; a database of a PostgreSQL server, as in "
+    "postgresql://user@host/database, all tables that may be read, or those named as in "
+    "…/database#sales.orders,device (with ontoweir[postgres]); or SQL that creates tables "
+    "(.sql), PostgreSQL's or Flink's, whose data is to come. InfluxDB's line protocol and "
+    "annotated CSV, a JSON document such as "
+    "Prometheus answers, and columns parted by blanks, as vmstat prints them, are copied into "
+    "the project, as are files in a .zip, text in UTF-16, and what a URL or - (standard input) has"
+)
+_WITHOUT = {
+    "--names": "it names the columns of CSV without a header",
+    "--static": "it names a table",
+    "--views": "views are those of databases",
+}
+"""What an option is about that needs data."""
 
 
 def add_init(commands: Any) -> None:
@@ -36,19 +59,7 @@ def add_init(commands: Any) -> None:
         action="extend",
         default=[],
         metavar="DATA",
-        help="tables of the project: CSV with a header, Parquet, JSON lines, Arrow or Avro, or "
-        "folders of such (a folder whose files have different columns is several tables); a table "
-        "of Delta or Iceberg (these and Avro with ontoweir[avro], "
-        "[delta] or [iceberg]); a topic of MQTT, as in mqtt://host/sensors/{device}/temp, or of "
-        "Kafka, as in kafka://host:9092/readings, whose first messages are copied into the project "
-        "(with --spark; add ?registry=http://host:8081 where a schema registry has their schemas); "
-        "a file "
-        "of SQLite (.db, .sqlite) or DuckDB (.duckdb), all of its tables; a workbook of Excel "
-        "(.xlsx, with ontoweir[excel]), its sheets; or SQL that creates tables (.sql), "
-        "PostgreSQL's or Flink's, whose data is to come. InfluxDB's line protocol and annotated "
-        "CSV, a JSON document such as "
-        "Prometheus answers, and columns parted by blanks, as vmstat prints them, are copied into "
-        "the project, as is what a URL or - (standard input) has",
+        help=_DATA,
     )
     init.add_argument(
         "--names",
@@ -66,6 +77,11 @@ def add_init(commands: Any) -> None:
         metavar="TABLE",
         help="a table whose rows always hold, though one of its columns is a time that goes on, "
         "e.g. calendar; may be repeated",
+    )
+    init.add_argument(
+        "--views",
+        action="store_true",
+        help="views of databases are copied, too, as tables of what they compute now",
     )
     init.add_argument(
         "--listen",
@@ -165,7 +181,11 @@ def _print_lines(made_of: "Scaffold") -> None:
         shown = ", ".join(made_of.views[:_OTHERS])
         more = f" and {len(made_of.views) - _OTHERS} more" if len(made_of.views) > _OTHERS else ""
         print(f"  left out, as tables alone are copied: views {shown}{more}")
-        print("    what one computes may be a query, or [views.NAME], over its tables")
+        print(
+            "    what one computes may be a query, or [views.NAME], over its tables; --views copies"
+        )
+    if made_of.denied:
+        print(f"  left out, as this user may not read them: {', '.join(made_of.denied)}")
     for table, no_rows in made_of.no_rows:
         for number, line in enumerate(describe_lines(no_rows)):
             print(f"  {line}" if number else f"  {table}: {line}")
@@ -182,13 +202,11 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
             fix=f"add {needed} FILE, or leave out {option}",
             source=Source(option),
         )
-    if (args.names or args.static) and not args.data:
-        named = bool(args.names)
+    if (args.names or args.static or args.views) and not args.data:
+        given = {"--names": args.names, "--static": args.static, "--views": args.views}
+        option, why = next((o, _WITHOUT[o]) for o, there in given.items() if there)
         raise UsageError(
-            f"{'--names' if named else '--static'} without --from",
-            why="it names the columns of CSV without a header" if named else "it names a table",
-            fix="add --from FILE",
-            source=Source("--names" if named else "--static"),
+            f"{option} without --from", why=why, fix="add --from FILE", source=Source(option)
         )
     if not args.data:
         return None
@@ -222,7 +240,7 @@ def _make(args: argparse.Namespace, folder: Path) -> "Scaffold | None":
     names = dict(_read_names(text) for text in args.names)
     static = frozenset(args.static)
     return make_scaffold(
-        Given(args.data, name, vocabulary, accept, listening, settings, names, static)
+        Given(args.data, name, vocabulary, accept, listening, settings, names, static, args.views)
     )
 
 

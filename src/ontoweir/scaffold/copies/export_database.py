@@ -18,12 +18,13 @@ _PORTION = 100_000
 _HEAD = b"SQLite format 3\0"
 
 
-def export_database(file: Path, folder: Path) -> list[Path]:
+def export_database(file: Path, folder: Path, *, views: bool = False) -> list[Path]:
     """Write each table of a SQLite or DuckDB file to a Parquet file of its name; which, in order.
 
     Args:
         file: the database, which is only read.
         folder: for the files.
+        views: what they compute is written, too.
 
     Raises:
         UsageError: there is no such file, or no table in it; or DuckDB is not installed.
@@ -41,7 +42,8 @@ def export_database(file: Path, folder: Path) -> list[Path]:
     lite = is_sqlite(file)
     made = []
     try:
-        for name, batches in _read_sqlite(file) if lite else _read_duckdb(file):
+        read = _read_sqlite if lite else _read_duckdb
+        for name, batches in read(file, views=views):
             made.append(_write(name, batches, folder))
     except (sqlite3.Error, pa.ArrowException, OSError, RuntimeError, ValueError) as error:
         raise DataError(
@@ -60,7 +62,7 @@ def export_database(file: Path, folder: Path) -> list[Path]:
     return made
 
 
-def list_views(file: Path) -> list[str]:
+def list_views(file: Path) -> tuple[str, ...]:
     """The views of a database that has been exported: what they compute is in no table.
 
     Args:
@@ -69,7 +71,7 @@ def list_views(file: Path) -> list[str]:
     if is_sqlite(file):
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
             rows = opened.execute("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY 1")
-            return [str(name) for (name,) in rows]
+            return tuple(str(name) for (name,) in rows)
     import duckdb
 
     with duckdb.connect(str(file), read_only=True) as opened:
@@ -77,7 +79,7 @@ def list_views(file: Path) -> list[str]:
             "SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = 'main' "
             "ORDER BY 1"
         )
-        return [str(name) for (name,) in listed.fetchall()]
+        return tuple(str(name) for (name,) in listed.fetchall())
 
 
 def is_sqlite(file: Path) -> bool:
@@ -97,14 +99,15 @@ def _write(name: str, batches: "Iterator[pa.Table]", folder: Path) -> Path:
     return file
 
 
-def _read_sqlite(file: Path) -> "Iterator[tuple[str, Iterator[pa.Table]]]":
+def _read_sqlite(file: Path, *, views: bool) -> "Iterator[tuple[str, Iterator[pa.Table]]]":
     """The tables; a column's type is that of all its values."""
     import pyarrow as pa
 
     with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as opened:
         listed = opened.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' "
-            "ORDER BY rowid"
+            "SELECT name FROM sqlite_master WHERE (type = 'table' OR ? AND type = 'view') "
+            "AND name NOT LIKE 'sqlite_%' ORDER BY rowid",
+            (views,),
         )
         for (name,) in listed.fetchall():
             cursor = opened.execute(f'SELECT * FROM "{name.replace(chr(34), chr(34) * 2)}"')
@@ -128,7 +131,7 @@ def _to_array(values: "tuple[Any, ...]") -> "pa.Array":
     return pa.array(values, pa.string() if not kinds else None)
 
 
-def _read_duckdb(file: Path) -> "Iterator[tuple[str, Iterator[pa.Table]]]":
+def _read_duckdb(file: Path, *, views: bool) -> "Iterator[tuple[str, Iterator[pa.Table]]]":
     import pyarrow as pa
 
     try:
@@ -143,8 +146,9 @@ def _read_duckdb(file: Path) -> "Iterator[tuple[str, Iterator[pa.Table]]]":
     try:
         with duckdb.connect(str(file), read_only=True) as opened:
             listed = opened.execute(
-                "SELECT table_name FROM information_schema.tables WHERE table_type = 'BASE TABLE' "
-                "AND table_schema = 'main'"
+                "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main' "
+                "AND (table_type = 'BASE TABLE' OR ? AND table_type = 'VIEW')",
+                [views],
             )
             for (name,) in listed.fetchall():
                 reader = opened.table(f'"{name}"').to_arrow_reader(_PORTION)

@@ -1,8 +1,7 @@
 """Declare what a database does of the tables that it was copied from."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.mappings.model.catalog import (
@@ -14,8 +13,7 @@ from ontoweir.mappings.model.catalog import (
     StringType,
 )
 from ontoweir.measuring.declared import AddKey, AddReference, Declared, SetDomain
-from ontoweir.scaffold.copies.export_database import SUFFIXES
-from ontoweir.scaffold.ddl.read_constraints import Constraints, read_constraints
+from ontoweir.scaffold.ddl.read_constraints import Constraints
 from ontoweir.scaffold.guess_tables import Guessed
 from ontoweir.scaffold.measure_guessed import BY_DATABASE, Evidence, measure_guessed
 
@@ -24,7 +22,10 @@ if TYPE_CHECKING:
 
 
 def measure_declared(
-    guessed: Guessed, guess: Callable[[frozenset[str]], Guessed], data: Sequence[Path], spark: Any
+    guessed: Guessed,
+    guess: Callable[[frozenset[str]], Guessed],
+    declared: Mapping[str, Constraints],
+    spark: Any,
 ) -> tuple[Guessed, Evidence]:
     """As `measure_guessed`, with what databases declare of their tables; and the tables as they are
     guessed then: one that others refer to, and whose rows are in no order of its time, is about
@@ -33,18 +34,12 @@ def measure_declared(
     Args:
         guessed: streams and relations.
         guess: the same, where some tables are static.
-        data: files, and folders of such, of which some may be databases.
+        declared: by databases, of the tables that were copied from them.
         spark: gives the session where a source needs it.
 
     Raises:
         DataError: data cannot be read.
     """
-    declared: dict[str, Constraints] = {}
-    for path in data:
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in files:
-            if file.suffix.lower() in SUFFIXES and file.is_file():
-                declared |= read_constraints(file)
     if not declared:
         return guessed, measure_guessed(guessed.catalog, spark)
     evidence = measure_guessed(_declare_keys(guessed.catalog, declared), spark)

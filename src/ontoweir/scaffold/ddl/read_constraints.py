@@ -91,6 +91,13 @@ def _read_duckdb(file: Path) -> dict[str, Constraints]:
     }
 
 
+def read_domains(created: str, dialect: str) -> tuple[Column, ...]:
+    """The columns of a CREATE TABLE whose values are listed, or lie between numbers; none, where it
+    is not understood."""
+    table = next(_parse([created], dialect), None)
+    return () if table is None else _domains(table)
+
+
 def _parse(texts: list[str], dialect: str) -> Iterator[CreatedTable]:
     """The tables of statements, as far as these are understood."""
     statements: list[exp.Expr | None] = []

@@ -46,17 +46,17 @@ def fetch_file(url: str, folder: Path) -> Path:
         return _copy_web(url, folder)
     if scheme in _STORES:
         return _copy_stored(url, folder)
-    if scheme in ("postgres", "postgresql", "mysql"):
-        dump = "mysqldump --no-data" if scheme == "mysql" else "pg_dump --schema-only"
+    if scheme == "mysql":
         raise _refuse(
             url,
-            f"nothing here reads {scheme}://",
-            f"write what it declares by {dump} … > tables.sql, and name that; or its tables as CSV",
+            "nothing here reads mysql://",
+            "write what it declares by mysqldump --no-data … > tables.sql, and name that; or its "
+            "tables as CSV",
         )
     raise _refuse(
         url,
         f"nothing here reads {scheme}://",
-        "write http, https, mqtt, kafka, s3, gs, abfs or hdfs, or name a local file",
+        "write http, https, mqtt, kafka, postgresql, s3, gs, abfs or hdfs, or name a local file",
     )
 
 

@@ -84,7 +84,7 @@ def test_a_url_is_copied(site: str, tmp_path: Path, run: Run, page: str, copy: s
         ("kafka:///topic", "names no topic"),
         ("kafka://broker/topic?kafka.sasl.jaas.config=pw", "kafka.sasl.jaas.config=env:NAME"),
         ("gopher://x/a.csv", "nothing here reads gopher://"),
-        ("postgresql://me:secret@h/d", "postgresql://h/d cannot be read"),
+        ("postgresql://me:secret@127.0.0.1:9/d", "--from: PostgreSQL cannot be read"),
         ("mysql://h/d", "mysqldump --no-data"),
         ("file:///no/such/a.csv", "nothing is there"),
         ("file:///tmp", "it is a folder"),

@@ -1,0 +1,80 @@
+"""The files of the tables that a project is made of."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ontoweir.scaffold.copies.export_database import SUFFIXES, export_database, list_views
+from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
+from ontoweir.scaffold.copies.export_workbook import export_workbook
+from ontoweir.scaffold.copies.unpack_files import decode_text, unpack_zip
+from ontoweir.scaffold.ddl.read_constraints import Constraints, read_constraints
+from ontoweir.scaffold.remote.fetch_file import fetch_file
+from ontoweir.scaffold.split_folder import split_folder
+from ontoweir.scaffold.texts.export_text import export_text
+
+_SERVERS = ("postgres", "postgresql")
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The files of tables; what databases declare of each, by its name; views of databases that are
+    left out, and tables of a server that this user may not read."""
+
+    files: tuple[Path, ...] = ()
+    declared: Mapping[str, Constraints] = field(default_factory=dict)
+    views: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
+
+
+def list_tables(data: Sequence[str], folder: Path, *, views: bool) -> Tables:
+    """The tables of what is named.
+
+    Args:
+        data: paths, URLs, and `-` for standard input.
+        folder: to which those of a database are written, those of text that only other programs
+            read, and what is not here.
+        views: what the views of databases compute are tables, too.
+
+    Raises:
+        UsageError: something is not there.
+        DataError: a file is not what its name says.
+    """
+    return _add(_list(one, folder, views=views) for one in data)
+
+
+def _add(parts: Iterable[Tables]) -> Tables:
+    made = Tables()
+    for found in parts:
+        made = Tables(
+            (*made.files, *found.files),
+            {**made.declared, **found.declared},
+            (*made.views, *found.views),
+            (*made.denied, *found.denied),
+        )
+    return made
+
+
+def _list(data: str, folder: Path, *, views: bool) -> Tables:
+    if "://" in data and urlsplit(data).scheme.lower() in _SERVERS:
+        from ontoweir.scaffold.postgres.export_postgres import export_postgres
+
+        served = export_postgres(data, folder, views=views)
+        return Tables(served.files, served.declared, served.views, served.denied)
+    path = fetch_file(data, folder) if data == "-" or "://" in data else Path(data)
+    if path.is_dir():
+        return _add(
+            Tables((part,)) if part.is_dir() else _list(str(part), folder, views=views)
+            for part in split_folder(path)
+        )
+    if path.suffix.lower() == ".zip":
+        return _add(_list(str(one), folder, views=views) for one in unpack_zip(path, folder))
+    if path.suffix.lower() in SUFFIXES:
+        files = export_database(path, folder, views=views)
+        return Tables(tuple(files), read_constraints(path), () if views else list_views(path))
+    export: Callable[[Path, Path], list[Path]] = export_text
+    if path.suffix.lower() in WORKBOOKS:
+        export = export_workbook
+    path = decode_text(path, folder)
+    return Tables(tuple(export(path, folder) or [path]))
