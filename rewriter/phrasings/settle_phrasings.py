@@ -41,6 +41,7 @@ from ontoweir.rewriter.phrasings.subtract_rows import subtract_rows
 from ontoweir.rewriter.registers.compare_last import compare_last
 from ontoweir.rewriter.registers.compare_presence import compare_presence
 from ontoweir.rewriter.registers.count_registered import count_registered
+from ontoweir.rewriter.registers.join_values import join_values
 from ontoweir.rewriter.registers.name_presence import name_presence
 from ontoweir.rewriter.registers.nest_static import nest_static
 from ontoweir.rewriter.registers.open_rows import open_rows
@@ -64,7 +65,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     - `* EXCEPT (a)` and `* REPLACE (x AS a)` are the columns that they are; NULL that is selected
       is computed of a column, and has a type; functions over windows are called as written;
     - EXCEPT and INTERSECT are NOT EXISTS and EXISTS, which are groups of rows in windows;
-    - EXISTS of static relations beside joins of streams is a condition of one row;
+    - EXISTS of static relations beside joins is a condition of one row; a value of one is joined;
     - EXISTS in the ON of an inner join is in WHERE; inside of OR, or of an expression, it is one of
       parts that exclude each other;
     - DISTINCT ON is the row whose number is 1; of the greatest time of a key none is later;
@@ -102,7 +103,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     narrow_stars(tree, catalog)
     spell_nulls(tree, catalog)
     name_items(tree)
-    tree = name_presence(open_rows(tree, catalog), catalog)
+    tree = name_presence(open_rows(join_values(tree, catalog), catalog), catalog)
     tree = count_registered(pad_registers(tree, catalog), catalog)
     tree = compare_windows(join_difference(subtract_windows(tree, catalog), catalog), catalog)
     tree = last_in_window(join_replaced(compare_last(tree, catalog), catalog), catalog)

@@ -3,6 +3,15 @@
 -- comment are those with values of static relations that Spark computes before the run.
 
 SELECT 1 AS c, sensor FROM reading
+SELECT r.sensor, r.ts FROM reading r WHERE r.level > (SELECT high FROM sensor s WHERE s.id = r.sensor)
+SELECT sensor, level - (SELECT s.high FROM sensor s WHERE s.id = sensor AND s.city <> 'Kiel') AS more FROM reading
+SELECT r.sensor, (SELECT UPPER(city) FROM sensor WHERE id = r.sensor) AS city FROM reading r
+SELECT date_trunc('hour', ts) AS h, SUM(CASE WHEN level > (SELECT high FROM sensor WHERE id = r.sensor) THEN 1 ELSE 0 END) AS n FROM reading r WHERE EARLY GROUP BY 1
+SELECT a.sensor FROM alarm a JOIN reading r ON r.ts = a.ts AND r.sensor = a.sensor WHERE r.level <> (SELECT high FROM sensor WHERE id = a.sensor) + a.grade
+SELECT a.sensor, r.level FROM alarm a JOIN reading r ON r.sensor = a.sensor AND CAST(r.ts AS DATE) = CAST(a.ts AS DATE)
+SELECT sensor FROM reading WHERE CAST(ts AS DATE) > DATE '2026-02-27' AND YEAR(ts) IN (2026, 2028)
+SELECT sensor, CAST(ts AS DATE) AS d FROM reading WHERE EARLY UNION SELECT sensor, CAST(ts AS DATE) FROM alarm WHERE EARLY
+WITH x AS (SELECT sensor, CAST(ts AS DATE) AS d, level FROM reading WHERE EARLY) SELECT d, sensor, MAX(level) AS m FROM x GROUP BY d, sensor
 SELECT "sensor", MAX("level") AS m FROM reading WHERE EARLY GROUP BY "sensor", date_trunc('hour', "ts")
 SELECT * EXCLUDE (level) FROM reading
 SELECT r.* EXCLUDE (level, ts), a.grade FROM reading r JOIN alarm a ON a.ts = r.ts AND a.sensor = r.sensor
@@ -208,6 +217,8 @@ SELECT r.sensor, a.grade, (SELECT COUNT(*) FROM reading x WHERE x.sensor = a.sen
 SELECT r.sensor, r.level FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '1' HOUR AND r.ts) AND NOT EXISTS (SELECT 1 FROM alarm b WHERE b.ts = r.ts)
 -- refused: a subquery as a value
 SELECT r.sensor FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts > r.ts)
+-- refused: a subquery as a value
+SELECT sensor FROM reading r WHERE level > (SELECT high FROM sensor s WHERE s.city = r.sensor)
 -- refused: a subquery as a value
 WITH alarm AS (SELECT ts, sensor, level AS grade FROM reading) SELECT r.sensor FROM reading r WHERE r.level > (SELECT AVG(a.grade) FROM alarm a WHERE a.sensor = r.sensor AND a.ts <= r.ts)
 -- refused: add WHERE note IS NOT NULL
