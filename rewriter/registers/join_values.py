@@ -105,10 +105,8 @@ def _make_join(query: "exp.Select", number: int, catalog: Catalog) -> "exp.Join 
         return {_is_of(column, name, table) for column in tree.find_all(exp.Column)}
 
     kept, on, equated = list[exp.Expr](), list[exp.Expr](), set[str]()
-    alias, value = (
-        f"{table.name} {number}",
-        shown.name if isinstance(shown, exp.Column) else "value",
-    )
+    alias = f"{table.name} {number}"
+    value = f"{shown.name if isinstance(shown, exp.Column) else 'value'} {number}"
     items = [exp.alias_(shown, value, quoted=True)]
     for conjunct in split_conjuncts(where.this):
         if own(conjunct) == {True}:

@@ -5,6 +5,7 @@
 SELECT 1 AS c, sensor FROM reading
 SELECT r.sensor, r.ts FROM reading r WHERE r.level > (SELECT high FROM sensor s WHERE s.id = r.sensor)
 SELECT sensor, level - (SELECT s.high FROM sensor s WHERE s.id = sensor AND s.city <> 'Kiel') AS more FROM reading
+SELECT sensor AS id, (SELECT city FROM sensor WHERE id = r.sensor) AS city, (SELECT s.id FROM sensor s WHERE s.id = r.sensor) AS also FROM reading r
 SELECT r.sensor, (SELECT UPPER(city) FROM sensor WHERE id = r.sensor) AS city FROM reading r
 SELECT date_trunc('hour', ts) AS h, SUM(CASE WHEN level > (SELECT high FROM sensor WHERE id = r.sensor) THEN 1 ELSE 0 END) AS n FROM reading r WHERE EARLY GROUP BY 1
 SELECT a.sensor FROM alarm a JOIN reading r ON r.ts = a.ts AND r.sensor = a.sensor WHERE r.level <> (SELECT high FROM sensor WHERE id = a.sensor) + a.grade
