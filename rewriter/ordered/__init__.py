@@ -4,6 +4,6 @@ computed of the rows of groups; several groupings of one SELECT; sets that show 
 
 Takes a SELECT as it is written, makes aggregates and subqueries with groups of it, in place. Doors:
 `compute_groups`, `nest_filters`, `nest_having`,
-`number_in_buckets`, `number_values`, `root_variances`, `show_days`,
+`number_in_buckets`, `number_values`, `root_variances`, `show_times`,
 `split_groupings`.
 """

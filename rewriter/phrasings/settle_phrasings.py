@@ -26,7 +26,7 @@ from ontoweir.rewriter.ordered.nest_having import nest_having
 from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
 from ontoweir.rewriter.ordered.number_values import number_values
 from ontoweir.rewriter.ordered.root_variances import root_variances
-from ontoweir.rewriter.ordered.show_days import show_days
+from ontoweir.rewriter.ordered.show_times import show_times
 from ontoweir.rewriter.ordered.split_groupings import split_groupings
 from ontoweir.rewriter.phrasings.drop_order import drop_order
 from ontoweir.rewriter.phrasings.group_all import group_all
@@ -116,7 +116,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     spell_constants(tree, catalog)
     name_parts(tree)
     tree = group_sets(tree, catalog)
-    show_days(tree, catalog)
+    show_times(tree, catalog)
     for select in tree.find_all(exp.Select):
         name_windows(select)
     root_variances(tree)

@@ -1,5 +1,5 @@
-"""GROUP BY a day that a subquery shows: `SELECT day, COUNT(*) FROM (SELECT CAST(ts AS DATE) AS day
-FROM s) AS x GROUP BY day`."""
+"""GROUP BY what a subquery computes of a time: `SELECT day, COUNT(*) FROM (SELECT CAST(ts AS DATE)
+AS day FROM s) AS x GROUP BY day`."""
 
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,7 @@ from ontoweir.rewriter.joins.is_time import is_time
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import find_named, mean_group
 from ontoweir.rewriter.ordered.group_sets import list_parts
+from ontoweir.rewriter.windows.read_sql_grid import is_grid
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
 _ROWS = {"expressions", "from_", "joins", "where", "with_", "kind"}
 
 
-def show_days(tree: "exp.Query", catalog: Catalog) -> None:
-    """Let subqueries that show the day of a timestamp show where it begins, too, and the SELECT
-    that groups by the day group by that, and compute the day of it, which is the same; in place.
+def show_times(tree: "exp.Query", catalog: Catalog) -> None:
+    """Let subqueries that show a day, or other parts of a timestamp, show the timestamp, too, and a
+    SELECT that groups by them compute them of that; in place.
 
-    So groups are final when the day is over, as those of `GROUP BY CAST(ts AS DATE)` are.
+    So groups are final when the day is over, as those of `GROUP BY CAST(ts AS DATE)` are
+    (`group_parts`).
 
     Args:
         tree: a query, whose items have names.
@@ -37,22 +39,22 @@ def show_days(tree: "exp.Query", catalog: Catalog) -> None:
         scope = list_tables(select, catalog)
         meant = [mean_group(item, select, scope) for item in group.expressions]
         for n, item in enumerate(meant):
-            if isinstance(item, exp.Column) and (begin := _show(item, select, catalog)):
-                _replace(select, item, begin)
-                meant[n] = begin.copy()
+            if isinstance(item, exp.Column) and (shown := _show(item, select, catalog)):
+                _replace(select, item, shown)
+                meant[n] = shown
                 group.set("expressions", [one.copy() for one in meant])
 
 
-def _replace(select: "exp.Select", day: "exp.Column", begin: "exp.Column") -> None:
-    """Compute a day of its begin in SELECT and HAVING, outside of aggregates."""
+def _replace(select: "exp.Select", part: "exp.Column", shown: "exp.Expr") -> None:
+    """Compute a part of a time in SELECT and HAVING, outside of aggregates."""
     from sqlglot import exp
 
     having = select.args.get("having")
     for item in [*select.expressions, *([] if having is None else [having])]:
-        for column in [c for c in item.find_all(exp.Column) if _is_same(c, day)]:
+        for column in [c for c in item.find_all(exp.Column) if _is_same(c, part)]:
             if column.find_ancestor(exp.AggFunc) is not None:
                 continue
-            made = exp.cast(exp.AnyValue(this=begin.copy()), "date")
+            made = shown.copy()
             whole = column is item
             column.replace(exp.alias_(made, column.name, quoted=True) if whole else made)
 
@@ -62,9 +64,9 @@ def _is_same(one: "exp.Column", other: "exp.Column") -> bool:
     return named and one.name.lower() == other.name.lower()
 
 
-def _show(item: "exp.Column", select: "exp.Select", catalog: Catalog) -> "exp.Column | None":
-    """The column of a subquery that says where the day begins that another one of its columns is;
-    it is added to the subquery. None: that is no day of a stream's timestamp."""
+def _show(item: "exp.Column", select: "exp.Select", catalog: Catalog) -> "exp.Expr | None":
+    """What a column of a subquery is computed as of a timestamp, which is added to the subquery.
+    None: it is computed of something else, or in several ways."""
     from sqlglot import exp
 
     start = select.args.get("from_")
@@ -87,29 +89,42 @@ def _show(item: "exp.Column", select: "exp.Select", catalog: Catalog) -> "exp.Co
         names = [e.alias_or_name.lower() for e in parts[0].expressions]
         if item.name.lower() not in names or any(len(p.expressions) != len(names) for p in parts):
             return None
-        n, begin = names.index(item.name.lower()), f"begin of {item.name}"
-        read = (_begin(part.expressions[n].unalias(), part, catalog) for part in parts)
-        begins = [found for found in read if found is not None]
-        if len(begins) < len(parts):
+        n, time = names.index(item.name.lower()), f"time of {item.name}"
+        read = (_read(part.expressions[n].unalias(), part, catalog) for part in parts)
+        found = [one for one in read if one is not None]
+        column = exp.column(time, item.args.get("table"), quoted=True)
+        made = [_compute(tree, column) for tree, _ in found]
+        if len(found) < len(parts) or any(one != made[0] for one in made):
             return None
-        if begin.lower() not in names:
-            for part, found in zip(parts, begins, strict=True):
-                part.append("expressions", exp.alias_(found, begin, quoted=True))
-        return exp.column(begin, item.args.get("table"), quoted=True)
+        if time.lower() not in names:
+            for part, (_, of) in zip(parts, found, strict=True):
+                part.append("expressions", exp.alias_(of.copy(), time, quoted=True))
+        return made[0]
     return None
 
 
-def _begin(item: "exp.Expr", part: "exp.Select", catalog: Catalog) -> "exp.Expr | None":
-    """Where a day begins, of an item of a SELECT."""
+def _read(
+    item: "exp.Expr", part: "exp.Select", catalog: Catalog
+) -> "tuple[exp.Expr, exp.Column] | None":
+    """An expression of one timestamp alone, as parts of it are, and the timestamp."""
     from sqlglot import exp
 
     if isinstance(item, exp.Column):
-        return _show(item, part, catalog)
-    cast = isinstance(item, (exp.Cast, exp.TryCast)) and item.to.is_type("date")
-    if not cast and not isinstance(item, (exp.Date, exp.TsOrDsToDate)):
+        made = _show(item, part, catalog)
+        return None if made is None else (made, next(made.find_all(exp.Column)))
+    if is_grid(item) or item.find(exp.AggFunc, exp.Window, exp.Query) is not None:
         return None
-    time = item.this.unnest()
-    if not isinstance(time, exp.Column) or is_time(time, part, catalog) is not True:
+    columns = list(item.find_all(exp.Column))
+    if not columns or any(column != columns[0] for column in columns):
         return None
-    given = [exp.Literal.string("day"), time.copy()]
-    return exp.Anonymous(this="DATE_TRUNC", expressions=given)
+    return (item, columns[0]) if is_time(columns[0], part, catalog) is True else None
+
+
+def _compute(tree: "exp.Expr", of: "exp.Column") -> "exp.Expr":
+    """An expression of one column, of another one."""
+    from sqlglot import exp
+
+    made = tree.copy()
+    for column in list(made.find_all(exp.Column)):
+        column.replace(of.copy())
+    return made
