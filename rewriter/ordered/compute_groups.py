@@ -67,6 +67,7 @@ def _open_ends(select: "exp.Select", scope: Scope) -> None:
     if len(tables) < 2 or len(tables) != 1 + len(select.args.get("joins") or ()):
         return  # of one row, or of subqueries: which times are theirs is known when these are read
     own = {t.timestamp.lower() for t in tables if isinstance(t, Stream)}
+    grouped = [mean_group(item, select, scope) for item in select.args["group"].expressions]
     for node in list_own(select, exp.Anonymous):
         if node.name.upper() != "TUMBLE_END" or len(node.expressions) < 2:
             continue
@@ -75,7 +76,9 @@ def _open_ends(select: "exp.Select", scope: Scope) -> None:
         if not mine or not isinstance(width, exp.Interval):
             continue
         given = [e.copy() for e in node.expressions]
-        begin = exp.Anonymous(this="TUMBLE_START", expressions=given)
+        begin: exp.Expr = exp.Anonymous(this="TUMBLE_START", expressions=given)
+        plain = exp.Anonymous(this="TUMBLE", expressions=[e.copy() for e in given])
+        begin = plain if plain in grouped else begin
         end: exp.Expr = exp.Add(this=begin, expression=width.copy())
         if node.parent is select and node.arg_key == "expressions":
             end = exp.alias_(end, node.sql("spark"), quoted=True)

@@ -6,7 +6,7 @@ SELECT 1 AS c, sensor FROM reading
 SELECT r.sensor, r.ts FROM reading r WHERE r.level > (SELECT high FROM sensor s WHERE s.id = r.sensor)
 SELECT sensor, level - (SELECT s.high FROM sensor s WHERE s.id = sensor AND s.city <> 'Kiel') AS more FROM reading
 SELECT sensor AS id, (SELECT city FROM sensor WHERE id = r.sensor) AS city, (SELECT s.id FROM sensor s WHERE s.id = r.sensor) AS also FROM reading r
-WITH x AS (SELECT sensor, YEAR(ts) AS y, MONTH(ts) AS m FROM reading WHERE EARLY UNION ALL SELECT sensor, YEAR(ts), MONTH(ts) FROM alarm WHERE EARLY), z AS (SELECT y, m, sensor FROM x WHERE m < 12) SELECT z.m, z.y, COUNT(*) AS n FROM z GROUP BY y, m
+WITH x AS (SELECT sensor, YEAR(ts) AS y, MONTH(ts) AS m, DAY(ts) AS d FROM reading WHERE EARLY UNION ALL SELECT sensor, YEAR(ts), MONTH(ts), DAY(ts) FROM alarm WHERE EARLY), z AS (SELECT y, m, d, sensor FROM x WHERE m < 12) SELECT z.m, z.y, z.d, COUNT(*) AS n FROM z GROUP BY y, m, d
 WITH x AS (SELECT FLOOR(EXTRACT(EPOCH FROM ts) / 900) AS q, level FROM reading WHERE EARLY) SELECT q * 900 AS s, MAX(level) AS m FROM x GROUP BY q HAVING q > 0
 SELECT r.sensor, (SELECT UPPER(city) FROM sensor WHERE id = r.sensor) AS city FROM reading r
 SELECT date_trunc('hour', ts) AS h, SUM(CASE WHEN level > (SELECT high FROM sensor WHERE id = r.sensor) THEN 1 ELSE 0 END) AS n FROM reading r WHERE EARLY GROUP BY 1

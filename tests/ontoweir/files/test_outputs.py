@@ -440,6 +440,7 @@ REPLACES = {
     "plan_sources.py": "a file of the checkpoint",
     "journal.py": "messages that were received, under a name of our own that no file has",
     "merge_parts.py": "what others put beside files of answers, where no file has its name",
+    "unpack_files.py": "a file of a folder that is made for what is unpacked",
     "open_cache.py": "an entry of the cache, under a name of our own",
 }
 """What may put a file into another's place, and why that destroys nothing of the user's."""
