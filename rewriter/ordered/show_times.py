@@ -89,9 +89,11 @@ def _show(item: "exp.Column", select: "exp.Select", catalog: Catalog) -> "exp.Ex
         names = [e.alias_or_name.lower() for e in parts[0].expressions]
         if item.name.lower() not in names or any(len(p.expressions) != len(names) for p in parts):
             return None
-        n, time = names.index(item.name.lower()), f"time of {item.name}"
+        n = names.index(item.name.lower())
         read = (_read(part.expressions[n].unalias(), part, catalog) for part in parts)
         found = [one for one in read if one is not None]
+        # one for all that is made of the same timestamps
+        time = " ".join(["time", *(name for _, of in found for name in (of.table, of.name))])
         column = exp.column(time, item.args.get("table"), quoted=True)
         made = [_compute(tree, column) for tree, _ in found]
         if len(found) < len(parts) or any(one != made[0] for one in made):
