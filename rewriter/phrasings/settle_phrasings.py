@@ -21,6 +21,7 @@ from ontoweir.rewriter.latest.limit_rows import limit_rows
 from ontoweir.rewriter.latest.name_later import name_later
 from ontoweir.rewriter.ordered.compute_groups import compute_groups
 from ontoweir.rewriter.ordered.group_sets import group_sets
+from ontoweir.rewriter.ordered.join_days import join_days
 from ontoweir.rewriter.ordered.nest_filters import nest_filters
 from ontoweir.rewriter.ordered.nest_having import nest_having
 from ontoweir.rewriter.ordered.number_in_buckets import number_in_buckets
@@ -116,7 +117,7 @@ def settle_phrasings(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     spell_constants(tree, catalog)
     name_parts(tree)
     tree = group_sets(tree, catalog)
-    show_times(tree, catalog)
+    show_times(join_days(tree, catalog), catalog)
     for select in tree.find_all(exp.Select):
         name_windows(select)
     root_variances(tree)

@@ -8,6 +8,8 @@ SELECT sensor, level - (SELECT s.high FROM sensor s WHERE s.id = sensor AND s.ci
 SELECT sensor AS id, (SELECT city FROM sensor WHERE id = r.sensor) AS city, (SELECT s.id FROM sensor s WHERE s.id = r.sensor) AS also FROM reading r
 WITH x AS (SELECT sensor, YEAR(ts) AS y, MONTH(ts) AS m, DAY(ts) AS d FROM reading WHERE EARLY UNION ALL SELECT sensor, YEAR(ts), MONTH(ts), DAY(ts) FROM alarm WHERE EARLY), z AS (SELECT y, m, d, sensor FROM x WHERE m < 12) SELECT z.m, z.y, z.d, COUNT(*) AS n FROM z GROUP BY y, m, d
 WITH x AS (SELECT FLOOR(EXTRACT(EPOCH FROM ts) / 900) AS q, level FROM reading WHERE EARLY) SELECT q * 900 AS s, MAX(level) AS m FROM x GROUP BY q HAVING q > 0
+WITH d AS (SELECT sensor, CAST(ts AS DATE) AS day, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY sensor, CAST(ts AS DATE)) SELECT x.sensor, x.day, y.n - x.n AS more FROM d x JOIN d y ON y.sensor = x.sensor AND y.day = x.day + INTERVAL '1' DAY
+SELECT a.sensor, a.day, a.n, b.n AS m FROM (SELECT sensor, DATE(ts) AS day, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) a JOIN (SELECT sensor, DATE(ts) AS day, MAX(grade) AS n FROM alarm WHERE EARLY GROUP BY 1, 2) b ON a.sensor = b.sensor AND a.day = b.day
 SELECT r.sensor, (SELECT UPPER(city) FROM sensor WHERE id = r.sensor) AS city FROM reading r
 SELECT date_trunc('hour', ts) AS h, SUM(CASE WHEN level > (SELECT high FROM sensor WHERE id = r.sensor) THEN 1 ELSE 0 END) AS n FROM reading r WHERE EARLY GROUP BY 1
 SELECT a.sensor FROM alarm a JOIN reading r ON r.ts = a.ts AND r.sensor = a.sensor WHERE r.level <> (SELECT high FROM sensor WHERE id = a.sensor) + a.grade
