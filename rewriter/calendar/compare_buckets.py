@@ -11,6 +11,7 @@ from ontoweir.mappings.model.time_bucket import CalendarBuckets
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.rewriter.calendar.side import Constant, Moment, Side, read_side
+from ontoweir.rewriter.windows.read_sql_grid import write_interval
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -252,13 +253,7 @@ def _truncate(moment: Moment) -> "exp.Expr":
 def _move(tree: "exp.Expr", micros: int) -> "exp.Expr":
     from sqlglot import exp
 
-    return exp.Add(this=tree, expression=_interval(micros)) if micros else tree
-
-
-def _interval(micros: int) -> "exp.Interval":
-    from sqlglot import exp
-
-    return exp.Interval(this=exp.Literal.string(str(micros)), unit=exp.Var(this="MICROSECOND"))
+    return exp.Add(this=tree, expression=write_interval(micros)) if micros else tree
 
 
 def _all(parts: "list[exp.Expr]") -> "exp.Expr":

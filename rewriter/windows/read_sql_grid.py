@@ -116,15 +116,16 @@ def name_value_grid(node: "exp.Expr") -> "exp.Expr":
         start = exp.Anonymous(this="DATE_TRUNC", expressions=given)
     else:
         assert isinstance(made.grid, FixedBuckets)
-        lengths = [_interval(made.grid.width_us), _interval(made.grid.origin_us)]
+        lengths = [write_interval(made.grid.width_us), write_interval(made.grid.origin_us)]
         start = exp.Anonymous(this="TUMBLE", expressions=[made.time, *lengths])
     if not made.ends:
         return start
     assert isinstance(made.grid, FixedBuckets)
-    return exp.Add(this=start, expression=_interval(made.grid.width_us))
+    return exp.Add(this=start, expression=write_interval(made.grid.width_us))
 
 
-def _interval(micros: int) -> "exp.Interval":
+def write_interval(micros: int) -> "exp.Interval":
+    """An INTERVAL of so many µs."""
     from sqlglot import exp
 
     return exp.Interval(this=exp.Literal.string(str(micros)), unit=exp.Var(this="MICROSECOND"))
