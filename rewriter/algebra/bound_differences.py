@@ -7,7 +7,7 @@ differences has a solution iff its graph has no negative cycle; shortest paths a
 from decimal import Decimal
 from fractions import Fraction
 from math import floor
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ontoweir.mappings.model.catalog import Catalog, DecimalType, IntType
 from ontoweir.rewriter.algebra.equality_classes import Types, valued_attributes
@@ -18,6 +18,7 @@ Node: TypeAlias = Attribute | None
 Limit: TypeAlias = tuple[Fraction, bool]
 """A bound, and whether it is not reached."""
 _MAX_NODES = 40
+_Node = TypeVar("_Node")
 
 
 def bound_differences(
@@ -52,7 +53,7 @@ def bound_differences(
             below = floor(limit)
             limit = Fraction(below - 1 if strict and below == limit else below)
             strict = False
-        if (old := limits.get((left, right))) is None or _tighter((limit, strict), old):
+        if (old := limits.get((left, right))) is None or is_tighter((limit, strict), old):
             limits[left, right] = (limit, strict)
 
     for condition in query.conditions:
@@ -83,16 +84,17 @@ def bound_differences(
                 add(attribute, None, Fraction(column.maximum), False)
             if isinstance(column.minimum, (int, Decimal)):
                 add(None, attribute, -Fraction(column.minimum), False)
-    return _close(limits, tuple(nodes)) if len(nodes) <= _MAX_NODES else limits
+    return close_limits(limits, tuple(nodes)) if len(nodes) <= _MAX_NODES else limits
 
 
-def _tighter(a: Limit, b: Limit) -> bool:
+def is_tighter(a: Limit, b: Limit) -> bool:
+    """Whether the first says more."""
     return a[0] < b[0] or (a[0] == b[0] and a[1] and not b[1])
 
 
-def _close(
-    limits: dict[tuple[Node, Node], Limit], nodes: tuple[Node, ...]
-) -> dict[tuple[Node, Node], Limit] | None:
+def close_limits(
+    limits: dict[tuple[_Node, _Node], Limit], nodes: tuple[_Node, ...]
+) -> dict[tuple[_Node, _Node], Limit] | None:
     """All shortest paths (Floyd, Warshall); None if there is a negative cycle."""
     place = {node: n for n, node in enumerate(nodes)}
     rows: list[list[Limit | None]] = [[None] * len(nodes) for _ in nodes]
@@ -114,7 +116,7 @@ def _close(
                 elif old is None:
                     row[j] = limit
                     known.append((i, j))
-                elif _tighter(limit, old):
+                elif is_tighter(limit, old):
                     row[j] = limit
     closed = ((i, j, rows[i][j]) for i, j in known)
     return {(nodes[i], nodes[j]): limit for i, j, limit in closed if limit is not None}

@@ -1,6 +1,5 @@
 """Comparisons of buckets of time, of days and years, in the timestamps of rows."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from itertools import pairwise
@@ -10,6 +9,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.time_bucket import CalendarBuckets
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
+from ontoweir.rewriter.calendar.list_comparisons import list_comparisons
 from ontoweir.rewriter.calendar.side import Constant, Moment, Side, read_side
 from ontoweir.rewriter.windows.read_sql_grid import write_interval
 
@@ -34,7 +34,7 @@ def compare_buckets(tree: "exp.Select", catalog: Catalog) -> "exp.Select":
         catalog: the tables.
     """
     tree = tree.copy()
-    found = [node for node in _list_comparisons(tree) if _may_be_bucket(node)]
+    found = [node for node in list_comparisons(tree) if _may_be_bucket(node)]
     if not found:
         return tree
     try:
@@ -47,33 +47,12 @@ def compare_buckets(tree: "exp.Select", catalog: Catalog) -> "exp.Select":
     return tree
 
 
-def _list_comparisons(tree: "exp.Select") -> "Iterator[exp.Expr]":
-    """Comparisons of which AND, OR and NOT make WHERE and ON."""
-    from sqlglot import exp
-
-    where = tree.args.get("where")
-    todo = [] if where is None else [where.this]
-    todo += [on for j in tree.args.get("joins") or () if (on := j.args.get("on"))]
-    while todo:
-        match todo.pop():
-            case exp.And(this=left, expression=right) | exp.Or(this=left, expression=right):
-                todo += [left, right]
-            case exp.Paren(this=inner) | exp.Not(this=inner):
-                todo.append(inner)
-            case exp.EQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE() as node:
-                yield node
-            case exp.Between() as node if node.args.get("symmetric") is None:
-                yield node
-            case exp.In() as node if node.expressions:
-                yield node
-            case _:
-                pass
-
-
 def _may_be_bucket(node: "exp.Expr") -> bool:
     """Whether a part of it may be a bucket of time: more than columns and constants."""
     from sqlglot import exp
 
+    if isinstance(node, exp.NEQ):
+        return False
     plain = (exp.Column, exp.Literal, exp.Identifier, exp.Paren, exp.Boolean, exp.Null)
     return any(not isinstance(n, plain) for n in node.walk() if n is not node)
 

@@ -21,6 +21,7 @@ from ontoweir.rewriter.blocks.make_absence import BesideWindow, make_absence
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
+from ontoweir.rewriter.calendar.imply_lags import imply_lags
 from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.delays.hold_rows import hold_rows
 from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
@@ -192,8 +193,7 @@ class _Reader:
     def _meet(
         self, tree: "exp.Query", catalog: Catalog
     ) -> "tuple[exp.Query, Catalog, tuple[Block, ...]]":
-        """The query over rows that have met their versions, where it computes with columns of one
-        of these at most; else as it is."""
+        """The query over rows that met their versions, if it computes with those of one at most."""
 
         def refuse(trees: AbsenceTrees, known: Catalog, name: str) -> tuple[StreamColumns, Catalog]:
             raise StillSeveral
@@ -335,7 +335,7 @@ def _read_part(
     doubtful = replace(nullable, apart=frozenset(range(needed)) if nulls else apart)
     columns = {(table, column.name) for table, column in buckets}
     disjuncts = tuple(
-        d
+        imply_lags(d, catalog)
         for s in union.selects
         for d in make_disjuncts(s, file, needed, doubtful, columns, plain=not nulls)
     )

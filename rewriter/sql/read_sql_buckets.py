@@ -18,6 +18,7 @@ from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.buckets.make_column import ENDS, is_growing, make_column
 from ontoweir.rewriter.calendar.compare_buckets import compare_buckets
 from ontoweir.rewriter.calendar.list_equal import list_equal
+from ontoweir.rewriter.calendar.move_intervals import move_intervals
 from ontoweir.rewriter.groups.find_closed_groups import list_closing
 from ontoweir.rewriter.windows.group_rising import group_rising
 from ontoweir.rewriter.windows.read_sql_grid import (
@@ -49,7 +50,7 @@ def read_sql_buckets(
 
     if not isinstance(tree, exp.Select):
         return _compare_parts(tree, catalog), catalog, ()
-    tree = compare_buckets(group_rising(tree, catalog), catalog)
+    tree = compare_buckets(move_intervals(group_rising(tree, catalog), catalog), catalog)
     found = [n for place in _places(tree) for n in place.walk() if _is_bucket(n)]
     if not found:
         return tree, catalog, ()
@@ -148,7 +149,7 @@ def _compare_parts(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     from sqlglot import exp
 
     if isinstance(tree, exp.Select):
-        return compare_buckets(tree, catalog)
+        return compare_buckets(move_intervals(tree, catalog), catalog)
     made = tree.copy()
     for side in ("this", "expression"):
         if isinstance(part := made.args.get(side), exp.Query):

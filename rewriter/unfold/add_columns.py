@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.buckets.add_buckets import list_buckets
+from ontoweir.rewriter.calendar.imply_lags import imply_lags
 from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.expressions.attach_computation import attach_computation
 from ontoweir.rewriter.groups.attach_group_terms import attach_group_terms
@@ -37,6 +38,8 @@ def add_columns(
     listed = list_buckets(sorted(tables), catalog, buckets)
     union = replace(union, buckets=listed, ends=ends, begins=begins)
     union = meet_versions(union, catalog)
+    known = extend_catalog(catalog, union)
+    union = replace(union, disjuncts=tuple(imply_lags(q, known) for q in union.disjuncts))
     union = delay_rows(union, extend_catalog(catalog, union))
     if query.computation is not None:
         union = attach_computation(union, extend_catalog(catalog, union), query.computation)

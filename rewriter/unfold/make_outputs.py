@@ -11,20 +11,25 @@ from ontoweir.rewriter.model.query import ConjunctiveQuery, NamedBuckets, Variab
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, Output, output_attributes
 from ontoweir.rewriter.unfold.match_atoms import Match
 from ontoweir.rewriter.unfold.translate_filters import term_output
-from ontoweir.rewriter.unfold.translate_times import MOMENT, find_time, is_beside_value
+from ontoweir.rewriter.unfold.translate_times import (
+    MOMENT,
+    find_moment,
+    find_time,
+    is_beside_value,
+)
 
 
 def list_moments(
     ucq: Sequence[ConjunctiveQuery], matches: Sequence[Sequence[Match]], catalog: Catalog
 ) -> tuple[NamedBuckets, ...]:
-    """The column of times that answers are made of where mappings make their terms of timestamps,
-    or that are compared with values.
+    """The columns of times that answers are made of where mappings make their terms of timestamps,
+    and of those that are compared with values.
 
     Raises:
         QueryError: groups that such a term tells apart, of what ignores how often a match comes.
     """
     shown = _list_shown(ucq, matches, catalog)
-    return shown or _list_compared(ucq, matches, catalog)
+    return tuple(dict.fromkeys((*shown, *_list_compared(ucq, matches, catalog))))
 
 
 def _list_shown(
@@ -59,14 +64,16 @@ def _list_shown(
 def _list_compared(
     ucq: Sequence[ConjunctiveQuery], matches: Sequence[Sequence[Match]], catalog: Catalog
 ) -> tuple[NamedBuckets, ...]:
-    """The column of times that are compared with values."""
+    """The columns of times that are compared with values."""
+    made: dict[NamedBuckets, None] = {}
     for query, found in zip(ucq, matches, strict=True):
         filters = (*query.filters, *(f for c in query.choices for case in c.cases for f in case))
         for match in found:
             types = Types(catalog, match.occurrences)
-            if any(is_beside_value(f, match.bindings, match.times, types) for f in filters):
-                return (MOMENT,)
-    return ()
+            for f in filters:
+                if is_beside_value(f, match.bindings, match.times, types):
+                    made[find_moment(f, match.bindings, match.times, types)] = None
+    return tuple(made)
 
 
 def make_outputs(

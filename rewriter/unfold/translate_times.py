@@ -1,6 +1,8 @@
 """Translates filters over times: of GRAPH, and those that mappings bind to a stream's timestamp."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Stream, TimestampType
@@ -100,16 +102,7 @@ def _compare_value(
     times: Mapping[Variable, Sequence[Attribute]],
     types: Types,
 ) -> Compare:
-    """A time compared with a value: both to the microsecond."""
-    if filter_.offset:
-        raise QueryError(
-            f"?{filter_.left.name} {filter_.op.value} … compares the difference of a time and a "
-            "value with a duration",
-            why="differences are of the times of rows",
-            fix="compare the time with the value alone, or with a column of the data that has the "
-            "duration added",
-            source=filter_.source,
-        )
+    """A time, or one so much earlier, compared with a value: both to the microsecond."""
     sides: list[Attribute] = []
     for variable in filter_variables(filter_):
         output = bindings.get(variable)
@@ -118,8 +111,23 @@ def _compare_value(
             sides.append(output.value)
         else:
             time = find_time(variable, bindings, times, types, filter_.source)
-            sides.append(Attribute(time.alias, make_column(MOMENT.bucket).name))
+            moment = find_moment(filter_, bindings, times, types)
+            sides.append(Attribute(time.alias, make_column(moment.bucket).name))
     return Compare(sides[0], filter_.op, sides[1], source=filter_.source)
+
+
+def find_moment(
+    filter_: Filter,
+    bindings: Mapping[Variable, Output],
+    times: Mapping[Variable, Sequence[Attribute]],
+    types: Types,
+) -> NamedBuckets:
+    """The column of times that is compared with a value (is_beside_value): the time of a row less
+    what is added to the value, or with what is added to it."""
+    offset = filter_.offset if isinstance(filter_, TimeFilter) else timedelta(0)
+    us = offset // timedelta(microseconds=1)
+    timed = _kind(filter_.left, bindings, times, types) == "time"
+    return replace(MOMENT, bucket=TimeBucket(Moments(), behind_us=us if timed else -us))
 
 
 def _is_time(output: object, types: Types) -> bool:
