@@ -32,15 +32,17 @@ class HashSlots:
         """Of all things, in the order of their codes."""
         return self._hashes.values
 
-    def find(self, hashes: NDArray[np.uint64], same: Same, rows: Codes | None = None) -> Codes:
-        """The codes of things with some hashes (-1: they are not there); `rows`: those that are
-        looked for (None: all)."""
+    def find(
+        self, hashes: NDArray[np.uint64], same: Same | None, rows: Codes | None = None
+    ) -> Codes:
+        """The codes of things with some hashes (-1: they are not there), without `same` of any
+        that has the hash; `rows`: those that are looked for (None: all)."""
         codes = np.full(len(hashes), EMPTY, dtype=np.int64)
         if not len(self) or not len(hashes):
             return codes
         self._probe(hashes, codes, rows, None)
         found = np.flatnonzero(codes != EMPTY)
-        if not len(found):
+        if not len(found) or same is None:
             return codes
         whole = len(found) == len(codes)
         equal = same(None if whole else found, codes if whole else codes[found])

@@ -7,6 +7,11 @@ import pyarrow as pa
 
 from ontoweir.runtime.pool.hash_slots import Codes
 
+_FEW = 16
+"""Whether texts are of one length is looked at where at least one of so many is wanted."""
+_BLOCK = 1 << 16
+"""So many at a time."""
+
 
 def take_pieces(
     pieces: "Sequence[pa.Table | pa.Array]",
@@ -35,3 +40,33 @@ def take_pieces(
     back = np.empty(len(numbers), dtype=np.int64)
     back[order] = np.arange(len(numbers))
     return join(parts).take(pa.array(back))
+
+
+def take_texts(texts: "pa.LargeStringArray", places: Codes) -> "pa.LargeStringArray":
+    """The texts at some places. Those of one length, as UUIDs, are rows of bytes, which numpy picks
+    in a fifth of the time that Arrow takes."""
+    rows = len(places)
+    enough = rows * _FEW > len(texts) and not texts.null_count
+    width = _find_width(texts) if rows and enough else None
+    if width is None or int(places.min()) < 0:
+        return texts.take(pa.array(places))
+    _, starts, content = texts.buffers()
+    first = int(np.frombuffer(starts, dtype=np.int64)[texts.offset])
+    held = np.frombuffer(content, np.uint8, len(texts) * width, first).reshape(-1, width)
+    taken = np.take(held, places, axis=0)
+    ends = pa.py_buffer(np.arange(0, (rows + 1) * width, width, dtype=np.int64))
+    return pa.LargeStringArray.from_buffers(rows, ends, pa.py_buffer(taken))
+
+
+def _find_width(texts: "pa.LargeStringArray") -> int | None:
+    """How many bytes every text has (None: they differ, or have none)."""
+    ends = np.frombuffer(texts.buffers()[1], dtype=np.int64)
+    ends = ends[texts.offset : texts.offset + len(texts) + 1]
+    width = int(ends[1] - ends[0])
+    if not width or int(ends[-1] - ends[0]) != width * len(texts):
+        return None
+    for start in range(0, len(texts), _BLOCK):
+        block = ends[start : start + _BLOCK + 1]
+        if not (block[1:] - block[:-1] == width).all():
+            return None
+    return width

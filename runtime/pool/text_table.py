@@ -14,7 +14,7 @@ from ontoweir.runtime.pool.grow import Growing
 from ontoweir.runtime.pool.hash_slots import EMPTY, HashSlots
 from ontoweir.runtime.pool.hash_slots import Codes as Codes
 from ontoweir.runtime.pool.hash_texts import group_hashes, hash_texts
-from ontoweir.runtime.pool.take_pieces import take_pieces
+from ontoweir.runtime.pool.take_pieces import take_pieces, take_texts
 
 TEXT = pa.large_string()
 """The type of texts in tables: all texts of a table may be more than 2 GB."""
@@ -85,7 +85,7 @@ class TextTable:
     def take(self, codes: Codes) -> "pa.LargeStringArray":
         """The texts of codes."""
         if len(self._pieces) < 2 or len(codes) * _FEW > len(self):
-            return self.texts.take(pa.array(codes))
+            return take_texts(self.texts, codes)
         return take_pieces(self._pieces, self._starts, codes, _join)
 
     def translate(self, other: "TextTable", codes: Codes) -> Codes:
@@ -174,20 +174,27 @@ class TextTable:
     def _find_hashed(
         self, texts: "pa.LargeStringArray", hashes: NDArray[np.uint64], rows: Codes | None
     ) -> Codes:
-        """The codes of texts with some hashes (`rows`: of these alone); those of the table are
-        hashed when they are looked up so for the first time."""
+        """The codes of texts with some hashes (`rows`: of these alone)."""
 
         def same(rows: Codes | None, codes: Codes) -> NDArray[np.bool_]:
             mine = texts if rows is None else texts.take(pa.array(rows))
             return _equal(mine, self.take(codes))
 
+        self._hash_rest()
+        return self._slots.find(hashes, same, rows)
+
+    def _hash_rest(self) -> None:
+        """Texts of the table are hashed when others are looked up so for the first time."""
         if len(self._slots) < len(self):
             self._slots.append(hash_texts(self._since(len(self._slots))))
-        return self._slots.find(hashes, same, rows)
 
     def _add(self, texts: "pa.LargeStringArray") -> Codes:
         if len(texts) > _SMALL and not _repeats(texts):
             return self._add_hashed(texts)
+        return self._add_compared(texts)
+
+    def _add_compared(self, texts: "pa.LargeStringArray") -> Codes:
+        """As _add; those that are not there are told apart by Arrow."""
         codes = self._find(texts)
         missing = codes == EMPTY
         if texts.null_count:
@@ -202,27 +209,27 @@ class TextTable:
         return codes
 
     def _add_hashed(self, texts: "pa.LargeStringArray") -> Codes:
-        """As _add, of texts most of which seem to be there once: those with one hash are compared
-        with the first of them, in place of being put into another table by Arrow."""
+        """As _add, of texts most of which seem to be there once: of those with one hash the first
+        is added, and then all are compared with the texts of their codes, once."""
+        if texts.null_count:
+            valid = _list_valid(texts)
+            every = np.full(len(texts), EMPTY, dtype=np.int64)
+            every[valid] = self._add_hashed(texts.take(pa.array(valid)))
+            return every
         hashes = hash_texts(texts)
-        valid = None if not texts.null_count else _list_valid(texts)
-        codes = self._find_hashed(texts, hashes, valid)
-        missing = codes == EMPTY
-        rows = np.flatnonzero(missing) if valid is None else valid[missing[valid]]
-        firsts, groups = group_hashes(hashes[rows])
-        again = np.ones(len(rows), dtype=np.bool_)
-        again[firsts] = False
-        others = np.flatnonzero(again)
-        first = rows[firsts]
-        like = texts.take(pa.array(first[groups[others]]))
-        if not _equal(texts.take(pa.array(rows[others])), like).all():
-            coded = texts.take(pa.array(rows)).dictionary_encode()  # some texts have one hash
-            codes[rows] = len(self) + coded.indices.to_numpy().astype(np.int64)
-            self._append(coded.dictionary)
-            return codes
-        codes[rows] = len(self) + groups
-        self._append(texts.take(pa.array(first)))
-        self._slots.append(hashes[first])
+        self._hash_rest()
+        codes = self._slots.find(hashes, None)
+        rows = np.flatnonzero(codes == EMPTY)
+        if len(rows):
+            firsts, groups = group_hashes(hashes[rows])
+            codes[rows] = len(self) + groups
+            first = rows[firsts]
+            self._append(take_texts(texts, first))
+            self._slots.append(hashes[first])
+        equal = _equal(texts, self.take(codes))
+        if not equal.all():  # some texts have one hash
+            others = np.flatnonzero(~equal)
+            codes[others] = self._add_compared(texts.take(pa.array(others)))
         return codes
 
     def _add_distinct(self, texts: "pa.LargeStringArray") -> Codes:

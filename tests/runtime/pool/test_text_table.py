@@ -6,12 +6,13 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ontoweir.runtime.pool import text_table
-from ontoweir.runtime.pool.hash_texts import hash_texts
+from ontoweir.runtime.pool.hash_texts import group_hashes, hash_texts
 from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.pool.take_pieces import take_texts
 from ontoweir.runtime.pool.text_table import TEXT, TextTable
 from ontoweir.runtime.sources.coded_texts import pick_rows
 
@@ -331,3 +332,43 @@ def test_rows_of_tables_in_pieces(
         assert picked.to_pylist() == [whole[i] for i in rows]
     none = pick_rows(table.select([]), index)
     assert none.num_columns == 0
+
+
+@given(COLUMNS, st.integers(0, 1), st.sampled_from([1, 1 << 62]))
+def test_texts_that_rarely_repeat(columns: list[list[str | None]], way: int, modulus: int) -> None:
+    """What is added by hashes alone, and compared once: some hashes coincide, or none."""
+    with pytest.MonkeyPatch.context() as patch:
+        known = hash_texts
+        patch.setattr(text_table, "hash_texts", lambda t: known(t) % np.uint64(modulus))
+        patch.setattr(text_table, "_SMALL", -1)
+        test_codes_are_those_of_a_dict.hypothesis.inner_test(columns, way)  # type: ignore[attr-defined]
+
+
+@given(
+    st.lists(st.text("aé", max_size=3) | st.text("ab", min_size=3, max_size=3), min_size=1),
+    st.lists(st.integers(0, 50), max_size=60),
+    st.integers(0, 3),
+)
+@example(["ab", "a", "abc"], [2, 1, 0], 0)  # two bytes each, if only all together are looked at
+def test_taken_texts_are_those_that_arrow_takes(
+    texts: list[str], places: list[int], before: int
+) -> None:
+    """Of one length, which are picked as bytes, and of several."""
+    column = pa.array([*"xyz"[:before], *texts, "behind"], TEXT).slice(before, len(texts))
+    rows = np.array([place % len(texts) for place in places], dtype=np.int64)
+    taken = take_texts(column, rows)
+    taken.validate(full=True)
+    assert taken.equals(column.take(pa.array(rows)))
+    with pytest.raises(IndexError):
+        take_texts(column, np.append(rows, -1))
+
+
+def test_numbers_of_hashes() -> None:
+    random = np.random.default_rng(3)
+    for rows in (1, 2, 7, 4_096, 10_000):
+        hashes = random.integers(0, 2**64, max(1, rows // 2), dtype=np.uint64)
+        hashes = hashes[random.integers(0, len(hashes), rows)]
+        firsts, groups = group_hashes(hashes)
+        coded = pa.array(hashes).dictionary_encode()
+        assert groups.tolist() == coded.indices.to_pylist()
+        assert hashes[firsts].tolist() == coded.dictionary.to_pylist()
