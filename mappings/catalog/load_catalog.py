@@ -255,15 +255,20 @@ def _lead_paths(
         CatalogError: a column is by a path where the data has none.
     """
     for column in columns:
-        formats = ("json", "kafka", *NESTED)
-        if column.path is None or data.format in formats or data.envelope is not None:
+        if column.path is None:
             continue
         declared = table.table("columns").table(column.name)
+        named = data.format == "csv" and column.path
+        if not named and not all(column.path.split(".")):
+            raise declared.wrong("from", 'names with dots, such as "device.id"')
+        formats = ("csv", "json", "kafka", *NESTED)
+        if data.format in formats or data.envelope is not None:
+            continue
         raise declared.error(
             "from",
             f"column {column.name!r} is from {column.path!r}, where the data is {data.format}",
             why="a path leads into JSON lines, Parquet, Arrow, Avro, Delta and Iceberg, or into "
-            "messages of Kafka",
+            "messages of Kafka, and in CSV it is a name in the header",
             fix='write format = "json" in the source, or remove from',
         )
     if data.format not in NESTED:

@@ -69,8 +69,6 @@ def read_column(columns: TomlTable, name: str) -> Column:
         if not enum:
             raise options.wrong("enum", "a list with at least one value")
     path = options.text("from")
-    if path is not None and not all(path.split(".")):
-        raise options.wrong("from", 'names with dots, such as "device.id"')
     place = options.lines.place(*options.path)
     nullable = isinstance(value, dict) and options.flag("nullable")
     return Column(name, kind, low, high, enum, place, path=path, nullable=nullable)

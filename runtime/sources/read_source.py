@@ -329,8 +329,8 @@ def refuse_nested(table: Stream | Relation) -> None:
             f"Spark is to read {table.name}, which has columns from paths, or unnest"
             if data.envelope is None
             else f"Spark is to read {table.name}, which has an envelope",
-            why="they are read in this process, of local files of JSON lines, Parquet, Arrow and "
-            "Avro, and of Delta and Iceberg where the package that reads these is installed",
+            why="they are read in this process, of local files of CSV, JSON lines, Parquet, Arrow "
+            "and Avro, and of Delta and Iceberg where the package that reads these is installed",
             fix="read local files, or write the members as columns where the data is made",
             source=table.source,
         )

@@ -20,7 +20,7 @@ from ontoweir.runtime.sources.list_pieces import folder_constants
 from ontoweir.runtime.sources.read_source import BAD, missing_column, refuse_comma, unreadable
 from ontoweir.runtime.text.convert_text import NotPlain, convert_text
 from ontoweir.runtime.text.read_ahead import read_ahead
-from ontoweir.runtime.text.read_csv import open_csv, read_csv
+from ontoweir.runtime.text.read_csv import CsvFile, open_csv, read_csv
 from ontoweir.runtime.text.read_envelope import FAULT, WantedMembers, read_envelope
 from ontoweir.runtime.text.read_json import CORRUPT, check_options, read_json
 from ontoweir.runtime.text.read_nested import read_nested
@@ -53,23 +53,24 @@ def read_text_rows(
     """
     types = _list_types(columns, timestamp, written)
     constants = folder_constants(file)
+    paths = {c.name: c.path for c in columns if c.path is not None}
     try:
         match data.format:
             case "csv":
-                tables = _read_csv(data, file, types, constants, spare)
+                tables = _read_csv(data, file, types, constants, spare, paths)
             case "json":
                 if data.envelope is not None:
                     wanted = want_members(columns, written)
                     tables = _read_changes(data, data.envelope, file, wanted)
                 else:
-                    paths = {c.name: c.path for c in columns if c.path is not None}
                     tables = _read_json(data, file, types, constants, paths)
             case _:
                 raise NotPlain
         for table in read_ahead(tables):
             for name in types:
                 if name not in table.column_names:
-                    cells = pa.repeat(pa.scalar(constants.get(name), pa.string()), table.num_rows)
+                    said = constants.get(paths.get(name, name))
+                    cells = pa.repeat(pa.scalar(said, pa.string()), table.num_rows)
                     table = table.append_column(name, cells)
             yield convert_rows(table, columns, timestamp, written)
     except OSError as error:
@@ -85,18 +86,36 @@ def _read_csv(
     types: Mapping[str, ColumnType],
     constants: Mapping[str, str | None],
     spare: Set[str],
+    paths: Mapping[str, str],
 ) -> Iterator[pa.Table]:
+    """`paths`: by column, its name in the header, where that is another."""
     opened = open_csv(data, file)
     if {n.lower() for n in constants} & {n.lower() for n in opened.names}:
         raise NotPlain
     there = (*opened.names, *constants)
-    for name in types:
-        if name not in there and name not in spare:
-            raise missing_column(name, there, file, data)
-    given = [n for n in types if n in opened.names]
+    headers = {name: paths.get(name, name) for name in types}
+    for name, header in headers.items():
+        if header not in there and name not in spare:
+            raise missing_column(header, there, file, data)
+    given = {n: header for n, header in headers.items() if header in opened.names}
     if not given:
         raise NotPlain
-    return read_csv(opened, given, types)
+    if all(name == header for name, header in given.items()):
+        return read_csv(opened, list(given), types)
+    return _rename(opened, given, types)
+
+
+def _rename(
+    opened: CsvFile, given: Mapping[str, str], types: Mapping[str, ColumnType]
+) -> Iterator[pa.Table]:
+    """The columns given, each from its header; one that several are from is read as text."""
+    kinds: dict[str, ColumnType] = {}
+    for name, header in given.items():
+        kinds[header] = StringType() if header in kinds else types[name]
+    for table in read_csv(opened, list(kinds), kinds):
+        found = {name: table[header] for name, header in given.items()}
+        rest = {n: table[n] for n in table.column_names if n not in kinds}
+        yield pa.table(found | rest)
 
 
 def _read_json(

@@ -44,6 +44,10 @@ LISTING = LIVE_OPTIONS | {"pathglobfilter", "recursivefilelookup"}
 _FORMATS = ("parquet", "csv", "json", "orc", "arrow", "avro", "xml", "text", NESTED_PARQUET)
 _REFUSED = {
     "latestFirst": ("files are taken in the order they came", "leave it out"),
+    "cleanSource": (
+        "replays, and queries that join, read the files again, and a server that moves them waits",
+        "leave it out, and move old files away when all queries have read them",
+    ),
     "includeExistingFiles": ("a run reads what is there, then what comes", "leave it out"),
 }
 _CORRUPT = "__corrupt"

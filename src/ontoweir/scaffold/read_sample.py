@@ -271,7 +271,8 @@ def _find_file(path: Path) -> Path:
             "it is no file of data" if there else f"there is no {path}",
             why="tables are files called .csv, .tsv, .txt, .parquet, .jsonl, .arrow or .avro, "
             "folders of such, or of Delta or Iceberg; text may be packed as .gz, .bz2 or .zst; "
-            "or points in InfluxDB's line protocol, or columns parted by blanks below their names",
+            "or points in InfluxDB's line protocol, requests as Apache and nginx log them, or "
+            "columns parted by blanks below their names",
             fix="save it as .xlsx, or its sheets as CSV, and name that"
             if path.suffix.lower() in (".xls", ".xlsb", ".ods")
             else "name such a file",

@@ -62,14 +62,17 @@ def test_a_file_that_looks_old_is_read(spark: SparkSession, tmp_path: Path) -> N
     assert (summary["tuples"], summary["rejected"]) == (60, 0)
 
 
-def test_the_newest_first_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["latestFirst", "cleanSource"])
+def test_options_that_do_not_go_with_a_live_run(
+    option: str, spark: SparkSession, tmp_path: Path
+) -> None:
     write_history(tmp_path, 0, 1)
-    toml = TOML.format(tmp_path).replace("maxFilesPerTrigger", "latestFirst")
+    toml = TOML.format(tmp_path).replace("maxFilesPerTrigger", option)
     open_queries(tmp_path, ["matches"])
     (tmp_path / "ontoweir.toml").write_text(toml.replace('"1"', '"true"'))
     workspace = Workspace(load_project(tmp_path, environ={}))
     compiled = [workspace.compile_sql(tmp_path / "matches.sql")]
-    with pytest.raises(DataError, match="latestFirst"):
+    with pytest.raises(DataError, match=option):
         run_queries(workspace, compiled, _options(tmp_path), spark)
 
 

@@ -102,8 +102,8 @@ def test_elements_that_are_values(tmp_path: Path) -> None:
         (TOML.replace('"json"', '"jsonl"'), "has format = 'jsonl'"),
         (TOML.replace('"json"', '"csv"'), "has unnest = 'data.values'"),
         (
-            TOML.replace('"json"', '"csv"').replace(', unnest = "data.values"', ""),
-            "column 'device' is from 'device.id', where the data is csv",
+            TOML.replace('"json"', '"orc"').replace(', unnest = "data.values"', ""),
+            "column 'device' is from 'device.id', where the data is orc",
         ),
         (TOML.replace('"device.id"', '"device..id"'), "names with dots"),
         (TOML.replace('"data.values" }', '"data." }'), "has unnest = 'data.'"),

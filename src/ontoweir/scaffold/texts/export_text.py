@@ -4,6 +4,7 @@ import csv
 import json
 from pathlib import Path
 
+from ontoweir.scaffold.copies.export_access_log import export_access_log, is_access_log
 from ontoweir.scaffold.texts.points import write_points
 from ontoweir.scaffold.texts.read_aligned import read_aligned
 from ontoweir.scaffold.texts.read_annotated import read_annotated
@@ -18,8 +19,8 @@ _TABLES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".avro")
 
 def export_text(file: Path, folder: Path) -> list[Path]:
     """The tables of a file, written once, as Parquet, JSON lines or CSV (empty: it is read as it
-    is): InfluxDB's line protocol and annotated CSV, a JSON document with rows, columns that blanks
-    part.
+    is): InfluxDB's line protocol and annotated CSV, a JSON document with rows, logs of web
+    servers, columns that blanks part.
 
     Args:
         file: of text.
@@ -40,6 +41,8 @@ def export_text(file: Path, folder: Path) -> list[Path]:
         return [] if _is_lines(head) else _export_document(file, folder)
     if suffix in _TABLES:
         return []
+    if is_access_log(head[: head.rfind("\n") + 1]):
+        return [export_access_log(file, folder)]
     if is_line_protocol(head[: head.rfind("\n") + 1]):
         return write_points(read_line_protocol(file), file, folder)
     if "\t" in head or read_aligned(head[: head.rfind("\n") + 1]) is None:
