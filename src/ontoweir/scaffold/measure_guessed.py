@@ -58,6 +58,8 @@ _ONCE = 0.9
 """Of the values of a column that numbers rows so many are there once, at least."""
 _EXPECTED = 3
 """Where of numbers drawn by lot so many pairs would be the same, it says something that none is."""
+_ADDRESS = re.compile(r"^/.|://|::|\S@\S|^\d+(\.\d+){3}$|^([\da-fA-F]+:){3}")
+"""Paths, URLs, mail and network addresses: there are always new ones."""
 _DAY = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}\b|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}\b")
 """Texts that begin so are days or times, and others will come."""
 _FEW = 20
@@ -327,8 +329,10 @@ def _is_safe(proposed: Proposed) -> bool:
     a range of numbers is left to whoever knows them."""
     match proposed.declared:
         case SetDomain(column=Column(type=StringType(), enum=values)):
-            few = values is not None and len(values) <= _FEW
-            return few and not all(_DAY.match(str(value)) for value in values or ())
+            if values is None or len(values) > _FEW:
+                return False
+            texts = [str(value) for value in values]
+            return not all(map(_DAY.match, texts)) and not any(map(_ADDRESS.search, texts))
         case SetDomain() | SetNullable():  # these are marked
             return False
         case AddGap() | AddRows() | AddOrder() | AddLag():

@@ -236,3 +236,18 @@ def test_a_table_with_many_rows_without_a_time_is_no_stream(run: Run, tmp_path: 
     file.write_text("\n".join(["time,x", *rows]) + "\n")
     ran = run("init", tmp_path / "p", "--from", file)
     assert (ran.code, "has a time that goes on" in ran.err) == (2, True)
+
+
+def test_paths_and_addresses_are_no_closed_list(run: Run, tmp_path: Path) -> None:
+    """New ones come every day; a twin, words, is one."""
+    seen = [
+        ("10.0.0.1", "/a", "::1", "ann@x.example"),
+        ("10.0.0.2", "/", "fe80::1", "bo@x.example"),
+    ]
+    rows = [
+        f"{t},{','.join(seen[n % 2])},{'GET' if n % 3 else 'POST'}" for n, t in enumerate(TIMES)
+    ]
+    streams = _init(run, tmp_path, "a.csv", ["time,client,path,host,mail,method", *rows])
+    columns = streams["a"]["columns"]
+    assert columns["method"] == {"type": "string", "enum": ["GET", "POST"]}
+    assert {columns[n] for n in ("client", "path", "host", "mail")} == {"string"}
