@@ -67,7 +67,7 @@ def _join(found: JoinedSql, catalog: Catalog, read: "PartReader") -> SpjUnion | 
             one = read(write_part(part), rows=part.is_table)
         except SqlRefusal as refusal:
             return refusal
-        if not _comes_and_goes(one):
+        if not comes_and_goes(one):
             return None
         unions.append(one)
     if all(one.standing is None for one in unions):
@@ -87,10 +87,10 @@ def _join(found: JoinedSql, catalog: Catalog, read: "PartReader") -> SpjUnion | 
         parts.append(replace(made, query=union, until=_rename(union.ends, n)))
     shown = tuple((name, f"{n} {known[n][column]}") for name, n, column in found.shown)
     joined = Joined(PART, tuple(parts), shown, found.distinct)
-    return _unite(unions, joined, kinds)
+    return unite_parts(unions, joined, kinds)
 
 
-def _comes_and_goes(union: SpjUnion) -> bool:
+def comes_and_goes(union: SpjUnion) -> bool:
     """Whether rows hold as they are told, or until a time that is known when they begin."""
     plain = union.aggregation is None and not union.distinct and not union.begins
     made = union.blocks or union.views or union.joined is not None
@@ -139,7 +139,7 @@ def _rename(names: Sequence[str], number: int) -> tuple[str, ...]:
     return tuple(f"{number} {name}" for name in names)
 
 
-def _unite(
+def unite_parts(
     unions: Sequence[SpjUnion],
     joined: Joined[SpjUnion],
     kinds: Kinds,
@@ -166,6 +166,8 @@ def _unite(
         ends=(),
         standing=None,
         joined=joined,
+        views=tuple(dict.fromkeys(v for u in unions for v in u.views)),
+        statics=tuple(dict.fromkeys(s for u in unions for s in u.statics)),
         buckets=tuple(dict.fromkeys(b for u in unions for b in u.buckets)),
         derived=tuple(dict.fromkeys(d for u in unions for d in u.derived)),
         hidden=tuple(dict.fromkeys(h for u in unions for h in u.hidden)),

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.pipeline.compiling.compile_solutions import (
@@ -28,6 +29,8 @@ from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
 from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
+from ontoweir.rewriter.joined.join_solutions import join_solutions
+from ontoweir.rewriter.joined.split_joined import split_joined
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.number_groups import limit_groups
@@ -56,12 +59,47 @@ def compile_text(
         if (first := limit_groups(whole.union, limited)) is not None:
             return replace(whole, union=first)
 
+    text = name_absence(turn_greatest(group_binds(open_ask(open_construct(text, file)))))
+    try:
+        return _compile_named(workspace, text, name, file, catalog)
+    except QueryError:
+        joined = _compile_joined(workspace, text, name, file, catalog)
+        if joined is None:
+            raise
+        return joined
+
+
+def _compile_joined(
+    workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
+) -> CompiledQuery | None:
+    """Solutions that come and go by themselves, side by side (None: it is something else)."""
+    asked = split_joined(text)
+    if asked is None:
+        return None
+    try:
+        made = [
+            compile_text(workspace, part.text, f"{name}_{n}", file, catalog=catalog)
+            for n, part in enumerate(asked.parts)
+        ]
+    except QueryError:
+        return None  # what is said of the whole names what was written
+    known = catalog or workspace.project.catalog
+    union = join_solutions(asked, [one.union for one in made], name, known)
+    if union is None:
+        return None
+    incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
+    return replace(made[0], name=name, union=union, incomplete=incomplete)
+
+
+def _compile_named(
+    workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
+) -> CompiledQuery:
+    """A query whose clauses have names (name_absence)."""
+
     def compile_branches(branches: tuple[ConjunctiveQuery, ...], silent: bool) -> CompiledQuery:
         quiet = silent or catalog is not None
         return workspace.compile_branches(branches, catalog=catalog, quiet=quiet)
 
-    text = turn_greatest(group_binds(open_ask(open_construct(text, file))))
-    text = name_absence(text)
     if (last := split_last(text)) is not None:
         made_of, recent = (
             compile_branches(parse_query(one, name=name, file=file), silent)
