@@ -9,6 +9,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.fold_nulls import NotFoldedError, fold_nulls
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -128,10 +129,11 @@ def _settle(inner: "exp.Select", without: "exp.Select", alias: str, scope: Scope
             joined = False
         elif isinstance(conjunct, null_rejecting) or _is_not_null(conjunct):
             if conjunct.find(exp.Coalesce, exp.If, exp.Case, exp.Or, exp.Select):
-                raise _refuse(conjunct, alias)
-            there = False
+                there = _fold(conjunct, alias, rest) and there
+            else:
+                there = False
         else:
-            raise _refuse(conjunct, alias)
+            there = _fold(conjunct, alias, rest) and there
     without.set("where", exp.Where(this=exp.and_(*rest, copy=False)) if rest else None)
     for join in without.args.get("joins") or ():
         on = join.args.get("on")
@@ -141,6 +143,23 @@ def _settle(inner: "exp.Select", without: "exp.Select", alias: str, scope: Scope
             raise _refuse(on, alias)
         there = False
     return Outer(inner if joined else None, without if there else None, alias)
+
+
+def _fold(conjunct: "exp.Expr", alias: str, rest: "list[exp.Expr]") -> bool:
+    """Whether a condition may hold where the columns of what is joined are NULL; what it says then
+    is added to the rest.
+
+    Raises:
+        SqlRefusal: it is not looked into.
+    """
+    try:
+        left = fold_nulls(conjunct, alias)
+    except NotFoldedError:
+        raise _refuse(conjunct, alias) from None
+    if isinstance(left, bool):
+        return left
+    rest.append(left)
+    return True
 
 
 def reads(tree: "exp.Expr", alias: str) -> bool:

@@ -4,6 +4,12 @@
 
 SELECT 1 AS c, sensor FROM reading
 SELECT r.sensor, r.ts FROM reading r WHERE r.level > (SELECT high FROM sensor s WHERE s.id = r.sensor)
+SELECT r.sensor, r.ts FROM reading r WHERE r.level > COALESCE((SELECT high FROM sensor s WHERE s.id = r.sensor), 4)
+SELECT r.sensor, r.ts FROM reading r WHERE r.level = 3 OR r.level > (SELECT high FROM sensor s WHERE s.id = r.sensor AND s.city <> 'Kiel')
+SELECT r.sensor, r.ts FROM reading r LEFT JOIN sensor s ON s.id = r.sensor AND s.city <> 'Kiel' WHERE COALESCE(s.high, 0) + r.level > 5 OR (r.amount > 2 AND s.high IS NULL)
+SELECT r.sensor, r.ts FROM reading r LEFT JOIN sensor s ON s.id = r.sensor AND s.city <> 'Kiel' WHERE NOT COALESCE(s.high > 4 AND r.level BETWEEN 1 AND s.high, FALSE)
+SELECT r.sensor, r.ts FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts <= r.ts AND a.ts > r.ts - INTERVAL '1' HOUR WHERE COALESCE(a.grade, 0) < 2
+SELECT r.sensor, r.ts FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts WHERE NOT (a.grade > 1 AND r.amount > 2)
 SELECT sensor, level - (SELECT s.high FROM sensor s WHERE s.id = sensor AND s.city <> 'Kiel') AS more FROM reading
 SELECT sensor AS id, (SELECT city FROM sensor WHERE id = r.sensor) AS city, (SELECT s.id FROM sensor s WHERE s.id = r.sensor) AS also FROM reading r
 WITH x AS (SELECT sensor, YEAR(ts) AS y, MONTH(ts) AS m, DAY(ts) AS d FROM reading WHERE EARLY UNION ALL SELECT sensor, YEAR(ts), MONTH(ts), DAY(ts) FROM alarm WHERE EARLY), z AS (SELECT y, m, d, sensor FROM x WHERE m < 12) SELECT z.m, z.y, z.d, COUNT(*) AS n FROM z GROUP BY y, m, d

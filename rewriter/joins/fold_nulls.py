@@ -1,0 +1,115 @@
+"""What a condition says of rows in which all columns of one table are NULL."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+class NotFoldedError(Exception):
+    """A condition reads what is NULL in a way that is not looked into."""
+
+
+def fold_nulls(tree: "exp.Expr", alias: str, *, holds: bool = True) -> "exp.Expr | bool":
+    """The condition under which one is TRUE (or, not `holds`, FALSE) where all columns of `alias`
+    are NULL, in SQL's three-valued logic; True: always, False: never.
+
+    Raises:
+        NotFoldedError: a part reads such a column in another way than by AND, OR, NOT, comparisons,
+            IS NULL, COALESCE, `+`, `-`, `*` and `/`.
+    """
+    from sqlglot import exp
+
+    match tree:
+        case exp.Paren(this=inner):
+            return fold_nulls(inner, alias, holds=holds)
+        case exp.Not(this=inner):
+            return fold_nulls(inner, alias, holds=not holds)
+        case exp.And(this=left, expression=right) | exp.Or(this=left, expression=right):
+            both = isinstance(tree, exp.And) is holds
+            sides = [fold_nulls(one, alias, holds=holds) for one in (left, right)]
+            return _join(sides, both=both)
+        case exp.Coalesce(this=inner, expressions=[exp.Boolean(this=otherwise)]):
+            made = fold_nulls(inner, alias, holds=not otherwise)
+            if isinstance(made, bool):
+                return made is not (otherwise is holds)
+            known = exp.Coalesce(this=made, expressions=[exp.false()])
+            return _state(known, holds is not otherwise)
+        case exp.Between(this=side) if tree.args.get("symmetric") is None:
+            low = exp.GTE(this=side.copy(), expression=tree.args["low"].copy())
+            high = exp.LTE(this=side.copy(), expression=tree.args["high"].copy())
+            return fold_nulls(exp.And(this=low, expression=high), alias, holds=holds)
+        case exp.Is(this=side, expression=exp.Null()):
+            value = _value(side, alias)
+            return (
+                holds if value is None else _state(exp.Is(this=value, expression=exp.Null()), holds)
+            )
+        case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
+            compared = _apply(tree, alias)
+            return False if compared is None else _state(compared, holds)
+        case _ if _reads(tree, alias):
+            raise NotFoldedError
+        case _:
+            return _state(tree.copy(), holds)
+
+
+def _state(tree: "exp.Expr", holds: bool) -> "exp.Expr":
+    from sqlglot import exp
+
+    return tree if holds else exp.Not(this=exp.Paren(this=tree))
+
+
+def _join(sides: "list[exp.Expr | bool]", *, both: bool) -> "exp.Expr | bool":
+    """Both of two conditions, or any."""
+    from sqlglot import exp
+
+    if (not both) in sides:
+        return not both
+    left = [one for one in sides if not isinstance(one, bool)]
+    if len(left) < len(sides):
+        return left[0] if left else both
+    kind = exp.And if both else exp.Or
+    return exp.Paren(this=kind(this=left[0], expression=left[1]))
+
+
+def _value(tree: "exp.Expr", alias: str) -> "exp.Expr | None":
+    """An expression; None: it is NULL."""
+    from sqlglot import exp
+
+    match tree:
+        case exp.Column() if tree.table.lower() == alias.lower():
+            return None
+        case exp.Null():
+            return None
+        case exp.Paren(this=inner):
+            found = _value(inner, alias)
+            return None if found is None else exp.Paren(this=found)
+        case exp.Coalesce():
+            values = (_value(one, alias) for one in (tree.this, *tree.expressions))
+            left = [one for one in values if one is not None]
+            if len(left) < 2:
+                return left[0] if left else None
+            return exp.Coalesce(this=left[0], expressions=left[1:])
+        case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.Neg():
+            return _apply(tree, alias)
+        case _ if _reads(tree, alias):
+            raise NotFoldedError
+        case _:
+            return tree.copy()
+
+
+def _apply(tree: "exp.Expr", alias: str) -> "exp.Expr | None":
+    """An operator that is NULL where an operand is."""
+    made = tree.copy()
+    for key in ("this", "expression"):
+        if (side := tree.args.get(key)) is not None:
+            if (value := _value(side, alias)) is None:
+                return None
+            made.set(key, value)
+    return made
+
+
+def _reads(tree: "exp.Expr", alias: str) -> bool:
+    from sqlglot import exp
+
+    return any(c.table.lower() == alias.lower() for c in tree.find_all(exp.Column))
