@@ -298,3 +298,6 @@ SELECT date_trunc('hour', ts) + INTERVAL '1' HOUR AS e, COUNT(*) AS n FROM readi
 SELECT sensor, date_trunc('day', ts) - INTERVAL '90' MINUTE AS e, MAX(level) AS m FROM reading WHERE EARLY GROUP BY sensor, e
 SELECT sensor, level - LAG(level) OVER (PARTITION BY sensor ORDER BY ts) AS d FROM reading WHERE EARLY AND sensor IN (SELECT id FROM sensor WHERE city = 'Kiel')
 SELECT sensor, AVG(amount) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) AS d FROM reading AS r WHERE EARLY AND EXISTS (SELECT 1 FROM sensor AS s WHERE s.id = r.sensor AND s.high > 3)
+
+-- refused: LEFT JOIN of sensor, a static relation, beside rows of a subquery that later ones replace
+SELECT l.sensor, s.city FROM (SELECT sensor, level FROM reading QUALIFY ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY ts DESC) = 1) l LEFT JOIN sensor s ON s.id = l.sensor
