@@ -9,7 +9,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
-from ontoweir.rewriter.joins.fold_nulls import NotFoldedError, fold_nulls
+from ontoweir.rewriter.nulls.fold_nulls import NotFoldedError, fold_nulls
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 import sqlglot
 
-from ontoweir.rewriter.joins.fold_nulls import NotFoldedError, fold_nulls
+from ontoweir.rewriter.nulls.fold_nulls import NotFoldedError, fold_nulls
 
 
 def _value(random: Random, depth: int) -> str:
