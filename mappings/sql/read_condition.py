@@ -238,8 +238,8 @@ def _either(sides: list[tuple["exp.Expr", bool]], scope: Scope, *, bag: bool) ->
     raise SqlRefusal(
         "OR over different columns in a query with duplicates",
         why="its parts overlap, and a row must not count twice",
-        fix="write COALESCE(…, FALSE) around one side; or a UNION ALL of parts that exclude each "
-        "other, or AND … IS NOT NULL for the columns of one side; a query may be SELECT DISTINCT",
+        fix="write a UNION ALL of parts that exclude each other, AND … IS NOT NULL for the "
+        "columns of one side, or COALESCE(…, FALSE) around it; a query may be SELECT DISTINCT",
         line=line_of(sides[0][0]),
     )
 
