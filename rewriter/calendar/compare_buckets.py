@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.time_bucket import CalendarBuckets
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
-from ontoweir.mappings.sql.read_select import read_from
-from ontoweir.rewriter.calendar.list_comparisons import list_comparisons
+from ontoweir.mappings.sql.read_scope import Scope
+from ontoweir.rewriter.calendar.change_comparisons import change_comparisons
 from ontoweir.rewriter.calendar.side import Constant, Moment, Side, read_side
 from ontoweir.rewriter.windows.read_sql_grid import write_interval
 
@@ -33,18 +32,7 @@ def compare_buckets(tree: "exp.Select", catalog: Catalog) -> "exp.Select":
         tree: a SELECT without subqueries; it is copied.
         catalog: the tables.
     """
-    tree = tree.copy()
-    found = [node for node in list_comparisons(tree) if _may_be_bucket(node)]
-    if not found:
-        return tree
-    try:
-        scope, _, _ = read_from(tree.copy(), catalog)
-    except SqlRefusal:  # said where it is read
-        return tree
-    for node in found:
-        if (made := _compare(node, scope)) is not None:
-            node.replace(made)
-    return tree
+    return change_comparisons(tree, catalog, _may_be_bucket, _compare)
 
 
 def _may_be_bucket(node: "exp.Expr") -> bool:

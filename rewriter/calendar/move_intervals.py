@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ontoweir.mappings.model.catalog import Catalog, TimestampType
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
-from ontoweir.mappings.sql.read_select import read_from
-from ontoweir.rewriter.calendar.list_comparisons import list_comparisons
+from ontoweir.rewriter.calendar.change_comparisons import change_comparisons
 from ontoweir.rewriter.windows.read_sql_grid import read_interval, write_interval
 
 if TYPE_CHECKING:
@@ -31,18 +30,7 @@ def move_intervals(tree: "exp.Select", catalog: Catalog) -> "exp.Select":
         tree: a SELECT without subqueries; it is copied.
         catalog: the tables.
     """
-    tree = tree.copy()
-    found = [node for node in list_comparisons(tree) if _may_change(node)]
-    if not found:
-        return tree
-    try:
-        scope, _, _ = read_from(tree.copy(), catalog)
-    except SqlRefusal:  # said where it is read
-        return tree
-    for node in found:
-        if (made := _move(node, scope)) is not None:
-            node.replace(made)
-    return tree
+    return change_comparisons(tree, catalog, _may_change, _move)
 
 
 def _may_change(node: "exp.Expr") -> bool:

@@ -117,7 +117,6 @@ def _settle(inner: "exp.Select", without: "exp.Select", alias: str, scope: Scope
     """The conditions of both where they are about the columns of what is joined."""
     from sqlglot import exp
 
-    null_rejecting = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In)
     where = without.args.get("where")
     rest: list[exp.Expr] = []
     there, joined = True, True
@@ -127,11 +126,6 @@ def _settle(inner: "exp.Select", without: "exp.Select", alias: str, scope: Scope
         elif _is_null(conjunct):
             _check_null(inner, conjunct, alias, scope)
             joined = False
-        elif isinstance(conjunct, null_rejecting) or _is_not_null(conjunct):
-            if conjunct.find(exp.Coalesce, exp.If, exp.Case, exp.Or, exp.Select):
-                there = _fold(conjunct, alias, rest) and there
-            else:
-                there = False
         else:
             there = _fold(conjunct, alias, rest) and there
     without.set("where", exp.Where(this=exp.and_(*rest, copy=False)) if rest else None)
@@ -141,7 +135,9 @@ def _settle(inner: "exp.Select", without: "exp.Select", alias: str, scope: Scope
             continue
         if str(join.args.get("kind") or "").upper() == "ANTI" or join.args.get("side"):
             raise _refuse(on, alias)
-        there = False
+        left: list[exp.Expr] = []
+        there = _fold(on, alias, left) and there
+        join.set("on", left[0] if left else exp.true())
     return Outer(inner if joined else None, without if there else None, alias)
 
 
@@ -179,12 +175,6 @@ def _is_null(tree: "exp.Expr") -> bool:
     )
 
 
-def _is_not_null(tree: "exp.Expr") -> bool:
-    from sqlglot import exp
-
-    return isinstance(tree, exp.Not) and _is_null(tree.this.unnest())
-
-
 def _check_null(inner: "exp.Select", condition: "exp.Expr", alias: str, scope: Scope) -> None:
     """Raise SqlRefusal unless the column is not NULL in any row that is joined: it is a stream's
     timestamp, or they are joined by it."""
@@ -216,7 +206,7 @@ def _check_null(inner: "exp.Select", condition: "exp.Expr", alias: str, scope: S
 def _refuse(tree: "exp.Expr", alias: str) -> SqlRefusal:
     return SqlRefusal(
         f"the condition {show_sql(tree)} on columns of {alias}, which a LEFT JOIN makes NULL",
-        why="of what may be NULL, comparisons and IS [NOT] NULL are read",
+        why="of what may be NULL, comparisons, AND, OR, NOT, COALESCE and IS [NOT] NULL are read",
         fix="write a UNION ALL of the rows with a partner and, with LEFT ANTI JOIN, of the others",
         line=line_of(tree),
     )

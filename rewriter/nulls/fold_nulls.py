@@ -15,8 +15,8 @@ def fold_nulls(tree: "exp.Expr", alias: str, *, holds: bool = True) -> "exp.Expr
     are NULL, in SQL's three-valued logic; True: always, False: never.
 
     Raises:
-        NotFoldedError: a part reads such a column in another way than by AND, OR, NOT, comparisons,
-            IS NULL, COALESCE, `+`, `-`, `*` and `/`.
+        NotFoldedError: a part reads such a column by what may have a value where that is NULL, and
+            is none of AND, OR, NOT, comparisons, IN, IS NULL and COALESCE.
     """
     from sqlglot import exp
 
@@ -47,10 +47,37 @@ def fold_nulls(tree: "exp.Expr", alias: str, *, holds: bool = True) -> "exp.Expr
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
             compared = _apply(tree, alias)
             return False if compared is None else _state(compared, holds)
+        case exp.In() if tree.expressions:
+            return _list(tree, alias, holds=holds)
         case _ if _reads(tree, alias):
-            raise NotFoldedError
+            _require_strict(tree)
+            return False
         case _:
             return _state(tree.copy(), holds)
+
+
+def _list(tree: "exp.In", alias: str, *, holds: bool) -> "exp.Expr | bool":
+    """IN: where one of the values is NULL it may be TRUE, and is never FALSE."""
+    value = _value(tree.this, alias)
+    found = [_value(one, alias) for one in tree.expressions]
+    left = [one for one in found if one is not None]
+    if value is None or not left or (len(left) < len(found) and not holds):
+        return False
+    made = tree.copy()
+    made.set("this", value)
+    made.set("expressions", left)
+    return _state(made, holds)
+
+
+def _require_strict(tree: "exp.Expr") -> None:
+    """Raise NotFoldedError unless each part is NULL where a part of it is."""
+    from sqlglot import exp
+
+    values = (exp.Coalesce, exp.If, exp.Case, exp.Greatest, exp.Least, exp.Nvl2, exp.ConcatWs)
+    truths = (exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.And, exp.Or, exp.Not, exp.In)
+    others: tuple[type[exp.Expr], ...] = (*values, *truths, exp.Exists, exp.Query, exp.Anonymous)
+    if tree.find(*others) is not None:
+        raise NotFoldedError
 
 
 def _state(tree: "exp.Expr", holds: bool) -> "exp.Expr":
@@ -93,7 +120,8 @@ def _value(tree: "exp.Expr", alias: str) -> "exp.Expr | None":
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.Neg():
             return _apply(tree, alias)
         case _ if _reads(tree, alias):
-            raise NotFoldedError
+            _require_strict(tree)
+            return None
         case _:
             return tree.copy()
 

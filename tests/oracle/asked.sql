@@ -10,6 +10,8 @@ SELECT r.sensor, r.ts FROM reading r LEFT JOIN sensor s ON s.id = r.sensor AND s
 SELECT r.sensor, r.ts FROM reading r LEFT JOIN sensor s ON s.id = r.sensor AND s.city <> 'Kiel' WHERE NOT COALESCE(s.high > 4 AND r.level BETWEEN 1 AND s.high, FALSE)
 SELECT r.sensor, r.ts FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts <= r.ts AND a.ts > r.ts - INTERVAL '1' HOUR WHERE COALESCE(a.grade, 0) < 2
 SELECT r.sensor, r.ts FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts WHERE NOT (a.grade > 1 AND r.amount > 2)
+SELECT r.sensor, r.ts FROM reading r LEFT JOIN sensor s ON s.id = r.sensor AND s.city <> 'Kiel' WHERE r.level IN (s.high, 3, 5)
+SELECT r.sensor, r.ts FROM reading r LEFT JOIN sensor s ON s.id = r.sensor AND s.city <> 'Kiel' WHERE UPPER(s.city) <> 'X' AND s.id IS NOT NULL
 SELECT sensor, level - (SELECT s.high FROM sensor s WHERE s.id = sensor AND s.city <> 'Kiel') AS more FROM reading
 SELECT sensor AS id, (SELECT city FROM sensor WHERE id = r.sensor) AS city, (SELECT s.id FROM sensor s WHERE s.id = r.sensor) AS also FROM reading r
 WITH x AS (SELECT sensor, YEAR(ts) AS y, MONTH(ts) AS m, DAY(ts) AS d FROM reading WHERE EARLY UNION ALL SELECT sensor, YEAR(ts), MONTH(ts), DAY(ts) FROM alarm WHERE EARLY), z AS (SELECT y, m, d, sensor FROM x WHERE m < 12) SELECT z.m, z.y, z.d, COUNT(*) AS n FROM z GROUP BY y, m, d
@@ -301,3 +303,6 @@ SELECT sensor, AVG(amount) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN I
 
 -- refused: LEFT JOIN of sensor, a static relation, beside rows of a subquery that later ones replace
 SELECT l.sensor, s.city FROM (SELECT sensor, level FROM reading QUALIFY ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY ts DESC) = 1) l LEFT JOIN sensor s ON s.id = l.sensor
+
+-- refused: the condition GREATEST(s.high, 3) > 2 on columns of s
+SELECT r.sensor FROM reading r LEFT JOIN sensor s ON s.id = r.sensor WHERE GREATEST(s.high, 3) > 2

@@ -27,7 +27,11 @@ def _condition(random: Random, depth: int) -> str:
             return f"COALESCE({left}, {random.choice(['TRUE', 'FALSE'])})"
         return f"({left} {random.choice(['AND', 'OR'])} {right})"
     one, two, three = (_value(random, 2) for _ in range(3))
-    match random.randrange(4):
+    match random.randrange(6):
+        case 4:
+            return f"{one} IN ({two}, {three}, 2)"
+        case 5:
+            return f"ABS({random.choice(['r.a', 'n.c'])}) > 1"
         case 0:
             return f"{one} IS NULL"
         case 1:
@@ -58,7 +62,9 @@ def test_what_is_left_holds_where_the_condition_does() -> None:
     assert known == {True, False, None}
 
 
-@pytest.mark.parametrize("text", ["UPPER(n.c) = 'A'", "CASE WHEN n.c > 1 THEN TRUE END"])
+@pytest.mark.parametrize(
+    "text", ["GREATEST(n.c, 3) > 2", "CASE WHEN n.c > 1 THEN TRUE END", "(n.c IS NULL) = (r.a > 1)"]
+)
 def test_what_is_not_looked_into_is_said(text: str) -> None:
     with pytest.raises(NotFoldedError):
         fold_nulls(sqlglot.parse_one(text), "n")
