@@ -39,7 +39,10 @@ def join_blocks(
     if dead:
         verdict = _without(verdict, dead)
     if verdict.tier is Tier.UNSATISFIABLE:
-        return replace(verdict, blocks=tuple(inner))
+        # they run all the same: what is not grouped begins with the time of the streams they read
+        bounds = [one.bound for one in inner if one.plans is not None and one.bound is not None]
+        bound = total_bound(bounds) if len(bounds) == len(inner) else None
+        return replace(verdict, bound=bound, blocks=tuple(inner))
     wide = extend_catalog(catalog, verdict.union)
     kept = {
         b.stream.name: made

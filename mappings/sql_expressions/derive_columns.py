@@ -52,8 +52,10 @@ class ColumnDeriver:
         for call in calls:
             for key in ("this", "expression"):
                 self._replace_argument(call, key)
-        if calls or _is_plain(tree) or tree.find(exp.Star):
+        if calls or tree.find(exp.Star):
             return tree
+        if _is_plain(tree):
+            return tree.unnest()
         return self._replace_parts(tree) if self.mapping else self.derive(tree)
 
     def _replace_parts(self, tree: exp.Expr) -> exp.Expr:

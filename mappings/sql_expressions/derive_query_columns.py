@@ -47,7 +47,8 @@ def derive_query_columns(
 
 
 def _has_expressions(select: exp.Select) -> bool:
-    """Whether anything is computed: columns, constants and their comparisons are not."""
+    """Whether anything is computed: columns and constants are not, nor are comparisons of them,
+    but where they are a value."""
     from sqlglot import exp
 
     plain = (
@@ -74,7 +75,12 @@ def _has_expressions(select: exp.Select) -> bool:
         exp.Distinct,
         exp.Boolean,
     )
-    return any(not isinstance(node, plain) for node in select.walk())
+    compared = (exp.And, exp.Paren, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+    group = select.args.get("group")
+    values = (*select.expressions, *(() if group is None else group.expressions))
+    return any(not isinstance(node, plain) for node in select.walk()) or any(
+        isinstance(node, compared) for value in values for node in value.walk()
+    )
 
 
 def _derive(select: exp.Select, deriver: ColumnDeriver) -> None:

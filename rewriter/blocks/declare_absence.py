@@ -300,11 +300,10 @@ def _declare(
             behind[name] = wait + us
     absence = replace(absence, held=absence.held and wait is not None)
     shown = [n for n in found.variables if n not in behind]
-    own = [_stamps(q, times[:1], catalog) for q in found.disjuncts]
+    own = [_stamps(q, times, catalog) for q in found.disjuncts]
     made = declare_columns(found, shown, [stamps[times[0]] for stamps in own], catalog)
-    spans = () if wait is None or not latest else span_times(found, shown, own, times[0], catalog)
-    # an answer is final so long after its last row
-    lags = tuple(replace(lag, within_us=lag.within_us + (wait or 0)) for lag in spans)
+    deadlines = [d for part in absence.parts for d in part.deadlines]
+    lags = span_times(found, shown, own, deadlines, catalog)
     stream = Stream(
         found.name,
         ANSWERS,

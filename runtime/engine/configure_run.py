@@ -229,8 +229,8 @@ def _find_closing(
     job: QueryJob, catalog: Catalog, *, at_once: bool
 ) -> BucketClosing | ValueClosing | None:
     """When the groups of an aggregate query are final (None: never). `at_once`: they are answers,
-    told when they are found."""
-    if job.union.ends or not any(part.closes for part, _ in job.parts):
+    told when they are found. Where nothing can match, there are no groups that end."""
+    if job.union.ends or not job.plans or not any(part.closes for part, _ in job.parts):
         return None
     step = plan_step(job.plans[0], catalog)
     forms = [plan.form for plan in job.plans if plan.form.query.closing is not None]
