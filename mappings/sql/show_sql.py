@@ -85,6 +85,8 @@ def _find_written(tree: "exp.Expr", made: str, text: str) -> str | None:
     best, found = _LIKE, None
     for start, end in _list_spans(tokens, places, words, shown):
         piece = words[start : end + 1]
+        if "." in (words[start - 1 : start] + words[end + 1 : end + 2]):
+            continue  # it would begin, or end, within a name
         ends = zip((piece[0], piece[-1]), (shown[0], shown[-1]), strict=True)
         if any(_kind_of(a) != _kind_of(b) for a, b in ends) or not _is_paired(piece):
             continue

@@ -93,6 +93,8 @@ class ColumnDeriver:
         match tree:
             case exp.Not() if isinstance(tree.this.unnest(), exp.And):
                 return self._replace_either(tree)
+            case exp.Not() if isinstance(tree.this.unnest(), exp.Not):
+                return self.replace_condition(tree.this.unnest().this.copy())
             case exp.Paren() | exp.Not():
                 tree.set("this", self.replace_condition(tree.this))
                 return tree
@@ -116,6 +118,8 @@ class ColumnDeriver:
                 return tree
             case _ if tree.find(exp.Select):
                 return tree
+            case exp.Is() if isinstance(tree.expression, exp.Null) and self._is_time(tree.this):
+                return exp.false()
             case exp.Is() if isinstance(tree.expression, exp.Null) and _is_negated(tree):
                 whole = tree.this.copy()
                 tree.set("this", self._replace_side(tree.this))
@@ -194,27 +198,20 @@ class ColumnDeriver:
 
     def _replace_sides(self, tree: exp.Expr) -> None:
         """Both sides of a comparison; sums of columns of two rows stay."""
+        from sqlglot import exp
+
         sides = {key: tree.args[key] for key in ("this", "expression")}
         if all(_is_sum(s) for s in sides.values()):
-            plus, minus = _count_terms(sides["this"], sides["expression"])
-            exact = _is_below_sum(tree) or not self._is_float_sum(sides)
-            if max(plus, minus) <= 1 and exact:
+            counts = _count_terms(sides["this"], sides["expression"])
+            # a sum with doubles is rounded: it is computed as written, not moved to the other side
+            sums = [s for s in sides.values() if s.find(exp.Add, exp.Sub) is not None]
+            if max(counts) <= 1 and (_is_below_sum(tree) or not any(map(self._reads_floats, sums))):
                 return
         whole = tree.copy()
         for key, side in sides.items():
             tree.set(key, self._replace_side(side))
         if max(_count_terms(tree.this, tree.expression)) > 1 and not self._times(whole):
             raise self._several(whole)  # more than a column of one row and one of another
-
-    def _is_float_sum(self, sides: dict[str, exp.Expr]) -> bool:
-        """Whether a side adds to a column of doubles, which is not exact: it is computed as it is
-        written, not moved to the other side."""
-        from sqlglot import exp
-
-        return any(
-            side.find(exp.Add, exp.Sub) is not None and self._reads_floats(side)
-            for side in sides.values()
-        )
 
     def _reads_floats(self, tree: exp.Expr) -> bool:
         return any(
@@ -278,6 +275,10 @@ class ColumnDeriver:
     def _times(self, tree: exp.Expr) -> bool:
         """Whether it reads a stream's timestamp."""
         return any(self.scope.step_of(c) is not None for c in self._columns(tree))
+
+    def _is_time(self, tree: exp.Expr) -> bool:
+        """Whether it is a stream's timestamp plus or minus an INTERVAL, which is never NULL."""
+        return not _is_plain(tree) and self._times(tree) and _is_sum(tree)
 
     def _moves_times(self, tree: exp.Expr) -> bool:
         """Whether it compares times of one row, of which one at least is no stream's timestamp, and

@@ -1,22 +1,13 @@
 """NULL that is selected, as an expression of a row that has a type."""
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import (
-    BooleanType,
-    Catalog,
-    ColumnType,
-    DateType,
-    DecimalType,
-    FloatType,
-    IntType,
-    StringType,
-    TimestampType,
-)
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, DateType, TimestampType
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, find_name
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 from ontoweir.rewriter.expressions.spell_constants import find_column
+from ontoweir.rewriter.nulls.type_null import sample
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -85,7 +76,7 @@ def _find_like(select: "exp.Select", place: int, catalog: Catalog) -> "exp.Expr 
         absent = isinstance(value, exp.Null)
         kind = None if absent else _type_of(value, part, catalog)
         if kind is not None:
-            return _sample(kind)
+            return sample(kind)
     return None
 
 
@@ -125,32 +116,9 @@ def _sample_of(kind: "exp.DataType") -> "exp.Expr | None":
     if kind.this is text.BOOLEAN:
         return exp.true()
     if kind.this is text.DATE:
-        return _sample(DateType())
+        return sample(DateType())
     if kind.this in exp.DataType.TEMPORAL_TYPES:
-        return _sample(TimestampType())
+        return sample(TimestampType())
     if kind.this in exp.DataType.NUMERIC_TYPES:
         return exp.Cast(this=exp.Literal.number(0), to=kind.copy())
     return None
-
-
-def _sample(kind: ColumnType) -> "exp.Expr":
-    """A constant of a type."""
-    from sqlglot import exp
-
-    match kind:
-        case IntType():
-            return exp.Literal.number(0)
-        case FloatType():
-            return exp.cast(exp.Literal.number(0), "double")
-        case DecimalType(precision=precision, scale=scale):
-            return exp.cast(exp.Literal.number(0), f"decimal({precision}, {scale})")
-        case StringType():
-            return exp.Literal.string("")
-        case BooleanType():
-            return exp.true()
-        case DateType():
-            return exp.cast(exp.Literal.string("1970-01-01"), "date")
-        case TimestampType():
-            return exp.cast(exp.Literal.string("1970-01-01 00:00:00"), "timestamp")
-        case _:
-            assert_never(kind)

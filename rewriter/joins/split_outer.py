@@ -1,15 +1,18 @@
 """LEFT JOIN as what it is: the rows with a partner, and those without one, whose columns are
 NULL."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.catalog import ColumnType, Relation, Stream, TimestampType
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.show_sql import show_sql
+from ontoweir.rewriter.expressions.spell_constants import find_column
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.nulls.fold_nulls import NotFoldedError, fold_nulls
+from ontoweir.rewriter.nulls.type_null import type_null
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -117,41 +120,98 @@ def _settle(inner: "exp.Select", without: "exp.Select", alias: str, scope: Scope
     """The conditions of both where they are about the columns of what is joined."""
     from sqlglot import exp
 
+    gone = [alias]
+    there, joined = _settle_joins(without, gone), True
     where = without.args.get("where")
     rest: list[exp.Expr] = []
-    there, joined = True, True
     for conjunct in () if where is None else split_conjuncts(where.this):
-        if not reads(conjunct, alias):
+        if not any(reads(conjunct, one) for one in gone):
             rest.append(conjunct)
-        elif _is_null(conjunct):
+        elif _is_null(conjunct) and reads(conjunct, alias):
             _check_null(inner, conjunct, alias, scope)
             joined = False
         else:
-            there = _fold(conjunct, alias, rest) and there
+            there = _fold(conjunct, gone, rest) and there
     without.set("where", exp.Where(this=exp.and_(*rest, copy=False)) if rest else None)
-    for join in without.args.get("joins") or ():
-        on = join.args.get("on")
-        if on is None or join.this.alias_or_name == alias or not reads(on, alias):
-            continue
-        if str(join.args.get("kind") or "").upper() == "ANTI" or join.args.get("side"):
-            raise _refuse(on, alias)
-        left: list[exp.Expr] = []
-        there = _fold(on, alias, left) and there
-        join.set("on", left[0] if left else exp.true())
+    if there and len(gone) > 1:
+        _show_nulls(without, gone[1:], scope)
     return Outer(inner if joined else None, without if there else None, alias)
 
 
-def _fold(conjunct: "exp.Expr", alias: str, rest: "list[exp.Expr]") -> bool:
-    """Whether a condition may hold where the columns of what is joined are NULL; what it says then
-    is added to the rest.
+def _settle_joins(without: "exp.Select", gone: list[str]) -> bool:
+    """Whether other joins may have rows where the columns of `gone` are NULL; their conditions say
+    so then. A LEFT JOIN that finds no partner there is left out, and what it joins is added to
+    `gone`."""
+    from sqlglot import exp
+
+    kept: list[exp.Expr] = []
+    there = True
+    for join in without.args.get("joins") or ():
+        on, side = join.args.get("on"), str(join.args.get("side") or "").upper()
+        kind = str(join.args.get("kind") or "").upper()
+        name = join.this.alias_or_name
+        if on is None or name == gone[0] or not any(reads(on, one) for one in gone):
+            kept.append(join)
+            continue
+        if side not in ("", "LEFT") or join.args.get("method"):
+            raise _refuse(on, gone[0])
+        left: list[exp.Expr] = []
+        if _fold(on, gone, left):
+            join.set("on", left[0] if left else exp.true())
+            kept.append(join)
+        elif side == "LEFT" and kind != "ANTI" and kind != "SEMI":
+            gone.append(name)
+        else:
+            there = there and kind == "ANTI"
+    without.set("joins", kept)
+    return there
+
+
+def _show_nulls(without: "exp.Select", gone: Sequence[str], scope: Scope) -> None:
+    """NULL in the place of the columns of what is not joined, in place."""
+    from sqlglot import exp
+
+    tables = {a.lower(): t for a, t in scope.tables.items()}
+    column = find_column(without, scope.catalog)
+    for item in list(without.expressions):
+        if isinstance(item, exp.Column) and item.table.lower() in {g.lower() for g in gone}:
+            item.replace(exp.alias_(item.copy(), item.name, quoted=True))
+    for read in list(without.find_all(exp.Column)):
+        if read.table.lower() not in {g.lower() for g in gone}:
+            continue
+        table = tables.get(read.table.lower())
+        name = None if table is None else find_name(read.name, column_names(table))
+        kind = None if table is None or name is None else _type_of(table, name)
+        if column is None or kind is None:
+            raise SqlRefusal(
+                f"{show_sql(read)} of a LEFT JOIN with columns that another LEFT JOIN makes NULL",
+                why="where it has no partner it is NULL, of a type that only a declared table says",
+                fix="write the joins with declared tables; or both joins in a subquery of FROM",
+                line=line_of(read),
+            )
+        read.replace(type_null(kind, column))
+
+
+def _type_of(table: Stream | Relation, name: str) -> ColumnType | None:
+    if isinstance(table, Stream) and name == table.timestamp:
+        return TimestampType()
+    column = table.column(name)
+    return None if column is None else column.type
+
+
+def _fold(conjunct: "exp.Expr", gone: Sequence[str], rest: "list[exp.Expr]") -> bool:
+    """Whether a condition may hold where the columns of some aliases are NULL; what it says then is
+    added to the rest.
 
     Raises:
         SqlRefusal: it is not looked into.
     """
-    try:
-        left = fold_nulls(conjunct, alias)
-    except NotFoldedError:
-        raise _refuse(conjunct, alias) from None
+    left: exp.Expr | bool = conjunct
+    for alias in gone:
+        try:
+            left = left if isinstance(left, bool) else fold_nulls(left, alias)
+        except NotFoldedError:
+            raise _refuse(conjunct, alias) from None
     if isinstance(left, bool):
         return left
     rest.append(left)
@@ -206,7 +266,8 @@ def _check_null(inner: "exp.Select", condition: "exp.Expr", alias: str, scope: S
 def _refuse(tree: "exp.Expr", alias: str) -> SqlRefusal:
     return SqlRefusal(
         f"the condition {show_sql(tree)} on columns of {alias}, which a LEFT JOIN makes NULL",
-        why="of what may be NULL, comparisons, AND, OR, NOT, COALESCE and IS [NOT] NULL are read",
+        why="of what may be NULL, comparisons, AND, OR, NOT, COALESCE, IS [NOT] NULL and EXISTS "
+        "are read",
         fix="write a UNION ALL of the rows with a partner and, with LEFT ANTI JOIN, of the others",
         line=line_of(tree),
     )

@@ -49,6 +49,9 @@ def fold_nulls(tree: "exp.Expr", alias: str, *, holds: bool = True) -> "exp.Expr
             return False if compared is None else _state(compared, holds)
         case exp.In() if tree.expressions:
             return _list(tree, alias, holds=holds)
+        case exp.Exists(this=exp.Select() as rows) if _reads(rows, alias):
+            inner = _filter(rows, alias)
+            return not holds if inner is None else _state(exp.Exists(this=inner), holds)
         case _ if _reads(tree, alias):
             _require_strict(tree)
             return False
@@ -67,6 +70,35 @@ def _list(tree: "exp.In", alias: str, *, holds: bool) -> "exp.Expr | bool":
     made.set("this", value)
     made.set("expressions", left)
     return _state(made, holds)
+
+
+def _filter(rows: "exp.Select", alias: str) -> "exp.Select | None":
+    """The rows of a subquery, of which only WHERE reads what is NULL; None: there are none.
+
+    Raises:
+        NotFoldedError: other parts read it, or it calls a table so, too.
+    """
+    from sqlglot import exp
+
+    made = rows.copy()
+    where = made.args.get("where")
+    made.set("where", None)
+    tables = {t.alias_or_name.lower() for t in rows.find_all(exp.Table, exp.Subquery)}
+    if where is None or alias.lower() in tables or _reads(made, alias) or _has_group(rows):
+        raise NotFoldedError
+    left = fold_nulls(where.this, alias)
+    if left is False:
+        return None
+    if left is not True:
+        made.set("where", exp.Where(this=left))
+    return made
+
+
+def _has_group(rows: "exp.Select") -> bool:
+    """Whether a subquery has a row where no row of its tables is left."""
+    from sqlglot import exp
+
+    return rows.args.get("group") is not None or rows.find(exp.AggFunc) is not None
 
 
 def _require_strict(tree: "exp.Expr") -> None:
@@ -119,11 +151,38 @@ def _value(tree: "exp.Expr", alias: str) -> "exp.Expr | None":
             return exp.Coalesce(this=left[0], expressions=left[1:])
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div() | exp.Neg():
             return _apply(tree, alias)
+        case exp.Case():
+            return _choose(tree.args["ifs"], tree, alias)
+        case exp.If():
+            return _choose([tree], exp.Case(default=tree.args.get("false")), alias)
         case _ if _reads(tree, alias):
             _require_strict(tree)
             return None
         case _:
             return tree.copy()
+
+
+def _choose(ifs: "list[exp.If]", case: "exp.Case", alias: str) -> "exp.Expr | None":
+    """CASE without the cases that are none; None: it is NULL."""
+    from sqlglot import exp
+
+    made, otherwise, of = exp.Case(), case.args.get("default"), case.this
+    for one in ifs:
+        asked = one.this if of is None else exp.EQ(this=of.copy(), expression=one.this.copy())
+        condition = fold_nulls(asked, alias)
+        if condition is True:
+            otherwise = one.args["true"]
+            break
+        if condition is not False:
+            value = _value(one.args["true"], alias)
+            made.append("ifs", exp.If(this=condition, true=value or exp.Null()))
+    last = None if otherwise is None else _value(otherwise, alias)
+    kept = made.args.get("ifs") or ()
+    empty = last is None and all(isinstance(one.args["true"], exp.Null) for one in kept)
+    if empty or not kept:
+        return last
+    made.set("default", last)
+    return made
 
 
 def _apply(tree: "exp.Expr", alias: str) -> "exp.Expr | None":

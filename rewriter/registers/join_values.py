@@ -109,17 +109,19 @@ def _make_join(query: "exp.Select", number: int, catalog: Catalog) -> "exp.Join 
     value = f"{shown.name if isinstance(shown, exp.Column) else 'value'} {number}"
     items = [exp.alias_(shown, value, quoted=True)]
     for conjunct in split_conjuncts(where.this):
-        if own(conjunct) == {True}:
-            kept.append(conjunct.copy())
-            continue
         sides = [conjunct.this, conjunct.expression] if isinstance(conjunct, exp.EQ) else []
         mine = [s.unnest() for s in sides if own(s) == {True}]
         others = [s for s in sides if own(s) == {False}]
-        if len(mine) != 1 or len(others) != 1 or not isinstance(mine[0], exp.Column):
+        constant = [s for s in sides if not own(s)]
+        plain = len(mine) == 1 and isinstance(mine[0], exp.Column)
+        column = find_name(mine[0].name, column_names(table)) if plain else None
+        if column is not None and others + constant:
+            equated.add(column)
+        if own(conjunct) == {True}:
+            kept.append(conjunct.copy())
+            continue
+        if column is None or not others:
             return None
-        column = find_name(mine[0].name, column_names(table))
-        assert column is not None
-        equated.add(column)
         items.append(exp.alias_(mine[0].copy(), f"key {len(items)}", quoted=True))
         key = exp.column(items[-1].alias, alias, quoted=True)
         on.append(exp.EQ(this=key, expression=others[0].copy()))
@@ -131,7 +133,7 @@ def _make_join(query: "exp.Select", number: int, catalog: Catalog) -> "exp.Join 
     made = exp.Subquery(
         this=inner, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     )
-    return exp.Join(this=made, side="LEFT", on=exp.and_(*on, copy=False))
+    return exp.Join(this=made, side="LEFT", on=exp.and_(*on, copy=False) if on else exp.true())
 
 
 def _is_of(column: "exp.Column", name: str, table: Relation) -> bool:

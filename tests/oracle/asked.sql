@@ -13,6 +13,24 @@ SELECT r.sensor, r.ts FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AN
 SELECT r.sensor, r.ts FROM reading r LEFT JOIN sensor s ON s.id = r.sensor AND s.city <> 'Kiel' WHERE r.level IN (s.high, 3, 5)
 SELECT r.sensor, r.ts FROM reading r LEFT JOIN sensor s ON s.id = r.sensor AND s.city <> 'Kiel' WHERE UPPER(s.city) <> 'X' AND s.id IS NOT NULL
 SELECT sensor, level - (SELECT s.high FROM sensor s WHERE s.id = sensor AND s.city <> 'Kiel') AS more FROM reading
+SELECT sensor, level > 5 AS much, (amount <= 2) AS small, note = 'x' AS x, level > amount AND note <> 'z' AS both FROM reading
+SELECT r.sensor, r.level > a.grade AS more, (r.ts) AS t FROM reading r JOIN alarm a ON a.ts = r.ts AND a.sensor = r.sensor
+SELECT date_trunc('hour', ts) AS h, level > 5 AS much, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, level > 5
+SELECT r.sensor, a.grade, s.city FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts LEFT JOIN sensor s ON s.id = a.sensor AND s.high > a.grade
+SELECT r.sensor, s.city, c.city AS other, COALESCE(c.high, -1) AS high FROM reading r LEFT JOIN sensor s ON s.id = r.sensor AND s.city <> 'Kiel' LEFT JOIN sensor c ON c.id = CASE WHEN s.id = 'b' THEN 'a' END
+SELECT r.sensor, r.ts, a.grade, b.grade AS next FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts LEFT JOIN alarm b ON b.grade = a.grade AND b.ts > r.ts AND b.ts <= r.ts + INTERVAL '20' MINUTE WHERE r.ts < TIMESTAMP '2026-03-01 00:00:00' AND r.level > 4
+SELECT r.sensor, r.ts, a.grade FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts LEFT JOIN alarm b ON b.grade = a.grade AND b.ts > r.ts AND b.ts <= r.ts + INTERVAL '20' MINUTE WHERE r.ts < TIMESTAMP '2026-03-01 00:00:00' AND b.ts IS NULL
+SELECT date_trunc('hour', r.ts) AS h, COUNT(*) AS n, COUNT(s.high) AS k, MAX(s.city) AS c FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts LEFT JOIN sensor s ON s.id = a.sensor AND s.high > a.grade WHERE r.ts < TIMESTAMP '2026-02-28 18:00:00' GROUP BY h
+SELECT r.sensor, r.ts, a.grade FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts WHERE r.ts < TIMESTAMP '2026-03-01 00:00:00' AND NOT EXISTS (SELECT 1 FROM alarm b WHERE b.grade = a.grade AND b.ts > r.ts AND b.ts <= r.ts + INTERVAL '30' MINUTE)
+SELECT r.sensor, r.ts, a.grade FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts WHERE r.ts < TIMESTAMP '2026-03-01 00:00:00' AND NOT EXISTS (SELECT 1 FROM alarm b WHERE b.grade > COALESCE(a.grade, 1) AND b.ts > r.ts AND b.ts <= r.ts + INTERVAL '30' MINUTE)
+SELECT r.sensor, r.ts, a.grade FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts WHERE r.ts < TIMESTAMP '2026-03-01 00:00:00' AND EXISTS (SELECT 1 FROM alarm b WHERE (b.grade = a.grade OR a.grade IS NULL AND b.sensor = r.sensor) AND b.ts > r.ts AND b.ts <= r.ts + INTERVAL '30' MINUTE)
+SELECT sensor, level FROM reading WHERE level > (SELECT high FROM sensor WHERE id = 'a') AND NOT (note IS NOT NULL)
+SELECT sensor, level - (SELECT s.high FROM sensor s WHERE s.id = LOWER('A') AND s.city = 'Kiel') AS more FROM reading
+SELECT date_trunc('hour', r.ts) AS h, SUM(r.level - a.grade) AS s, COUNT(*) AS n FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '30' MINUTE AND r.ts + INTERVAL '30' MINUTE WHERE r.ts < TIMESTAMP '2026-02-28 18:00:00' GROUP BY h
+SELECT r.ts, MAX(r.level * a.grade) AS s FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '30' MINUTE AND r.ts + INTERVAL '30' MINUTE WHERE r.ts < TIMESTAMP '2026-02-28 18:00:00' GROUP BY r.ts
+SELECT CAST(a.ts AS DATE) AS d, a.sensor, SUM(CASE WHEN r.level > a.grade THEN 1 ELSE 0 END) AS n FROM reading r JOIN alarm a ON a.sensor = r.sensor AND CAST(a.ts AS DATE) = CAST(r.ts AS DATE) WHERE a.ts < TIMESTAMP '2026-02-28 00:00:00' GROUP BY 1, 2
+SELECT date_trunc('hour', r.ts) AS h, r.sensor, COUNT(*) AS n FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts BETWEEN r.ts AND r.ts + INTERVAL '30' MINUTE WHERE r.ts < TIMESTAMP '2026-02-28 18:00:00' AND EXISTS (SELECT 1 FROM alarm b WHERE b.ts > r.ts AND b.ts <= r.ts + INTERVAL '1' HOUR AND b.grade = 3) GROUP BY 1, 2
+SELECT d.sensor, d.day FROM (SELECT sensor, date_trunc('day', ts) AS day, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2) d WHERE d.day IS NOT NULL AND d.n > 3
 SELECT sensor AS id, (SELECT city FROM sensor WHERE id = r.sensor) AS city, (SELECT s.id FROM sensor s WHERE s.id = r.sensor) AS also FROM reading r
 WITH x AS (SELECT sensor, YEAR(ts) AS y, MONTH(ts) AS m, DAY(ts) AS d FROM reading WHERE EARLY UNION ALL SELECT sensor, YEAR(ts), MONTH(ts), DAY(ts) FROM alarm WHERE EARLY), z AS (SELECT y, m, d, sensor FROM x WHERE m < 12) SELECT z.m, z.y, z.d, COUNT(*) AS n FROM z GROUP BY y, m, d
 WITH x AS (SELECT FLOOR(EXTRACT(EPOCH FROM ts) / 900) AS q, level FROM reading WHERE EARLY) SELECT q * 900 AS s, MAX(level) AS m FROM x GROUP BY q HAVING q > 0
