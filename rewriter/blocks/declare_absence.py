@@ -17,6 +17,7 @@ from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.blocks.declare_columns import declare_columns, is_single, time_behind
 from ontoweir.rewriter.blocks.limit_matches import limit_matches
+from ontoweir.rewriter.delays.hold_answers import hold_answers
 from ontoweir.rewriter.delays.span_times import span_times
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import (
@@ -47,6 +48,7 @@ def declare_absence(
     *,
     shown: Collection[str] | None = None,
     held: bool = False,
+    until: str | None = None,
 ) -> tuple[Block, Mapping[str, int]]:
     """The answers of a query beside which rows are there, or are not, as a stream; and which of
     its columns are times so long before the stream's timestamp, in µs.
@@ -65,6 +67,7 @@ def declare_absence(
         shown: the variables that answers show, which are columns of the stream, times too (None:
             all, and a time so long before the stream's timestamp is none).
         held: answers may come later, so that their times follow from when they do.
+        until: without parts: so may those of which this time is one, where its rows are limited.
 
     Raises:
         QueryError: it is never final.
@@ -86,6 +89,8 @@ def declare_absence(
         limited.append(replace(part, deadlines=tuple(deadlines)))
     needed = _needed_times(found, times, stamps, wide)
     kept = needed | read
+    if (waiting := hold_answers(found, until, keys, stamps, wide)) is not None and until:
+        limited, needed, kept = [waiting], {until}, {until}
     every = [d for part in limited for d in part.deadlines]
     if not all(d.fixed_us is not None or kept & {n for n, _ in d.after} for d in every):
         kept = set(times)
@@ -168,6 +173,11 @@ def _find_deadlines(
             (n, int(limit[0]) * stream.step_us) for n, limit in found.items() if limit is not None
         )
         last = limits.get((stamp, None))
+        if last is not None and any(
+            limit is not None and (top := limits.get((a, None))) and top[0] + limit[0] <= last[0]
+            for a, limit in ((stamps[n], limit) for n, limit in found.items())
+        ):
+            last = None  # it follows from the time of the answer, which is limited
         if not after and last is None:
             raise _refuse_late(occurrence.table, query, present=present)
         deadlines.append(Deadline(after, None if last is None else int(last[0]) * stream.step_us))

@@ -104,7 +104,10 @@ def make_absence(
     ]
     keys = [n for n in trees.keys if n in apart]
     found, alone = replace(found, name=free), list(dict.fromkeys(same.values()))
-    block, behind = declare_absence(found, parts, keys, alone, catalog, held=trees.held)
+    until = None if trees.until is None else same[trees.until]
+    block, behind = declare_absence(
+        found, parts, keys, alone, catalog, held=trees.held, until=until
+    )
     shown = {c.name for c in block.stream.columns}
     stream = replace(
         block.stream,

@@ -236,7 +236,7 @@ class _Reader:
         for tree in trees:
             tree, catalog, met = self._meet(name_lags(tree, catalog), catalog)
             if keyed is None and not met:
-                tree, catalog = stack_rows(tree, catalog, self.read_matches)
+                tree, catalog = stack_rows(tree, catalog, self.read_matches, beside=len(trees) > 1)
             part = _read_part(tree, catalog, file, counted, keyed=keyed, nullable=nullable)
             parts.append(replace(part, meetings=(*met, *part.meetings)))
             catalog = parts[-1].catalog

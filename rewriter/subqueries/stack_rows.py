@@ -25,9 +25,15 @@ from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql_expressions.derive_columns import ColumnDeriver
 from ontoweir.rewriter.joins.absence_trees import TIME, AbsenceTrees, StreamColumns
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
-from ontoweir.rewriter.subqueries.column_names import ColumnNames, columns_of, substitute
+from ontoweir.rewriter.subqueries.column_names import (
+    ColumnNames,
+    columns_of,
+    name_text,
+    substitute,
+)
 from ontoweir.rewriter.subqueries.join_inner import list_items
 from ontoweir.rewriter.subqueries.qualify_names import Shown, qualify_names
+from ontoweir.rewriter.windows.read_sql_grid import is_grid
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -37,7 +43,7 @@ ReadMatches = Callable[[AbsenceTrees, Catalog, str], tuple[StreamColumns, Catalo
 
 
 def stack_rows(
-    tree: "exp.Query", catalog: Catalog, read: ReadMatches
+    tree: "exp.Query", catalog: Catalog, read: ReadMatches, *, beside: bool = False
 ) -> "tuple[exp.Query, Catalog]":
     """A query whose SELECTs each compute with columns of one row; and the catalog with the streams
     of matches.
@@ -46,6 +52,7 @@ def stack_rows(
         tree: a query without subqueries.
         catalog: the tables.
         read: makes the stream of a SELECT's matches.
+        beside: other SELECTs have rows of the same groups: these may be final at other times.
 
     Raises:
         SqlRefusal: a match ends with a window; or its rows are of static relations alone.
@@ -65,7 +72,9 @@ def stack_rows(
         computes = any(_computes(item, scope) for item in _items(select))
         if not outside and not computes and not _has_sessions(select, catalog):
             continue
-        made, catalog = _stack(select, outside, catalog, read)
+        waits = beside or select is not tree
+        until = _find_grouped(select, catalog) if waits else None
+        made, catalog = _stack(select, outside, catalog, read, until)
         if select is tree:
             tree = made
         else:
@@ -216,9 +225,14 @@ def _computes(item: "exp.Expr", scope: Scope) -> bool:
 
 
 def _stack(
-    select: "exp.Select", outside: "list[exp.Expr]", catalog: Catalog, read: ReadMatches
+    select: "exp.Select",
+    outside: "list[exp.Expr]",
+    catalog: Catalog,
+    read: ReadMatches,
+    until: int | None,
 ) -> "tuple[exp.Select, Catalog]":
-    """The SELECT over the stream of its matches; `outside`: its conditions on these."""
+    """The SELECT over the stream of its matches; `outside`: its conditions on these; `until`: which
+    of its times they wait for."""
     from sqlglot import exp
 
     inside = [c for c in _conditions(select) if not any(c is one for one in outside)]
@@ -235,11 +249,7 @@ def _stack(
         join.set("on", None)
     found.set("where", exp.Where(this=exp.and_(*inside)) if inside else None)
     columns = [exp.alias_(c.copy(), n, quoted=True) for n, c in needed.columns.items()]
-    stamps = [
-        exp.column(table.timestamp, item.alias_or_name, quoted=True)
-        for item in list_items(select)
-        if isinstance(table := find_table(item.name, catalog), Stream)
-    ]
+    stamps = _list_stamps(select, catalog)
     if not stamps:
         raise SqlRefusal(
             "an expression of several rows of static relations",
@@ -250,7 +260,16 @@ def _stack(
     times = [exp.alias_(c, f"{TIME} {n}", quoted=True) for n, c in enumerate(stamps)]
     found.set("expressions", [*columns, *times])
     names = tuple(t.alias for t in times)
-    trees = AbsenceTrees((found,), (*needed.columns, *names), names, (), (), True, line_of(select))
+    trees = AbsenceTrees(
+        (found,),
+        (*needed.columns, *names),
+        names,
+        (),
+        (),
+        True,
+        line_of(select),
+        until=None if until is None else names[until],
+    )
     first, second, *_ = (i.alias_or_name for i in list_items(select))
     (stream, shown), catalog = read(trees, catalog, f"{first}_{second}")
     stamp = catalog.streams[stream].timestamp
@@ -258,6 +277,36 @@ def _stack(
     outer.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(stream, quoted=True))))
     substitute(outer, meaning)
     return outer, catalog
+
+
+def _list_stamps(select: "exp.Select", catalog: Catalog) -> "list[exp.Column]":
+    """The timestamps of its streams."""
+    from sqlglot import exp
+
+    return [
+        exp.column(table.timestamp, item.alias_or_name, quoted=True)
+        for item in list_items(select)
+        if isinstance(table := find_table(item.name, catalog), Stream)
+    ]
+
+
+def _find_grouped(select: "exp.Select", catalog: Catalog) -> int | None:
+    """Which of the times of a match a SELECT groups by, or by a bucket of it (None: none)."""
+    from sqlglot import exp
+
+    stamps = [name_text(stamp) for stamp in _list_stamps(select, catalog)]
+    group = select.args.get("group")
+    named = {e.alias.lower(): e.unalias() for e in select.expressions if e.alias}
+    for item in () if group is None else group.expressions:
+        if isinstance(item, exp.Literal) and item.is_int:
+            meant = select.expressions[int(item.name) - 1].unalias()
+        else:
+            meant = named.get(item.name.lower(), item) if isinstance(item, exp.Column) else item
+        if isinstance(meant, exp.Column) or is_grid(meant):
+            read = [name_text(column) for column in meant.find_all(exp.Column)]
+            if len(read) == 1 and read[0] in stamps:
+                return stamps.index(read[0])
+    return None
 
 
 def _meaning(name: str, behind: int | None, stream: str, stamp: str) -> "exp.Expr":

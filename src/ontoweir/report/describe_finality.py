@@ -1,6 +1,7 @@
 """When it is final that something is beside an answer, or is not."""
 
 from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.rewriter.delays.hold_answers import ELSE
 from ontoweir.rewriter.model.spj import Block, output_attributes
 
 
@@ -20,6 +21,11 @@ def describe_finality(block: Block) -> str | None:
     waits = [d for part in block.absence.parts for d in part.deadlines]
     if all(any(us <= 0 for _, us in d.after) for d in waits):
         return f"answers of {name} are final when they are complete"
+    if block.time is not None and any(p.hits.name.endswith(ELSE) for p in block.absence.parts):
+        query = block.union.disjuncts[0]
+        (time,) = output_attributes(dict(query.outputs)[block.time[0]])
+        waited = show_duration(block.time[1])
+        return f"answers of {name} are final {waited} after their row of {time.alias}"
     if block.time is not None:
         return f"answers of {name} are final {show_duration(block.time[1])} after their last row"
     return f"answers of {name} are final when all that may be beside them has had its time"
