@@ -112,7 +112,9 @@ def _open_window_table(
 
 def _refuse(window: "exp.Expr", stream: Stream) -> SqlRefusal:
     told = [c for key in stream.keys[:1] for c in key if c != stream.timestamp]
-    shown = f"select {', '.join(told)} too" if told else "select its columns too"
+    there = " AND ".join(f"{column} IS NOT NULL" for column in told)
+    named = f"select {', '.join(told)} too, or write WHERE {there}"
+    shown = named if told else "select its columns too"
     declared = "" if stream.keys else f"declare keys in [streams.{stream.name}], and "
     return SqlRefusal(
         f"{show_sql(window)}, and no key of {stream.name} is shown",
@@ -189,6 +191,9 @@ def _list_shown(select: "exp.Select", stream: Stream) -> set[str]:
         if isinstance(condition, (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like)):
             sides = (condition.this, condition.expression)
             found = (find_name(s.name, names) for s in sides if isinstance(s, exp.Column))
+            present |= {n for n in found if n is not None}
+        elif _says_present(condition):
+            found = (find_name(c.name, names) for c in condition.find_all(exp.Column))
             present |= {n for n in found if n is not None}
     for item in select.expressions:
         column = item.unalias()
