@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-class BesideWindow(SqlRefusal):
-    """Rows leave a window, beside which others are to be there, or not."""
-
-
 @dataclass(frozen=True, slots=True)
 class MadeAbsence:
     """`catalog`: with the block's stream; `columns`: of the answers, and how long before the
@@ -87,7 +83,7 @@ def make_absence(
         hits = replace(_choose(made, kept), name=f"{free}, what must be {word}")
         parts.append(AbsencePart(hits, (), part.present))
     if found.ends or found.begins or any(p.hits.ends or p.hits.begins for p in parts):
-        raise BesideWindow(
+        raise SqlRefusal(
             "NOW() beside EXISTS, IN or an outer join",
             why="what is found beside a row may leave its window, so the answer would change back",
             fix="compare the timestamps of the rows instead: t.ts > s.ts - INTERVAL '10' MINUTE; "

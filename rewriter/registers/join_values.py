@@ -39,9 +39,33 @@ def join_values(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
                 join.set("side", None)
             value = join.this.this.expressions[0].alias
             call.replace(exp.column(value, join.this.alias, quoted=True))
+        bare = {c.name.lower() for c in select.find_all(exp.Column) if not c.table}
         for join in made.values():
             select.append("joins", join)
+            table = list_tables(join.this.this, catalog).tables.popitem()[1]
+            if bare.isdisjoint(name.lower() for name in column_names(table)):
+                _name_table(join, select)
     return tree
+
+
+def _name_table(join: "exp.Join", select: "exp.Select") -> None:
+    """Let a join be of the relation itself, in place: what a SELECT computes of it, and compares,
+    is in the place of the columns that the subquery shows."""
+    from sqlglot import exp
+
+    inner, alias = join.this.this, join.this.alias
+    for column in list(inner.find_all(exp.Column)):
+        column.replace(exp.column(column.name, alias, quoted=True))
+    shown = {item.alias: item.unalias() for item in inner.expressions}
+    for column in [c for c in select.find_all(exp.Column) if c.table == alias]:
+        if column.find_ancestor(exp.Subquery) is not join.this and column.name in shown:
+            column.replace(exp.Paren(this=shown[column.name].copy()))
+    where = inner.args.get("where")
+    both = [join.args["on"], *([] if where is None else [where.this])]
+    join.set("on", exp.and_(*both, copy=False))
+    name = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    table = inner.args["from_"].this
+    join.set("this", exp.Table(this=table.this.copy(), alias=name))
 
 
 def _is_value(call: "exp.Subquery", select: "exp.Select") -> bool:

@@ -10,14 +10,13 @@ from ontoweir.mappings.model.catalog import Catalog, Column, Relation
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.check_parts import check_parts
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.mappings.sql.read_select import SelectUnion, read_select_tree
 from ontoweir.mappings.sql.show_sql import writing
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.beside.read_beside import read_beside
-from ontoweir.rewriter.blocks.make_absence import BesideWindow, make_absence
+from ontoweir.rewriter.blocks.make_absence import make_absence
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
 from ontoweir.rewriter.buckets.refuse_ungrouped import refuse_ungrouped
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
@@ -177,19 +176,6 @@ class _Reader:
         self.blocks.append(made.block)
         return (made.block.stream.name, made.columns), made.catalog
 
-    def read_matches(
-        self, trees: AbsenceTrees, catalog: Catalog, name: str
-    ) -> tuple[StreamColumns, Catalog]:
-        """The matches of a SELECT of several rows, as a stream of the catalog."""
-        try:
-            return self.read_absence(trees, catalog, name)
-        except BesideWindow:
-            what = "NOW() beside an expression of several rows"
-            why = "when a match leaves a window does not follow from when it is complete"
-            fix = "compare the times of the rows, as in b.ts <= a.ts + INTERVAL '10' MINUTE; or "
-            fix += "select the columns, and compute with them in the results"
-            raise SqlRefusal(what, why=why, fix=fix, line=trees.line) from None
-
     def _meet(
         self, tree: "exp.Query", catalog: Catalog
     ) -> "tuple[exp.Query, Catalog, tuple[Block, ...]]":
@@ -236,7 +222,7 @@ class _Reader:
         for tree in trees:
             tree, catalog, met = self._meet(name_lags(tree, catalog), catalog)
             if keyed is None and not met:
-                tree, catalog = stack_rows(tree, catalog, self.read_matches, beside=len(trees) > 1)
+                tree, catalog = stack_rows(tree, catalog, self.read_absence, beside=len(trees) > 1)
             part = _read_part(tree, catalog, file, counted, keyed=keyed, nullable=nullable)
             parts.append(replace(part, meetings=(*met, *part.meetings)))
             catalog = parts[-1].catalog

@@ -34,6 +34,7 @@ from ontoweir.rewriter.subqueries.column_names import (
 from ontoweir.rewriter.subqueries.join_inner import list_items
 from ontoweir.rewriter.subqueries.qualify_names import Shown, qualify_names
 from ontoweir.rewriter.windows.read_sql_grid import is_grid
+from ontoweir.rewriter.windows.read_sql_windows import is_now
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -235,7 +236,10 @@ def _stack(
     of its times they wait for."""
     from sqlglot import exp
 
-    inside = [c for c in _conditions(select) if not any(c is one for one in outside)]
+    conditions = _conditions(select)
+    windows = [c for c in conditions if any(map(is_now, c.walk()))]
+    outside = [c for c in conditions if any(c is one for one in (*outside, *windows))]
+    inside = [c for c in conditions if not any(c is one for one in outside)]
     outer = select.copy()
     outer.set("joins", None)
     outer.set("where", exp.Where(this=exp.and_(*outside)) if outside else None)
@@ -273,10 +277,24 @@ def _stack(
     first, second, *_ = (i.alias_or_name for i in list_items(select))
     (stream, shown), catalog = read(trees, catalog, f"{first}_{second}")
     stamp = catalog.streams[stream].timestamp
+    at_once = {needed.text(n) for n, behind in shown if behind == 0 and n in needed.columns}
+    for window in windows:
+        if any(name_text(column) not in at_once for column in columns_of(window)):
+            raise _refuse_window(window)
     meaning = {needed.text(n): _meaning(n, behind, stream, stamp) for n, behind in shown}
     outer.set("from_", exp.From(this=exp.Table(this=exp.to_identifier(stream, quoted=True))))
     substitute(outer, meaning)
     return outer, catalog
+
+
+def _refuse_window(window: "exp.Expr") -> SqlRefusal:
+    return SqlRefusal(
+        "NOW() beside an expression of several rows",
+        why="when a match leaves a window does not follow from when it is complete",
+        fix="compare the times of the rows, as in b.ts = a.ts; or select the columns, and compute "
+        "with them in the results",
+        line=line_of(window),
+    )
 
 
 def _list_stamps(select: "exp.Select", catalog: Catalog) -> "list[exp.Column]":
