@@ -38,7 +38,11 @@ def join_values(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
             if _is_needed(call, select):
                 join.set("side", None)
             value = join.this.this.expressions[0].alias
-            call.replace(exp.column(value, join.this.alias, quoted=True))
+            column: exp.Expr = exp.column(value, join.this.alias, quoted=True)
+            if any(call is item for item in select.expressions):
+                named = call.this.expressions[0].alias_or_name
+                column = exp.alias_(column, named or value, quoted=True)
+            call.replace(column)
         bare = {c.name.lower() for c in select.find_all(exp.Column) if not c.table}
         for join in made.values():
             select.append("joins", join)
