@@ -32,6 +32,7 @@ from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
 from ontoweir.rewriter.joined.join_parts import join_parts
+from ontoweir.rewriter.joined.number_nested import number_nested
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StillSeveral, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
@@ -112,7 +113,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             own = _Reader(file, reader.statics)
             return own.read((settled,), catalog, name, nullable=NullPlaces(shown=free))
 
-        return number_groups(written, catalog, read)
+        return number_groups(number_nested(written, catalog), catalog, read)
 
 
 def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Reader") -> SpjUnion:
