@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
+from ontoweir.rewriter.joined.part import Part
 from ontoweir.rewriter.joined.place_registers import read_register
-from ontoweir.rewriter.joined.read_joined import JoinedSql, Part, read_joined, write_part
+from ontoweir.rewriter.joined.read_joined import JoinedSql, read_joined
+from ontoweir.rewriter.joined.write_part import write_part
 from ontoweir.rewriter.model.aggregation import Joined, JoinedPart
 from ontoweir.rewriter.model.spj import ConstantOutput, Output, SpjUnion
 from ontoweir.rewriter.standing.make_standing import some_value, types_of
@@ -87,13 +89,18 @@ def _refuse_left(tree: "exp.Query", catalog: Catalog) -> SqlRefusal | None:
 
 def _join(found: JoinedSql, catalog: Catalog, read: "PartReader") -> SpjUnion | SqlRefusal | None:
     """The query of the parts, or why one of them is refused (None: it is none of these)."""
+    from sqlglot import exp
+
     unions: list[SpjUnion] = []
     for part in found.parts:
+        written = write_part(part)
+        of = [t for t in written.find_all(exp.Table) if find_name(t.name, catalog.streams)]
         try:
-            one = read(write_part(part), rows=part.is_table)
+            one = read(written, rows=part.is_table)
         except SqlRefusal as refusal:
             return refusal
-        if not comes_and_goes(one):
+        statics = replace(one, blocks=()) if len(of) == 1 else one  # final at their own time
+        if not comes_and_goes(statics):
             return None
         unions.append(one)
     if all(one.standing is None for one in unions):
@@ -158,7 +165,7 @@ def _compare(
             equal.append(mine if number == m else (mine[1], mine[0]))
         else:
             said.append((mine[0], _OPS[kind], mine[1]))
-    return JoinedPart(None, tuple(equal), tuple(said), part.left)  # type: ignore[arg-type]
+    return JoinedPart(None, tuple(equal), tuple(said), part.kind)  # type: ignore[arg-type]
 
 
 def _rename(names: Sequence[str], number: int) -> tuple[str, ...]:
@@ -196,5 +203,6 @@ def unite_parts(
         statics=tuple(dict.fromkeys(s for u in unions for s in u.statics)),
         buckets=tuple(dict.fromkeys(b for u in unions for b in u.buckets)),
         derived=tuple(dict.fromkeys(d for u in unions for d in u.derived)),
+        blocks=tuple({b.stream.name: b for u in unions for b in u.blocks}.values()),
         hidden=tuple(dict.fromkeys(h for u in unions for h in u.hidden)),
     )

@@ -8,7 +8,7 @@ from ontoweir.rewriter.absence.rename_views import rename_views
 from ontoweir.rewriter.algebra.equality_classes import constant_type
 from ontoweir.rewriter.joined.join_parts import PART, Kinds, comes_and_goes, unite_parts
 from ontoweir.rewriter.joined.split_joined import JoinedText
-from ontoweir.rewriter.model.aggregation import Joined, JoinedPart
+from ontoweir.rewriter.model.aggregation import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import ConstantOutput, IriOutput, LiteralOutput, SpjUnion
 from ontoweir.rewriter.standing.answers_of import answers_of
 from ontoweir.rewriter.standing.make_standing import types_of
@@ -51,7 +51,8 @@ def join_solutions(
             said.append((_name(sides[0]), sign, _name(sides[1])))
         equal = tuple((_name((where[v], v)), _name((number, v))) for v in shared)
         until = tuple(_name((number, v)) for v in union.ends)
-        parts.append(JoinedPart(union, equal, tuple(said), part.left, until))
+        kind = JoinKind.LEFT if part.left else JoinKind.INNER
+        parts.append(JoinedPart(union, equal, tuple(said), kind, until))
     shown = tuple((v, _name((where[v], v))) for v in asked.head)
     joined = Joined(PART, tuple(parts), shown, asked.distinct)
     return replace(unite_parts(unions, joined, kinds), name=name)

@@ -43,6 +43,10 @@ def _is_nested(select: "exp.Select", catalog: Catalog) -> bool:
 
     start = select.args.get("from_")
     table = None if start is None else start.this
+    if isinstance(table, exp.Subquery) and isinstance(table.this, exp.Select):
+        below = table.this.args.get("from_")  # rows that show what tells which is the latest
+        if below is not None and table.this.find(exp.Window) is not None:
+            table = below.this
     if not isinstance(table, exp.Table) or select.args.get("qualify"):
         return False
     rows = isinstance(select.parent, exp.CTE) or (
