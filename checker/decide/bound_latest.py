@@ -198,15 +198,17 @@ def _count_rows(
     """The bound times the answers of a key at one time: the rows of the stream, each with those of
     static relations that it is joined with, one where that is by a key of theirs."""
     assert kept.bound is not None
-    (first, *others) = query.occurrences
-    stream = catalog.streams.get(first.table)
-    relations = {o.alias: catalog.relations.get(o.table) for o in others}
-    if stream is None or None in relations.values():
+    streams = [o for o in query.occurrences if o.table in catalog.streams]
+    relations = {o.alias: catalog.relations.get(o.table) for o in query.occurrences}
+    if len(streams) != 1:
         return replace(kept, bound=Bound(None, f"rows of a timestamp · ({kept.bound.formula})"))
+    (first,) = streams
+    stream = catalog.streams[first.table]
+    del relations[first.alias]
     formula, factors = f"({kept.bound.formula})", [kept.bound.rows]
     for alias, relation in relations.items():
         assert relation is not None
-        if not any(_is_joined(query, alias, set(of)) for of in relation.keys):
+        if not any(_is_joined(query, first.alias, alias, set(of)) for of in relation.keys):
             factors.append(known.rows.get(relation.name))
             formula = f"|{relation.name}| · {formula}"
     if not any(set(declared) - {stream.timestamp} <= key for declared in stream.keys):
@@ -219,9 +221,8 @@ def _count_rows(
     return replace(kept, bound=Bound(most, formula))
 
 
-def _is_joined(query: SpjQuery, alias: str, key: set[str]) -> bool:
-    """Whether the columns of a key equal values that come with the rows of the first table."""
-    first = query.occurrences[0].alias
+def _is_joined(query: SpjQuery, first: str, alias: str, key: set[str]) -> bool:
+    """Whether the columns of a key equal constants, or values of the rows of the first table."""
     told: set[str] = set()
     for condition in query.conditions:
         if not isinstance(condition, Compare) or condition.op is not Op.EQ:

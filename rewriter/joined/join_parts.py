@@ -1,12 +1,15 @@
 """Rows of windows joined with the latest, or the first, rows of keys, as one query."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
+from ontoweir.rewriter.joined.nest_tables import nest_tables
 from ontoweir.rewriter.joined.part import Part
 from ontoweir.rewriter.joined.place_registers import read_register
 from ontoweir.rewriter.joined.read_joined import JoinedSql, read_joined
@@ -51,13 +54,21 @@ def join_parts(
     Raises:
         SqlRefusal: it is not read, for what a part of it is, if that is not read by itself.
     """
-    found = read_joined(tree, catalog)
+    nested = tree
+    if (found := read_joined(tree, catalog)) is None:
+        nested = nest_tables(tree, catalog)
+        found = read_joined(nested, catalog)
     made = None if found is None else _join(found, catalog, fresh)
     if isinstance(made, SpjUnion):
         return made
     try:
         return read(tree)
-    except SqlRefusal as refusal:
+    except (SqlRefusal, QueryError) as refusal:
+        with suppress(SqlRefusal, QueryError):
+            if nested != tree:
+                return read(nested)
+        if isinstance(refusal, QueryError):
+            raise
         made = _refuse_left(tree, catalog) if made is None else made
         if made is None:
             raise

@@ -32,7 +32,7 @@ def number_nested(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     made = tree.copy()
     nested = [s for s in made.find_all(exp.Select) if s is not made and _is_nested(s, catalog)]
     for select in reversed(nested):  # the innermost first
-        if (numbered := _number(select, catalog)) is not None:
+        if (numbered := number_rows(select, catalog)) is not None:
             select.replace(numbered)
     return made
 
@@ -64,8 +64,13 @@ def _stream(table: "exp.Table", catalog: Catalog) -> Stream | None:
     return None if stream is None or stream.versions is not None else stream
 
 
-def _number(select: "exp.Select", catalog: Catalog) -> "exp.Select | None":
-    """The latest rows that a SELECT is, as numbered ones (None: it is something else)."""
+def number_rows(select: "exp.Select", catalog: Catalog) -> "exp.Select | None":
+    """The latest rows that a SELECT is, as numbered ones (None: it is something else).
+
+    Args:
+        select: a query of rows of one stream.
+        catalog: the tables.
+    """
     from sqlglot import exp
 
     alone = _name_values(select.copy(), catalog)

@@ -114,6 +114,67 @@ def make_query(random: Random, *, keyed: bool) -> tuple[str, tuple[str, ...]]:
     return f"SELECT {once}{listed} {text}{where}", tuple(f"c{n}" for n in range(len(names)))
 
 
+CHOOSE = (
+    "{l}.ts = (SELECT MAX(v.ts) FROM {t} AS v WHERE v.h = {l}.h{v})",
+    "NOT EXISTS (SELECT 1 FROM {t} AS v WHERE v.h = {l}.h AND v.ts > {l}.ts{v})",
+    "{l}.ts >= ALL (SELECT v.ts FROM {t} AS v WHERE {l}.h = v.h{v})",
+    "({l}.h, {l}.ts) IN (SELECT h, MAX(ts) FROM {t}{w} GROUP BY h)",
+)
+"""A row of an alias is the latest one of its key."""
+
+
+def make_inline(random: Random, *, keyed: bool) -> tuple[str, tuple[str, ...]]:
+    """A query in which a condition of WHERE, or a joined table, says which row is the latest."""
+    table, said = (
+        random.choice("st"),
+        [f"x.ts > NOW() - INTERVAL '{random.randint(1, 5)}' MICROSECOND"],
+    )
+    local = random.choice(["", "", "a > -1", "g = 'x'"])
+    where, mine, theirs = (
+        f"{p}{local}" if local else "" for p in (" WHERE ", " AND l.", " AND v.")
+    )
+    chosen = random.choice(CHOOSE).format(l="l", t=table, v=theirs, w=where) + mine
+    form = random.choice(["where", "where", "partner", "greatest", "exists", "absent", "alone"])
+    form = random.choice([form, "lateral", "value", "compared"]) if keyed else form
+    columns = ["x.h", "x.a", "x.b", "l.a", "l.g", "l.b"]
+    text = f"FROM {random.choice('st')} AS x JOIN {table} AS l ON l.h = x.h"
+    later = f"SELECT l.a FROM {table} AS l WHERE l.h = x.h{mine} ORDER BY l.ts DESC LIMIT 1"
+    match form:
+        case "where":
+            said.append(chosen)
+        case "partner":
+            text += f" LEFT JOIN {table} AS v ON v.h = l.h AND v.ts > l.ts{theirs}"
+            said.append(f"v.h IS NULL{mine}")
+        case "greatest":
+            text += f" JOIN (SELECT h, MAX(ts) AS m FROM {table}{where} GROUP BY h) AS v"
+            text += " ON v.h = l.h AND v.m = l.ts"
+            said += [f"l.{local}"] if local else []
+        case "alone":
+            text = f"FROM {table} AS l {random.choice(['', 'LEFT '])}JOIN r AS u ON u.h = l.h"
+            columns, said = ["l.h", "l.a", "l.b", "u.a"], [chosen]
+        case "lateral":
+            side = random.choice(["", "LEFT "])
+            text = f"FROM s AS x {side}JOIN LATERAL ({later}) AS l ON TRUE"
+            columns = ["x.h", "x.a", "x.b", "l.a"]
+        case "value":
+            text, columns = "FROM s AS x", ["x.h", "x.a", f"({later})"]
+        case "compared":
+            text, columns = "FROM s AS x", ["x.h", "x.a"]
+            said.append(f"({later}) {random.choice(['>', '=', '<>'])} {random.choice('01')}")
+        case _:
+            no = "NOT " if form == "absent" else ""
+            text, columns = text.split(" JOIN ")[0], ["x.h", "x.a", "x.b"]
+            inner = f"SELECT 1 FROM {table} AS l WHERE l.h = x.h AND {chosen}"
+            said.append(f"{no}EXISTS ({inner}{random.choice(['', ' AND l.a >= 0'])})")
+    if random.random() < 0.3:
+        said.append(_beside(random, "x" if "AS x" in text else "l", keyed=keyed))
+    names = random.sample(columns, k=random.randint(1, min(3, len(columns))))
+    listed = ", ".join(f"{c} AS c{n}" for n, c in enumerate(names))
+    return f"SELECT {listed} {text} WHERE {' AND '.join(said)}", tuple(
+        f"c{n}" for n in range(len(names))
+    )
+
+
 def draw_rows(random: Random, *, keyed: bool) -> tuple[Catalog, Any]:
     """Tables, in which `h` and the time are a key of the streams, or not."""
     catalog, data = draw_data(random)
@@ -132,12 +193,15 @@ def check(seed: int) -> str:
     """One random query over random rows: what came of it."""
     random = Random(seed)
     keyed = random.random() < 0.5
-    text, names = make_query(random, keyed=keyed)
+    make = random.choice([make_query, make_inline])
+    text, names = make(random, keyed=keyed)
     catalog, data = draw_rows(random, keyed=keyed)
     try:
         union = parse_sql(text, catalog, name="q", file="q.sql")
     except QueryError as error:
         return f"refused: {error.what[:70]}"
+    if union.joined is None and union.standing is None:
+        return "a window alone"  # no latest row is read
     kind = "joined" if union.joined is not None else "otherwise"
     return f"{kind}: {compare_told(random, text, names, union, (catalog, data))}"
 
