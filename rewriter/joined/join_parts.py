@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
-from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
 from ontoweir.rewriter.joined.nest_tables import nest_tables
 from ontoweir.rewriter.joined.part import Part
-from ontoweir.rewriter.joined.place_registers import read_register
 from ontoweir.rewriter.joined.read_joined import JoinedSql, read_joined
+from ontoweir.rewriter.joined.refuse_beside import refuse_beside
 from ontoweir.rewriter.joined.write_part import write_part
 from ontoweir.rewriter.model.aggregation import Joined, JoinedPart
 from ontoweir.rewriter.model.spj import ConstantOutput, Output, SpjUnion
@@ -69,33 +68,10 @@ def join_parts(
                 return read(nested)
         if isinstance(refusal, QueryError):
             raise
-        made = _refuse_left(tree, catalog) if made is None else made
+        made = refuse_beside(tree, catalog) if made is None else made
         if made is None:
             raise
         raise made from refusal  # what a part is says more than what it would be in a join
-
-
-def _refuse_left(tree: "exp.Query", catalog: Catalog) -> SqlRefusal | None:
-    """Why a static relation is not LEFT JOINed with the latest, or the first, rows of keys (None:
-    the query is of something else)."""
-    from sqlglot import exp
-
-    start = tree.args.get("from_")
-    rows = None if start is None else start.this
-    if not isinstance(rows, exp.Subquery) or not rows.find(exp.Window):
-        return None
-    for join in tree.args.get("joins") or ():
-        register = read_register(join.this, catalog)
-        if register is not None and str(join.args.get("side") or "").upper() == "LEFT":
-            return SqlRefusal(
-                f"LEFT JOIN of {register.item.name}, a static relation, beside rows of a subquery "
-                "that later ones replace",
-                why="a row without a partner would have to be told, and taken back, as those are",
-                fix="write JOIN, where each of them has a partner; or look its columns up in the "
-                "results",
-                line=line_of(join),
-            )
-    return None
 
 
 def _join(found: JoinedSql, catalog: Catalog, read: "PartReader") -> SpjUnion | SqlRefusal | None:
