@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 from ontoweir.checker.decide.bound_first import bound_first, list_keys, list_said
 from ontoweir.checker.model.declarations import Declaration
@@ -17,8 +18,10 @@ from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import FirstRows, Standing
 from ontoweir.rewriter.model.spj import (
     Attribute,
+    Compare,
     NotNull,
     NullOutput,
+    Op,
     SpjQuery,
     output_attributes,
 )
@@ -160,11 +163,13 @@ def _bound_keys(
     full = replace(query, conditions=(*query.conditions, *map(NotNull, optional)))
     whole = bound_by_domains(full, keys, catalog, known)
     columns = {a.column for a in keys}
-    found = [whole if whole.bound is None else _count_rows(whole, full, columns, catalog)]
+    found = [whole if whole.bound is None else _count_rows(whole, full, columns, catalog, known)]
     for one in optional:
         rest = [a for a in keys if a != one]
         null = bound_by_domains(query, rest, catalog, known)
-        found.append(null if null.bound is None else _count_rows(null, query, set(), catalog))
+        found.append(
+            null if null.bound is None else _count_rows(null, query, set(), catalog, known)
+        )
     return found
 
 
@@ -188,16 +193,45 @@ def _size(bound: Bound) -> tuple[bool, int]:
 
 
 def _count_rows(
-    kept: KeptVersions, query: SpjQuery, key: set[str], catalog: Catalog
+    kept: KeptVersions, query: SpjQuery, key: set[str], catalog: Catalog, known: Statistics
 ) -> KeptVersions:
-    """The bound times the answers of a key at one time."""
+    """The bound times the answers of a key at one time: the rows of the stream, each with those of
+    static relations that it is joined with, one where that is by a key of theirs."""
     assert kept.bound is not None
-    (first, *others) = query.occurrences
-    stream = catalog.streams.get(first.table)
-    if stream is None or others:
+    streams = [o for o in query.occurrences if o.table in catalog.streams]
+    relations = {o.alias: catalog.relations.get(o.table) for o in query.occurrences}
+    if len(streams) != 1:
         return replace(kept, bound=Bound(None, f"rows of a timestamp · ({kept.bound.formula})"))
-    if any(set(declared) - {stream.timestamp} <= key for declared in stream.keys):
+    (first,) = streams
+    stream = catalog.streams[first.table]
+    del relations[first.alias]
+    formula, factors = f"({kept.bound.formula})", [kept.bound.rows]
+    for alias, relation in relations.items():
+        assert relation is not None
+        if not any(_is_joined(query, first.alias, alias, set(of)) for of in relation.keys):
+            factors.append(known.rows.get(relation.name))
+            formula = f"|{relation.name}| · {formula}"
+    if not any(set(declared) - {stream.timestamp} <= key for declared in stream.keys):
+        factors.append(stream.max_per_timestamp)
+        formula = f"R({first.alias}) · {formula}"
+    if len(factors) == 1:
         return kept
-    rate, rows = stream.max_per_timestamp, kept.bound.rows
-    most = None if rate is None or rows is None else rate * rows
-    return replace(kept, bound=Bound(most, f"R({first.alias}) · ({kept.bound.formula})"))
+    rows = [f for f in factors if f is not None]
+    most = prod(rows) if len(rows) == len(factors) else None
+    return replace(kept, bound=Bound(most, formula))
+
+
+def _is_joined(query: SpjQuery, first: str, alias: str, key: set[str]) -> bool:
+    """Whether the columns of a key equal constants, or values of the rows of the first table."""
+    told: set[str] = set()
+    for condition in query.conditions:
+        if not isinstance(condition, Compare) or condition.op is not Op.EQ:
+            continue
+        for one, other in (
+            (condition.left, condition.right),
+            (condition.right, condition.left),
+        ):
+            if isinstance(one, Attribute) and one.alias == alias:
+                plain = not isinstance(other, Attribute) or other.alias == first
+                told |= {one.column} if plain else set()
+    return key <= told

@@ -28,6 +28,30 @@ def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
     """
     from sqlglot import exp
 
+    name_extremes(select, catalog)
+    for inner in select.find_all(exp.Subquery):
+        if inner.find_ancestor(exp.Select) is select and _is_value(inner):
+            raise SqlRefusal(
+                f"a subquery as a value, {show_sql(inner)}, is outside the SQL read here",
+                why="a value that is computed of many rows changes with them",
+                fix="of static relations: declare a relation with this SQL as its view, "
+                '[relations.NAME] source = { view = "SELECT …" }, and join it; the latest row of a '
+                "stream until then: (SELECT x FROM t WHERE t.k = s.k AND t.ts <= s.ts ORDER BY "
+                "t.ts DESC LIMIT 1), or ASOF JOIN",
+                line=line_of(inner),
+            )
+
+
+def name_extremes(select: "exp.Select", catalog: Catalog) -> None:
+    """The same, of what is read so alone; also of other columns that are never NULL, of which the
+    row has the greatest, or the least, value.
+
+    Args:
+        select: the query, or a part of it.
+        catalog: the tables.
+    """
+    from sqlglot import exp
+
     where, streams = select.args.get("where"), _find_streams(select, catalog)
     for conjunct in [] if where is None else list(split_conjuncts(where.this)):
         if isinstance(conjunct, exp.In) and (equal := _read_group(conjunct, select)) is not None:
@@ -46,17 +70,7 @@ def compare_extremes(select: "exp.Select", catalog: Catalog) -> None:
             made = _read(time, inner, said)
             if made is not None and _is_same(time, inner, streams):
                 conjunct.replace(_want_keys(made, time, streams))
-    for inner in select.find_all(exp.Subquery):
-        if inner.find_ancestor(exp.Select) is select and _is_value(inner):
-            raise SqlRefusal(
-                f"a subquery as a value, {show_sql(inner)}, is outside the SQL read here",
-                why="a value that is computed of many rows changes with them",
-                fix="of static relations: declare a relation with this SQL as its view, "
-                '[relations.NAME] source = { view = "SELECT …" }, and join it; the latest row of a '
-                "stream until then: (SELECT x FROM t WHERE t.k = s.k AND t.ts <= s.ts ORDER BY "
-                "t.ts DESC LIMIT 1), or ASOF JOIN",
-                line=line_of(inner),
-            )
+                break
 
 
 def _want_keys(absent: "exp.Expr", time: "exp.Expr", streams: Mapping[str, Stream]) -> "exp.Expr":
@@ -166,16 +180,17 @@ def _find_streams(select: "exp.Select", catalog: Catalog) -> dict[str, Stream]:
 
 
 def _is_same(time: "exp.Expr", inner: "exp.Expr", streams: Mapping[str, Stream]) -> bool:
-    """Whether both are timestamps of one stream."""
+    """Whether both are timestamps of one stream, or a column of it that is never NULL."""
     from sqlglot import exp
 
     stream = streams.get(time.table.lower()) if isinstance(time, exp.Column) else None
     read = inner.this.args["from_"].this.name
     if stream is None or not isinstance(time, exp.Column):
         return False
-    return (
-        stream.timestamp.lower() == time.name.lower() and find_name(read, [stream.name]) is not None
-    )
+    name = find_name(time.name, [stream.timestamp, *(c.name for c in stream.columns)])
+    column = None if name is None else stream.column(name)
+    valued = name == stream.timestamp or (column is not None and not column.nullable)
+    return valued and find_name(read, [stream.name]) is not None
 
 
 def _is_value(inner: "exp.Subquery") -> bool:

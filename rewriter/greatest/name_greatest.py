@@ -3,9 +3,12 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.greatest.compare_extremes import name_extremes
 from ontoweir.rewriter.greatest.inline_greatest import inline_greatest
 from ontoweir.rewriter.greatest.keep_groups import keep_groups
 from ontoweir.rewriter.greatest.number_last import number_last
+from ontoweir.rewriter.latest.compare_all import compare_all
+from ontoweir.rewriter.windows.rows_leave import has_now
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -18,6 +21,8 @@ def name_greatest(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
       `ts = MAX(ts) OVER (PARTITION BY k)` is RANK() … = 1, in the order of later rows first;
     - groups of the greatest time of each key, which WITH names and one join reads, are written
       there, and USING is ON;
+    - the greatest values of a window, by >= ALL and = (SELECT MAX …), are those without a greater
+      one;
     - what compares such a time with NOW(), around its groups or rows, is HAVING.
 
     Args:
@@ -29,6 +34,9 @@ def name_greatest(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    for select in [s for s in tree.find_all(exp.Select) if has_now(s)]:
+        compare_all(select, catalog)
+        name_extremes(select, catalog)
     if tree.find(exp.Window) is not None:
         for select in list(tree.find_all(exp.Select)):
             number_last(select, catalog)

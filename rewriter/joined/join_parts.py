@@ -1,14 +1,18 @@
 """Rows of windows joined with the latest, or the first, rows of keys, as one query."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
-from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal
-from ontoweir.rewriter.joined.place_registers import read_register
-from ontoweir.rewriter.joined.read_joined import JoinedSql, Part, read_joined, write_part
+from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
+from ontoweir.rewriter.joined.nest_tables import nest_tables
+from ontoweir.rewriter.joined.part import Part
+from ontoweir.rewriter.joined.read_joined import JoinedSql, read_joined
+from ontoweir.rewriter.joined.refuse_beside import refuse_beside
+from ontoweir.rewriter.joined.write_part import write_part
 from ontoweir.rewriter.model.aggregation import Joined, JoinedPart
 from ontoweir.rewriter.model.spj import ConstantOutput, Output, SpjUnion
 from ontoweir.rewriter.standing.make_standing import some_value, types_of
@@ -49,51 +53,41 @@ def join_parts(
     Raises:
         SqlRefusal: it is not read, for what a part of it is, if that is not read by itself.
     """
-    found = read_joined(tree, catalog)
+    nested = tree
+    if (found := read_joined(tree, catalog)) is None:
+        nested = nest_tables(tree, catalog)
+        found = read_joined(nested, catalog)
     made = None if found is None else _join(found, catalog, fresh)
     if isinstance(made, SpjUnion):
         return made
     try:
         return read(tree)
-    except SqlRefusal as refusal:
-        made = _refuse_left(tree, catalog) if made is None else made
+    except (SqlRefusal, QueryError) as refusal:
+        with suppress(SqlRefusal, QueryError):
+            if nested != tree:
+                return read(nested)
+        if isinstance(refusal, QueryError):
+            raise
+        made = refuse_beside(tree, catalog) if made is None else made
         if made is None:
             raise
         raise made from refusal  # what a part is says more than what it would be in a join
 
 
-def _refuse_left(tree: "exp.Query", catalog: Catalog) -> SqlRefusal | None:
-    """Why a static relation is not LEFT JOINed with the latest, or the first, rows of keys (None:
-    the query is of something else)."""
-    from sqlglot import exp
-
-    start = tree.args.get("from_")
-    rows = None if start is None else start.this
-    if not isinstance(rows, exp.Subquery) or not rows.find(exp.Window):
-        return None
-    for join in tree.args.get("joins") or ():
-        register = read_register(join.this, catalog)
-        if register is not None and str(join.args.get("side") or "").upper() == "LEFT":
-            return SqlRefusal(
-                f"LEFT JOIN of {register.item.name}, a static relation, beside rows of a subquery "
-                "that later ones replace",
-                why="a row without a partner would have to be told, and taken back, as those are",
-                fix="write JOIN, where each of them has a partner; or look its columns up in the "
-                "results",
-                line=line_of(join),
-            )
-    return None
-
-
 def _join(found: JoinedSql, catalog: Catalog, read: "PartReader") -> SpjUnion | SqlRefusal | None:
     """The query of the parts, or why one of them is refused (None: it is none of these)."""
+    from sqlglot import exp
+
     unions: list[SpjUnion] = []
     for part in found.parts:
+        written = write_part(part)
+        of = [t for t in written.find_all(exp.Table) if find_name(t.name, catalog.streams)]
         try:
-            one = read(write_part(part), rows=part.is_table)
+            one = read(written, rows=part.is_table)
         except SqlRefusal as refusal:
             return refusal
-        if not comes_and_goes(one):
+        statics = replace(one, blocks=()) if len(of) == 1 else one  # final at their own time
+        if not comes_and_goes(statics):
             return None
         unions.append(one)
     if all(one.standing is None for one in unions):
@@ -158,7 +152,7 @@ def _compare(
             equal.append(mine if number == m else (mine[1], mine[0]))
         else:
             said.append((mine[0], _OPS[kind], mine[1]))
-    return JoinedPart(None, tuple(equal), tuple(said), part.left)  # type: ignore[arg-type]
+    return JoinedPart(None, tuple(equal), tuple(said), part.kind)  # type: ignore[arg-type]
 
 
 def _rename(names: Sequence[str], number: int) -> tuple[str, ...]:
@@ -196,5 +190,6 @@ def unite_parts(
         statics=tuple(dict.fromkeys(s for u in unions for s in u.statics)),
         buckets=tuple(dict.fromkeys(b for u in unions for b in u.buckets)),
         derived=tuple(dict.fromkeys(d for u in unions for d in u.derived)),
+        blocks=tuple({b.stream.name: b for u in unions for b in u.blocks}.values()),
         hidden=tuple(dict.fromkeys(h for u in unions for h in u.hidden)),
     )

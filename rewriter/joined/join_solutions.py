@@ -8,7 +8,7 @@ from ontoweir.rewriter.absence.rename_views import rename_views
 from ontoweir.rewriter.algebra.equality_classes import constant_type
 from ontoweir.rewriter.joined.join_parts import PART, Kinds, comes_and_goes, unite_parts
 from ontoweir.rewriter.joined.split_joined import JoinedText
-from ontoweir.rewriter.model.aggregation import Joined, JoinedPart
+from ontoweir.rewriter.model.aggregation import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import ConstantOutput, IriOutput, LiteralOutput, SpjUnion
 from ontoweir.rewriter.standing.answers_of import answers_of
 from ontoweir.rewriter.standing.make_standing import types_of
@@ -29,18 +29,21 @@ def join_solutions(
         catalog: the tables.
     """
     unions = _name_views(unions, catalog)
-    if not all(_is_read(one) for one in unions) or all(one.standing is None for one in unions):
+    if not all(_is_read(one) for one in unions):
         return None
+    plain = all(part.kind is JoinKind.INNER for part in asked.parts)
+    if plain and all(one.standing is None for one in unions):
+        return None  # of windows alone: when each answer ends is known
     kinds = [{v: _list_types(u, v, catalog) for v in u.variables} for u in unions]
     if any(len(of) != 1 for kind in kinds for of in kind.values()):
         return None
     where: dict[str, int] = {}
     for number, part in enumerate(asked.parts):
-        for variable in part.variables:
+        for variable in part.variables if part.kind in _SHOWN else ():
             where.setdefault(variable, number)
     parts = []
     for number, (part, union) in enumerate(zip(asked.parts, unions, strict=True)):
-        shared = [v for v in part.variables if where[v] < number]
+        shared = [v for v in part.variables if where.get(v, number) < number]
         if not all(_are_alike((unions[where[v]], union), v, catalog) for v in shared):
             return None
         said = []
@@ -51,10 +54,13 @@ def join_solutions(
             said.append((_name(sides[0]), sign, _name(sides[1])))
         equal = tuple((_name((where[v], v)), _name((number, v))) for v in shared)
         until = tuple(_name((number, v)) for v in union.ends)
-        parts.append(JoinedPart(union, equal, tuple(said), part.left, until))
+        parts.append(JoinedPart(union, equal, tuple(said), part.kind, until))
     shown = tuple((v, _name((where[v], v))) for v in asked.head)
     joined = Joined(PART, tuple(parts), shown, asked.distinct)
     return replace(unite_parts(unions, joined, kinds), name=name)
+
+
+_SHOWN = (JoinKind.INNER, JoinKind.LEFT)
 
 
 def _list_types(union: SpjUnion, variable: str, catalog: Catalog) -> set[ColumnType | None]:

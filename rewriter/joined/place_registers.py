@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 @dataclass
 class Register:
     """A static relation: what FROM has there, its columns, in lower case, with how they are
-    written; `said`: what it is joined by, in inner joins."""
+    written; `said`: what it is joined by; `left`: in a LEFT JOIN."""
 
     alias: str
     item: "exp.Table"
     names: dict[str, str]
     said: "list[exp.Expr]" = field(default_factory=list)
+    left: bool = False
 
     def column(self, name: str) -> str:
         """What a column is called among those of the rows that it is joined with."""
@@ -59,5 +60,7 @@ def join_registers(select: "exp.Select", registers: Sequence[Register]) -> "exp.
 
     for one in registers:
         on = exp.and_(*(c.copy() for c in one.said))
-        select.append("joins", exp.Join(this=one.item.copy(), on=on))
+        select.append(
+            "joins", exp.Join(this=one.item.copy(), on=on, side="LEFT" if one.left else None)
+        )
     return select

@@ -9,26 +9,34 @@ from ontoweir.rewriter.clauses.list_items import (
     Item,
     ItemKind,
     close_of,
+    is_now,
     is_select,
     list_bound,
     list_items,
     list_variables,
 )
+from ontoweir.rewriter.model.aggregation import JoinKind
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 _BESIDE = (ItemKind.ABSENT, ItemKind.PRESENT)
 _STATIC = (ItemKind.TRIPLES, ItemKind.VALUES)
+_KINDS = {
+    ItemKind.OPTIONAL: JoinKind.LEFT,
+    ItemKind.ABSENT: JoinKind.ABSENT,
+    ItemKind.PRESENT: JoinKind.PRESENT,
+}
 _SIGNS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
 @dataclass(frozen=True, slots=True)
 class PartOfText:
-    """`text`: a query of the solutions of a part, of `variables`; `left`: it is in OPTIONAL;
-    `said`: what is compared of its variables and those before it, with an operator of SQL."""
+    """`text`: a query of the solutions of a part, of `variables`; `kind`: it is in OPTIONAL, or
+    must be there, or must not; `said`: what is compared of its variables and those before it,
+    with an operator of SQL."""
 
     text: str
     variables: tuple[str, ...]
-    left: bool
+    kind: JoinKind
     said: tuple[tuple[str, str, str], ...]
 
 
@@ -49,17 +57,28 @@ class _Part:
     kept: list[tuple[int, int]]
     bound: set[str]
     time: str = ""
-    left: bool = False
+    kind: JoinKind = JoinKind.INNER
     own: tuple[str, ...] | None = None
     beside: list[Item] = field(default_factory=list)
     said: list[tuple[str, str, str]] = field(default_factory=list)
+
+    @property
+    def left(self) -> bool:
+        """Whether it is no part of what is before it."""
+        return self.kind is not JoinKind.INNER
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether others may read its variables."""
+        return self.kind in (JoinKind.INNER, JoinKind.LEFT)
 
 
 def split_joined(text: str) -> JoinedText | None:
     """`GRAPH ?t { A } … GRAPH ?u { B } FILTER NOT EXISTS { … }`, several GRAPHs of times of their
     own, in braces, subqueries of plain variables or OPTIONAL or in none of these, each with the
     conditions of its variables alone, with comparisons of two variables of two of them, and with
-    static patterns (None: it is something else).
+    static patterns; and FILTER NOT EXISTS and EXISTS of a GRAPH in a window, or of the latest of
+    each key (None: it is something else).
 
     The join of groups does not depend on their order, where all variables have values; those of
     OPTIONAL that others read must be bound before it.
@@ -77,17 +96,17 @@ def split_joined(text: str) -> JoinedText | None:
     if head is None or parts is None or len(parts) < 2:
         return None
     select, names, distinct = head
-    bound = {v for part in parts for v in part.bound}
+    bound = {v for part in parts if part.is_shown for v in part.bound}
     shown = [v for v in list_variables(tokens, range(opens, len(tokens))) if v in bound]
     names = shown if names == ["*"] else names
     if not set(names) <= bound or not _place(tokens, items, parts):
         return None
-    parts = [*(p for p in parts if not p.left), *(p for p in parts if p.left)]
+    parts.sort(key=lambda p: (p.left, not p.is_shown))
     made = []
     for part in parts:
         wanted = part.own or _list_wanted(tokens, parts, part, names)
         one = _write(text, select, opens, part, wanted)
-        made.append(PartOfText(one, tuple(wanted), part.left, tuple(part.said)))
+        made.append(PartOfText(one, tuple(wanted), part.kind, tuple(part.said)))
     return JoinedText(tuple(made), tuple(names), distinct)
 
 
@@ -125,7 +144,7 @@ def _list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[_P
                 parts.append(same)
             same.kept.append((item.first, item.last))
             same.bound |= set(list_variables(tokens, item.places))
-        elif item.kind in (ItemKind.GROUP, ItemKind.OPTIONAL):
+        elif item.kind in (ItemKind.GROUP, ItemKind.OPTIONAL) or _is_apart(tokens, item):
             made = _read_group(tokens, item)
             if made is None:
                 return None
@@ -133,6 +152,16 @@ def _list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[_P
         elif item.kind not in (*_STATIC, *_BESIDE, ItemKind.FILTER):
             return None
     return parts
+
+
+def _is_apart(tokens: Sequence[SparqlToken], item: Item) -> bool:
+    """Whether it is NOT EXISTS, or EXISTS, of a GRAPH in a window or of the latest of each key, so
+    that what is found comes and goes by itself."""
+    if item.kind not in _BESIDE or len(item.braces) != 1 or is_select(tokens, item.braces[0][0]):
+        return False
+    inner = list_items(tokens, item.braces[0][0])
+    now = any(is_now(tokens[n]) for i in inner if i.kind is ItemKind.FILTER for n in i.places)
+    return now or any(i.kind is ItemKind.ABSENT for i in inner)
 
 
 def _time_of(tokens: Sequence[SparqlToken], item: Item) -> str:
@@ -148,7 +177,8 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> _Part | None:
     if len(item.braces) != 1:
         return None
     ((first, last),) = item.braces
-    left = item.kind is ItemKind.OPTIONAL
+    kind = _KINDS.get(item.kind, JoinKind.INNER)
+    left = kind is not JoinKind.INNER
     if is_select(tokens, first):
         opens = next((n for n in range(first + 1, last) if tokens[n].text == "{"), last)
         head = read_head(tokens, first, opens)
@@ -163,7 +193,7 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> _Part | None:
     if len(graphs) != 1 or any(i.kind not in wanted for i in inner):
         return None
     time = _time_of(tokens, graphs[0])
-    part = _Part([(graphs[0].first, graphs[0].last)], list_bound(tokens, graphs), time, left)
+    part = _Part([(graphs[0].first, graphs[0].last)], list_bound(tokens, graphs), time, kind)
     for one in inner:
         if one.kind is ItemKind.GRAPH:
             continue
@@ -195,7 +225,7 @@ def _place(tokens: Sequence[SparqlToken], items: Sequence[Item], parts: list[_Pa
     """Whether all that is said is of some part, to which it is added."""
     plain = [p for p in parts if not p.left]
     waiting = [i for i in items if i.kind in _STATIC]
-    absent = [i for i in items if i.kind in _BESIDE]
+    absent = [i for i in items if i.kind in _BESIDE and not _is_apart(tokens, i)]
     named = {v for i in absent for v in list_variables(tokens, i.places)}
     homes = sorted(plain, key=lambda p: bool(p.beside) or p.time in named)  # first rows alone
     while waiting:
@@ -210,9 +240,9 @@ def _place(tokens: Sequence[SparqlToken], items: Sequence[Item], parts: list[_Pa
         waiting.remove(item)
     if not _are_bound_before(tokens, items, parts):
         return False
-    bound = {v for part in parts for v in part.bound}
+    bound = {v for part in parts if part.is_shown for v in part.bound}
     for item in items:
-        if item.kind not in (ItemKind.FILTER, *_BESIDE):
+        if item.kind is not ItemKind.FILTER and item not in absent:
             continue
         read = set(list_variables(tokens, item.places))
         read = read & bound if item.kind in _BESIDE else read
@@ -247,18 +277,22 @@ def _are_bound_before(
     tokens: Sequence[SparqlToken], items: Sequence[Item], parts: Sequence[_Part]
 ) -> bool:
     """Whether what OPTIONAL shares with others has a value before it."""
-    optional = [i for i in items if i.kind is ItemKind.OPTIONAL]
+    optional = [i for i in items if i.kind is ItemKind.OPTIONAL or _is_apart(tokens, i)]
     left = [p for p in parts if p.left]
+    plain = {v for p in parts if not p.left for v in p.bound}
     for item, part in zip(optional, left, strict=True):
         before = list_bound(tokens, [i for i in items if i.last < item.first])
-        others = {v for p in parts if p is not part for v in p.bound}
+        others = {v for p in parts if p is not part and p.is_shown for v in p.bound}
+        before = before if part.is_shown else plain  # NOT EXISTS sees all of its group
         others |= {v for a, _, b in part.said for v in (a, b)} - part.bound
         read = set(list_variables(tokens, item.places))
         if not read & others <= before:
             return False
         mine = part.bound - before
-        if any(mine & set(list_variables(tokens, i.places)) for i in items if i is not item):
-            return False
+        for other in items:
+            alike = not part.is_shown and _is_apart(tokens, other)  # the name is of each of both
+            if other is not item and not alike and mine & {*list_variables(tokens, other.places)}:
+                return False
     return True
 
 
@@ -272,7 +306,8 @@ def _list_wanted(
     tokens: Sequence[SparqlToken], parts: Sequence[_Part], part: _Part, names: Sequence[str]
 ) -> list[str]:
     """The variables of a part that are shown, are those of others too, or tell what is beside."""
-    wanted = {*names, *(v for p in parts if p is not part for v in p.bound)}
+    others = (p for p in parts if p is not part and (p.is_shown or part.is_shown))
+    wanted = {*names, *(v for p in others for v in p.bound)}
     wanted |= {v for p in parts for a, _, b in p.said for v in (a, b)}
     wanted |= {v for i in part.beside for v in list_variables(tokens, i.places)} - {part.time}
     places = (n for first, last in part.kept for n in range(first, last + 1))

@@ -1,12 +1,12 @@
 """Rows of which later ones of their key take the place, as SQL reads them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
+from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
@@ -56,9 +56,10 @@ def expand_rows(
     """
     from sqlglot import exp
 
-    if rows.find(exp.Subquery, exp.Exists, exp.With) is not None:
+    plain = _without_statics(rows, catalog) if which == "latest" else rows.copy()
+    if plain.find(exp.Subquery, exp.Exists, exp.With) is not None:
         raise refuse(place, f"a subquery below the {which} rows", "write it over tables")
-    scope, _, _ = read_from(rows.copy(), catalog)
+    scope, _, _ = read_from(plain, catalog)
     shown: list[exp.Expr] = []
     for item in rows.expressions:
         if not item.is_star:
@@ -72,6 +73,71 @@ def expand_rows(
     rows.set("expressions", shown)
     streams = [(a, t) for a, t in scope.tables.items() if isinstance(t, Stream) and not t.versions]
     return scope, streams
+
+
+def _without_statics(rows: "exp.Select", catalog: Catalog) -> "exp.Select":
+    """A SELECT without the conditions that are of what is in static relations, which are of one row
+    as others are."""
+    from sqlglot import exp
+
+    made = rows.copy()
+    where = made.args.get("where")
+    if where is not None:
+        said = list(split_conjuncts(where.this))
+        kept = [c for c in said if not is_of_statics(c, catalog)]
+        if len(kept) < len(said):
+            made.set("where", exp.Where(this=exp.and_(*(c.copy() for c in kept))) if kept else None)
+    return made
+
+
+def is_of_statics(condition: "exp.Expr", catalog: Catalog) -> bool:
+    """Whether a condition is of what is, or is not, in static relations: EXISTS, IN, and their
+    negations."""
+    from sqlglot import exp
+
+    inner = condition.unnest()
+    inner = inner.this.unnest() if isinstance(inner, exp.Not) else inner
+    if not isinstance(inner, (exp.Exists, exp.In)) or inner.find(exp.Query) is None:
+        return False
+    return all(find_name(t.name, catalog.relations) for t in inner.find_all(exp.Table))
+
+
+def list_outer(
+    condition: "exp.Expr", catalog: Catalog, beside: Mapping[str, set[str]] | None = None
+) -> "list[exp.Column]":
+    """The columns of a condition that are of the query around it, and not of static relations that
+    subqueries in it read, or are `beside` it."""
+    from sqlglot import exp
+
+    made: list[exp.Column] = []
+    for node in condition.find_all(exp.Column):
+        if isinstance(node.this, exp.Star):
+            continue
+        within = [t for s in _queries(node) for t in s.find_all(exp.Table)]
+        tables = {t.alias_or_name.lower(): relation_names(t, catalog) for t in within}
+        tables |= beside or {}
+        name, of = node.name.lower(), node.table.lower()
+        if of not in tables and (of or not any(name in names for names in tables.values())):
+            made.append(node)
+    return made
+
+
+def relation_names(table: "exp.Expr", catalog: Catalog) -> set[str]:
+    """The columns of a static relation, in lower case (none: it is something else)."""
+    name = find_name(table.name, catalog.relations)
+    return {c.lower() for c in column_names(catalog.relations[name])} if name else set()
+
+
+def _queries(node: "exp.Expr") -> "list[exp.Expr]":
+    """The subqueries that an expression is in."""
+    from sqlglot import exp
+
+    found: list[exp.Expr] = []
+    above = node.parent
+    while above is not None:
+        found += [above] if isinstance(above, exp.Select) else []
+        above = above.parent
+    return found
 
 
 def require_apart(

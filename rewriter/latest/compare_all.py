@@ -7,6 +7,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.latest_rows import lacks_values
 from ontoweir.rewriter.joins.list_tables import list_tables
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _ALONE = {"expressions", "from_", "where", "joins"}
 
 def compare_all(select: "exp.Select", catalog: Catalog) -> None:
     """NOT IN for `<> ALL`, IN for `= ANY`, EXISTS for other comparisons with ANY; NOT EXISTS for
-    those of a stream's timestamps, which are never NULL, with ALL; EXISTS and NOT EXISTS for a
+    those with ALL of what is never NULL, as a stream's timestamps; EXISTS and NOT EXISTS for a
     COUNT that is compared with 0; in place, in the conditions of WHERE.
 
     Args:
@@ -58,9 +59,9 @@ def _read_quantified(
     if kind not in opposite or {k for k, v in inner.args.items() if v} - _ALONE:
         return None
     made, other = inner.copy(), inner.expressions[0].unalias()
-    if every and not (_is_time(value, select, catalog) and _is_time(other, inner, catalog)):
+    if every and not (_has_value(value, select, catalog) and _has_value(other, inner, catalog)):
         raise SqlRefusal(
-            f"{show_sql(condition)}, of what is no timestamp of a stream",
+            f"{show_sql(condition)}, of what may be NULL",
             why="where one of the values is NULL, it is not true",
             fix="write NOT EXISTS (SELECT 1 FROM … WHERE …), with what must not hold",
             line=line_of(inner),
@@ -101,18 +102,22 @@ def _name_columns(
     return shown
 
 
-def _is_time(tree: "exp.Expr", select: "exp.Select", catalog: Catalog) -> bool:
-    """Whether it is the timestamp of a stream that a SELECT reads."""
+def _has_value(tree: "exp.Expr", select: "exp.Select", catalog: Catalog) -> bool:
+    """Whether it is the timestamp of a stream that a SELECT reads, or a column that is never NULL
+    in it."""
     from sqlglot import exp
 
     if not isinstance(tree, exp.Column):
         return False
     tables = list_tables(select, catalog).tables
     named = {a: t for a, t in tables.items() if not tree.table or a.lower() == tree.table.lower()}
-    return len(named) == 1 and all(
-        isinstance(t, Stream) and find_name(tree.name, [t.timestamp]) is not None
-        for t in named.values()
-    )
+    ((alias, table), *others) = named.items() or [("", None)]
+    if not isinstance(table, Stream) or others:
+        return False
+    name = find_name(tree.name, [table.timestamp, *(c.name for c in table.columns)])
+    if name is None or name == table.timestamp:
+        return name is not None
+    return not lacks_values(table, alias, [name], select, list_tables(select, catalog))
 
 
 def _read_number(condition: "exp.Expr") -> "exp.Expr | None":

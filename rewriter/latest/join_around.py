@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
-from ontoweir.rewriter.joins.latest_rows import resolve
+from ontoweir.rewriter.joins.latest_rows import list_outer, resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
 
 if TYPE_CHECKING:
@@ -100,17 +100,17 @@ def join_around(
         names[alias] = next(n for n in tried if n.lower() not in {o.lower() for o in own})
         own.append(names[alias])
 
-    def replace_column(node: "exp.Expr") -> "exp.Expr":
-        if not isinstance(node, exp.Column):
-            return node
+    def replace_column(node: "exp.Column") -> "exp.Expr":
         if shown.is_own(node, others):
             return shown(node)
         found = resolve(others, node)
         return shown(node) if found is None else exp.column(found[1], names[found[0]], quoted=True)
 
     def put(tree: "exp.Expr") -> "exp.Expr":
-        changed: exp.Expr = tree.copy().transform(replace_column)
-        return changed
+        changed = exp.Paren(this=tree.copy())
+        for node in list_outer(changed, catalog):
+            node.replace(replace_column(node))
+        return changed.this  # type: ignore[no-any-return]
 
     added = {names[alias]: table for alias, table in around}
     conditions = [put(c) for c in said]
@@ -128,7 +128,7 @@ def join_around(
             raise _refuse(alias, f"keys = [[…]] in [relations.{relation.name}]", rows)
         more += [exp.column(c, alias, quoted=True) for c in relation.keys[0]]
     for condition in conditions:
-        columns = list(condition.find_all(exp.Column))
+        columns = list_outer(condition, catalog)
         joined = {c.table for c in columns} & added.keys()
         of_key = all(
             c.table not in looked_up if c.table in added else resolve(mine, c) in numbered_by

@@ -108,7 +108,11 @@ def _read_greatest(select: "exp.Select") -> None:
     if table.name.lower() != start.this.name.lower():
         return
     pairs: dict[str, exp.Expr] = {}
+    mine: list[exp.Expr] = []
     for condition in split_conjuncts(on):
+        if not _reads(condition, alias):
+            mine.append(condition)
+            continue
         if not isinstance(condition, exp.EQ):
             return
         one, two = condition.this, condition.expression
@@ -117,7 +121,7 @@ def _read_greatest(select: "exp.Select") -> None:
         if not isinstance(one, exp.Column) or one.table.lower() != alias.lower():
             return
         pairs[one.name.lower()] = two
-    shown = [*select.expressions, *pairs.values(), select.args.get("where")]
+    shown = [*select.expressions, *mine, *pairs.values(), select.args.get("where")]
     if pairs.keys() != items.keys() or any(_reads(e, alias) for e in shown if e is not None):
         return
     if any(e.find(exp.Star) for e in select.expressions):
@@ -136,4 +140,6 @@ def _read_greatest(select: "exp.Select") -> None:
     for column in unnamed:
         column.set("table", exp.to_identifier(own))
     select.set("joins", None)
-    select.where(exp.In(this=row, query=exp.Subquery(this=held)), copy=False)
+    select.where(
+        *(c.copy() for c in mine), exp.In(this=row, query=exp.Subquery(this=held)), copy=False
+    )

@@ -363,20 +363,29 @@ class Between(Generic[_Query]):
         return (self.meets, self.begins, *(ending.union for ending in self.ends))
 
 
+class JoinKind(StrEnum):
+    """What rows of a part say of those before it: they are beside them; where there is none, there
+    is NULL; there must be one, which is not shown; there must be none."""
+
+    INNER = "inner"
+    LEFT = "left"
+    PRESENT = "present"
+    ABSENT = "absent"
+
+
 @dataclass(frozen=True, slots=True)
 class JoinedPart(Generic[_Query]):
     """A part of a join: the rows that hold of a `query`, which are joined with those of the parts
     before it where `equal` variables, of those and of its own, have one value, and what is `said`
-    holds, of two variables each, with an operator. `left`: where there is none, there is NULL.
-    `until`: variables of the rows that say when these leave their windows.
-
-    Variables of a part have its number, and a space, before their names in the query.
+    holds, of two variables each, with an operator. `kind`: how they are joined. `until`: variables
+    of the rows that say when these leave their windows. Variables of a part have its number, and a
+    space, before their names in the query.
     """
 
     query: _Query
     equal: tuple[tuple[str, str], ...] = ()
     said: tuple[tuple[str, str, str], ...] = ()
-    left: bool = False
+    kind: JoinKind = JoinKind.INNER
     until: tuple[str, ...] = ()
 
 

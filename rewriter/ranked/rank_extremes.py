@@ -3,9 +3,14 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_literal import line_of
+from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
+from ontoweir.rewriter.joins.latest_rows import lacks_values, resolve
+from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.ranked.read_ranked import changes
 
@@ -30,11 +35,15 @@ def rank_extremes(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """RANK() … = 1 for `COUNT(*) >= ALL (SELECT COUNT(*) … GROUP BY k)` in HAVING, for `n = (SELECT
     MAX(n) FROM (… GROUP BY k))` in HAVING or around the groups, and for a join with that MAX: where
     both are of the same groups, which change with every row. So for the least. COUNT is never NULL,
-    so that both are true of the same groups. Another query as it is.
+    nor are SUM, AVG, MIN and MAX of a column of a stream alone that never is, so that both are true
+    of the same groups. Another query as it is.
 
     Args:
         tree: the query, whose names are as they were written.
         catalog: the tables.
+
+    Raises:
+        SqlRefusal: an aggregate may be NULL.
     """
     from sqlglot import exp
 
@@ -45,16 +54,16 @@ def rank_extremes(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     start = made.args.get("from_")
     inside = None if start is None else start.this
     if aggregates(made):
-        ranked = _rank_having(made)
+        ranked = _rank_having(made, catalog)
     elif isinstance(inside, exp.Subquery) and isinstance(inside.this, exp.Select):
-        ranked = _rank_around(_join_as_where(made), inside)
+        ranked = _rank_around(_join_as_where(made), inside, catalog)
     else:
         ranked = None
     base = None if ranked is None else ranked[0]
     return tree if ranked is None or base is None or not changes(base, catalog) else ranked[1]
 
 
-def _rank_having(base: "exp.Select") -> "tuple[exp.Select, exp.Select] | None":
+def _rank_having(base: "exp.Select", catalog: Catalog) -> "tuple[exp.Select, exp.Select] | None":
     """The groups, and their query, where HAVING says that one of their values is the greatest."""
     from sqlglot import exp
 
@@ -71,7 +80,7 @@ def _rank_having(base: "exp.Select") -> "tuple[exp.Select, exp.Select] | None":
         rest = [c.copy() for c in said if c is not condition]
         made = base.copy()
         made.set("having", exp.Having(this=exp.and_(*rest)) if rest else None)
-        if not _are_same(made, value, extreme):
+        if not _are_same(made, value, extreme, catalog):
             return None
         made.set("qualify", exp.Qualify(this=_first(value, extreme)))
         return base, made
@@ -79,7 +88,7 @@ def _rank_having(base: "exp.Select") -> "tuple[exp.Select, exp.Select] | None":
 
 
 def _rank_around(
-    outer: "exp.Select", inside: "exp.Subquery"
+    outer: "exp.Select", inside: "exp.Subquery", catalog: Catalog
 ) -> "tuple[exp.Select, exp.Select] | None":
     """The groups, and the query around them, where WHERE says that one of their columns is the
     greatest."""
@@ -96,7 +105,7 @@ def _rank_around(
             continue
         column, extreme = found
         value = shown.get(column.name.lower()) if isinstance(column, exp.Column) else None
-        if value is None or not _are_same(groups, value, extreme):
+        if value is None or not _are_same(groups, value, extreme, catalog):
             continue
         rows = exp.select("*", exp.alias_(_rank(column, extreme), _NUMBER, quoted=True))
         rows = rows.from_(groups.copy().subquery(alias))
@@ -204,13 +213,41 @@ def _of_groups(
     return None if counted is None else (value, _Extreme(below.this, counted, greatest))
 
 
-def _are_same(groups: "exp.Select", value: "exp.Expr", extreme: _Extreme) -> bool:
-    """Whether the groups are those among which the greatest is, and the value is a COUNT."""
+def _are_same(groups: "exp.Select", value: "exp.Expr", extreme: _Extreme, catalog: Catalog) -> bool:
+    """Whether the groups are those among which the greatest is, and the value is never NULL."""
+
+    if not _is_counted(groups, extreme.groups):
+        return False
+    same = _plain(groups, value) == _plain(extreme.groups, extreme.counted)
+    if same and changes(groups, catalog) and not _has_value(value, groups, catalog):
+        which = "greatest" if extreme.greatest else "least"
+        raise SqlRefusal(
+            f"the groups with the {which} {show_sql(value)}, which may be NULL",
+            why="NULL is passed over by MAX and MIN, and makes >= ALL unknown",
+            fix="add WHERE … IS NOT NULL of what is aggregated; or write QUALIFY RANK() OVER "
+            f"(ORDER BY {show_sql(value)}{' DESC' if extreme.greatest else ''} NULLS LAST) = 1",
+            line=line_of(value),
+        )
+    return same
+
+
+def _has_value(value: "exp.Expr", groups: "exp.Select", catalog: Catalog) -> bool:
+    """Whether an aggregate is never NULL."""
     from sqlglot import exp
 
-    if not isinstance(value, exp.Count) or not _is_counted(groups, extreme.groups):
+    if isinstance(value, exp.Count):
+        return True
+    scope = list_tables(groups, catalog)
+    plain = isinstance(value, (exp.Sum, exp.Avg, exp.Min, exp.Max)) and not value.expressions
+    if not plain or groups.args.get("joins") or len(scope.tables) != 1:
         return False
-    return _plain(groups, value) == _plain(extreme.groups, extreme.counted)
+    ((alias, stream),) = scope.tables.items()
+    found = resolve(scope, value.this)
+    if not isinstance(stream, Stream) or found is None:
+        return False
+    return found[1] == stream.timestamp or not lacks_values(
+        stream, alias, [found[1]], groups, scope
+    )
 
 
 def _is_counted(*groups: "exp.Select") -> bool:

@@ -134,6 +134,18 @@ def _count_here(select: "exp.Select", time: "exp.Column") -> "exp.Select":
 
 
 def _refuse(node: "exp.Expr") -> SqlRefusal:
+    from sqlglot import exp
+
+    if node.find(exp.Query) is not None:
+        return SqlRefusal(
+            f"{show_sql(node)} in HAVING, of groups of a sliding window",
+            why="which groups have the greatest value is told of the same groups, by an aggregate "
+            "that is never NULL",
+            fix="write QUALIFY RANK() OVER (ORDER BY …) = 1; or compare COUNT(*), or an aggregate "
+            "of a column that is not nullable, with that of the same groups: HAVING SUM(x) >= ALL "
+            "(SELECT SUM(x) FROM … WHERE … GROUP BY …)",
+            line=line_of(node),
+        )
     return SqlRefusal(
         f"{show_sql(node)} in HAVING",
         why="of groups, NOW() is compared with the latest timestamp of their rows",

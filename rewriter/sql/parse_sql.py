@@ -25,19 +25,18 @@ from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.delays.hold_rows import hold_rows
 from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
-from ontoweir.rewriter.earlier.read_earlier import read_earlier
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
 from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
 from ontoweir.rewriter.joined.join_parts import join_parts
+from ontoweir.rewriter.joined.number_nested import number_nested
+from ontoweir.rewriter.joined.read_changing import read_changing
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StillSeveral, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.read_as_of import read_as_of
-from ontoweir.rewriter.joins.read_latest import read_latest
-from ontoweir.rewriter.latest.read_first import read_first
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.aggregation import Aggregation, Standing
+from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.spj import Block, SpjQuery, SpjUnion
 from ontoweir.rewriter.nulls.list_hidden import list_hidden
 from ontoweir.rewriter.nulls.list_nullable import list_nullable
@@ -53,9 +52,6 @@ from ontoweir.rewriter.sessions.read_sessions import take_session
 from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
-from ontoweir.rewriter.standing.read_over_latest import read_over_latest
-from ontoweir.rewriter.standing.read_standing import read_standing
-from ontoweir.rewriter.standing.unite_standing import unite_standing
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.subqueries.stack_rows import stack_rows
@@ -104,14 +100,19 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             whole = partial(_read_tree, catalog=catalog, name=name, reader=reader)
             return join_parts(one, catalog, whole, read_part)
 
-        def read_part(one: "exp.Select", *, rows: bool) -> SpjUnion:
-            if not rows:
-                return _read_tree(one, catalog, name, _Reader(file, reader.statics))
-            free, settled = frozenset(range(len(one.selects))), settle_phrasings(one, catalog)
-            own = _Reader(file, reader.statics)
-            return own.read((settled,), catalog, name, nullable=NullPlaces(shown=free))
+        blocks: list[Block] = []
 
-        return number_groups(written, catalog, read)
+        def read_part(one: "exp.Select", *, rows: bool) -> SpjUnion:
+            own, known = _Reader(file, reader.statics), _add_streams(catalog, blocks)
+            if rows:
+                free = NullPlaces(shown=frozenset(range(len(one.selects))))
+                made = own.read_whole(settle_phrasings(one, known), known, name, nullable=free)
+            else:
+                made = _read_tree(one, known, name, own)
+            blocks.extend(made.blocks)
+            return made
+
+        return number_groups(number_nested(written, catalog), catalog, read)
 
 
 def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Reader") -> SpjUnion:
@@ -132,21 +133,14 @@ def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Read
     def read(one: "exp.Select", free: NullPlaces) -> SpjUnion:
         return reader.read((one,), catalog, name, nullable=free, changing=True)
 
-    if (held := read_first(written, catalog, read)) is not None:
-        return hold_rows(held, catalog)
-    written, catalog = read_earlier(written, catalog)
-    ended = read_over_latest(written, catalog)
-    latest = read_latest(written if ended is None else ended.rows, catalog)
-    if ended is None and latest.key is None:
-        ended = read_standing(latest.tree, catalog)
-    if ended is not None and (united := unite_standing(ended, read, catalog)) is not None:
-        return united
-    if latest.key is None:
-        return reader.read_whole(latest.tree, catalog, name)
-    places = frozenset(range(len(latest.tree.selects))) - set(latest.key)
-    made = read_settled(latest.tree, NullPlaces(shown=places))
-    key = tuple(made.variables[n] for n in latest.key)
-    return hold_rows(replace(made, standing=Standing(key)), catalog)
+    written, catalog, held = read_changing(written, catalog, read, read_settled)
+    return reader.read_whole(written, catalog, name) if held is None else held
+
+
+def _add_streams(catalog: Catalog, blocks: Sequence[Block]) -> Catalog:
+    """The catalog with the streams of queries that others read, whose names are taken."""
+    made = {block.stream.name: block.stream for block in blocks}
+    return replace(catalog, streams={**catalog.streams, **made}) if made else catalog
 
 
 class _Reader:
@@ -201,7 +195,7 @@ class _Reader:
         changing: bool = False,
     ) -> SpjUnion:
         """A query, with subqueries in FROM."""
-        tree = name_aggregates(tree)
+        catalog, tree = _add_streams(catalog, self.blocks), name_aggregates(tree)
         trees, catalog = merge_subqueries(tree, catalog, self.read_answers, self.read_absence)
         return self.read(trees, catalog, name, nullable=nullable, changing=changing)
 

@@ -77,7 +77,7 @@ def _number_inside(tree: "exp.Select") -> "exp.Select":
     if where is None or not windows or inside.this.args.get("qualify"):
         return tree
     chosen, rest = _find_number(where.this, windows)
-    if len(chosen) != 1 or not (rest or aggregates(tree)):
+    if len(chosen) != 1 or not (rest or aggregates(tree) or tree.args.get("joins")):
         return tree
     made = tree.copy()
     inner = made.args["from_"].this.this

@@ -3,12 +3,18 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal
-from ontoweir.mappings.sql.show_sql import show_sql
+from ontoweir.rewriter.beside.nest_outer import nest_outer
+from ontoweir.rewriter.beside.put_columns import (
+    PutColumns,
+    is_told,
+    list_beside,
+    share_names,
+)
+from ontoweir.rewriter.differences.name_columns import name_tables
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain
+from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.read_latest import named_windows, read_latest
 from ontoweir.rewriter.standing.nest_latest import nest_latest, says_which
 from ontoweir.rewriter.standing.standing_rows import KEY, StandingRows
@@ -34,41 +40,45 @@ def read_over_latest(tree: "exp.Query", catalog: Catalog) -> StandingRows | None
 
     if not isinstance(tree, exp.Select):
         return None
-    tree = nest_latest(tree)
+    tree = nest_outer(nest_latest(tree), catalog)
     start = tree.args.get("from_")
     inside = None if start is None else start.this
-    beyond = [k for k in ("joins", "qualify", "laterals", "with_") if tree.args.get(k)]
+    beyond = [k for k in ("qualify", "laterals", "with_") if tree.args.get(k)]
+    beside = list_beside(tree, catalog)
     if not isinstance(inside, exp.Subquery) or not isinstance(inside.this, exp.Select) or beyond:
         return None
-    if not is_plain(inside) or says_which(tree):
+    if beside is None or not is_plain(inside) or says_which(tree) or named_windows(inside.this):
         return None
     where = tree.args.get("where")
-    if named_windows(inside.this):
-        return None
     if any(e.find(exp.Window, exp.Subquery, exp.Exists) for e in tree.expressions):
         return None
-    if where is not None and where.find(exp.Window, exp.Subquery, exp.Exists, exp.Select):
+    said = [] if where is None else list(split_conjuncts(where.this))
+    if not all(is_told(c, catalog) for c in said):
         return None
     latest = read_latest(inside.this, catalog)
     if latest.key is None or not isinstance(latest.tree, exp.Select):
         return None
     rows = latest.tree
-    named = {e.alias_or_name.lower(): e.unalias() for e in rows.expressions}
+    static = bool(beside) or any(c.find(exp.Query) for c in said)
+    static = static or len(list(rows.find_all(exp.Select))) > 1
+    if static:
+        if share_names(rows, tree):
+            return None
+        name_tables(rows, list_tables(rows, catalog))
     own = inside.alias_or_name.lower()
     key = [rows.expressions[place].unalias() for place in latest.key]
 
-    put = _Put(named, own)
+    put = PutColumns(rows, own, beside, catalog)
     told = rows.copy()
-    if where is not None:
-        told.where(*(put(c) for c in split_conjuncts(where.this)), copy=False)
-    items: list[exp.Expr] = []
-    for item in tree.expressions:
-        if item.is_star:
-            items += [exp.alias_(e.unalias().copy(), n, quoted=True) for n, e in named.items()]
-        else:
-            plain = item.alias or isinstance(item, exp.Column)
-            name = item.alias_or_name if plain else item.sql("spark")
-            items.append(exp.alias_(put(item.unalias()), name, quoted=True))
+    if said:
+        told.where(*map(put, said), copy=False)
+    for join in beside:
+        side, on = join.args.get("side"), join.args.get("on")
+        on = None if on is None else put(on)
+        told.append("joins", exp.Join(this=join.this.copy(), side=side, on=on))
+    if beside and any(item.is_star for item in tree.expressions):
+        return None
+    items = _list_items(tree, put)
     keyed = [exp.alias_(e.copy(), f"{KEY} {n + 1}", quoted=True) for n, e in enumerate(key)]
     groups = aggregates(tree)
     if groups:
@@ -91,30 +101,20 @@ def read_over_latest(tree: "exp.Query", catalog: Catalog) -> StandingRows | None
         nulls=True,
         groups=groups,
         over=True,
+        beside=static,
     )
 
 
-class _Put:
-    """What a subquery shows in the place of its columns; `own`: how it is called."""
+def _list_items(tree: "exp.Select", put: PutColumns) -> "list[exp.Expr]":
+    """What is selected around the latest rows, of what these are."""
+    from sqlglot import exp
 
-    def __init__(self, named: "dict[str, exp.Expr]", own: str) -> None:
-        self.named, self.own = named, own
-
-    def __call__(self, item: "exp.Expr") -> "exp.Expr":
-        made: exp.Expr = item.copy().transform(self._replace)
-        return made
-
-    def _replace(self, node: "exp.Expr") -> "exp.Expr":
-        from sqlglot import exp
-
-        if not isinstance(node, exp.Column):
-            return node
-        of = self.named.get(node.name.lower())
-        if of is None or node.table.lower() not in ("", self.own):
-            raise SqlRefusal(
-                f"the column {show_sql(node)} is none of the subquery",
-                why="what is told of the latest rows are columns that it selects",
-                fix="select it there",
-                line=line_of(node),
-            )
-        return of.copy() if isinstance(of, exp.Column) else exp.Paren(this=of.copy())
+    items: list[exp.Expr] = []
+    for item in tree.expressions:
+        if item.is_star:
+            items += [exp.alias_(e.copy(), n, quoted=True) for n, e in put.named.items()]
+        else:
+            plain = item.alias or isinstance(item, exp.Column)
+            name = item.alias_or_name if plain else item.sql("spark")
+            items.append(exp.alias_(put(item.unalias()), name, quoted=True))
+    return items

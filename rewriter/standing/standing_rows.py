@@ -19,7 +19,8 @@ class StandingRows:
     `groups`: what is shown are groups of the rows that hold, and the key is counted after their
     columns; `nulls`: rows may have NULL in all columns, and NULL is a value of the key; `over`:
     they are asked of the latest rows, and are other ones without what ends them; `ever`: nor may
-    what ends them come before them."""
+    what ends them come before them; `beside`: static relations are LEFT JOINed with the answers, or
+    asked for what is in them."""
 
     rows: "exp.Select"
     enders: "exp.Select"
@@ -32,3 +33,4 @@ class StandingRows:
     groups: bool = False
     over: bool = False
     ever: bool = False
+    beside: bool = False

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ontoweir.rewriter.model.aggregation import JoinKind
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.spans.spans import Spans
@@ -26,7 +27,7 @@ def join_spans(
     equal: Sequence[tuple[str, str]],
     said: Sequence[tuple[str, str, str]],
     *,
-    left: bool = False,
+    kind: JoinKind = JoinKind.INNER,
 ) -> Spans:
     """The pairs of rows of two tables, each while both hold.
 
@@ -34,7 +35,8 @@ def join_spans(
         one, other: rows; no column is in both.
         equal: columns of one and of the other whose values are equal (NULL equals nothing).
         said: comparisons of columns of the pairs, which hold.
-        left: a row is also there alone, with NULL, while no pair of it holds.
+        kind: LEFT: a row is also there alone, with NULL, while no pair of it holds; ABSENT: it is
+            there only then; PRESENT: it is there, once, while one holds.
     """
     index, partner = _pair(one.rows, other.rows, equal)
     begins = np.maximum(one.begins[index], other.begins[partner])
@@ -50,9 +52,13 @@ def join_spans(
         rows, index, partner = rows.filter(pa.array(holds)), index[holds], partner[holds]
         begins, ends = begins[holds], ends[holds]
     weights = one.weights[index] * other.weights[partner]
-    if not left:
+    if kind is JoinKind.INNER:
         return Spans(rows, begins, ends, weights)
     alone, since, until = _list_alone(one, index, begins, ends)
+    if kind is JoinKind.PRESENT:  # while it is not alone
+        alone, since, until = _list_alone(one, alone, since, until)
+    if kind is not JoinKind.LEFT:
+        return Spans(one.rows.take(pa.array(alone)), since, until, one.weights[alone])
     nulls = {f.name: pa.nulls(len(alone), f.type) for f in other.rows.schema}
     rest = _beside(one.rows.take(pa.array(alone)), pa.table(nulls, schema=other.rows.schema))
     return Spans(

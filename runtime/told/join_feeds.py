@@ -49,7 +49,7 @@ def join_all(joined: Joined[SpjUnion], parts: Sequence[Spans]) -> Spans:
     """The rows of all parts, joined, with the columns that are shown."""
     made = parts[0]
     for part, rows in zip(joined.parts[1:], parts[1:], strict=True):
-        made = join_spans(made, rows, part.equal, part.said, left=part.left)
+        made = join_spans(made, rows, part.equal, part.said, kind=part.kind)
     shown = made.rows.select([v for _, v in joined.shown])
     rows = shown.rename_columns([name for name, _ in joined.shown])
     return Spans(rows, made.begins, made.ends, made.weights)

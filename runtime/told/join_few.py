@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.rewriter.model.aggregation import Joined
+from ontoweir.rewriter.model.aggregation import Joined, JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.runtime.changes.change_feed import ChangeFeed, JoinedFeed
 from ontoweir.runtime.changes.group_changes import pair_changes
@@ -97,7 +97,7 @@ def _list_edges(joined: Joined[SpjUnion]) -> Iterator[_Edge]:
 def _own_names(of: JoinedFeed, edges: Sequence[_Edge], number: int) -> tuple[str, ...]:
     """The columns by which the rows of a part that are looked at are found, where one changes: for
     LEFT JOIN with them those that are beside the same row."""
-    if of.joined.parts[number].left:
+    if of.joined.parts[number].kind is not JoinKind.INNER:
         return next((e.names for e in edges if e.of == number and e.to < number), ())
     return of.parts[number].feed.variables
 
@@ -109,7 +109,7 @@ def _shown_by(joined: Joined[SpjUnion]) -> tuple[int, tuple[str, ...], list[str]
     for number, part in enumerate(joined.parts):
         split = [(name, *v.split(" ", 1)) for name, v in joined.shown]
         mine = {column: name for name, n, column in split if int(n) == number}
-        if not part.left and len(mine) > len(made[1]):
+        if part.kind is JoinKind.INNER and len(mine) > len(made[1]):
             made = number, tuple(mine), [*mine.values()]
     return made
 
@@ -147,7 +147,7 @@ class _Search:
                 asked = mine.select(edge.names).rename_columns(edge.others)
                 seen.add(edge.to)
                 order.append(edge.to)
-                if one < edge.to and self.of.joined.parts[edge.to].left:
+                if one < edge.to and self.of.joined.parts[edge.to].kind is not JoinKind.INNER:
                     ahead.add(edge.to)
                 rows.append(self._look_at(edge.to, edge.others, asked))
         if rows[0].num_rows:
@@ -168,10 +168,11 @@ class _Search:
         parts: list[Spans] = []
         for number, part in enumerate(self.of.joined.parts):
             edge = next((e for e in self.edges if e.to == number and e.of < number), None)
-            if part.left and edge is not None:
+            found = part.kind is not JoinKind.INNER  # by the row, whether there is one
+            if found and edge is not None:
                 rows = parts[edge.of].rows.select([f"{edge.of} {n}" for n in edge.names])
                 self.found[number].append((edge.others, rows.rename_columns(edge.others)))
-            elif part.left and parts and len(parts[0].begins):
+            elif found and parts and len(parts[0].begins):
                 self._whole.add(number)
             parts.append(number_columns(number, self._list_spans(number)))
         return join_all(self.of.joined, parts)

@@ -84,5 +84,5 @@ def test_what_is_joined() -> None:
     (sql,) = list_queries(read_section("Rows that come and go, joined"))
     union = parse_sql(sql, catalog, name="q", file="q.sql")
     assert union.joined is not None
-    assert [part.left for part in union.joined.parts] == [False, False, True]
+    assert [part.kind.value for part in union.joined.parts] == ["inner", "inner", "left"]
     assert check_query(union, catalog).name == "conditionally-bounded"

@@ -26,8 +26,8 @@ def rooms(tmp_path_factory: pytest.TempPathFactory) -> "ow.OpenProject":
 
 
 def test_all_are_read() -> None:
-    assert [int(number) for number, *_ in QUESTIONS] == list(range(1, 35))
-    assert PAGE.count("\n## ") == 34
+    assert [int(number) for number, *_ in QUESTIONS] == list(range(1, 38))
+    assert PAGE.count("\n## ") == 37
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from ontoweir.errors import OntoweirError
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.arrivals.ingest import LATE
 from ontoweir.runtime.live.arrivals.read_stream import STREAM
+from ontoweir.runtime.live.checkpoint.state_tables import decode_table
 from ontoweir.runtime.live.live_options import LiveOptions
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.live.output import merge_parts
@@ -258,10 +259,14 @@ def main() -> None:
 
 
 def _tell_answers(folder: Path) -> dict[str, Any]:
-    """What does not depend on how micro-batches are numbered: answers of the last one are in the
-    output."""
+    """What does not depend on how micro-batches are numbered; of the answers of the last one, which
+    say so, the rows."""
     found = fingerprint(folder)
-    found["files"] = {n: h for n, h in found["files"].items() if not n.startswith("answers-")}
+    last = sorted((folder / "check" / "commits").glob("[0-9]*"))[-1]
+    found["files"] = {
+        name: _rows(decode_table((last / name).read_bytes())) if name[:8] == "answers-" else told
+        for name, told in found["files"].items()
+    }
     rows: dict[str, list[Any]] = {}
     for name, (_, _, told) in sorted(found.pop("output").items()):
         rows.setdefault(str(Path(name).parent), []).extend(told)
@@ -297,7 +302,10 @@ def fingerprint(folder: Path) -> dict[str, Any]:
 
 def _content(file: Path) -> Any:
     """A part, without the id of its run."""
-    table = pq.read_table(file)
+    return _rows(pq.read_table(file))
+
+
+def _rows(table: pa.Table) -> Any:
     marks = {k: v for k, v in (table.schema.metadata or {}).items() if k != b"ontoweir.run"}
     return sorted(marks.items()), str(table.schema.remove_metadata()), table.to_pylist()
 

@@ -1,6 +1,7 @@
 """Windows of solutions joined with the latest ones of keys, in groups, subqueries and OPTIONAL, by
-variables and comparisons: what holds at every time is what rdflib finds with that time as NOW(),
-replayed in one range and in several, live, as changes and as snapshots, within the bound."""
+variables and comparisons, and beside which others are, or are not, with NOW() on both sides: what
+holds at every time is what rdflib finds with that time as NOW(), replayed in one range and in
+several, live, as changes and as snapshots, within the bound."""
 
 from collections import Counter
 from dataclasses import replace
@@ -57,8 +58,27 @@ def _draw_latest(random: Random, number: int) -> tuple[str, list[str]]:
     return text, [x, v]
 
 
+def _draw_beside(random: Random, number: int, *, timed: bool) -> str:
+    """NOT EXISTS, or EXISTS, of a window, or of the latest of each key; `timed`: beside ?t0."""
+    p, k, u = random.choice("nmp"), f"?k{number}", f"?e{number}"
+    rows = f"GRAPH {u} {{ {random.choice(['?x', '?x', '?o' + str(number)])} :{p} {k} }}"
+    said = ["", f"FILTER({k} > 0)"]
+    if timed:
+        said += [f"FILTER({k} {random.choice(['>', '<=', '='])} ?v0)"]
+        said += [f"FILTER({u} {random.choice(['<', '>'])} ?t0)"] * 2
+    if random.random() < 0.6:
+        some = f'FILTER({u} > NOW() - "PT{random.choice([5, 10, 12, 20])}M"^^xsd:dayTimeDuration)'
+    else:
+        later = f"GRAPH ?l{number} {{ {rows.split('{')[1].split(':')[0]} :{p} ?w{number} }}"
+        some = f"FILTER NOT EXISTS {{ {later} FILTER(?l{number} > {u}) }}"
+        said = said[:-2] if timed else said
+    no = random.choice(["NOT ", "NOT ", ""])
+    return f"FILTER {no}EXISTS {{ {rows} {some} {random.choice(said)} }}"
+
+
 def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
     """A query, and the names of its columns."""
+    absent = random.choice([0, 0, 1, 1, 2])
     parts, bound, last = [], list[list[str]](), list[str]()
     if random.random() < 0.75:
         p = random.choice("nmp")
@@ -66,7 +86,7 @@ def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
         more = random.choice(["", "", " ?x :f ?f . ", " VALUES ?v0 { 0 1 2 } "])
         parts.append(f"GRAPH ?t0 {{ ?x :{p} ?v0 }} {window}{more}")
         bound.append(["?x", "?v0", *(["?f"] if "?f" in more else [])])
-    while len(bound) < 2 or (len(bound) < 3 and random.random() < 0.4):
+    while len(bound) < 2 - (absent > 0) or (len(bound) < 3 and random.random() < 0.4):
         text, binds = _draw_latest(random, len(bound))
         said = random.choice(["", "", f"FILTER({binds[1]} {random.choice(['<', '>=', '!='])} ?v0)"])
         said = said if any("?v0" in names for names in bound) else ""
@@ -75,6 +95,8 @@ def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
         else:
             parts.append(f"{text} {said}")
         bound.append(binds)
+    timed = any("?v0" in names for names in bound)
+    parts += [_draw_beside(random, 7 + n, timed=timed) for n in range(absent)]
     random.shuffle(parts)
     every = list(dict.fromkeys(v for names in bound for v in names))
     # rdflib leaves out solutions of which nothing that is shown has a value

@@ -55,7 +55,8 @@ def refuse_windows(solutions: Sequence[Solutions], source: Source) -> None:
         raise QueryError(
             "NOW() inside of NOT EXISTS, EXISTS, MINUS or OPTIONAL, or of a group beside them",
             why="what is found beside a solution may leave its window, so the answer would "
-            "change back; that is read beside patterns of static data alone",
+            "change back; that is read beside patterns of static data, and of what comes and "
+            "goes by itself: of one GRAPH with a time of its own and FILTERs behind its braces",
             fix='compare the times: FILTER(?t2 > ?t - "PT10M"^^xsd:dayTimeDuration); NOW() of '
             "the solutions themselves is written in the outermost group",
             source=source,

@@ -1,0 +1,104 @@
+"""A part of a join of rows that come and go."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_scope import column_names, find_name
+from ontoweir.rewriter.joined.place_registers import Register
+from ontoweir.rewriter.joins.latest_rows import is_plain
+from ontoweir.rewriter.model.aggregation import JoinKind
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass
+class Part:
+    """A part of a join. `item`: what FROM has there; `names`: its columns, in lower case, with how
+    they are written; `sure`: those of them that are never NULL; `kind`: how it is joined; `said`:
+    what holds of its own rows; `compared`: of it and parts before it, as (part, column), operator,
+    (part, column); `wanted`: the columns of it that are needed."""
+
+    alias: str
+    item: "exp.Expr"
+    names: dict[str, str]
+    sure: frozenset[str] = frozenset()
+    kind: JoinKind = JoinKind.INNER
+    said: "list[exp.Expr]" = field(default_factory=list)
+    compared: list[tuple[tuple[int, str], str, tuple[int, str]]] = field(default_factory=list)
+    wanted: list[str] = field(default_factory=list)
+    registers: list[Register] = field(default_factory=list)
+    """The static relations that are joined within it."""
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether others may read its columns."""
+        return self.kind in (JoinKind.INNER, JoinKind.LEFT)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a stream, and not a subquery."""
+        from sqlglot import exp
+
+        return isinstance(self.item, exp.Table)
+
+
+def list_part(item: "exp.Expr", catalog: Catalog) -> Part | None:
+    """A stream, or a subquery of the latest, or the first, rows of keys, as a part of a join (None:
+    it is something else)."""
+    from sqlglot import exp
+
+    if not is_plain(item) or not item.alias_or_name:
+        return None
+    if isinstance(item, exp.Table):
+        columns = _list_columns(item, catalog)
+        return None if columns is None else _make(item.alias_or_name, item, columns)
+    if not isinstance(item, exp.Subquery) or not isinstance(item.this, exp.Select):
+        return None
+    inner = item.this
+    if inner.args.get("joins") or not inner.find(exp.Window, exp.ArgMax, exp.ArgMin):
+        return None
+    names = _list_names(inner, catalog)
+    return None if names is None else _make(item.alias, item, names)
+
+
+def _make(alias: str, item: "exp.Expr", columns: "list[tuple[str, bool]]") -> Part:
+    sure = frozenset(name for name, never in columns if never)
+    return Part(alias, item, {name.lower(): name for name, _ in columns}, sure)
+
+
+def _list_names(inner: "exp.Select", catalog: Catalog) -> list[tuple[str, bool]] | None:
+    """The columns of a subquery over one table, or of one over it, and whether each has a value."""
+    from sqlglot import exp
+
+    start = inner.args.get("from_")
+    below = None if start is None else start.this
+    if isinstance(below, exp.Subquery) and isinstance(below.this, exp.Select):
+        known = _list_names(below.this, catalog)
+    else:
+        known = _list_columns(below, catalog)
+    valued = {name.lower() for name, never in known or () if never}
+    made: list[tuple[str, bool]] = []
+    for item in inner.expressions:
+        if item.is_star:
+            if known is None:
+                return None
+            made += known
+            continue
+        if not item.alias_or_name:
+            return None
+        column = item.unalias()
+        made.append(
+            (item.alias_or_name, isinstance(column, exp.Column) and column.name.lower() in valued)
+        )
+    return made
+
+
+def _list_columns(table: "exp.Expr | None", catalog: Catalog) -> list[tuple[str, bool]] | None:
+    name = None if table is None else find_name(table.name, [*catalog.streams])
+    stream = None if name is None else catalog.table(name)
+    if not isinstance(stream, Stream) or stream.versions:
+        return None
+    found = {c: stream.column(c) for c in column_names(stream)}
+    return [(name, column is None or not column.nullable) for name, column in found.items()]
