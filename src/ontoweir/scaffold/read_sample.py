@@ -35,7 +35,8 @@ ROWS = 50_000
 _FURTHER = 600_000
 """So many are where one column is: a year of minutes."""
 _FORMATS: Mapping[str, FileFormat] = {**FORMATS, ".tsv": "csv", ".tab": "csv", ".txt": "csv"}
-_PACKED = (".gz", ".bz2", ".zst")
+PACKED = (".gz", ".bz2", ".zst")
+"""How packed text is called that is read as it is."""
 _TIMES = frozenset(("date", "dt", "ds", "day", "year", "month", "week", "hour", "minute"))
 """What folders are called after that are parted by time."""
 ODD = frozenset('"\\{}\r\n\t')
@@ -284,7 +285,7 @@ def _find_file(path: Path) -> Path:
 def _suffix(file: Path) -> str:
     """The ending of a file's name that says its format, without that of a packer."""
     suffix = file.suffix.lower()
-    return Path(file.stem).suffix.lower() if suffix in _PACKED else suffix
+    return Path(file.stem).suffix.lower() if suffix in PACKED else suffix
 
 
 def _cause(error: Exception) -> str:
