@@ -251,6 +251,11 @@ def list_files(path: Path) -> Sequence[Path]:
     return [p for p in inside if form_of(p) and not p.name.startswith((".", "_"))]
 
 
+def is_sql(file: str) -> bool:
+    """Whether a file is of SQL by its name."""
+    return file.lower().endswith((".sql", ".ddl", ".psql", ".pgsql"))
+
+
 def form_of(file: Path) -> str:
     """The format that a file's name says (empty: none)."""
     return _FORMATS.get(_suffix(file)) or _PACKED_FORMATS.get(file.suffix.lower(), "")
