@@ -45,9 +45,8 @@ def _index(helps: dict[str, str]) -> str:
 
 
 def _page(name: str, help_text: str, parser: argparse.ArgumentParser) -> str:
-    lines = [HEAD, "", f"# ontoweir {name}", "", f"{help_text[:1].upper()}{help_text[1:]}.", ""]
-    if parser.epilog:
-        lines += [f"{parser.epilog[:1].upper()}{parser.epilog[1:]}", ""]
+    lines = [HEAD, "", f"# ontoweir {name}", "", "```sh", *list_examples(parser), "```", ""]
+    lines += [f"{help_text[:1].upper()}{help_text[1:]}.", ""]
     listed = [a for a in parser._actions if a.help is not argparse.SUPPRESS]
     for title, wanted in (("argument", False), ("option", True)):
         rows = [a for a in listed if bool(a.option_strings) == wanted]
@@ -56,6 +55,20 @@ def _page(name: str, help_text: str, parser: argparse.ArgumentParser) -> str:
             lines += [f"| {_called(a)} | {_cell(_explain(a, parser))} |" for a in rows]
             lines.append("")
     return "\n".join(lines)
+
+
+def list_examples(parser: argparse.ArgumentParser) -> list[str]:
+    """The commands that the help of a command ends with; behind each, as a comment, what is said
+    of it there."""
+    _, _, text = (parser.epilog or "").partition(": ")
+    if "`" not in text:
+        return [text]
+    said = re.findall(r"([^`]*)`([^`]*)`", text)
+    notes = [before.strip(" ;:") for before, _ in said]
+    return [
+        f"{command}  # {note}" if note else command
+        for note, (_, command) in zip(notes, said, strict=True)
+    ]
 
 
 def _called(action: argparse.Action) -> str:

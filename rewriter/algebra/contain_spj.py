@@ -58,13 +58,17 @@ def is_contained(
     Raises:
         QueryError: the search takes more steps, as containment is NP-complete.
     """
+    wanted = {o.table for o in big.occurrences}
+    missing = wanted.difference(o.table for o in small.occurrences)
     if one_to_one:
-        if len(small.occurrences) != len(big.occurrences):
+        if missing or len(small.occurrences) != len(big.occurrences):
             return False
-    else:
-        small = _chase(small, {o.table for o in big.occurrences}, catalog)
-    if {o.table for o in big.occurrences} - {o.table for o in small.occurrences}:
+    elif not missing.isdisjoint(catalog.streams):  # which no reference leads to
         return False
+    else:
+        small = _chase(small, wanted, catalog)
+        if not missing.issubset(o.table for o in small.occurrences):
+            return False
     search = _Search(small, big, catalog, implied or Implied(small, catalog), one_to_one, avoid)
     budget = WorkBudget(
         "ways to map its tables onto each other",

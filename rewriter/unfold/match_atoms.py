@@ -251,6 +251,33 @@ def _make_choices(same: _Same) -> _Choices:
     return _Choices(same.assertions)
 
 
+class _At:
+    """An assertion, from where its aliases are counted, and the catalog: equal to others of the
+    same objects."""
+
+    __slots__ = ("assertion", "catalog", "start")
+
+    def __init__(self, assertion: MappingAssertion, start: int, catalog: Catalog) -> None:
+        self.assertion, self.start, self.catalog = assertion, start, catalog
+
+    def __hash__(self) -> int:
+        return hash((id(self.assertion), self.start))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _At)
+            and self.assertion is other.assertion
+            and self.start == other.start
+            and self.catalog is other.catalog
+        )
+
+
+@lru_cache(maxsize=1 << 12)
+def _instantiate(at: _At) -> Instance:
+    """As `instantiate_assertion`; what is tried again and again is made once."""
+    return instantiate_assertion(at.assertion, at.start, at.catalog)
+
+
 def _terms(atom: Atom) -> tuple[Term, ...]:
     return (atom.term,) if isinstance(atom, ClassAtom) else (atom.subject, atom.object)
 
@@ -288,10 +315,10 @@ def _extend(
 
 
 def _add(atom: Atom, assertion: MappingAssertion, catalog: Catalog, match: Match) -> Match | None:
-    made = instantiate_assertion(assertion, len(match.occurrences) + 1, catalog)
+    made = _instantiate(_At(assertion, len(match.occurrences) + 1, catalog))
     occurrences = (*match.occurrences, *made.occurrences)
     types = Types(catalog, occurrences)
-    conditions = [*match.conditions, *made.conditions]
+    equal: list[Condition] = []
     bindings = dict(match.bindings)
     for term, output in zip(_terms(atom), (made.subject, made.object), strict=False):
         assert output is not None
@@ -303,7 +330,7 @@ def _add(atom: Atom, assertion: MappingAssertion, catalog: Catalog, match: Match
         equations = unify_outputs(known, output, types, atom.source)
         if equations is None:
             return None
-        conditions.extend(equations)
+        equal.extend(equations)
     times = dict(match.times)
     if atom.time is not None and made.time is not None:
         times[atom.time] = (*times.get(atom.time, ()), made.time)
@@ -315,7 +342,7 @@ def _add(atom: Atom, assertion: MappingAssertion, catalog: Catalog, match: Match
     )
     return Match(
         occurrences,
-        tuple(conditions),
+        (*match.conditions, *made.conditions, *equal),
         bindings,
         times,
         (*match.provenance, *((alias, provenance) for alias in _aliases(made))),

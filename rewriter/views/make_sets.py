@@ -121,13 +121,17 @@ class SetMaker:
     def _group(self, assertions: Sequence[MappingAssertion]) -> list[list[MappingAssertion]]:
         """The assertions in groups, so that those of different groups make no triple both. Facts,
         of which there may be thousands, make their own triples: they meet only mapped ones."""
-        groups: list[list[MappingAssertion]] = []
         mapped = [a for a in assertions if a.source.tables]
-        kin = self._find_kin(mapped)
+        begins, ends = self._find_kin(mapped, 0), self._find_kin(mapped, 1)
+        alike: dict[tuple[int, int], list[list[MappingAssertion]]] = {}
         for assertion in mapped:
-            mine = kin[id(assertion)]
-            near = [g for g in groups if kin[id(g[0])] == mine and self._meets(assertion, g)]
-            groups = _join(assertion, groups, near)
+            kin = begins[id(assertion)], ends[id(assertion)]
+            known = alike.get(kin, [])
+            near = [group for group in known if self._meets(assertion, group)]
+            alike[kin] = _join(assertion, known, near)
+        last = {id(a): n for n, a in enumerate(mapped)}
+        groups = [group for known in alike.values() for group in known]
+        groups.sort(key=lambda group: last[id(group[-1])])
         apart: list[list[MappingAssertion]] = []
         facts: dict[tuple[TermMap, TermMap | None], list[MappingAssertion]] = {}
         for fact in (a for a in assertions if not a.source.tables):
@@ -140,16 +144,20 @@ class SetMaker:
                 apart.append(same)
         return groups + apart
 
-    def _find_kin(self, assertions: Sequence[MappingAssertion]) -> dict[int, int]:
+    def _find_kin(self, assertions: Sequence[MappingAssertion], end: int) -> dict[int, int]:
         """Numbers of assertions, by their ids: those with different ones never meet, as the texts
-        that their subjects begin with, which are neither's beginning, tell them apart."""
-        begins = {id(a): ends[0] if (ends := self._ends_of(a)[0]) else "" for a in assertions}
+        that their subjects begin (`end` 0), or end (1), with tell them apart: neither is the
+        other's beginning, or end."""
+        texts = dict[int, str]()
+        for assertion in assertions:
+            fixed = self._ends_of(assertion)[0]
+            texts[id(assertion)] = "" if fixed is None else fixed[end][:: -1 if end else 1]
         kin, number, first = dict[int, int](), 0, ""
-        for key in sorted(begins, key=begins.__getitem__):
-            if not begins[key].startswith(first):
-                number, first = number + 1, begins[key]
+        for key in sorted(texts, key=texts.__getitem__):
+            if not texts[key].startswith(first):
+                number, first = number + 1, texts[key]
             elif not kin:
-                first = begins[key]
+                first = texts[key]
             kin[key] = number
         return kin
 

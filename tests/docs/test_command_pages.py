@@ -1,6 +1,7 @@
 """docs/commands has a page for each command, as its help is now, and all are in the menu."""
 
 import runpy
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,21 @@ def test_every_option_is_on_its_page(script: dict[str, Any]) -> None:
             for option in action.option_strings:
                 shown = f"`{option}" in page or f", {option}" in page
                 assert shown != (action.help == "==SUPPRESS=="), (name, option)
+
+
+def test_every_page_opens_with_commands_that_are_understood(script: dict[str, Any]) -> None:
+    (commands,) = (a.choices for a in make_parser()._actions if isinstance(a.choices, dict))
+    for name, parser in commands.items():
+        page = script["write_pages"]()[f"{name}.md"].split("\n", 4)
+        assert page[4].startswith("```sh\nontoweir ") or name == "completion"
+        for example in script["list_examples"](parser):
+            line = example.replace("$(", "").replace(")", "").removeprefix("eval ")
+            for called in line.replace(
+                '"ontoweir completion bash"', "ontoweir completion bash"
+            ).split("&&"):
+                plain = shlex.split(called.partition("|")[0], comments=True)
+                assert plain[0] == "ontoweir", example
+                make_parser().parse_args(plain[1:])
 
 
 def test_they_are_in_the_menu() -> None:

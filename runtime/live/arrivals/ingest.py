@@ -5,6 +5,7 @@ with RAW, its text), PARTITION and OFFSET (Kafka), FILE, NUMBER and MODIFIED (fi
 from stays with it.
 """
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from ontoweir.runtime.live.model.row_places import (
     show_places,
 )
 from ontoweir.runtime.live.model.step_memory import StepMemory
+from ontoweir.runtime.results.plain_json import plain_json
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import BAD
@@ -160,15 +162,16 @@ def align_rows(rows: pa.Table, stream: Stream) -> pa.Table:
 
 
 def describe_rows(history: History, rows: pa.Table, reason: str) -> list[Reject]:
-    """Rows as the rejects sink takes them."""
+    """Rows as the rejects sink takes them: messages as they came, others as JSON, as replays have
+    it, with what was read of them."""
     time = history.stream.timestamp
     raw = rows.column(RAW).to_pylist() if RAW in rows.column_names else [None] * rows.num_rows
-    names = [n for n in rows.column_names if n != time and not (n.startswith("__") and n != BAD)]
+    names = [n for n in rows.column_names if n != time and not n.startswith("__")]
     held = rows.select(names).to_pylist()
-    shown = [{n: v for n, v in row.items() if n != BAD or v is not None} for row in held]
+    shown = [json.dumps(row, default=plain_json, ensure_ascii=False) for row in held]
     files, numbers = show_places(rows, history.stream.name)
     return [
-        Reject(history.stream.name, at, reason, str(row) if text is None else text, file, number)
+        Reject(history.stream.name, at, reason, row if text is None else text, file, number)
         for at, row, text, file, number in zip(
             rows.column(time).to_pylist(), shown, raw, files, numbers, strict=True
         )

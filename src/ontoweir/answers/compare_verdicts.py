@@ -9,8 +9,9 @@ _INFINITE = "∞"
 
 @dataclass(frozen=True, slots=True)
 class ChangedVerdict:
-    """A query of which something else is said: the verdict with its bound before and after, in a
-    few words; `why`: declarations that it rests on, or reasons, that came (+) and went (-)."""
+    """A query of which something else is said, or that asks something else: the verdict with its
+    bound before and after, in a few words; `why`: that its text changed; declarations that it rests
+    on, or reasons, that came (+) and went (-)."""
 
     query: str
     before: str
@@ -21,18 +22,25 @@ class ChangedVerdict:
 def compare_verdicts(
     before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]
 ) -> tuple[ChangedVerdict, ...]:
-    """The queries whose verdict or bound changed, that are new, or that are gone.
+    """The queries whose verdict, bound or text changed, that are new, or that are gone.
 
     Args:
-        before, after: the JSON of each query's verdict, by name.
+        before, after: the JSON of each query's verdict, by name, with its `text`.
     """
     changed = []
     for name in dict.fromkeys([*before, *after]):
         one, other = before.get(name), after.get(name)
         shown = _show(one), _show(other)
-        if shown[0] != shown[1]:
-            changed.append(ChangedVerdict(name, *shown, _explain(one, other)))
+        both = one is not None and other is not None
+        said = ("its text changed",) if both and _text(one) != _text(other) else ()
+        if said or shown[0] != shown[1]:
+            changed.append(ChangedVerdict(name, *shown, (*said, *_explain(one, other))))
     return tuple(changed)
+
+
+def _text(verdict: Mapping[str, Any] | None) -> str:
+    """A query as it is written, without the ends of its lines."""
+    return "" if verdict is None else "\n".join(map(str.rstrip, verdict["text"].splitlines()))
 
 
 def _show(verdict: Mapping[str, Any] | None) -> str:

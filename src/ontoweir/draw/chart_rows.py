@@ -1,7 +1,7 @@
 """Answers as lines over time: a number of each, such as the average of an hour."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -11,6 +11,8 @@ from ontoweir.draw.draw_chart import COLOURS, Chart, Series
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_SEVERAL = 4
+"""Of more answers than these it is asked whether they are told apart by a column."""
 _HIDDEN = ("at", "until", "op", "multiplicity")
 
 
@@ -46,7 +48,8 @@ def chart_rows(
     """Chart a number of answers over time (None: there is no answer that has both).
 
     Time is the first column with times, such as the hour of a bucket, else `at`; there is a line
-    for each combination of `groups`, and those with the most answers are drawn.
+    for each combination of `groups`, and those with the most answers are drawn. Where nobody says
+    `groups`, columns that tell most answers apart, as names of events do, make no lines.
 
     Args:
         rows: answers.
@@ -60,13 +63,16 @@ def chart_rows(
         return None
     apart = set(rows.column_names) - set(list_numbers(rows)) if groups is None else groups
     others = [n for n in rows.column_names if n in apart and n not in (*_HIDDEN, *times)]
-    lines: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for row in rows.to_pylist():
-        if row[time] is not None and row[value] is not None and row.get("op") != "-":
-            line = ", ".join(_name(row[n]) for n in others) or value
-            lines[line].append((_seconds(row[time]), float(row[value])))
-    if not lines:
+    timed = [row for row in rows.to_pylist() if row[time] is not None and row[value] is not None]
+    timed = [row for row in timed if row.get("op") != "-"]
+    if not timed:
         return None
+    if groups is None:
+        others = _leave_single(others, timed)
+    lines: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for row in timed:
+        line = ", ".join(_name(row[n]) for n in others) or value
+        lines[line].append((_seconds(row[time]), float(row[value])))
     drawn = sorted(lines, key=lambda n: (-len(lines[n]), n))[:COLOURS]
     few = f"the {len(drawn)} with the most answers of {len(lines):,}"
     return Chart(
@@ -81,6 +87,17 @@ def chart_rows(
         ),
         times=True,
     )
+
+
+def _leave_single(groups: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Columns without those, one by one, that have the most values, while more than half of several
+    rows would be alone in a line."""
+    kept = list(groups)
+    while kept and len(rows) > _SEVERAL:
+        if 2 * len({tuple(str(row[n]) for n in kept) for row in rows}) <= len(rows):
+            break
+        kept.remove(max(kept, key=lambda n: len({str(row[n]) for row in rows})))
+    return kept
 
 
 def _name(value: Any) -> str:

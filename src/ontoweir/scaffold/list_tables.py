@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 from ontoweir.scaffold.copies.export_database import SUFFIXES, export_database, list_views
 from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
-from ontoweir.scaffold.copies.unpack_files import decode_text, unpack_zip
+from ontoweir.scaffold.copies.unpack_files import decode_text, unpack_text, unpack_zip
 from ontoweir.scaffold.ddl.read_constraints import Constraints, read_constraints
+from ontoweir.scaffold.read_sample import PACKED, form_of
 from ontoweir.scaffold.remote.fetch_file import fetch_file
 from ontoweir.scaffold.split_folder import split_folder
 from ontoweir.scaffold.texts.export_text import export_text
@@ -76,5 +77,10 @@ def _list(data: str, folder: Path, *, views: bool) -> Tables:
     export: Callable[[Path, Path], list[Path]] = export_text
     if path.suffix.lower() in WORKBOOKS:
         export = export_workbook
+    if path.is_file() and path.suffix.lower() in PACKED and not form_of(path):
+        unpacked = unpack_text(path, folder)
+        files = export(unpacked, folder)
+        unpacked.unlink()
+        return Tables(tuple(files or [path]))
     path = decode_text(path, folder)
     return Tables(tuple(export(path, folder) or [path]))

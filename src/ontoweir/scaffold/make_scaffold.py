@@ -25,7 +25,7 @@ from ontoweir.scaffold.measure_guessed import (
 )
 from ontoweir.scaffold.queries.choose_queries import choose_queries, file_of_query
 from ontoweir.scaffold.queries.write_queries import write_queries
-from ontoweir.scaffold.read_sample import Sample, name_table, read_sample
+from ontoweir.scaffold.read_sample import Sample, is_sql, name_table, read_sample
 from ontoweir.scaffold.remote.hear_topic import PASSWORD, Heard, Listening, hear_topic, is_topic
 from ontoweir.scaffold.remote.take_messages import is_kafka, take_messages
 from ontoweir.scaffold.split_folder import list_others
@@ -88,7 +88,7 @@ def make_scaffold(given: Given) -> Scaffold:
         DataError: a file is not what its name says.
         RunError: a broker is not there, or refuses.
     """
-    written = [Path(p) for p in given.data if Path(p).suffix.lower() == ".sql"]
+    written = [Path(p) for p in given.data if is_sql(p)]
     if written:
         if len(written) < len(given.data):
             raise UsageError(
@@ -221,7 +221,7 @@ def _no_stream(
 ) -> UsageError:
     """That there is no stream. `told`: why, and what to do; `processed`: columns of SQL that say
     when a program comes to a row."""
-    if all(Path(one).suffix.lower() == ".sql" for one in data):
+    if all(map(is_sql, data)):
         said = (
             f"{' and '.join(processed)} says when a program comes to a row; " if processed else ""
         )

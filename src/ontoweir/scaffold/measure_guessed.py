@@ -62,8 +62,9 @@ _ADDRESS = re.compile(r"^/.|://|::|\S@\S|^\d+(\.\d+){3}$|^([\da-fA-F]+:){3}")
 """Paths, URLs, mail and network addresses: there are always new ones."""
 _DAY = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}\b|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{2,4}\b")
 """Texts that begin so are days or times, and others will come."""
-_FEW = 20
-"""So many texts are taken for all that there are."""
+_SOME, _OFTEN, _ENOUGH = 60, 100, 2_000
+"""So many texts, at most, are taken for all that there are; each is there so often, on average; or
+in so many rows, had there been as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,9 @@ def measure_guessed(catalog: Catalog, spark: Any) -> Evidence:
     undeclared: list[tuple[str, str]] = []
     for name, stream in streams.items():
         made = (p for p in propose_declarations(stream, found[name]) if not p.asked)
-        proposed = [p for p in made if _is_safe(p) and not _is_chance(p.declared, stream)]
+        proposed = [
+            p for p in made if _is_safe(p, found[name].rows) and not _is_chance(p.declared, stream)
+        ]
         proposed = [p for p in proposed if not _may_repeat(p.declared, stream, found[name])]
         proposed = _leave_named(proposed, stream)
         if stream.data.sort:
@@ -324,12 +327,12 @@ def _choose_unit(stream: Stream, step_us: int | None) -> tuple[Stream, str]:
     )
 
 
-def _is_safe(proposed: Proposed) -> bool:
-    """Whether what was seen of some data is likely to hold of more: of values, texts that are few;
-    a range of numbers is left to whoever knows them."""
+def _is_safe(proposed: Proposed, rows: int) -> bool:
+    """Whether what was seen of some data is likely to hold of more: of values, texts that are few,
+    or that come again and again in its rows; a range of numbers is left to whoever knows them."""
     match proposed.declared:
         case SetDomain(column=Column(type=StringType(), enum=values)):
-            if values is None or len(values) > _FEW:
+            if values is None or len(values) > _SOME or len(values) * _OFTEN > max(rows, _ENOUGH):
                 return False
             texts = [str(value) for value in values]
             return not all(map(_DAY.match, texts)) and not any(map(_ADDRESS.search, texts))

@@ -35,7 +35,8 @@ ROWS = 50_000
 _FURTHER = 600_000
 """So many are where one column is: a year of minutes."""
 _FORMATS: Mapping[str, FileFormat] = {**FORMATS, ".tsv": "csv", ".tab": "csv", ".txt": "csv"}
-_PACKED = (".gz", ".bz2", ".zst")
+PACKED = (".gz", ".bz2", ".zst")
+"""How packed text is called that is read as it is."""
 _TIMES = frozenset(("date", "dt", "ds", "day", "year", "month", "week", "hour", "minute"))
 """What folders are called after that are parted by time."""
 ODD = frozenset('"\\{}\r\n\t')
@@ -250,6 +251,11 @@ def list_files(path: Path) -> Sequence[Path]:
     return [p for p in inside if form_of(p) and not p.name.startswith((".", "_"))]
 
 
+def is_sql(file: str) -> bool:
+    """Whether a file is of SQL by its name."""
+    return file.lower().endswith((".sql", ".ddl", ".psql", ".pgsql"))
+
+
 def form_of(file: Path) -> str:
     """The format that a file's name says (empty: none)."""
     return _FORMATS.get(_suffix(file)) or _PACKED_FORMATS.get(file.suffix.lower(), "")
@@ -284,7 +290,7 @@ def _find_file(path: Path) -> Path:
 def _suffix(file: Path) -> str:
     """The ending of a file's name that says its format, without that of a packer."""
     suffix = file.suffix.lower()
-    return Path(file.stem).suffix.lower() if suffix in _PACKED else suffix
+    return Path(file.stem).suffix.lower() if suffix in PACKED else suffix
 
 
 def _cause(error: Exception) -> str:

@@ -29,6 +29,8 @@ _SEPARATORS = (",", ";", "\t", "|")
 _BLANK_ROWS, _BLANK_CELLS = 0.9, 3
 """Blanks part cells where so many of the rows, and cells of a row, are alike."""
 _ROWS = 50_000
+_BELOW = 100
+"""So many rows say whether the first one is a header."""
 _NULLS = {"na", "n/a", "#n/a", "null", "none", "nan", "nil", "-", "?"}
 """Texts that stand for what is missing, in any case."""
 _NAMES = {"none", "NONE", "nil", "Nil", "NIL"}
@@ -101,7 +103,7 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
             source=Source(str(file)),
         )
     names = names or preamble.names
-    header = bool(preamble.names) or not any(_is_value(cell) for cell in rows[0])
+    header = bool(preamble.names) or _is_header(rows)
     body = rows[1:] if header else rows
     if header and not names:
         _refuse_narrow(file, rows[0], body)
@@ -144,6 +146,20 @@ class _Seen:
     quoted: bool
     slashed: bool
     broken: bool
+
+
+def _is_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row has names: no numbers or days; or, as in `ts,00,10`, letters above the
+    days of a column, and no cell twice."""
+    first, body = rows[0], rows[1:_BELOW]
+    if not any(map(_is_value, first)):
+        return True
+    wide = [row for row in body if len(row) >= len(first)]
+    days = (all(_DAY.fullmatch(row[n].strip()) for row in wide) for n in range(len(first)))
+    plain = (cell.strip().lower() for cell in first)
+    named = (re.sub("[ _]", "", cell).isalpha() and cell not in _NULLS for cell in plain)
+    both = any(day and name for name, day in zip(named, days, strict=False))
+    return both and len(wide) > 1 and len({cell.strip() for cell in first}) == len(first)
 
 
 def _refuse_narrow(file: Path, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

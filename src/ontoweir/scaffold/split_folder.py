@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-from ontoweir.errors import DataError, Source, UsageError
+from ontoweir.errors import DataError, Source
 from ontoweir.runtime.text.convert_text import NotPlain
 from ontoweir.runtime.text.open_packed import open_packed
 from ontoweir.scaffold.read_sample import form_of, list_files
@@ -44,7 +44,8 @@ class _Shape:
 
 def split_folder(folder: Path) -> Sequence[Path]:
     """The tables of a folder: itself, if all its files have one format and, most of them, the same
-    columns; else its files, and folders; of several files that are alike a pattern of their names.
+    columns; else its files, and folders; of several files that are alike a pattern of their names,
+    or, where none has them and no others, each.
     Of folders of partitions, `day=1` and `day=2`, in each of which several tables are, those that
     are called alike are one.
 
@@ -52,7 +53,6 @@ def split_folder(folder: Path) -> Sequence[Path]:
         folder: of files of data; or of a table that has a log.
 
     Raises:
-        UsageError: files of several tables cannot be told apart by their names.
         DataError: a file cannot be read.
     """
     if any((folder / log).is_dir() for log in ("_delta_log", "metadata")):
@@ -76,7 +76,8 @@ def split_folder(folder: Path) -> Sequence[Path]:
         tables.append(found[0] if len(found) == 1 else whole)
     own = {file: shape for file, shape in shapes.items() if file.parent == folder}
     for group in _group(own):
-        tables.append(group[0] if len(group) == 1 else _name(group, folder))
+        pattern = group[0] if len(group) == 1 else _find_pattern(group, folder)
+        tables.extend(group if pattern is None else [pattern])
     return tables
 
 
@@ -114,20 +115,13 @@ def _locate(table: Path, folder: Path) -> str:
     return f"{glob.escape(place)}/**/*{''.join(first.suffixes)}"
 
 
-def _name(group: Sequence[Path], folder: Path) -> Path:
-    """A pattern that has these files of a folder, and no others."""
+def _find_pattern(group: Sequence[Path], folder: Path) -> Path | None:
+    """A pattern that has these files of a folder, and no others (None: there is none)."""
     names = [file.name for file in group]
     before = _common(names)
     after = _common([n[len(before) :][::-1] for n in names])[::-1]
     made = folder / f"{glob.escape(before)}*{glob.escape(after)}"
-    if {Path(p) for p in glob.glob(str(made))} != set(group):
-        shown = ", ".join(names[:3]) + (", …" if names[3:] else "")
-        raise UsageError(
-            f"{folder} has several tables, and {shown} are one of them",
-            why="they have the same columns, and no pattern of names has them and no others",
-            fix="put them into a folder of their own, and name the folders and files with --from",
-        )
-    return made
+    return made if {Path(p) for p in glob.glob(str(made))} == set(group) else None
 
 
 def _common(texts: Sequence[str]) -> str:

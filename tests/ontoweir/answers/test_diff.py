@@ -59,10 +59,15 @@ def test_versions_of_a_project(run: Run, example: Path, project: Path) -> None:
         )
     )
     (project / "queries" / "every-reading-above-130.rq").unlink()
+    slow = project / "queries" / "sensors-fast-after-congestion.rq"
+    slow.write_text(f"# asked otherwise\n{slow.read_text()}")
     ran = run("diff", example, project)
     assert ran.code == 0, ran.err
     lines = ran.out.splitlines()
-    assert lines[0] == "3 of 31 queries changed"
+    assert lines[0] == "4 of 31 queries changed"
+    place = next(n for n, line in enumerate(lines) if line.endswith(", as before"))
+    assert lines[place].startswith("sensors-fast-after-congestion: conditionally-bounded ≤")
+    assert lines[place + 1] == "  its text changed"
     assert "every-reading-above-130: bounded ≤ 0 rows → not there" in lines
     name = "how-often-congestion-got-worse"
     assert any(line.startswith(f"{name}: unbounded → conditionally-bounded ≤") for line in lines)

@@ -186,3 +186,12 @@ def test_no_answers(run: Run, tmp_path: Path) -> None:
         ran = run("show", tmp_path / name)
         assert (ran.code, said in ran.err) == (2, True), ran.err
         assert len(ran.err.splitlines()) == 1
+
+
+def test_a_word_that_is_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no project is, it is said of the word, not of a project; in one it is a query."""
+    monkeypatch.chdir(tmp_path)
+    ran = run("show", "rejects")
+    assert (ran.code, ran.err.startswith("there is no rejects; it is neither a file")) == (2, True)
+    (tmp_path / "ontoweir.toml").write_text("[project]\nqueries = []\n")
+    assert "unknown query 'rejects'" in run("show", "rejects").err

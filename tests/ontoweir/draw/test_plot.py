@@ -2,12 +2,15 @@
 
 import re
 import xml.etree.ElementTree as ET
+from datetime import datetime
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ontoweir.draw.chart_rows import chart_rows
 from ontoweir.draw.draw_chart import Chart, Series, draw_chart, draw_chart_file
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
@@ -236,3 +239,19 @@ def test_a_bounded_query_has_no_counterexample(run: Run, example: Path, tmp_path
     ran = run("plot", "--show", "witness", example, "--query", BOUNDED, "--output", output)
     assert ran.code == 2
     assert "is bounded: it has no counterexample" in ran.err
+
+
+def test_events_that_are_each_called_otherwise_are_one_line() -> None:
+    """Of earthquakes with places; of sensors there is a line for each."""
+    hours = [datetime(2026, 1, 1, n) for n in range(12)]
+    rows = {"t": hours, "quake": [f"http://q/{n}" for n in range(12)], "mag": [4.5] * 12}
+    places = [f"{n // 2} km off" for n in range(12)]
+    chart = chart_rows(pa.table({**rows, "place": places, "kind": ["a", "b"] * 6}), "q", "mag")
+    assert chart is not None
+    assert [(line.name, len(line.points)) for line in chart.series] == [("a", 6), ("b", 6)]
+    alone = chart_rows(pa.table(rows), "q", "mag")
+    assert alone is not None
+    assert [(line.name, len(line.points)) for line in alone.series] == [("mag", 12)]
+    said = chart_rows(pa.table(rows), "q", "mag", groups=["quake"])
+    assert said is not None
+    assert len(said.series) > 1

@@ -84,12 +84,12 @@ def test_folders_within_are_tables(run: Run, tmp_path: Path, data: Path) -> None
     assert set(made["streams"]) == {"events", "readings"}
 
 
-def test_names_that_tell_nothing_are_refused(run: Run, tmp_path: Path, data: Path) -> None:
+def test_files_that_no_pattern_has_are_tables_each(run: Run, tmp_path: Path, data: Path) -> None:
+    """`*.csv` would have the meters, too."""
     (data / "readings-2026-01.csv").rename(data / "z.csv")
-    ran = run("init", tmp_path / "p", "--from", data)
-    assert ran.code == 2
-    assert "readings-2026-02.csv, z.csv are one of them" in ran.err
-    assert not (tmp_path / "p").exists()
+    made = _init(run, tmp_path / "p", data)
+    assert {"readings_2026_02", "z"} <= set(made["streams"])
+    assert made["streams"]["z"]["source"]["path"] == str(data / "z.csv")
 
 
 def test_a_row_is_called_by_its_id_not_by_another_time(run: Run, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The passes together: the trace, what each is worth, and what is told of domains."""
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -91,6 +92,20 @@ def test_a_null_is_not_equal_to_itself(catalog: Catalog) -> None:
     both = spj("s a, s b", "a.v = b.v")
     assert not is_contained(spj("s a"), both, catalog)
     assert is_contained(spj("s a", "a.v > 1"), both, catalog)
+
+
+def test_of_other_streams_nothing_is_searched(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No reference leads to a stream; to a relation one may, so it is looked for."""
+    catalog = replace(
+        catalog, streams={**catalog.streams, "t": replace(catalog.streams["s"], name="t")}
+    )
+    other = replace(spj("s a"), occurrences=(Occurrence("a", "t"),))
+    monkeypatch.setattr("ontoweir.rewriter.algebra.contain_spj._chase", None)
+    assert not is_contained(spj("s a"), other, catalog)
+    with pytest.raises(TypeError):
+        is_contained(spj("s a"), spj("s a"), catalog)
 
 
 @pytest.mark.parametrize(

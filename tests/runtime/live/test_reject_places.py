@@ -170,6 +170,8 @@ def test_places_are_those_of_a_replay(
         assert places == timed
         assert len(found) == len(places)
         assert len({r["file"] for r in found}) == 2
+        contents = [json.loads(r["row"]) for r in found]
+        assert all({*row} <= {"id", "size"} for row in contents)  # what was read, and no marks
 
 
 def test_lines_that_do_not_show_the_rows(tmp_path: Path) -> None:

@@ -125,7 +125,8 @@ def _diff_projects(args: argparse.Namespace) -> bool:
     same = len(before.keys() | after.keys()) - len(changed)
     print(f"{len(changed)} of {len(changed) + same} queries changed")
     for one in changed:
-        print(f"{one.query}: {one.before} → {one.after}")
+        then = f" → {one.after}" if one.after != one.before else ", as before"
+        print(f"{one.query}: {one.before}{then}")
         for line in one.why:
             print(f"  {line}")
     sys.stdout.flush()
@@ -142,7 +143,7 @@ def _describe_verdict(changed: "ChangedVerdict") -> dict[str, Any]:
 
 
 def _verdicts(project: str) -> dict[str, dict[str, Any]]:
-    """What `check` says of each query of a project."""
+    """What `check` says of each query of a project, and how it is written (`text`)."""
     from ontoweir.commands.common.decide_queries import decide_queries
     from ontoweir.commands.common.open_workspace import open_workspace
     from ontoweir.commands.common.print_verdict import render_as_json
@@ -154,4 +155,8 @@ def _verdicts(project: str) -> dict[str, dict[str, Any]]:
     names = workspace.query_names()
     render = render_as_json(workspace.project.catalog)
     rendered = decide_queries(workspace, names, warnings, render)
-    return {name: dict(one.shown) for name, one in zip(names, rendered, strict=True)}
+    texts = (workspace.query_file(name).read_text(encoding="utf-8") for name in names)
+    return {
+        name: {**one.shown, "text": text}
+        for name, one, text in zip(names, rendered, texts, strict=True)
+    }

@@ -120,6 +120,7 @@ def _show(args: argparse.Namespace) -> int:
                 _follow(path, answers, wanted, args.format)
         return 0
     _refuse_following(args)
+    _refuse_unknown(args)
     with _replayed(args) as file:
         show_rows(choose_rows(find_answers(file).read(), wanted), args.format, sys.stdout)
     return 0
@@ -182,6 +183,24 @@ def _refuse_following(args: argparse.Namespace) -> None:
             why="a query is replayed over the history, which ends",
             fix="follow what a run of it writes, as in "
             "`ontoweir show out/answers/QUERY --follow`, beside `ontoweir run`",
+        )
+
+
+def _refuse_unknown(args: argparse.Namespace) -> None:
+    """
+    Raises:
+        UsageError: one word is neither a file nor, as there is no project, a query.
+    """
+    here = Path(args.project or ".")
+    project = here if here.is_file() else here / PROJECT_FILE
+    if args.has_project or project.is_file() or language_of_text(args.what) is not None:
+        return
+    if not Path(args.what).suffix:
+        raise UsageError(
+            f"there is no {args.what}",
+            why="it is neither a file, nor a folder, nor, as no project is here, a query",
+            fix="name what `replay --output` or `run --output` has written, or a query and its "
+            "project, as in `ontoweir show QUERY FOLDER`",
         )
 
 

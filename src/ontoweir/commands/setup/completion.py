@@ -9,8 +9,8 @@ def add_completion(commands: Any) -> None:
     completion = commands.add_parser(
         "completion",
         help="print a script that lets a shell complete commands and options",
-        epilog='example: eval "$(ontoweir completion bash)"; in fish: ontoweir completion fish | '
-        "source",
+        epilog='examples: `eval "$(ontoweir completion bash)"`; in fish: '
+        "`ontoweir completion fish | source`",
     )
     completion.add_argument("shell", choices=("bash", "zsh", "fish"))
     completion.set_defaults(run=_complete, commands=commands)

@@ -151,9 +151,9 @@ def _init(args: argparse.Namespace) -> int:
             f"{folder / 'README.md'} says what to try"
         )
         if made_of.left_out:
-            declared = any(str(p).lower().endswith(".sql") for p in args.data)
-            from ontoweir.scaffold.read_sample import ODD
+            from ontoweir.scaffold.read_sample import ODD, is_sql
 
+            declared = any(is_sql(str(p)) for p in args.data)
             odd = any(ODD & {*name} for name in made_of.left_out)
             nested = "they are nested, or called oddly" if odd else "they are nested"
             why = "their types are not known" if declared else nested

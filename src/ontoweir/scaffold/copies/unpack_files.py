@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from ontoweir.errors import DataError, Source
+from ontoweir.runtime.text.open_packed import open_packed
 
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _SIZE = 1 << 20
@@ -42,6 +43,25 @@ def unpack_zip(file: Path, folder: Path) -> Sequence[Path]:
     if not made:
         raise _refuse(file, "it has no file")
     return list(made.values())
+
+
+def unpack_text(file: Path, folder: Path) -> Path:
+    """A packed file, unpacked, without the ending that says so; a dot is before its name.
+
+    Args:
+        file: called `.gz`, `.bz2` or `.zst`.
+        folder: for what is in it.
+
+    Raises:
+        DataError: it is not packed so.
+    """
+    made = folder / f".{file.stem}"
+    try:
+        with open_packed(str(file)) as source, made.open("wb") as written:
+            shutil.copyfileobj(source, written, _SIZE)
+    except OSError as error:
+        raise _refuse(file, str(error).splitlines()[0][:200]) from error
+    return made.replace(folder / file.stem)
 
 
 def decode_text(file: Path, folder: Path) -> Path:

@@ -67,7 +67,7 @@ def read_tables(texts: Sequence[tuple[Source, str]], *, flink: bool) -> Declared
     for source, text in texts:
         file, line = Path(source.file), source.line or 1
         if flink:
-            for one in read_flink(text):
+            for one in read_flink(text, nested=True):
                 tables += [CreatedTable(made, one) for made in _creations(file, one.sql, line)]
         else:
             tables += list_created(_parse(file, text, "postgres", line))

@@ -18,6 +18,7 @@ _DELAY = re.compile(r"-\s*INTERVAL\s+'(\d+)'\s+(SECOND|MINUTE|HOUR|DAY)S?\s*(?:\
 _PROCESSED = re.compile(r"PROCTIME\s*\(", re.I)
 _COMPUTED = re.compile(rf"({_NAME})\s+AS\s+(.*)", re.I | re.S)
 _COLUMN = re.compile(rf"({_NAME})\s+(.*)", re.S)
+_ROW = re.compile(rf"\s*({_NAME})\s+ROW\s*<(.*)>(?:\s+NOT\s+NULL)?\s*$", re.I | re.S)
 _EPOCH = re.compile(rf"TO_TIMESTAMP_LTZ\s*\(\s*({_NAME})\s*,\s*([03])\s*\)$", re.I)
 _METADATA = re.compile(r"\bMETADATA\b(?:\s+FROM\s+'[^']*')?(?:\s+VIRTUAL)?", re.I)
 _LOCAL = re.compile(r"\bTIMESTAMP\s*(?:\(\d\)\s*)?WITH\s+(?:LOCAL\s+)?TIME\s+ZONE", re.I)
@@ -47,11 +48,12 @@ def is_flink(text: str) -> bool:
     return _FLINK.search(text) is not None
 
 
-def read_flink(text: str) -> Iterator[FlinkTable]:
+def read_flink(text: str, *, nested: bool = False) -> Iterator[FlinkTable]:
     """The tables that a text creates.
 
     Args:
         text: of Flink SQL; other statements are passed over.
+        nested: members of a ROW are columns: `customer ROW<id INT>` has `customer_id`.
     """
     place = 0
     for statement in split_at(text, ";"):
@@ -60,11 +62,31 @@ def read_flink(text: str) -> Iterator[FlinkTable]:
         if begun is not None:
             lead = len(statement) - len(statement.lstrip())
             line = text.count("\n", 0, place + lead) + 1
-            yield _read_table(begun[1], plain[begun.end() :], line)
+            yield _read_table(begun[1], plain[begun.end() :], line, nested=nested)
         place += len(statement) + 1
 
 
-def _read_table(name: str, rest: str, line: int) -> FlinkTable:
+def list_members(column: str) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The members of a column that is a ROW, with the names that lead to them, and their types,
+    without those of arrays and maps (of other columns: nothing).
+
+    >>> list(list_members("who ROW<id INT, at ROW<zip STRING>, tags ARRAY<STRING>>"))
+    [(('who', 'id'), 'INT'), (('who', 'at', 'zip'), 'STRING')]
+    """
+    row = _ROW.match(column)
+    if row is None:
+        return
+    for member in map(str.strip, split_at(row[2], ",")):
+        named = _COLUMN.match(member)
+        if named is None:
+            continue
+        if "<" not in member:
+            yield (_bare(row[1]), _bare(named[1])), named[2]
+        for path, kind in list_members(member):
+            yield (_bare(row[1]), *path), kind
+
+
+def _read_table(name: str, rest: str, line: int, *, nested: bool) -> FlinkTable:
     kept: list[str] = []
     left_out: list[str] = []
     computed: dict[str, str] = {}
@@ -78,11 +100,12 @@ def _read_table(name: str, rest: str, line: int) -> FlinkTable:
             kept.append(re.sub(r"\bNOT\s+ENFORCED\b", "", part, flags=re.I))
         elif (made := _COMPUTED.match(part)) is not None:
             computed[_bare(made[1])] = made[2].strip()
+        elif nested and (members := [*list_members(part)]):
+            kept += [f"`{'_'.join(path)}` {_plain(kind)}" for path, kind in members]
         elif "<" in part and (column := _COLUMN.match(part)) is not None:
             left_out.append(_bare(column[1]))
         elif part:
-            plain = _METADATA.sub("", _LOCAL.sub("TIMESTAMP_LTZ", part))
-            kept.append(_PRECISE.sub(r"\1", plain))
+            kept.append(_plain(part))
     written = None
     if time is not None and time in computed:  # the data is to have it, or what it is made of
         found = _EPOCH.match(computed.pop(time))
@@ -93,6 +116,11 @@ def _read_table(name: str, rest: str, line: int) -> FlinkTable:
     sql = f"CREATE TABLE {name} ({', '.join(kept)})"
     processed = next((n for n, e in computed.items() if _PROCESSED.match(e)), None)
     return FlinkTable(sql, line, time, written, delay, (*left_out, *computed), processed)
+
+
+def _plain(part: str) -> str:
+    """A column as SQL has it that others read, too."""
+    return _PRECISE.sub(r"\1", _METADATA.sub("", _LOCAL.sub("TIMESTAMP_LTZ", part)))
 
 
 def _bare(name: str) -> str:

@@ -12,7 +12,7 @@ from ontoweir.project.project import load_project
 _MOST, _AT_LEAST, _EACH = 12, 4, 3
 """So many queries are written, at most; over one stream the first number; over each of several the
 second."""
-_LARGE = 10_000_000
+_LARGE = 100_000
 """Rows that no query of the first ones should have to be allowed to keep."""
 
 

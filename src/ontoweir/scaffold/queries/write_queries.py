@@ -25,6 +25,17 @@ _BUCKETS = (
     ('"P1Y"^^xsd:yearMonthDuration', "year", 365 * _DAYS_US),
 )
 """Durations, what they are called, and about how long they are (µs)."""
+_ROUND_US = tuple(
+    n * UNITS_US[unit]
+    for unit, numbers in (
+        ("second", (1, 2, 5, 10, 15, 30)),
+        ("minute", (1, 2, 5, 10, 15, 30)),
+        ("hour", (1, 2, 3, 6, 12)),
+        ("day", (1, 2, 3, 7, 14, 30, 60, 90, 180, 365)),
+    )
+    for n in numbers
+)
+"""How long people say that something takes."""
 _ALIKE = 3
 """So many columns, at least, are said to be alike."""
 _MANY = 50
@@ -48,43 +59,25 @@ def write_queries(
     head = _prefixes(terms, stream.name, subject.value)
     leads = "" if subject.entity is None else terms.show(terms.about[stream.name].iri)
     about = f" ; {leads} ?it" if leads else ""
-    shown = "" if subject.entity is None else "?it "
-    each = shown if subject.entity is None or _comes_again(measured, subject.entity) else ""
     row = f"?row a {kind}{about}"
-    width, unit = _bucket(measured)
-    grouped = f"({_tumble(stream, width, unit)} AS ?{unit})"
+    unit = _bucket(measured)[1]
     if subject.value is not None:
         of = terms.show(terms.columns[stream.name, subject.value].iri)
-        value, limit = f" ; {of} ?value", _middle(measured, subject.value)
+        limit = _middle(measured, subject.value)
         yield (
             f"{name}-above",
             (
-                f"# Every {called} with more than {limit}.\n{head}"
-                f"SELECT {shown}?value\nWHERE {{\n  GRAPH ?t {{ {row}{value} }}\n"
-                f"  FILTER(?value > {limit})\n}}\n"
+                f"# Every {called} whose {_say(subject.value)} is above {limit}.\n{head}"
+                f"SELECT {'?it ' if leads else ''}?value\nWHERE {{\n"
+                f"  GRAPH ?t {{ {row} ; {of} ?value }}\n  FILTER(?value > {limit})\n}}\n"
             ),
         )
-        yield (
-            f"{name}-by-{unit}",
-            (
-                f"# How many there were, and their average, {unit} by {unit}.\n{head}"
-                f"SELECT {each}?{unit} (COUNT(*) AS ?rows) (AVG(?value) AS ?average)\n"
-                f"WHERE {{\n  GRAPH ?t {{ {row}{value} }}\n}}\nGROUP BY {each}{grouped}\n"
-            ),
-        )
-    else:
-        yield (
-            f"{name}-by-{unit}",
-            (
-                f"# How many there were, {unit} by {unit}.\n{head}"
-                f"SELECT {each}?{unit} (COUNT(*) AS ?rows)\n"
-                f"WHERE {{\n  GRAPH ?t {{ {row} }}\n}}\nGROUP BY {each}{grouped}\n"
-            ),
-        )
+    yield from _ask_buckets(stream, catalog, measured, terms)
     told = subject.value if subject.value is not None else subject.state
-    if leads and told is not None:
+    if subject.entity is not None and told is not None:
         of = terms.show(terms.columns[stream.name, told].iri)
-        yield f"{name}-latest", _latest(_prefixes(terms, stream.name, told), kind, about, of)
+        what = f"# The latest {_say(told)} of each {_say(subject.entity)}: what holds now.\n"
+        yield f"{name}-latest", what + _latest(_prefixes(terms, stream.name, told), row[5:], of)
     if subject.entity is not None and subject.value is not None:
         by, time, shown = map(_name, (subject.entity, stream.timestamp, subject.value))
         yield (
@@ -103,8 +96,9 @@ def write_queries(
         yield (
             f"{name}-again",
             (
-                f"# What is seen again within {show_duration(within)}.\n{head}"
-                f"SELECT DISTINCT ?it ?t1 ?t2\nWHERE {{\n"
+                f"# Each {_say(subject.entity)} that is seen again within "
+                f"{show_duration(within)}.\n{head}"
+                f"SELECT ?it ?t1 ?t2\nWHERE {{\n"
                 f"  GRAPH ?t1 {{ ?one a {kind} ; {leads} ?it }}\n"
                 f"  GRAPH ?t2 {{ ?other a {kind} ; {leads} ?it }}\n"
                 f'  FILTER(?t1 < ?t2 && ?t2 - ?t1 <= "{width}"^^xsd:dayTimeDuration)\n}}\n'
@@ -112,21 +106,71 @@ def write_queries(
         )
 
 
+def _ask_buckets(
+    stream: Stream, catalog: Catalog, measured: "MeasuredStream", terms: Terms
+) -> Iterator[tuple[str, str]]:
+    """How many rows there are in buckets of time, and their average: of each thing, where rows are
+    about the same ones; and of all, where it is not known which there are."""
+    subject = describe_stream(stream, catalog)
+    kind, _ = _show(terms, terms.classes[stream.name].iri)
+    width, unit = _bucket(measured)
+    value = average = ""
+    of = "How many there were"
+    if subject.value is not None:
+        value = f" ; {terms.show(terms.columns[stream.name, subject.value].iri)} ?value"
+        average = " (AVG(?value) AS ?average)"
+        of += f", and their average {_say(subject.value)}"
+    about, asked = "", [""]
+    if subject.entity is not None:
+        about = f" ; {terms.show(terms.about[stream.name].iri)} ?it"
+        asked = ["?it "] if _comes_again(measured, subject.entity) else []
+        asked += [] if asked and _is_known(stream, subject.entity) else [""]
+    for each in asked:
+        thing = f" of each {_say(subject.entity)}" if each and subject.entity is not None else ""
+        more = "-of-all" if each != asked[0] else ""
+        yield (
+            f"{stream.name.replace('_', '-')}-by-{unit}{more}",
+            (
+                f"# {of}{thing}, {unit} by {unit}.\n"
+                f"{_prefixes(terms, stream.name, subject.value)}"
+                f"SELECT {each}?{unit} (COUNT(*) AS ?rows){average}\n"
+                f"WHERE {{\n  GRAPH ?t {{ ?row a {kind}{about if each else ''}{value} }}\n}}\n"
+                f"GROUP BY {each}({_tumble(stream, width, unit)} AS ?{unit})\n"
+            ),
+        )
+
+
+def _is_known(stream: Stream, entity: str) -> bool:
+    """Whether it is declared which values a column may have."""
+    column = stream.column(entity)
+    if column is None or any(entity in r.columns for r in stream.references):
+        return True
+    return column.enum is not None or column.minimum is not None
+
+
+def _say(column: str) -> str:
+    """A column's name in a sentence: `depth class`."""
+    return " ".join(re.split(r"[_\W]+", column)).strip() or column
+
+
 def _ask_columns(
     stream: Stream, name: str, unit: str, subject: Subject
 ) -> Iterator[tuple[str, str]]:
-    """What is asked of columns alone: the averages of those that are alike; of rows that are about
-    nothing, between which values one lies."""
+    """What is asked of columns alone: the averages of those that are alike, and between which
+    values one lies."""
     yield from _ask_alike(stream, name, unit)
-    if subject.entity is None and subject.value is not None:
-        value = _name(subject.value)
+    if subject.value is not None:
+        value, since = _name(subject.value), _truncate(stream, unit)
+        known = subject.entity is not None and _is_known(stream, subject.entity)
+        each = f"{_name(subject.entity)}, " if known and subject.entity is not None else ""
+        thing = f" of each {_say(subject.entity)}" if each and subject.entity is not None else ""
         yield (
             f"{name}-range",
             (
-                f"-- The least and the greatest value, {unit} by {unit} (SQL, over the tables).\n"
-                f"SELECT {_truncate(stream, unit)} AS since,\n"
+                f"-- The least and the greatest {_say(subject.value)}{thing}, {unit} by {unit} "
+                f"(SQL, over the tables).\nSELECT {each}{since} AS since,\n"
                 f"  MIN({value}) AS least, MAX({value}) AS greatest\n"
-                f"FROM {_name(stream.name)}\nGROUP BY {_truncate(stream, unit)}\n"
+                f"FROM {_name(stream.name)}\nGROUP BY {each}{since}\n"
             ),
         )
 
@@ -186,25 +230,25 @@ def _comes_again(measured: "MeasuredStream", entity: str) -> bool:
     return found is None or (found.distinct is not None and 2 * found.distinct <= measured.rows)
 
 
-def _latest(head: str, kind: str, about: str, of: str) -> str:
+def _latest(head: str, row: str, of: str) -> str:
     """The rows that have no later one about the same thing, with a value."""
     return (
-        f"# The latest value of each: what holds now.\n{head}"
-        f"SELECT ?it ?value\nWHERE {{\n  GRAPH ?t {{ ?row a {kind}{about} ; {of} ?value }}\n"
-        f"  FILTER NOT EXISTS {{\n    GRAPH ?later {{ ?next a {kind}{about} ; {of} ?other }}\n"
+        f"{head}SELECT ?it ?value\nWHERE {{\n  GRAPH ?t {{ ?row {row} ; {of} ?value }}\n"
+        f"  FILTER NOT EXISTS {{\n    GRAPH ?later {{ ?next {row} ; {of} ?other }}\n"
         f"    FILTER(?later > ?t)\n  }}\n}}\n"
     )
 
 
 def _again_us(stream: Stream, measured: "MeasuredStream", entity: str) -> int:
-    """How long it takes for most things to be seen again: twice as long as on average, in whole
-    steps, and at least two of them."""
+    """How long it takes for most things to be seen again: twice as long as on average, rounded up,
+    in whole steps, and at least two of them."""
     found, span = measured.columns.get(entity), 0
     if measured.first_us is not None and measured.last_us is not None:
         span = measured.last_us - measured.first_us
     things = 1 if found is None or found.distinct is None else found.distinct
     average = span * things // max(measured.rows, 1)
-    return max(2, ceil(2 * average / stream.step_us)) * stream.step_us
+    least = max(2, ceil(2 * average / stream.step_us)) * stream.step_us
+    return next((w for w in _ROUND_US if w >= least and not w % stream.step_us), least)
 
 
 def _show(terms: Terms, iri: str) -> tuple[str, str]:

@@ -9,7 +9,9 @@ from typing import Literal, TypeAlias, TypeVar, assert_never
 from ontoweir.errors import DataError, OntoweirError, QueryError, Source, UsageError
 from ontoweir.mappings.model.catalog import Catalog, QueryView, Relation, Stream
 from ontoweir.scaffold.ddl.read_ddl import read_tables
-from ontoweir.scaffold.ddl.read_flink import is_flink, split_at
+from ontoweir.scaffold.ddl.read_flink import is_flink, list_members, split_at
+from ontoweir.scaffold.scripts.name_members import name_members
+from ontoweir.scaffold.scripts.read_changes import read_changes
 from ontoweir.scaffold.scripts.split_script import (
     Kind,
     Statement,
@@ -151,6 +153,7 @@ class _Reading:
         self.excluded: dict[str, tuple[str, str]] = {}
         self.asked: list[Asked] = []
         self.passed: list[tuple[str, Source]] = []
+        self.nested: set[tuple[str, ...]] = set()
         self.notes: list[str] = []
 
     def read(self, file: str, dialect: Dialect, statement: Statement) -> None:
@@ -173,13 +176,29 @@ class _Reading:
             return
         columns, options = _cut_table(statement.text)
         if (why := _find_exclusion(columns, options, dialect)) is not None:
-            self._exclude(name, f"{why} ({source})", _FIX.format(name=name))
+            self._add_changing(name, (columns, options), source, dialect)
+            if name not in self.streams:
+                self._exclude(name, f"{why} ({source})", _FIX.format(name=name))
         elif (like := _LIKE.search(options)) is not None and not columns:
             self._add_alike(name, bare_name(like[1]), source)
         elif not columns:
             self._exclude(name, f"its columns are not in the script ({source})", _FIX_COLUMNS)
         else:
             self._add_columns(name, (columns, options), source, dialect)
+
+    def _add_changing(
+        self, name: str, text: tuple[str, str], source: Source, dialect: Dialect
+    ) -> None:
+        """A table of Flink's whose rows replace those of their key: one that is read as of a time,
+        if it has a watermark."""
+        keyed = re.search(r"\bPRIMARY\s+KEY\b", text[0], re.I) is not None
+        if dialect != "flink" or not keyed or not re.search(r"\bWATERMARK\s+FOR\b", text[0], re.I):
+            return
+        self._add_columns(name, text, source, dialect)
+        stream = self.streams.pop(name, None)
+        made = None if stream is None else read_changes(stream)
+        if made is not None and made[0].name.lower() not in self.known:
+            self.streams |= {one.name: one for one in made}
 
     def _add_alike(self, name: str, other: str, source: Source) -> None:
         """A table with the columns of another."""
@@ -198,6 +217,8 @@ class _Reading:
     ) -> None:
         """A table by its columns; `text`: these, and what follows them."""
         columns, options = text
+        parts = split_at(columns, ",")
+        self.nested |= {path for part in parts for path, _ in list_members(part)}
         streaming = dialect != "spark"  # tables are streams; a time is one where that is declared
         plain = f"CREATE TABLE {name} ({_mark_lateness(columns) if streaming else columns})"
         try:
@@ -242,13 +263,16 @@ class _Reading:
                 "give them in its SELECT, with AS",
             )
             return
-        view = QueryView(name, _settle_names(statement.body or "", dialect), source, source.file)
+        view = QueryView(name, self._settle(statement, dialect), source, source.file)
         self.views[name] = view, statement
 
     def _ask(self, statement: Statement, source: Source, dialect: Dialect) -> None:
         name = statement.name or f"{Path(source.file).stem}-{statement.line}"
-        body = _settle_names(statement.body or "", dialect)
+        body = self._settle(statement, dialect)
         self.asked.append(Asked(name, source, statement.text, body))
+
+    def _settle(self, statement: Statement, dialect: Dialect) -> str:
+        return name_members(_settle_names(statement.body or "", dialect), self.nested)
 
     def finish(self) -> Scripts:
         views = {name: view for name, (view, _) in self.views.items()}

@@ -39,7 +39,8 @@ class Subject:
 
 def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
     """What a stream is about: what it references; else what tells the rows of a timestamp apart;
-    else a column called as numbers of things are, or one of texts, of which there are several."""
+    else a column called as numbers of things are, or one of texts, of which there are several, in
+    all rows: of a row without one nothing would be said."""
     entity = relation = None
     for reference in stream.references:
         if len(reference.columns) == 1 and entity is None:
@@ -52,12 +53,14 @@ def describe_stream(stream: Stream, catalog: Catalog) -> Subject:
         if entity is None and len(others) == 1 and len(key) == 2 and others[0] in names:
             entity = others[0]
     plain_things = (c for c in stream.columns if c.name in names)
-    called = (c.name for c in plain_things if _is_number(c.name))
+    alone = {"id"} if own is None else set()  # of rows, else
+    called = (c.name for c in plain_things if _is_number(c.name) or c.name.lower() in alone)
     texts = (
         c.name
         for c in stream.columns
         if isinstance(c.type, StringType)
         and c.name in names
+        and not c.nullable
         and (c.enum is None or len(c.enum) > 1)
     )
     entity = entity or next(called, None) or next(texts, None)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 from ontoweir.scaffold.copies.export_access_log import export_access_log, is_access_log
@@ -15,12 +16,15 @@ _HEAD = 1 << 16
 _ANNOTATIONS = ("#group", "#datatype", "#default")
 _TABLES = (".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".parquet", ".avro")
 """What is a table by its name is read as it is, but for annotated CSV."""
+_MARKS = ",;\t|"
+_LINES = 100
+"""So many lines of a file that its name says nothing of say whether it is a table."""
 
 
 def export_text(file: Path, folder: Path) -> list[Path]:
     """The tables of a file, written once, as Parquet, JSON lines or CSV (empty: it is read as it
     is): InfluxDB's line protocol and annotated CSV, a JSON document with rows, logs of web
-    servers, columns that blanks part.
+    servers, columns that blanks part; whatever has cells, and is called otherwise.
 
     Args:
         file: of text.
@@ -45,15 +49,27 @@ def export_text(file: Path, folder: Path) -> list[Path]:
         return [export_access_log(file, folder)]
     if is_line_protocol(head[: head.rfind("\n") + 1]):
         return write_points(read_line_protocol(file), file, folder)
-    if "\t" in head or read_aligned(head[: head.rfind("\n") + 1]) is None:
-        return []
-    found = read_aligned(file.read_text(encoding="utf-8", errors="replace"))
-    if found is None:
-        return []
     target = folder / f"{file.stem}.csv"
-    with target.open("w", newline="", encoding="utf-8") as written:
-        csv.writer(written, lineterminator="\n").writerows([found[0], *found[1]])
-    return [target]
+    if "\t" not in head and read_aligned(head[: head.rfind("\n") + 1]) is not None:
+        found = read_aligned(file.read_text(encoding="utf-8", errors="replace"))
+        if found is not None:
+            rows = [found[0], *found[1]] if found[0] else found[1]
+            with target.open("w", newline="", encoding="utf-8") as written:
+                csv.writer(written, lineterminator="\n").writerows(rows)
+            return [target]
+    if suffix != ".txt" and _is_parted(head[: head.rfind("\n") + 1]):
+        shutil.copyfile(file, target)
+        return [target]
+    return []
+
+
+def _is_parted(head: str) -> bool:
+    """Whether the lines of a file have the same number of cells, several."""
+    if "\0" in head:
+        return False
+    lines = head.splitlines()[:_LINES]
+    counts = ({line.count(mark) for line in lines} for mark in _MARKS)
+    return len(lines) > 1 and any(len(found) == 1 and found != {0} for found in counts)
 
 
 def _is_lines(head: str) -> bool:

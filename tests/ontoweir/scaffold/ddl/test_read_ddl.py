@@ -52,6 +52,13 @@ def test_what_is_declared(run: Run, tmp_path: Path) -> None:
     assert "there is no data for" in run("show", "readings-above", project).err
 
 
+@pytest.mark.parametrize("ending", ["ddl", "psql"])
+def test_sql_that_is_called_otherwise(run: Run, tmp_path: Path, ending: str) -> None:
+    (tmp_path / f"plant.{ending}").write_text(SQL)
+    ran = run("init", tmp_path / "plant", "--from", tmp_path / f"plant.{ending}")
+    assert (ran.code, "1 stream (readings), 1 relation (sensors)" in ran.out) == (0, True), ran.err
+
+
 def test_the_data_comes_later(run: Run, tmp_path: Path) -> None:
     (tmp_path / "plant.sql").write_text(SQL)
     project = tmp_path / "plant"
