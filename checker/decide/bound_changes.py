@@ -77,5 +77,8 @@ def bound_joined(
     tier = max((verdict.tier, *tiers), key=lambda t: t.rank)
     if conditions and tier.rank < Tier.CONDITIONALLY_BOUNDED.rank:
         tier = Tier.CONDITIONALLY_BOUNDED
+    windows = all(part.query.standing is None for part in joined.parts)
+    if windows and tier.rank < Tier.WINDOW_BOUNDED.rank:
+        tier = Tier.WINDOW_BOUNDED
     bound = total_bound([verdict.bound, *bounds])
     return replace(verdict, tier=tier, bound=bound, conditions=tuple(conditions))

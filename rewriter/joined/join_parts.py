@@ -58,11 +58,13 @@ def join_parts(
         nested = nest_tables(tree, catalog)
         found = read_joined(nested, catalog)
     made = None if found is None else _join(found, catalog, fresh)
-    if isinstance(made, SpjUnion):
+    if isinstance(made, SpjUnion) and not _is_of_windows(made):
         return made
     try:
-        return read(tree)
+        return read(tree)  # of windows alone when each answer ends may be known
     except (SqlRefusal, QueryError) as refusal:
+        if isinstance(made, SpjUnion):
+            return made
         with suppress(SqlRefusal, QueryError):
             if nested != tree:
                 return read(nested)
@@ -72,6 +74,13 @@ def join_parts(
         if made is None:
             raise
         raise made from refusal  # what a part is says more than what it would be in a join
+
+
+def _is_of_windows(made: SpjUnion) -> bool:
+    """Whether all parts are rows of windows."""
+    return made.joined is not None and all(
+        part.query.standing is None for part in made.joined.parts
+    )
 
 
 def _join(found: JoinedSql, catalog: Catalog, read: "PartReader") -> SpjUnion | SqlRefusal | None:
@@ -90,8 +99,6 @@ def _join(found: JoinedSql, catalog: Catalog, read: "PartReader") -> SpjUnion | 
         if not comes_and_goes(statics):
             return None
         unions.append(one)
-    if all(one.standing is None for one in unions):
-        return None  # of windows alone: when each answer ends is known
     names = [_name_columns(p, u) for p, u in zip(found.parts, unions, strict=True)]
     if any(n is None for n in names):
         return None

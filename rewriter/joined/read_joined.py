@@ -32,8 +32,9 @@ class JoinedSql:
 
 
 def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
-    """A SELECT of a stream in a window, and subqueries of the latest or the first rows of keys, of
-    which there is one at least, joined by equal columns and comparisons (None: another query)."""
+    """A SELECT of a stream in a window, and subqueries of the latest or the first rows of keys,
+    joined by equal columns and comparisons: of one such subquery at least, or with a LEFT JOIN
+    (None: another query)."""
     from sqlglot import exp
 
     tree = open_with(tree)
@@ -47,7 +48,7 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
     registers: list[Register] = []
     where = tree.args.get("where")
     said: list[tuple[exp.Expr, Part | Register | None]] = []
-    said += [] if where is None else [(c, None) for c in split_conjuncts(where.this)]
+    said += [] if where is None else [(c, None) for c in _list_said(where.this)]
     for join, item in [(None, tree.args["from_"].this), *((j, j.this) for j in joins)]:
         found: Part | Register | None = read_register(item, catalog) or list_part(item, catalog)
         known = [*(p.alias.lower() for p in parts), *(r.alias.lower() for r in registers)]
@@ -60,9 +61,11 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
         if join is not None and not _is_read(join, found):
             return None
         on = None if join is None else join.args.get("on")
-        said += [] if on is None else [(c, found) for c in split_conjuncts(on)]
+        said += [] if on is None else [(c, found) for c in _list_said(on)]
     said = _list_present(said, parts, registers, catalog)
-    if len(parts) < 2 or not any(isinstance(p.item, exp.Subquery) for p in parts):
+    # inner joins of windows alone are read elsewhere: when each answer ends is known
+    outer = any(p.kind is JoinKind.LEFT for p in parts) or any(r.left for r in registers)
+    if len(parts) < 2 or not (outer or any(isinstance(p.item, exp.Subquery) for p in parts)):
         return None
     reader = _Reader(parts, registers, catalog)
     ok = not registers or reader.place([c for c in said if reader.is_registered(c)])
@@ -73,6 +76,23 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
     if shown is None or not all(_is_whole(p) for p in parts):
         return None
     return JoinedSql(parts, shown, distinct is not None)
+
+
+def _list_said(tree: "exp.Expr") -> "list[exp.Expr]":
+    """The conditions that a condition is of, without `1 = 1`."""
+    from sqlglot import exp
+
+    return [
+        one
+        for one in split_conjuncts(tree)
+        if not (isinstance(one, exp.EQ) and one.this == one.expression and _is_number(one.this))
+    ]
+
+
+def _is_number(tree: "exp.Expr") -> bool:
+    from sqlglot import exp
+
+    return isinstance(tree, exp.Literal) and not tree.is_string
 
 
 def _list_present(

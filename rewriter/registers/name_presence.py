@@ -36,7 +36,7 @@ def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         turned = turn_outer(tree)
         tree = turned if is_register(turned, catalog) else tree
     if not is_register(tree, catalog):
-        return _name_anti(_name_in(tree, catalog), catalog)
+        return _name_anti(_name_in(_name_tests(tree, catalog), catalog), catalog)
     tree = tree.copy()
     _name_stars(tree, catalog)
     scope = list_tables(tree, catalog)
@@ -55,6 +55,22 @@ def name_presence(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         return tree if outer.inner is None else outer.inner
     _move_joins(outer.without)
     return outer.without
+
+
+def _name_tests(select: "exp.Select", catalog: Catalog) -> "exp.Select":
+    """A SELECT with EXISTS and NOT EXISTS in the place of SEMI and ANTI joins with rows in
+    windows."""
+    kinds = ("SEMI", "ANTI")
+    joins = select.args.get("joins") or ()
+    joins = [j for j in joins if str(j.args.get("kind") or "").upper() in kinds]
+    scope = list_tables(select, catalog)
+    windows = any(has_now(on) for j in joins if (on := j.args.get("on")) is not None)
+    if not windows or not rows_leave(select) or not is_known(select, scope):
+        return select
+    made = select.copy()
+    name_tables(made, scope)
+    _move_joins(made)
+    return made
 
 
 def _name_in(select: "exp.Select", catalog: Catalog) -> "exp.Select":
@@ -111,7 +127,7 @@ def _name_anti(select: "exp.Select", catalog: Catalog) -> "exp.Select":
         if any(reads(t, outer.alias) for t in (of if isinstance(of, list) else [of])):
             return select
     without.set("expressions", [item.copy() for item in select.expressions])
-    return without
+    return _name_tests(without, catalog)
 
 
 def _is_left(join: "exp.Expr") -> bool:
