@@ -81,7 +81,7 @@ def declare_absence(
         deadlines: dict[Deadline, None] = {}
         for query in apply_lags(part.hits, inner).disjuncts:
             mine = _stamps(query, times, inner)
-            made = _find_deadlines(query, mine, inner, present=part.present)
+            made = _find_deadlines(query, mine, inner, part)
             deadlines |= dict.fromkeys(made)
             read |= _compared_times(query, mine)
             read |= _times_of_versions(query, mine, part.hits)
@@ -155,7 +155,7 @@ def _stamps(query: SpjQuery, times: Sequence[str], catalog: Catalog) -> dict[str
 
 
 def _find_deadlines(
-    query: SpjQuery, stamps: Mapping[str, Attribute], catalog: Catalog, *, present: bool
+    query: SpjQuery, stamps: Mapping[str, Attribute], catalog: Catalog, part: AbsencePart
 ) -> list[Deadline]:
     """For every stream of a part, until when its rows may come."""
     limits = bound_differences(query, catalog, domains=False)
@@ -179,9 +179,20 @@ def _find_deadlines(
         ):
             last = None  # it follows from the time of the answer, which is limited
         if not after and last is None:
-            raise _refuse_late(occurrence.table, query, present=present)
+            named = ", ".join(_list_written(occurrence.table, part.hits))
+            raise _refuse_late(named, query, present=part.present)
         deadlines.append(Deadline(after, None if last is None else int(last[0]) * stream.step_us))
     return deadlines
+
+
+def _list_written(name: str, union: SpjUnion) -> list[str]:
+    """The tables that a query reads by a name, as they are declared: those of a view, or of the
+    rows of another query, are its own."""
+    below = [t for v in union.views if v.name == name for t in v.tables]
+    inner = [b.union for b in union.blocks if b.stream.name == name]
+    below += [o.table for u in inner for q in u.disjuncts for o in q.occurrences]
+    made = [t for n in below if n != name for t in _list_written(n, union)]
+    return list(dict.fromkeys(made)) or [name]
 
 
 def _refuse_late(table: str, query: SpjQuery, *, present: bool) -> QueryError:

@@ -15,6 +15,7 @@ from ontoweir.rewriter.joined.refuse_beside import refuse_beside
 from ontoweir.rewriter.joined.write_part import write_part
 from ontoweir.rewriter.model.aggregation import Joined, JoinedPart
 from ontoweir.rewriter.model.spj import ConstantOutput, Output, SpjUnion
+from ontoweir.rewriter.ranked.open_statics import open_statics
 from ontoweir.rewriter.standing.make_standing import some_value, types_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def join_parts(
     """
     nested = tree
     if (found := read_joined(tree, catalog)) is None:
-        nested = nest_tables(tree, catalog)
+        nested = nest_tables(open_statics(tree, catalog), catalog)
         found = read_joined(nested, catalog)
     made = None if found is None else _join(found, catalog, fresh)
     if isinstance(made, SpjUnion) and not _is_of_windows(made):

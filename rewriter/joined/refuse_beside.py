@@ -50,7 +50,7 @@ def refuse_beside(tree: "exp.Query", catalog: Catalog) -> SqlRefusal | None:
         register = read_register(join.this, catalog)
         if register is not None and str(join.args.get("side") or "").upper() == "LEFT":
             return SqlRefusal(
-                f"LEFT JOIN of {register.item.name}, a static relation, with several of the rows "
+                f"LEFT JOIN of {register.alias}, a static relation, with several of the rows "
                 "that come and go",
                 why="it is joined with the rows of one stream, before these are joined with others",
                 fix="write a condition ON columns of one of them, or JOIN",

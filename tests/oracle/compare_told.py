@@ -17,6 +17,7 @@ from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
+from ontoweir.runtime.statics.evaluate_view import evaluate_view
 from tests.oracle.random_queries import Case
 from tests.oracle.test_free_shapes import NULLABLE
 from tests.oracle.test_latest import fold
@@ -71,6 +72,10 @@ def compare_told(
     ]
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         stored, statics = store(case, random, Path(folder))
+        for made in union.statics:  # those that the query makes
+            rows = evaluate_view(made, made.data.view or "", catalog, statics.__getitem__)
+            assert rows is not None
+            statics[made.name] = rows
         job = replace(make_job(verdict, union, stored), emit=Emit.CHANGES, bound=bound)
         options: dict[str, Any] = {"statics": statics, "rows_per_range": 1}
         options |= {"ranges": random.choice([1, 1, 3]), "rows_per_chunk": random.choice([1, 3, 99])}
@@ -79,7 +84,7 @@ def compare_told(
         read = [row[-1] for n in "st" if n in union_streams(union) for row in data[n][1]]
         last = max(read, default=-1)
         _compare(whole, range(last + 1), expected, names, text)
-        live, done = run_live(replace(job, catalog=catalog), case, random, Path(folder))
+        live, done = run_live(replace(job, catalog=catalog), case, random, Path(folder), statics)
         _compare(live, range(done + 1), expected, names, f"live: {text}")
         snapshots = replace(job, emit=Emit.SNAPSHOTS)
         told, _ = replay_here(patch, snapshots, Path(folder, "2.parquet"), **options)

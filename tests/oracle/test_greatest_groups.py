@@ -11,6 +11,7 @@ from ontoweir.errors import QueryError
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.compare_told import compare_told, draw_data
+from tests.oracle.test_free_shapes import NULLABLE
 from tests.oracle.test_sql_nulls import CATALOG
 
 
@@ -86,7 +87,7 @@ WINDOW = "WHERE ts > NOW() - INTERVAL '5' MICROSECOND"
 @pytest.mark.parametrize(
     "text",
     [
-        # of other rows, other groups, another number, one that may be NULL
+        # of other rows, other groups, another number
         (
             f"SELECT h, COUNT(*) AS n FROM s {WINDOW} GROUP BY h "
             f"HAVING COUNT(*) >= ALL (SELECT COUNT(*) FROM t {WINDOW} GROUP BY h)"
@@ -98,10 +99,6 @@ WINDOW = "WHERE ts > NOW() - INTERVAL '5' MICROSECOND"
         (
             f"SELECT h, COUNT(*) AS n FROM s {WINDOW} GROUP BY h "
             f"HAVING COUNT(*) >= ALL (SELECT COUNT(b) FROM s {WINDOW} GROUP BY h)"
-        ),
-        (
-            f"SELECT h, MAX(a) AS n FROM s {WINDOW} GROUP BY h "
-            f"HAVING MAX(a) >= ALL (SELECT MAX(a) FROM s {WINDOW} GROUP BY h)"
         ),
         (
             f"SELECT h, COUNT(*) AS n, SUM(a) AS m FROM s {WINDOW} GROUP BY h HAVING m > 1 AND "
@@ -116,3 +113,13 @@ WINDOW = "WHERE ts > NOW() - INTERVAL '5' MICROSECOND"
 def test_twins_are_refused(text: str) -> None:
     with pytest.raises(QueryError):
         parse_sql(text, CATALOG, name="q", file="q.sql")
+
+
+def test_what_may_be_null_is_refused() -> None:
+    text = (
+        f"SELECT h, MAX(a) AS n FROM s {WINDOW} GROUP BY h "
+        f"HAVING MAX(a) >= ALL (SELECT MAX(a) FROM s {WINDOW} GROUP BY h)"
+    )
+    assert parse_sql(text, CATALOG, name="q", file="q.sql").aggregation is not None
+    with pytest.raises(QueryError, match="which may be NULL"):
+        parse_sql(text, NULLABLE, name="q", file="q.sql")

@@ -1,6 +1,6 @@
 """The latest rows of keys in all their phrasings, in subqueries and beside others: rows of windows,
-static relations, EXISTS, NOT EXISTS, IN and NOT IN of each: their changes and snapshots, replayed
-in ranges and live, as DuckDB answers the same text at every time."""
+static relations, VALUES and static groups, EXISTS, NOT EXISTS, IN and NOT IN of each: their changes
+and snapshots, replayed in ranges and live, as DuckDB answers the same text at every time."""
 
 from dataclasses import replace
 from random import Random
@@ -175,6 +175,13 @@ def make_inline(random: Random, *, keyed: bool) -> tuple[str, tuple[str, ...]]:
     )
 
 
+STATICS = (
+    "(VALUES (0, 1, 'x'), (1, 0, 'y'), (2, -1, 'x')) AS {}(h, a, g)",
+    "(SELECT h, MAX(a) AS a, MIN(g) AS g FROM r GROUP BY h) AS {}",
+)
+"""Static relations that a query makes, in the place of `r`."""
+
+
 def draw_rows(random: Random, *, keyed: bool) -> tuple[Catalog, Any]:
     """Tables, in which `h` and the time are a key of the streams, or not."""
     catalog, data = draw_data(random)
@@ -195,6 +202,10 @@ def check(seed: int) -> str:
     keyed = random.random() < 0.5
     make = random.choice([make_query, make_inline])
     text, names = make(random, keyed=keyed)
+    if random.random() < 0.4:
+        made = random.choice(STATICS)
+        for place, alias in (("JOIN", "u"), ("FROM", "w")):
+            text = text.replace(f"{place} r AS {alias}", f"{place} {made.format(alias)}")
     catalog, data = draw_rows(random, keyed=keyed)
     try:
         union = parse_sql(text, catalog, name="q", file="q.sql")

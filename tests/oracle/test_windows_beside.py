@@ -2,12 +2,14 @@
 replayed and live, as DuckDB answers the same text at every time, with NOW() as that time."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import event, given
 
@@ -85,10 +87,16 @@ class At(Prefixes):
 
 
 def run_live(
-    query: QueryJob, case: Case, random: Random, folder: Path
+    query: QueryJob,
+    case: Case,
+    random: Random,
+    folder: Path,
+    more: Mapping[str, pa.Table] | None = None,
 ) -> tuple[list[dict[str, Any]], int]:
-    """A live run whose state is read back after every other micro-batch, and its last marker."""
+    """A live run whose state is read back after every other micro-batch, and its last marker;
+    `more`: other static relations than those of the case."""
     statics = {n: make_table(case, n, case.data[n][1]) for n in case.catalog.relations}
+    statics |= {n: rows for n, rows in (more or {}).items() if n not in statics}
     job = make_live_job([query], case.catalog, statics, {})
     state, rows = begin_live(job), list[dict[str, Any]]()
     with few_touched():
