@@ -45,6 +45,7 @@ from ontoweir.runtime.spark.refuse_connect import is_connect
 from ontoweir.runtime.statics.load_statics import Session, load_statics
 from ontoweir.runtime.times.late_rows import late_reason
 from ontoweir.runtime.told.change_rows import ChangeRows
+from ontoweir.runtime.told.held_rows import HeldRows
 from ontoweir.runtime.verified.keep_verified import keep_verified
 from ontoweir.runtime.verified.recall_statistics import recall_statistics
 from ontoweir.runtime.verified.recall_verified import recall_verified
@@ -191,7 +192,7 @@ def _replay(
     """Write the answers of the one query of a run, without the commit."""
     job = config.queries[0].job
     groups, feed, given = work.aggregates, feed_of(config.queries[0]), work
-    updated = request.final and has_updates(groups)
+    updated = request.final and feed is None and has_updates(groups)
     if updated:
         assert groups is not None
         whole = not groups.aggregation.group
@@ -210,8 +211,9 @@ def _replay(
     last: LastRows | ChangeRows | None = None
     if updated and groups is not None and len(ranges) > 1:  # a group may change in several of them
         last = LastRows(writer, groups.aggregation.group)
+    held = HeldRows(writer, expand=request.expand) if request.final else None
     if feed is not None:
-        last = ChangeRows(writer, feed, expand=request.expand)
+        last = ChangeRows(held or writer, feed, expand=request.expand and held is None)
     # what the driver has to look at again, it gets as Arrow
     again = writer.schema != work.schema or (work.distinct and len(ranges) > 1) or last is not None
     work = dataclasses.replace(work, parquet=request.format == "parquet" and not again)
@@ -234,6 +236,8 @@ def _replay(
             last.finish()
         case ChangeRows():
             last.finish(scanned.now_us)
+            if held is not None:
+                held.finish()
             scanned = dataclasses.replace(scanned, most=scanned.most + last.most)
         case None:
             pass

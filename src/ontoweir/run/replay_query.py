@@ -73,11 +73,11 @@ def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayO
         DataError: there is no data.
     """
     check_output(options.output, options.format)
-    if choose_emit(compiled.union, options.emit) in CHANGING and options.final:
+    if choose_emit(compiled.union, options.emit) is Emit.SNAPSHOTS and options.final:
         raise UsageError(
-            f"--final with --emit {options.emit or Emit.CHANGES}",
-            why="the last rows are what the changes lead to",
-            fix="leave one of them out",
+            "--final with --emit snapshots",
+            why="the last snapshot is what the changes lead to",
+            fix="leave --emit out, which gives what holds at the end",
         )
     if options.engine != "auto" and (options.parts or 1) > 1:
         raise UsageError(
@@ -243,7 +243,9 @@ def replay_query(
         verification=verification,
     )
     (job,), statics = prepared.jobs, prepared.statics
-    _warn(workspace, compiled, final=options.final, unbounded=job.unbounded and not job.spill)
+    changing = job.emit in CHANGING
+    final = options.final and not changing
+    _warn(workspace, compiled, final=final, unbounded=job.unbounded and not job.spill)
     _warn_of_nulls(workspace, compiled)
     request = ReplayRequest(
         options.output,

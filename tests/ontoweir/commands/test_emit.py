@@ -1,5 +1,6 @@
 """What is written of answers: intervals and changes, and what is refused."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -236,12 +237,20 @@ def test_columns_that_every_answer_has(
     assert ran.code == 0
 
 
-def test_final_rows_are_no_changes(run: Run, folder: Path) -> None:
+def test_final_changes_are_the_final_rows(run: Run, folder: Path) -> None:
     (folder / "q.sql").write_text("SELECT k, COUNT(*) AS n FROM s GROUP BY k")
-    arguments = ("--sql", folder / "q.sql", "--output", folder / "o.csv")
-    ran = run("replay", folder, *arguments, "--final", "--emit", "changes")
-    assert ran.code == 2
-    assert "--final with --emit changes" in ran.err
+    rows = []
+    for more in ((), ("--emit", "changes")):
+        output = folder / "o.csv"
+        ran = run(
+            *("replay", folder, "--sql", folder / "q.sql", "--output", output, "--final", *more)
+        )
+        assert ran.code == 0, ran.err
+        with output.open() as opened:
+            made = list(csv.DictReader(opened))
+        assert {row.pop("op", "+") for row in made} == {"+"}
+        rows.append(sorted((row["k"], row["n"], row["at"]) for row in made))
+    assert rows[0] == rows[1] != []
 
 
 @pytest.mark.parametrize(

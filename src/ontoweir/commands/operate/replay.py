@@ -75,7 +75,7 @@ def add_replay(commands: Any) -> None:
     replay.add_argument(
         "--final",
         action="store_true",
-        help="for an aggregate, only the last row of each group, not one for every update",
+        help="the last row of each group, not all updates; of answers that end, those left",
     )
     add_emit(replay)
     replay.add_argument(

@@ -75,7 +75,7 @@ def test_twin_numbers_above_days_are_a_row(run: Run, tmp_path: Path) -> None:
 def test_rows_are_about_what_all_of_them_have(run: Run, tmp_path: Path) -> None:
     """Not about holidays: in SPARQL there would be none on other days."""
     days = [
-        f"2026-01-{n // 24 + 1:02} {n % 24:02}:00,{'Epiphany' if n // 24 == 5 else ''},"
+        f"2026-01-{n // 24 + 1:02} {n % 24:02}:00,{ {5: 'Epiphany', 8: 'Fair'}.get(n // 24, '') },"
         f"{('rain', 'sun', 'snow')[n * 7 % 3]},{n % 50}.5"
         for n in range(480)
     ]
