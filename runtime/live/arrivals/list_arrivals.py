@@ -12,7 +12,7 @@ from ontoweir.runtime.live.checkpoint.spark_folder import (
     Offsets,
     SparkFolder,
 )
-from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.located.data_files import local_path
 
 
 @dataclass(frozen=True, slots=True)

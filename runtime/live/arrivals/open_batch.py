@@ -22,7 +22,7 @@ from ontoweir.runtime.live.arrivals.open_columnar import Portion
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.arrivals.read_arrivals import BadFile, cut_rows, open_arrivals
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
-from ontoweir.runtime.sources.data_files import is_data
+from ontoweir.runtime.located.data_files import is_data
 from ontoweir.runtime.sources.history import History
 
 if TYPE_CHECKING:

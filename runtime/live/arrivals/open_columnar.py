@@ -13,12 +13,13 @@ from ontoweir.runtime.live.arrivals.ingest import MODIFIED
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.read_stream import LISTING
 from ontoweir.runtime.live.model.row_places import FILE, NUMBER, count_from, name_place
+from ontoweir.runtime.located.locate_source import Located
 from ontoweir.runtime.packed.read_packed import is_packed, read_packed
 from ontoweir.runtime.packed.unpack_stream import unpack_file
 from ontoweir.runtime.sources.conform_rows import conform_rows
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import add_absent, list_pieces
-from ontoweir.runtime.sources.read_source import Located, drop_empty, unreadable
+from ontoweir.runtime.sources.read_source import drop_empty, unreadable
 from ontoweir.runtime.spark.redact_secrets import resolve_options
 
 _NOT_READING = LISTING - {"recursivefilelookup"}

@@ -27,9 +27,9 @@ from ontoweir.runtime.live.arrivals.open_columnar import (
     stream_is_packed,
 )
 from ontoweir.runtime.live.model.row_places import FILE, NUMBER, encode_places, name_place
+from ontoweir.runtime.located.data_files import local_path
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.convert_table import list_faults
-from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.list_pieces import (
     find_leaf,

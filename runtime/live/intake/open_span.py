@@ -38,7 +38,7 @@ from ontoweir.runtime.live.topics.topic_span import (
     begin_range,
     limit_offsets,
 )
-from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.located.data_files import local_path
 from ontoweir.runtime.sources.history import History
 
 if TYPE_CHECKING:

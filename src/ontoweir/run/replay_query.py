@@ -167,7 +167,7 @@ def _find_beside(output: Path) -> Path | None:
 
 
 def _check_data(table: Stream | Relation) -> None:
-    from ontoweir.runtime.sources.read_source import locate_source
+    from ontoweir.runtime.located.locate_source import locate_source
 
     try:
         located = locate_source(table.data, table.name, "")
