@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.model.catalog import DataSource, Stream
+from ontoweir.runtime.live.archive.begin_archived import begin_archived, is_archived
+from ontoweir.runtime.live.archive.move_files import FORGOTTEN
 from ontoweir.runtime.live.arrivals.open_sources import open_sources
 from ontoweir.runtime.live.arrivals.plan_sources import plan_sources
 from ontoweir.runtime.live.arrivals.read_stream import LISTING, is_listed
@@ -56,7 +58,7 @@ class IntakeRun:
 
     `home`: the user's session; `once`: the query ends when all that is there is listed; `seconds`:
     at least so long between micro-batches; `forget`: how many files Spark may have listed before
-    those that are gone are forgotten.
+    those that are gone are forgotten; `kept`: how many were there when that was done last.
     """
 
     intake: Intake
@@ -65,6 +67,7 @@ class IntakeRun:
     once: bool = False
     seconds: float = 0.0
     forget: int = MANY
+    kept: int = 0
     query: "StreamingQuery | TopicFollower | None" = None
     looked: float = field(default_factory=time.monotonic)
     secrets: list[dict[str, str]] = field(default_factory=list)
@@ -152,6 +155,9 @@ class IntakeRun:
         read = {s: frozenset(topics.get(s, {})) for s in sources.numbers.keys() - sources.listed}
         intake.open(replace(sources, topics=read))
         self.secrets = [dict(h.stream.data.options) for h in histories]
+        if not intake.begun and is_archived(h.stream for h in histories):
+            begin_archived(intake.spark_folder, intake.sources)
+            intake.take(None, 0)
         intake.opens_here = all(is_read_here(h.stream) for h in histories)
         if intake.opens_here:
             self._follow([None if held == TICKS else streams[held[0]] for held in sources.order])
@@ -229,16 +235,21 @@ class IntakeRun:
         if time.monotonic() - self.looked < _LOOK or not intake.begun or not self.forget:
             return
         self.looked = time.monotonic()
-        if count_entries(intake.spark_folder) <= self.forget or not intake.is_even:
+        most = self.forget
+        if intake.keeper.held and all(p.gap is not None for p in intake.parked.values()):
+            most = min(most, max(FORGOTTEN, 2 * self.kept))
+        if count_entries(intake.spark_folder) <= most or not intake.is_even:
             return
         self.stop()
+        intake.keeper.settle()
         order = [list(held) for held in intake.record.sources]
         listed = intake.sources.listed
         files = frozenset(n for n, held in enumerate(order) if held[0] in listed)
         log = rotate_spark(intake.options.folder, intake.record, files)
         entries = {s: min(entry, 0) for s, entry in intake.reach.entries.items()}
         intake.go_on_from(log, Reach(0, entries, intake.reach.offsets))
-        self.forget = max(self.forget, 2 * count_entries(intake.spark_folder))
+        self.kept = count_entries(intake.spark_folder)
+        self.forget = max(self.forget, 2 * self.kept)
         self._start(order, streams)
 
     def is_over(self) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ontoweir.runtime.live.archive.begin_archived import begin_archived, is_archived
 from ontoweir.runtime.live.arrivals.open_sources import open_sources
 from ontoweir.runtime.live.live_options import LiveOptions
 from ontoweir.runtime.live.model.live_job import LiveJob
@@ -78,6 +79,12 @@ def run_live(
         frame, taker.sources = open_sources(
             job, session, spark, taker.record.sources, observed=observed
         )
+        taker.keeper.begin()
+        if taker.state.batch < 0 and is_archived(h.stream for h in job.histories):
+            begin_archived(taker.spark_folder, taker.sources)
+            taker.take(None, 0)
+        elif taker.state.batch >= 0:
+            taker.archive()
         writer = frame.writeStream.queryName(_name_run(job))
         silent = not observed and len(taker.sources.listed) == len(job.histories)
         if not call_without_rows(writer, session, taker.take, silent):

@@ -59,9 +59,9 @@ def open_packed(history: History, file: ArrivedFile, part: Path) -> list[Portion
     stream = history.stream
     wanted = (*history.columns, *stream.time_columns)
     try:
-        (found,) = read_packed(stream.data, Located(file.path, (file.path,)), wanted)
+        (found,) = read_packed(stream.data, Located(file.place, (file.place,)), wanted)
     except OSError as error:
-        raise unreadable(file.path, error) from error
+        raise unreadable(file.place, error) from error
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
         unpack_file(stream, found, (wanted, history.spare), str(part))
@@ -88,10 +88,10 @@ def open_parquet(
         DataError: it cannot be read.
     """
     stream = history.stream
-    if Path(file.path).exists():
-        drop_empty(stream.data, [file.path])
+    if Path(file.place).exists():
+        drop_empty(stream.data, [file.place])
     wanted = (*history.columns, *stream.time_columns)
-    held = file.path if part is None else str(part)
+    held = file.place if part is None else str(part)
     spare = history.spare
     pieces = list_pieces([held], stream, wanted, start_us=None, stop_us=None, spare=spare)
     if part is not None:
@@ -132,7 +132,7 @@ def _read_piece(history: History, file: ArrivedFile, piece: Piece) -> pa.Table:
             aside = piece.rows > _FEW
             rows = opened.read_row_group(piece.group, columns=names, use_threads=aside)
     except (OSError, pa.ArrowException) as error:
-        if piece.file != file.path:
+        if piece.file != file.place:
             raise  # it is ours, and no fault of the file's
         raise unreadable(piece.file, error) from error
     rows = add_absent(rows, wanted, piece, history.stream)
