@@ -1,0 +1,166 @@
+"""Runs and servers whose streams have archives: their answers are those of a replay of both."""
+
+import gzip
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow.csv as pcsv
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+from ontoweir.errors import DataError, RunError, UsageError
+from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
+from ontoweir.project.project import load_project
+from ontoweir.registry.drop_query import drop_query
+from ontoweir.run.replay_query import ReplayOptions, replay_query
+from ontoweir.run.run_options import RunOptions
+from ontoweir.run.run_queries import run_queries
+from tests.runtime.live.test_run_live import QUERIES, TOML, read_output, write_history
+from tests.runtime.live.test_serving import register, serve
+
+ARCHIVES = TOML.replace('path = "{0}/s"', 'path = "{0}/s", archive = "{0}/old/s"').replace(
+    'path = "{0}/u"', 'path = "{0}/u", archive = "{0}/old/u"'
+)
+
+
+def declare(folder: Path, toml: str = ARCHIVES, names: Any = QUERIES) -> Any:
+    """The project as it is declared, and its queries."""
+    (folder / "ontoweir.toml").write_text(toml.format(folder))
+    workspace = Workspace(load_project(folder, environ={}))
+    for name in names:
+        (folder / f"{name}.sql").write_text(QUERIES[name])
+    return workspace, [workspace.compile_sql(folder / f"{name}.sql") for name in names]
+
+
+def go(folder: Path, toml: str = ARCHIVES, check: str = "check", out: str = "out") -> Any:
+    """Run what is there."""
+    workspace, compiled = declare(folder, toml)
+    options = RunOptions(folder / check, folder / out, once=True, progress=False)
+    return run_queries(workspace, compiled, options, None)
+
+
+def replayed(folder: Path, workspace: Workspace, query: CompiledQuery) -> list[Any]:
+    """What a replay gives before the last timestamp."""
+    output = folder / f"{query.name}-replayed.parquet"
+    replay_query(workspace, query, ReplayOptions(output, progress=False), None)
+    last = min(max(t for f in find(folder, s) for t in read_times(f)) for s in ("s", "u"))
+    rows = pq.read_table(output).to_pylist()
+    return sorted((tuple(row.values()) for row in rows if row["at"] < last), key=repr)
+
+
+def read_times(file: Path) -> list[Any]:
+    """The timestamps of a file."""
+    if ".csv" in file.name:
+        return list(pcsv.read_csv(file)["ts"].to_pylist())
+    return list(pq.read_table(file)["ts"].to_pylist())
+
+
+def find(folder: Path, stream: str) -> list[Path]:
+    """The files of a stream, wherever they are."""
+    return [f for place in (folder, folder / "old") for f in (place / stream).glob("0*")]
+
+
+def count(folder: Path) -> tuple[int, int]:
+    """How many files are in the folders, and in the archives."""
+    return len(list(folder.glob("[su]/0*"))), len(list(folder.glob("old/[su]/0*")))
+
+
+def test_files_are_moved_and_are_the_history(spark: SparkSession, tmp_path: Path) -> None:
+    write_history(tmp_path, 0, 2)
+    go(tmp_path, TOML)
+    assert count(tmp_path) == (4, 0)
+    assert go(tmp_path)["tuples"] == 0  # an archive may be declared later
+    assert count(tmp_path) == (0, 4)
+    write_history(tmp_path, 2, 4)
+    assert go(tmp_path)["tuples"] == 60
+    assert count(tmp_path) == (0, 8)
+    workspace, compiled = declare(tmp_path)
+    for query in compiled:
+        assert read_output(tmp_path / "out", query.name) == replayed(tmp_path, workspace, query)
+    # a run that begins finds all in the archive, and the twin without it nothing
+    with pytest.raises(UsageError, match="is the archive of another run"):
+        go(tmp_path, check="check2", out="out2")
+    shutil.rmtree(tmp_path / "check")
+    assert go(tmp_path, check="check2", out="out2")["tuples"] == 120
+    for query in compiled:
+        found = read_output(tmp_path / "out2", query.name)
+        assert found == read_output(tmp_path / "out", query.name)
+    assert go(tmp_path, TOML, check="check3", out="out3")["tuples"] == 0
+    with pytest.raises(DataError, match="there is no data"):
+        replayed(tmp_path, *declare(tmp_path, TOML, ["matches"])[:1], compiled[0])
+
+
+def test_queries_that_join_later_and_come_back(spark: SparkSession, tmp_path: Path) -> None:
+    write_history(tmp_path, 0, 2)
+    workspace, compiled = declare(tmp_path)
+    register(tmp_path, "matches")
+    register(tmp_path, "better")
+    serve(tmp_path, spark)
+    assert count(tmp_path) == (0, 4)
+    drop_query(tmp_path / "registry", "better")
+    write_history(tmp_path, 2, 4)
+    serve(tmp_path, spark)
+    assert count(tmp_path) == (0, 8)  # one that is dropped holds nothing back
+    register(tmp_path, "sums")
+    register(tmp_path, "better")
+    write_history(tmp_path, 4, 5)
+    serve(tmp_path, spark)
+    assert count(tmp_path) == (0, 10)
+    for query in compiled:
+        assert read_output(tmp_path / "out", query.name) == replayed(tmp_path, workspace, query)
+    register(tmp_path, "again", "SELECT s.k, COUNT(*) AS n FROM s GROUP BY s.k")
+    with pytest.raises(RunError, match="again: .* is the archive of another run"):
+        serve(tmp_path, spark, engine="spark", parts=2)  # it runs by itself
+
+
+def test_a_file_that_cannot_be_read_stays(spark: SparkSession, tmp_path: Path) -> None:
+    write_history(tmp_path, 0, 1)
+    declare(tmp_path)
+    register(tmp_path, "matches")
+    register(tmp_path, "counts", "SELECT u.k, u.b FROM u WHERE u.b > 50")
+    serve(tmp_path, spark)
+    write_history(tmp_path, 1, 3)
+    good = (tmp_path / "s" / "001.parquet").read_bytes()
+    (tmp_path / "s" / "001.parquet").write_bytes(good[:100])
+    os.utime(tmp_path / "s" / "001.parquet", (1001, 1001))
+    with pytest.raises(RunError, match=r"001\.parquet of s cannot be taken in"):
+        serve(tmp_path, spark)
+    assert [f.name for f in (tmp_path / "s").glob("*")][:1] == ["001.parquet"]
+    assert not list((tmp_path / "u").glob("*"))
+    (tmp_path / "s" / "001.parquet").write_bytes(good)
+    os.utime(tmp_path / "s" / "001.parquet", (1001, 1001))
+    serve(tmp_path, spark)
+    assert count(tmp_path) == (0, 6)
+    workspace, compiled = declare(tmp_path, names=["matches"])
+    found = read_output(tmp_path / "out", "matches")
+    assert found == replayed(tmp_path, workspace, compiled[0])
+
+
+def test_packed_text_by_a_pattern(spark: SparkSession, tmp_path: Path) -> None:
+    """CSV, some of it packed, in folders that a pattern names."""
+    toml = ARCHIVES
+    for name in "su":
+        toml = toml.replace(
+            f'format = "parquet", path = "{{0}}/{name}"',
+            f'format = "csv", path = "{{0}}/{name}/0*"',
+        )
+    toml = toml.replace("options = {{ max", 'options = {{ header = "true", max')
+    for first, last in ((0, 2), (2, 4)):
+        write_history(tmp_path, first, last)
+        for file in tmp_path.glob("[su]/*.parquet"):
+            made = file.with_suffix(".csv")
+            pcsv.write_csv(pq.read_table(file), made)
+            if int(file.stem) % 2:
+                made.with_suffix(".csv.gz").write_bytes(gzip.compress(made.read_bytes()))
+                made.unlink()
+                made = made.with_suffix(".csv.gz")
+            shutil.copystat(file, made)
+            file.unlink()
+        assert go(tmp_path, toml)["tuples"] == 60
+        assert count(tmp_path) == (0, 4 * last // 2)
+    workspace, compiled = declare(tmp_path, toml)
+    for query in compiled:
+        assert read_output(tmp_path / "out", query.name) == replayed(tmp_path, workspace, query)
