@@ -11,6 +11,7 @@ from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.model.catalog import DataSource, Stream
 from ontoweir.runtime.live.archive.begin_archived import begin_archived, is_archived
 from ontoweir.runtime.live.archive.move_files import FORGOTTEN
+from ontoweir.runtime.live.archive.watch_listing import ListingWatch
 from ontoweir.runtime.live.arrivals.open_sources import open_sources
 from ontoweir.runtime.live.arrivals.plan_sources import plan_sources
 from ontoweir.runtime.live.arrivals.read_stream import LISTING, is_listed
@@ -25,6 +26,7 @@ from ontoweir.runtime.live.intake.model import Reach
 from ontoweir.runtime.live.intake.resume_lane import SOURCE_GONE
 from ontoweir.runtime.live.model.live_errors import java_gone, stopped
 from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.live.stage_clock import LIST
 from ontoweir.runtime.live.topics.follow_topics import TopicFollower
 from ontoweir.runtime.live.topics.open_topic import read_topic
 from ontoweir.runtime.live.topics.probe_source import probe_source
@@ -38,7 +40,7 @@ from ontoweir.runtime.live.topics.topic_span import find_lost
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spark.call_without_rows import call_without_rows
 from ontoweir.runtime.spark.redact_secrets import redact_secrets, resolve_options
-from ontoweir.runtime.spark.tune_session import tune_session
+from ontoweir.runtime.spark.tune_session import count_listing, tune_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,6 +70,7 @@ class IntakeRun:
     seconds: float = 0.0
     forget: int = MANY
     kept: int = 0
+    listing: ListingWatch = field(default_factory=ListingWatch)
     query: "StreamingQuery | TopicFollower | None" = None
     looked: float = field(default_factory=time.monotonic)
     secrets: list[dict[str, str]] = field(default_factory=list)
@@ -263,6 +266,7 @@ class IntakeRun:
 
         if self.query is None:
             return True
+        self._watch_listing()
         if isinstance(follower := self.query, TopicFollower):
             over = follower.awaitTermination(0.01)
             if over and follower.begins_anew:
@@ -277,6 +281,17 @@ class IntakeRun:
             raise self._explain(error) from None
         except (Py4JError, ConnectionError, EOFError) as error:
             raise java_gone(error) from None
+
+    def _watch_listing(self) -> None:
+        """Count what Spark's listing takes, and say so if it is too much."""
+        clock, watch = self.intake.clock, self.intake.watch
+        clock.note_listing(count_listing(self.session))
+        counts = {name: len(held.files) for name, held in list(watch.passed.items())}
+        streams = {h.stream.name: h.stream for lane in self.intake.lanes for h in lane.histories}
+        listed = clock.seconds[LIST]
+        said = self.listing.look(time.monotonic(), listed, counts, streams.values())
+        if said is not None:
+            self.intake.options.tell(said)
 
     def _explain(self, error: Exception) -> OntoweirError:
         if self.intake.failed is not None:

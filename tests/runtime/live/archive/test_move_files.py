@@ -179,4 +179,4 @@ def test_files_wait_for_all_who_have_begun(
 ) -> None:
     made = [_Lane(*lane) for lane in lanes]
     assert find_floors(made) == floors  # type: ignore[arg-type]
-    assert find_floors([*made, _Lane({}, "st", begun=False)]) == floors  # type: ignore[arg-type,list-item]
+    assert find_floors([*made, _Lane({}, "st", begun=False)]) == floors  # type: ignore[list-item]
