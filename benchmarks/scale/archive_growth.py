@@ -24,6 +24,9 @@ from ontoweir.runtime.live.archive.move_files import FORGOTTEN, ArchiveKeeper
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 
+COMPACT = 100
+"""So many entries of a log become one, as tune_session has it."""
+
 
 class Arrivals:
     """A stream of files in a folder. `entry`: the last of Spark's log; `logged`: the files that it
@@ -41,6 +44,7 @@ class Arrivals:
         self.keeper = ArchiveKeeper(folder, print)
         self.keeper.hold([self.stream], "run", -1)
         self.entry, self.logged, self.come = -1, set[str](), 0
+        self.lines: list[str] = []
 
     def arrive(self, count: int) -> None:
         """Some files arrive."""
@@ -61,18 +65,27 @@ class Arrivals:
             json.dumps({"path": f"file://{path}", "timestamp": when, "batchId": self.entry})
             for path, when in fresh
         ]
-        (self.log / str(self.entry)).write_text("\n".join(["v1", *lines]))
+        self.lines += lines
+        if self.entry % COMPACT:
+            (self.log / str(self.entry)).write_text("\n".join(["v1", *lines]))
+        else:
+            self.compact()
         return taken, len(there)
+
+    def compact(self) -> None:
+        """An entry of all files, as Spark writes one now and then."""
+        for old in self.log.iterdir():
+            old.unlink()
+        (self.log / f"{self.entry}.compact").write_text("\n".join(["v1", *self.lines]))
 
     def commit(self) -> None:
         """All that is listed is read, and on the disk."""
         self.keeper.move(self.spark, self.sources, {"s": self.entry}, self.entry)
         if self.keeper.held and len(self.logged) > FORGOTTEN:
             self.keeper.settle()
-            for old in self.log.iterdir():
-                old.unlink()
-            (self.log / "0").write_text("v1")
             self.entry, self.logged = 0, set()
+            self.lines.clear()
+            self.compact()
             self.keeper.begin()
 
 

@@ -19,7 +19,8 @@ _CONNECTION = ("tls", "ca_file", "keepalive", "received", "value")
 _FILES = ("maxFilesPerTrigger", "maxFileAge")
 """Options of the files that messages are written to."""
 _Options = tuple[tuple[str, str], ...]
-_ARCHIVED = ("parquet", "csv", "json", "mqtt", "arrow", "avro")
+ARCHIVED = ("parquet", "csv", "json", "mqtt", "arrow", "avro")
+"""Formats of files that a live run may move away when they are read."""
 
 
 def read_envelope(source: TomlTable) -> Envelope | None:
@@ -63,7 +64,7 @@ def read_archive(source: TomlTable) -> str | None:
     archive, path = source.text("archive"), source.text("path") or ""
     if archive is None:
         return None
-    if source.text("format") not in _ARCHIVED or not path or "://" in f"{path}{archive}":
+    if source.text("format") not in ARCHIVED or not path or "://" in f"{path}{archive}":
         raise source.error(
             "archive",
             f"[{source.name()}] has an archive",

@@ -114,6 +114,13 @@ def test_queries_that_join_later_and_come_back(spark: SparkSession, tmp_path: Pa
     register(tmp_path, "again", "SELECT s.k, COUNT(*) AS n FROM s GROUP BY s.k")
     with pytest.raises(RunError, match=r"again: .* is the archive of another run"):
         serve(tmp_path, spark, engine="spark", parts=2)  # it runs by itself
+    # a server that begins anew, and finds the folders empty
+    for place in ("registry", "out"):
+        shutil.rmtree(tmp_path / place)
+    register(tmp_path, "sums")
+    serve(tmp_path, spark)
+    (sums,) = [query for query in compiled if query.name == "sums"]
+    assert read_output(tmp_path / "out", "sums") == replayed(tmp_path, workspace, sums)
 
 
 def test_a_file_that_cannot_be_read_stays(spark: SparkSession, tmp_path: Path) -> None:
