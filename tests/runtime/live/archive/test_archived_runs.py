@@ -12,27 +12,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ontoweir.errors import DataError, RunError, UsageError
-from ontoweir.pipeline.pipeline import CompiledQuery, Workspace
-from ontoweir.project.project import load_project
 from ontoweir.registry.drop_query import drop_query
-from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
-from tests.runtime.live.test_run_live import QUERIES, TOML, read_output, write_history
+from tests.runtime.live.archive.archived_project import ARCHIVES, declare, replayed
+from tests.runtime.live.test_run_live import TOML, read_output, write_history
 from tests.runtime.live.test_serving import register, serve
-
-ARCHIVES = TOML.replace('path = "{0}/s"', 'path = "{0}/s", archive = "{0}/old/s"').replace(
-    'path = "{0}/u"', 'path = "{0}/u", archive = "{0}/old/u"'
-)
-
-
-def declare(folder: Path, toml: str = ARCHIVES, names: Any = QUERIES) -> Any:
-    """The project as it is declared, and its queries."""
-    (folder / "ontoweir.toml").write_text(toml.format(folder))
-    workspace = Workspace(load_project(folder, environ={}))
-    for name in names:
-        (folder / f"{name}.sql").write_text(QUERIES[name])
-    return workspace, [workspace.compile_sql(folder / f"{name}.sql") for name in names]
 
 
 def go(folder: Path, toml: str = ARCHIVES, check: str = "check", out: str = "out") -> Any:
@@ -40,27 +25,6 @@ def go(folder: Path, toml: str = ARCHIVES, check: str = "check", out: str = "out
     workspace, compiled = declare(folder, toml)
     options = RunOptions(folder / check, folder / out, once=True, progress=False)
     return run_queries(workspace, compiled, options, None)
-
-
-def replayed(folder: Path, workspace: Workspace, query: CompiledQuery) -> list[Any]:
-    """What a replay gives before the last timestamp."""
-    output = folder / f"{query.name}-replayed.parquet"
-    replay_query(workspace, query, ReplayOptions(output, progress=False), None)
-    last = min(max(t for f in find(folder, s) for t in read_times(f)) for s in ("s", "u"))
-    rows = pq.read_table(output).to_pylist()
-    return sorted((tuple(row.values()) for row in rows if row["at"] < last), key=repr)
-
-
-def read_times(file: Path) -> list[Any]:
-    """The timestamps of a file."""
-    if ".csv" in file.name:
-        return list(pcsv.read_csv(file)["ts"].to_pylist())
-    return list(pq.read_table(file)["ts"].to_pylist())
-
-
-def find(folder: Path, stream: str) -> list[Path]:
-    """The files of a stream, wherever they are."""
-    return [f for place in (folder, folder / "old") for f in (place / stream).glob("0*")]
 
 
 def count(folder: Path) -> tuple[int, int]:
