@@ -34,13 +34,20 @@ HOURS = 12
 NAMES = ("s", "u")
 
 
-def run(folder: Path, workspace: Workspace, compiled: list[CompiledQuery], random: Random) -> None:
-    """One process: from the last commit to the end of what arrives."""
+def run(
+    folder: Path,
+    workspace: Workspace,
+    compiled: list[CompiledQuery],
+    random: Random,
+    rows: int | None = None,
+) -> None:
+    """One process: from the last commit to the end of what arrives. `rows`: about how many a step
+    takes in (None: 10 or 40)."""
     spark: Any = object()  # reads nothing here
     verdicts = [check_live(workspace, query) for query in compiled]
     options = RunOptions(folder / "check", folder / "out")
     job = prepare_run(workspace, compiled, verdicts, spark, options).job
-    step = (random.choice([10, 40]), 1 << 20)  # a micro-batch in several steps, or in one
+    step = (rows or random.choice([10, 40]), 1 << 20)  # a micro-batch in several steps, or in one
     live = LiveOptions(folder / "check", folder / "out", step=step, tell=_refuse)
     taker = BatchProcessor(job, "fingerprint", live, spark)
     if random.random() < 0.3 and taker.state.batch >= 0 and taker.record.cut_us is None:
@@ -126,7 +133,7 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             if killed < kills:
-                kill_at("at-the-disk", random.randint(1, 700))
+                kill_at("at-the-disk", random.randint(1, 250))
             try:
                 run(folder, workspace, compiled, Random(f"{seed} {turn}"))
             except BaseException:
@@ -141,7 +148,7 @@ def main() -> None:
         if died == 0 and killed >= kills:
             break
         killed += died != 0
-        if died == 0 or random.random() < 0.1:  # it begins anew, of what the archives have
+        if died == 0 or random.random() < 0.06:  # it begins anew, of what the archives have
             anew += 1
             shutil.rmtree(folder / "check", ignore_errors=True)
             shutil.rmtree(folder / "out", ignore_errors=True)
