@@ -13,8 +13,13 @@ from pyspark.sql import SparkSession
 
 from ontoweir.errors import DataError, RunError, UsageError
 from ontoweir.registry.drop_query import drop_query
+from ontoweir.registry.list_entries import find_entry
+from ontoweir.registry.share_intake import open_shared
+from ontoweir.registry.start_entry import prepare_entry
 from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
+from ontoweir.runtime.live import run_intake
+from ontoweir.runtime.live.archive import move_files
 from tests.runtime.live.archive.archived_project import ARCHIVES, declare, replayed
 from tests.runtime.live.test_run_live import TOML, read_output, write_history
 from tests.runtime.live.test_serving import register, serve
@@ -85,6 +90,50 @@ def test_queries_that_join_later_and_come_back(spark: SparkSession, tmp_path: Pa
     serve(tmp_path, spark)
     (sums,) = [query for query in compiled if query.name == "sums"]
     assert read_output(tmp_path / "out", "sums") == replayed(tmp_path, workspace, sums)
+
+
+def test_spark_forgets_what_has_been_moved(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless a query may come back; one that is new then finds it in the archives."""
+    monkeypatch.setattr(run_intake, "FORGOTTEN", 4)
+    synced: list[Path] = []
+    monkeypatch.setattr(move_files, "sync_file", synced.append)
+    write_history(tmp_path, 0, 3)
+    workspace, compiled = declare(tmp_path)
+    registry, options = tmp_path / "registry", RunOptions(None, tmp_path / "out")
+    register(tmp_path, "matches")
+    register(tmp_path, "better")
+    serve(tmp_path, spark)
+    for away in (True, False):
+        if away:
+            drop_query(registry, "better")
+        else:
+            drop_query(registry, "better", purge=True)
+        shared = open_shared(registry, spark, options)
+        shared.forget_others()
+        entry = find_entry(registry, "matches")
+        running = prepare_entry(workspace, registry, entry, spark, options)
+        shared.join(running, workspace.project.catalog.streams)
+        shared.run.begin(workspace.project.catalog.streams)
+        moved = shared.run.intake.keeper.touched
+        moved.update((tmp_path / "s", tmp_path / "old" / "s"))  # they are not known to be synced
+        shared.run.looked = 0.0
+        shared.run.rotate(workspace.project.catalog.streams)
+        forgot = shared.run.intake.record.spark.folder
+        shared.stop()
+        assert forgot == ("spark" if away else "spark-1")
+        assert synced == ([] if away else [tmp_path / "old" / "s", tmp_path / "s"])
+        if away:
+            register(tmp_path, "better")
+            serve(tmp_path, spark)
+    register(tmp_path, "sums")
+    write_history(tmp_path, 3, 4)
+    serve(tmp_path, spark)
+    assert count(tmp_path) == (0, 8)
+    for query in compiled:
+        if query.name != "better":
+            assert read_output(tmp_path / "out", query.name) == replayed(tmp_path, workspace, query)
 
 
 def test_a_file_that_cannot_be_read_stays(spark: SparkSession, tmp_path: Path) -> None:
