@@ -67,8 +67,8 @@ def write_catalog(
     kept = next((s.name for s in catalog.streams.values() if _is_folder(s.data)), None)
     if kept is not None:
         lines += [
-            f'# If `run` is to go on for long: archive = "archive/{kept}" in the source of {kept} has',
-            "# it move files there that all queries have read; else their folder grows.",
+            f"# If `run` is to go on for long: in the source of {kept}, for one,",
+            f'# archive = "archive/{kept}" has it move files there that all queries have read.',
         ]
     for name, stream in catalog.streams.items():
         mine = [(d, why) for d, why in evidence.seen if d.stream == name]

@@ -9,9 +9,11 @@ import pytest
 
 from ontoweir.errors import RunError
 from ontoweir.runtime.live import process_batches
+from ontoweir.runtime.live.checkpoint.save_state import commit_batch
 from ontoweir.runtime.live.intake import keep_commits
 from ontoweir.runtime.live.intake.intake import Intake
 from ontoweir.runtime.live.intake.model import IntakeOptions
+from ontoweir.runtime.live.intake.save_intake import commit_intake
 from tests.runtime import archive_cycles, intake_cycles
 from tests.runtime.live.archive.archived_project import declare
 from tests.runtime.live.test_run_live import write_history
@@ -42,7 +44,7 @@ def test_of_a_run(commits: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     for name in archive_cycles.NAMES:
         (tmp_path / f"{name}.staged").mkdir()
     workspace, compiled = declare(tmp_path)
-    failing = _Failing(process_batches.commit_batch, commits)
+    failing = _Failing(commit_batch, commits)
     monkeypatch.setattr(process_batches, "commit_batch", failing)
     with pytest.raises(RunError, match="the disk is full"):
         archive_cycles.run(tmp_path, workspace, compiled, Random(1), 1000)
@@ -60,7 +62,7 @@ def test_of_an_intake(commits: int, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for name in ("filter", "matches"):
         intake.join(intake_cycles.make_member(tmp_path, workspace, name))
     lister = intake_cycles.Lister(tmp_path, intake, 20)
-    failing = _Failing(keep_commits.commit_intake, commits)
+    failing = _Failing(commit_intake, commits)
     monkeypatch.setattr(keep_commits, "commit_intake", failing)
     for number in range(1, commits + 1):
         for name in ("s", "u"):
