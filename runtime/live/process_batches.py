@@ -143,7 +143,8 @@ class BatchProcessor:
         self.keeper.hold(streams, self.record.run, self.state.batch)
         self.entries = count_entries(self.spark_folder) if options.forget else 0
         """How many files Spark's logs have, about."""
-        self.limit = min(options.forget, FORGOTTEN) if self.keeper.held else options.forget
+        self.most_listed = min(options.forget, FORGOTTEN if self.keeper.held else options.forget)
+        self.limit = self.most_listed
         options.on_state(self.state, job)
 
     @property
@@ -212,7 +213,7 @@ class BatchProcessor:
         self.recorder = SparkRecorder(self.spark_folder)
         self.restore()
         self.entries = count_entries(self.spark_folder)
-        self.limit = max(self.options.forget, 2 * self.entries)
+        self.limit = max(self.most_listed, 2 * self.entries)
 
     def take(self, frame: "DataFrame | None", batch: int) -> None:
         """A micro-batch of rows of all streams (None: Spark reads none of them)."""

@@ -18,6 +18,7 @@ class StageClock:
     def __init__(self) -> None:
         self.seconds: Mapping[str, float] = dict.fromkeys(STAGES, 0.0)
         self._mutex = threading.Lock()
+        self._before: float | None = None
 
     @contextmanager
     def time(self, stage: str) -> Iterator[None]:
@@ -31,9 +32,10 @@ class StageClock:
                 self.seconds = {**self.seconds, stage: self.seconds[stage] + taken}
 
     def note_listing(self, seconds: float) -> None:
-        """Spark's listing has taken so long altogether."""
+        """Spark's listing has taken so long altogether, before the first call also for others."""
         with self._mutex:
-            self.seconds = {**self.seconds, LIST: seconds}
+            self._before = seconds if self._before is None else self._before
+            self.seconds = {**self.seconds, LIST: seconds - self._before}
 
 
 def show_stages(before: Mapping[str, float], now: Mapping[str, float]) -> dict[str, float]:

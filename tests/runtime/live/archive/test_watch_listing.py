@@ -2,6 +2,7 @@
 
 from ontoweir.mappings.model.catalog import DataSource, Stream
 from ontoweir.runtime.live.archive.watch_listing import LOOK, ListingWatch
+from ontoweir.runtime.live.stage_clock import StageClock
 
 PLAIN = Stream("s", DataSource("csv", "/in/s"), "ts", 1, None, (), (), ())
 KEPT = Stream("t", DataSource("csv", "/in/t", archive="/old/t"), "ts", 1, None, (), (), ())
@@ -22,3 +23,12 @@ def test_listing_that_takes_its_share() -> None:
 
 def test_files_that_are_moved_away_anyway() -> None:
     assert ListingWatch(0.0).look(LOOK, LOOK, {"t": 90_000}, [KEPT]) is None
+
+
+def test_what_was_listed_before_is_not_of_the_run() -> None:
+    clock = StageClock()
+    for total in (7.0, 7.5, 9.0):
+        clock.note_listing(total)
+    with clock.time("read"):
+        pass
+    assert clock.seconds["list"] == 2.0
