@@ -4,7 +4,6 @@ import glob
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from ontoweir.errors import DataError, Source
 from ontoweir.mappings.model.catalog import DataSource
@@ -100,6 +99,18 @@ def _list(path: str) -> Iterator[Found]:
         if not os.path.isdir(match):
             yield Found(match, match, match)
             continue
-        for file in Path(match).rglob("*"):
-            if file.is_file() and all(map(is_finished, file.relative_to(match).parts)):
-                yield Found(match, str(file), str(file))
+        for file in _walk(match):
+            yield Found(match, file, file)
+
+
+def _walk(folder: str) -> Iterator[str]:
+    """The files of data in a folder, and those below it, but by links to folders."""
+    waiting = [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                there = [entry for entry in entries if is_finished(entry.name)]
+        except OSError:  # it may not be looked into, or has just been removed
+            continue
+        waiting += [entry.path for entry in there if entry.is_dir(follow_symlinks=False)]
+        yield from (entry.path for entry in there if entry.is_file())

@@ -1,10 +1,12 @@
 """The folder that the names of a source's local files are told below."""
 
 import re
+from functools import lru_cache
 
 _PATTERN = re.compile(r"[*?\[\]{}]")
 
 
+@lru_cache(1024)
 def find_base(path: str) -> str:
     """A path as far as it is no pattern.
 
