@@ -10,7 +10,9 @@ from ontoweir.mappings.catalog.check_view import check_view
 from ontoweir.mappings.catalog.read_closing import read_closing
 from ontoweir.mappings.catalog.read_columns import read_columns
 from ontoweir.mappings.catalog.read_envelope import (
+    check_archives,
     check_envelope,
+    read_archive,
     read_envelope,
     read_mqtt,
     read_registry,
@@ -72,6 +74,7 @@ def load_catalog(root: TomlTable) -> Catalog:
         _check_references(table, section, relations, streams)
         if isinstance(table, Stream):
             _check_lags(table, section, streams)
+    check_archives(streams, relations, streams_table)
     changed = {n: read_versions(relations_table.table(n), streams) for n in changing}
     catalog = Catalog({**streams, **changed}, relations, root.lines.file)
     for relation in relations.values():
@@ -164,7 +167,8 @@ def _read_relation(table: TomlTable) -> Relation:
 
 def _read_source(table: TomlTable, *, static: bool) -> DataSource:
     known = ("format", "path", "options", "sort", "view", "unnest")
-    table.refuse_unknown(known if static else (*known, "keep", "envelope", "delete", "registry"))
+    live = ("keep", "envelope", "delete", "registry", "archive")
+    table.refuse_unknown(known if static else (*known, *live))
     view, kind, path = table.text("view"), table.text("format"), table.text("path")
     if view is not None and (not static or kind is not None or path is not None):
         raise table.error(
@@ -219,10 +223,12 @@ def _read_source(table: TomlTable, *, static: bool) -> DataSource:
             if nestable
             else 'write format = "json", and unnest = "values"',
         )
-    envelope = None if static else read_envelope(table)
     form = kind or "view"
-    registry = () if static else read_registry(table)
-    return DataSource(form, path, options, view, sort, keep, unnest, envelope, mqtt, registry)
+    data = DataSource(form, path, options, view, sort, keep, unnest, mqtt=mqtt)
+    if static:
+        return data
+    envelope, registry = read_envelope(table), read_registry(table)
+    return replace(data, envelope=envelope, registry=registry, archive=read_archive(table))
 
 
 def _check_postgres(

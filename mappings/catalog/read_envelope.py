@@ -1,11 +1,12 @@
 """Read what is declared of messages: those that say how a table changes, change data capture; and
-where those of MQTT come from, and the schemas of Kafka's."""
+where those of MQTT come from, and the schemas of Kafka's; and where files go that are read."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
 from urllib.parse import urlsplit
 
-from ontoweir.mappings.model.catalog import BooleanType, Column, Envelope
+from ontoweir.files.find_base import find_base
+from ontoweir.mappings.model.catalog import BooleanType, Column, Envelope, Relation, Stream
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
@@ -18,6 +19,8 @@ _CONNECTION = ("tls", "ca_file", "keepalive", "received", "value")
 _FILES = ("maxFilesPerTrigger", "maxFileAge")
 """Options of the files that messages are written to."""
 _Options = tuple[tuple[str, str], ...]
+ARCHIVED = ("parquet", "csv", "json", "mqtt", "arrow", "avro")
+"""Formats of files that a live run may move away when they are read."""
 
 
 def read_envelope(source: TomlTable) -> Envelope | None:
@@ -49,6 +52,80 @@ def read_envelope(source: TomlTable) -> Envelope | None:
             else 'write format = "json" (lines of JSON) or "kafka"',
         )
     return Envelope(form, delete or "")
+
+
+def read_archive(source: TomlTable) -> str | None:
+    """The folder that a live run moves a stream's files to when all have read them (None: they
+    stay).
+
+    Raises:
+        CatalogError: its data is not local files, or it is no folder beside theirs.
+    """
+    archive, path = source.text("archive"), source.text("path") or ""
+    if archive is None:
+        return None
+    if source.text("format") not in ARCHIVED or not path or "://" in f"{path}{archive}":
+        raise source.error(
+            "archive",
+            f"[{source.name()}] has an archive",
+            why="only local files are moved: of Parquet, CSV, JSON lines, Arrow, Avro, and those "
+            "that MQTT's messages are written to",
+            fix="remove archive",
+        )
+    if set(archive) & set("*?[]{}=") or not archive.strip("/"):
+        raise source.error(
+            "archive",
+            f"[{source.name()}] has archive = {archive!r}",
+            why="it names one folder, and = in a folder's name says a column of its files",
+            fix='write it as "archive/NAME"',
+        )
+    return archive
+
+
+def check_archives(
+    streams: Mapping[str, Stream], relations: Mapping[str, Relation], streams_table: TomlTable
+) -> None:
+    """Nothing, if no folder from which files are moved, and none that they are moved to, has those
+    of another table.
+
+    Raises:
+        CatalogError: one has, or an archive is in its own folder, or around it.
+    """
+    tables: list[Stream | Relation] = [*streams.values(), *relations.values()]
+    places = {t.name: find_base(t.data.path) for t in tables if t.data.path and not t.data.view}
+    for stream in streams.values():
+        archive = stream.data.archive
+        if archive is None:
+            continue
+        others = [(archive, name, place) for name, place in places.items()]
+        for table in tables:
+            if table.name != stream.name:
+                others += [(places[stream.name], table.name, places.get(table.name, ""))]
+                others += [(archive, table.name, table.data.archive or "")]
+                others += [(places[stream.name], table.name, table.data.archive or "")]
+        for mine, name, place in others:
+            if place and _overlap(mine, place):
+                raise (
+                    streams_table.table(stream.name)
+                    .table("source")
+                    .error(
+                        "archive",
+                        f"{mine} is, has, or is in, the folder {place} of {name}",
+                        why="files that are moved from one to the other would be read twice, or be "
+                        "moved before all have read them",
+                        fix="give each stream a folder, and an archive beside all of them",
+                    )
+                )
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one of two folders is the other, or in it.
+
+    >>> [_overlap("/a/b", other) for other in ("/a/b/", "/a", "/a/b/c", "/a/bc")]
+    [True, True, True, False]
+    """
+    one, other = f"{one.rstrip('/')}/", f"{other.rstrip('/')}/"
+    return one.startswith(other) or other.startswith(one)
 
 
 def _find_form(source: TomlTable, written: str) -> Literal["debezium", "upsert"]:

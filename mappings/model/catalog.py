@@ -96,7 +96,8 @@ LIVE_OPTIONS = frozenset(
 @dataclass(frozen=True, slots=True)
 class DataSource:
     """Where rows come from: a Spark reader's format, path and options; `view` is Spark SQL over
-    the other static relations instead; `paths`: by column, what leads into a nested one."""
+    the other static relations instead; `paths`: by column, what leads into a nested one; `archive`:
+    the folder that a live run moves files to when they are read (None: they stay)."""
 
     format: str
     path: str | None
@@ -115,6 +116,7 @@ class DataSource:
     registry: tuple[tuple[str, str], ...] = ()
     """Of Kafka's messages in a schema registry's framing, its URL, and how it is reached."""
     paths: tuple[tuple[str, str], ...] = ()
+    archive: str | None = None
 
 
 ANSWERS = DataSource("answers", None)  # of a stream that is the answers of another query
@@ -280,18 +282,16 @@ class Stream:
     `start_us`: no timestamp is before it (microseconds since 1970, None: not declared);
     `idle_us`: live, after how long without a row it holds other streams back no more (None: never);
     `on_bad_file`: live, "stop" when a file cannot be read, or "quarantine": it is moved away;
-    `align`: what becomes of timestamps between two steps;
-    `written`: how timestamps are written (None: as their column's type has them; text is ISO 8601,
-    whole numbers are microseconds);
+    `align`: what becomes of timestamps between two steps; `written`: how they are written (None: as
+    their column's type has them; text is ISO 8601, whole numbers are microseconds);
     `lateness_us`: a row comes at most so long (application time) after one with a later timestamp;
     `floor_us`: live, less is used where rows of a window (`window_us`; None: of some lateness) show
     less, and at least so much (None: what is declared is used);
     `versions`: it is a relation that changes, as of every time: it has no rows of its own, and is
     read at the times of other rows only;
-    `closing`: when values of columns are closed;
-    `present`: columns of a query's answers that are times of their rows: never NULL, never after
-    the timestamp, and at most as long before it as a lag says of answers with one such time;
-    `filled`: others of them that are never NULL.
+    `closing`: when values of columns are closed; `present`: columns of a query's answers that are
+    times of their rows: never NULL, never after the timestamp, and at most as long before it as a
+    lag says of answers with one such time; `filled`: others of them that are never NULL.
     """
 
     name: str

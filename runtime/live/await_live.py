@@ -41,6 +41,7 @@ def wait_live(run: "LiveRun", seconds: float, mask: Callable[[str], str] = str) 
     try:
         if run.taker.is_worn and run.taker.failed is None:
             run.rotate()
+        run.watch_listing()
         # with a timeout: without one, the call would keep Spark from calling foreachBatch back
         over = bool(run.query.awaitTermination(seconds))  # type: ignore[arg-type]  # takes parts
         return over and not run.taker.is_worn

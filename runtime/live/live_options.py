@@ -1,5 +1,6 @@
 """How a live run goes."""
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +26,7 @@ class LiveOptions:
     (measure_batch), when its answers are published; `listeners`: of Spark's progress;
     `parts_may_go`: published files may be moved away by who reads them; `step`: about how many rows
     and bytes are taken in at once; `forget`: how many files Spark may have listed before those that
-    are gone are forgotten (0: any number).
+    are gone are forgotten (0: any number); `tell`: is called with what else is to be said.
     """
 
     checkpoint: Path
@@ -42,3 +43,4 @@ class LiveOptions:
     forget: int = MANY
     keep_ns: int | None = None
     compact: int | None = None
+    tell: Callable[[str], None] = field(default=lambda text: print(text, file=sys.stderr))

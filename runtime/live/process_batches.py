@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.runtime.live.advance_live import advance_live, begin_live
+from ontoweir.runtime.live.archive.move_files import FORGOTTEN, ArchiveKeeper
 from ontoweir.runtime.live.arrivals.find_horizon import find_horizon
 from ontoweir.runtime.live.arrivals.ingest import list_delivered
 from ontoweir.runtime.live.arrivals.list_partitions import list_partitions, list_waiting
@@ -124,6 +125,7 @@ class BatchProcessor:
             now = dict.fromkeys(self.state.last_arrival, time.time())
             self.state = replace(self.state, last_arrival=now)
         restore_spill(job, self.state)
+        self.keeper = ArchiveKeeper(options.checkpoint, options.tell)
         self.recorder = SparkRecorder(self.spark_folder)
         places = {"rejects": options.output}
         if isinstance(self.answers, FileSink):
@@ -137,9 +139,12 @@ class BatchProcessor:
             take_back(job, self.answers, self.writer, self.commits, last, may_go=gone)
             self.publish(place)
             self.place_anew()
+        streams = [history.stream for history in job.histories]
+        self.keeper.hold(streams, self.record.run, self.state.batch)
         self.entries = count_entries(self.spark_folder) if options.forget else 0
         """How many files Spark's logs have, about."""
-        self.limit = options.forget
+        self.most_listed = min(options.forget, FORGOTTEN if self.keeper.held else options.forget)
+        self.limit = self.most_listed
         options.on_state(self.state, job)
 
     @property
@@ -179,18 +184,19 @@ class BatchProcessor:
         placed = place_anew(self.job, self.state, self.parts)
         if placed is None:
             return
-        outcome = self._follow(placed)
-        record = replace(self.record, parts=self.writer.parts.mark())
+        self._commit_anew(placed)
+
+    def _commit_anew(self, state: LiveState, **more: Any) -> None:
+        """Commit a state as that of the next micro-batch, which has brought nothing; `more`: fields
+        of the record."""
+        none = tuple(q.schema.empty_table() for q in self.job.queries)
+        outcome = LiveOutcome(replace(state, batch=self.state.batch + 1), none, ())
+        record = replace(self.record, parts=self.writer.parts.mark(), **more)
         durable = list(self.writer.fresh)
         self.writer.fresh.clear()
         place = self._commit(record, outcome, durable)
         self.state, self.record = outcome.state, record
         self.publish(place)
-
-    def _follow(self, state: LiveState) -> LiveOutcome:
-        """A state as that of the next micro-batch, which has brought nothing."""
-        none = tuple(q.schema.empty_table() for q in self.job.queries)
-        return LiveOutcome(replace(state, batch=self.state.batch + 1), none, ())
 
     def rotate(self) -> None:
         """Commit that Spark goes on from new logs; no micro-batch is being taken in.
@@ -198,22 +204,16 @@ class BatchProcessor:
         Raises:
             RunError: the disk does not take it.
         """
+        self.keeper.settle()
         formats = {h.stream.name: is_listed(h.stream) for h in self.job.histories}
         sources = enumerate(self.record.sources)
         files = frozenset(n for n, held in sources if held and formats.get(held[0], False))
         log = rotate_spark(self.options.checkpoint, self.record, files)
-        outcome = self._follow(self.state)
-        parts = self.writer.parts.mark()
-        record = replace(self.record, spark=log, read={}, bad={}, parts=parts)
-        durable = list(self.writer.fresh)
-        self.writer.fresh.clear()
-        place = self._commit(record, outcome, durable)
-        self.state, self.record = outcome.state, record
-        self.publish(place)
+        self._commit_anew(self.state, spark=log, read={}, bad={})
         self.recorder = SparkRecorder(self.spark_folder)
         self.restore()
         self.entries = count_entries(self.spark_folder)
-        self.limit = max(self.options.forget, 2 * self.entries)
+        self.limit = max(self.most_listed, 2 * self.entries)
 
     def take(self, frame: "DataFrame | None", batch: int) -> None:
         """A micro-batch of rows of all streams (None: Spark reads none of them)."""
@@ -242,6 +242,7 @@ class BatchProcessor:
         self.closed = True
         with self.mutex:
             wait(self.removals)
+            self.keeper.release()
 
     def advance(self, frame: "DataFrame | None", batch: int) -> None:
         """Take in a micro-batch of Spark's, in one step or several: each is committed.
@@ -390,3 +391,10 @@ class BatchProcessor:
         """Publish a committed step, and move away the files that it could not read."""
         publish_commit(place, self.job.queries, self.answers, self.writer, self.spark)
         quarantine_files(self.record.bad, self.options.output)
+        self.archive()
+
+    def archive(self) -> None:
+        """Move the files away that are read, if a micro-batch is over."""
+        if self.record.cut_us is None:
+            batch = self.record.spark.batch
+            self.keeper.move_batch(self.spark_folder, self.sources, batch, self.state.batch)

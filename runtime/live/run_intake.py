@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.model.catalog import DataSource, Stream
+from ontoweir.runtime.live.archive.begin_archived import begin_archived, is_archived
+from ontoweir.runtime.live.archive.move_files import FORGOTTEN
+from ontoweir.runtime.live.archive.watch_listing import ListingWatch
 from ontoweir.runtime.live.arrivals.open_sources import open_sources
 from ontoweir.runtime.live.arrivals.plan_sources import plan_sources
 from ontoweir.runtime.live.arrivals.read_stream import LISTING, is_listed
@@ -23,6 +26,7 @@ from ontoweir.runtime.live.intake.model import Reach
 from ontoweir.runtime.live.intake.resume_lane import SOURCE_GONE
 from ontoweir.runtime.live.model.live_errors import java_gone, stopped
 from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.live.stage_clock import LIST
 from ontoweir.runtime.live.topics.follow_topics import TopicFollower
 from ontoweir.runtime.live.topics.open_topic import read_topic
 from ontoweir.runtime.live.topics.probe_source import probe_source
@@ -36,7 +40,7 @@ from ontoweir.runtime.live.topics.topic_span import find_lost
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spark.call_without_rows import call_without_rows
 from ontoweir.runtime.spark.redact_secrets import redact_secrets, resolve_options
-from ontoweir.runtime.spark.tune_session import tune_session
+from ontoweir.runtime.spark.tune_session import count_listing, tune_session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,7 +60,7 @@ class IntakeRun:
 
     `home`: the user's session; `once`: the query ends when all that is there is listed; `seconds`:
     at least so long between micro-batches; `forget`: how many files Spark may have listed before
-    those that are gone are forgotten.
+    those that are gone are forgotten; `kept`: how many were there when that was done last.
     """
 
     intake: Intake
@@ -65,6 +69,8 @@ class IntakeRun:
     once: bool = False
     seconds: float = 0.0
     forget: int = MANY
+    kept: int = 0
+    listing: ListingWatch = field(default_factory=ListingWatch)
     query: "StreamingQuery | TopicFollower | None" = None
     looked: float = field(default_factory=time.monotonic)
     secrets: list[dict[str, str]] = field(default_factory=list)
@@ -152,6 +158,9 @@ class IntakeRun:
         read = {s: frozenset(topics.get(s, {})) for s in sources.numbers.keys() - sources.listed}
         intake.open(replace(sources, topics=read))
         self.secrets = [dict(h.stream.data.options) for h in histories]
+        if not intake.begun and is_archived(h.stream for h in histories):
+            begin_archived(intake.spark_folder, intake.sources)
+            intake.take(None, 0)
         intake.opens_here = all(is_read_here(h.stream) for h in histories)
         if intake.opens_here:
             self._follow([None if held == TICKS else streams[held[0]] for held in sources.order])
@@ -229,16 +238,21 @@ class IntakeRun:
         if time.monotonic() - self.looked < _LOOK or not intake.begun or not self.forget:
             return
         self.looked = time.monotonic()
-        if count_entries(intake.spark_folder) <= self.forget or not intake.is_even:
+        most = self.forget
+        if intake.keeper.held and all(p.gap is not None for p in intake.parked.values()):
+            most = min(most, max(FORGOTTEN, 2 * self.kept))
+        if count_entries(intake.spark_folder) <= most or not intake.is_even:
             return
         self.stop()
+        intake.keeper.settle()
         order = [list(held) for held in intake.record.sources]
         listed = intake.sources.listed
         files = frozenset(n for n, held in enumerate(order) if held[0] in listed)
         log = rotate_spark(intake.options.folder, intake.record, files)
         entries = {s: min(entry, 0) for s, entry in intake.reach.entries.items()}
         intake.go_on_from(log, Reach(0, entries, intake.reach.offsets))
-        self.forget = max(self.forget, 2 * count_entries(intake.spark_folder))
+        self.kept = count_entries(intake.spark_folder)
+        self.forget = max(self.forget, 2 * self.kept)
         self._start(order, streams)
 
     def is_over(self) -> bool:
@@ -252,6 +266,7 @@ class IntakeRun:
 
         if self.query is None:
             return True
+        self._watch_listing()
         if isinstance(follower := self.query, TopicFollower):
             over = follower.awaitTermination(0.01)
             if over and follower.begins_anew:
@@ -266,6 +281,17 @@ class IntakeRun:
             raise self._explain(error) from None
         except (Py4JError, ConnectionError, EOFError) as error:
             raise java_gone(error) from None
+
+    def _watch_listing(self) -> None:
+        """Count what Spark's listing takes, and say so if it is too much."""
+        clock, watch = self.intake.clock, self.intake.watch
+        clock.note_listing(count_listing(self.session))
+        counts = {name: len(held.files) for name, held in list(watch.passed.items())}
+        streams = {h.stream.name: h.stream for lane in self.intake.lanes for h in lane.histories}
+        listed = clock.seconds[LIST]
+        said = self.listing.look(time.monotonic(), listed, counts, streams.values())
+        if said is not None:
+            self.intake.options.tell(said)
 
     def _explain(self, error: Exception) -> OntoweirError:
         if self.intake.failed is not None:

@@ -6,16 +6,20 @@ not seen finished with the same rows; one that is committed already is only publ
 (sinks). So every answer is there exactly once.
 """
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ontoweir.runtime.live.archive.begin_archived import begin_archived, is_archived
+from ontoweir.runtime.live.archive.watch_listing import ListingWatch
 from ontoweir.runtime.live.arrivals.open_sources import open_sources
 from ontoweir.runtime.live.live_options import LiveOptions
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.live.process_batches import BatchProcessor
+from ontoweir.runtime.live.stage_clock import LIST
 from ontoweir.runtime.spark.call_without_rows import call_without_rows
-from ontoweir.runtime.spark.tune_session import tune_session
+from ontoweir.runtime.spark.tune_session import count_listing, tune_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +35,18 @@ class LiveRun:
     job: LiveJob
     taker: BatchProcessor
     begin: "Callable[[], StreamingQuery]"
+    listing: ListingWatch = field(default_factory=ListingWatch)
+
+    def watch_listing(self) -> None:
+        """Count what Spark's listing takes, and say so if it is too much."""
+        taker = self.taker
+        taker.clock.note_listing(count_listing(taker.spark))
+        counts = {name: len(files) for name, files in taker.passed.items()}
+        streams = [h.stream for h in self.job.histories]
+        listed = taker.clock.seconds[LIST]
+        said = self.listing.look(time.monotonic(), listed, counts, streams)
+        if said is not None:
+            taker.options.tell(said)
 
     def rotate(self) -> None:
         """Go on from new logs of Spark's, in which files that are gone are forgotten.
@@ -78,6 +94,12 @@ def run_live(
         frame, taker.sources = open_sources(
             job, session, spark, taker.record.sources, observed=observed
         )
+        taker.keeper.begin()
+        if taker.state.batch < 0 and is_archived(h.stream for h in job.histories):
+            begin_archived(taker.spark_folder, taker.sources)
+            taker.take(None, 0)
+        elif taker.state.batch >= 0:
+            taker.archive()
         writer = frame.writeStream.queryName(_name_run(job))
         silent = not observed and len(taker.sources.listed) == len(job.histories)
         if not call_without_rows(writer, session, taker.take, silent):

@@ -8,12 +8,13 @@ import pyarrow as pa
 
 from ontoweir.files.name_formats import NESTED_PARQUET
 from ontoweir.mappings.model.catalog import LIVE_OPTIONS, DataSource
+from ontoweir.runtime.located.locate_source import Located
 from ontoweir.runtime.packed.lead_paths import lead_paths
 from ontoweir.runtime.packed.packed_file import PackedFile
 from ontoweir.runtime.packed.read_arrow import read_arrow
 from ontoweir.runtime.packed.read_nested_parquet import read_nested_parquet
 from ontoweir.runtime.sources.list_pieces import folder_constants
-from ontoweir.runtime.sources.read_source import Located, drop_empty
+from ontoweir.runtime.sources.read_source import drop_empty
 
 PACKAGES = {
     "arrow": "pyarrow",

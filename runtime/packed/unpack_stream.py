@@ -11,10 +11,11 @@ from ontoweir.errors import RunError, Source
 from ontoweir.files.name_formats import LOGGED
 from ontoweir.mappings.model.catalog import Relation, Stream
 from ontoweir.runtime.columnar.convert_column import wrong_type
+from ontoweir.runtime.located.locate_source import Located
 from ontoweir.runtime.packed.packed_file import PackedFile
 from ontoweir.runtime.packed.read_packed import read_packed
 from ontoweir.runtime.sources.check_columns import check_columns
-from ontoweir.runtime.sources.read_source import Located, unreadable
+from ontoweir.runtime.sources.read_source import unreadable
 
 
 @dataclass(frozen=True, slots=True)

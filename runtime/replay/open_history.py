@@ -17,11 +17,11 @@ from ontoweir.runtime.ingest.prove_domains import prove_domains
 from ontoweir.runtime.lateness.find_disorder import find_disorder
 from ontoweir.runtime.lateness.known_order import recall_order
 from ontoweir.runtime.lateness.order_pieces import order_pieces
+from ontoweir.runtime.located.locate_source import Located, locate_source
 from ontoweir.runtime.packed.read_packed import is_packed
 from ontoweir.runtime.packed.unpack_stream import unpack_stream
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import check_file, list_pieces
-from ontoweir.runtime.sources.read_source import Located, locate_source
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.spark.read_view import VIEW
 from ontoweir.runtime.staging.keep_rows import Kept, keep_rows

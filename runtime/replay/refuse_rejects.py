@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.parse_duration import show_duration
-from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.located.data_files import local_path
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.times.late_rows import LateRows, late_reason
 from ontoweir.runtime.times.suggest_format import suggest_format

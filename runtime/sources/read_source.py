@@ -1,11 +1,9 @@
 """Read a declared source through Spark's readers, its columns cast to their declared types."""
 
-import glob
 import os
 import re
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -30,7 +28,6 @@ from ontoweir.runtime.columnar.convert_column import (
     holds_type,
     wrong_type,
 )
-from ontoweir.runtime.sources.data_files import is_finished, name_data, no_path
 from ontoweir.runtime.spark.explain_java import describe_cause, java_errors, suggest_package
 from ontoweir.runtime.spark.read_view import VIEW, read_view
 
@@ -71,56 +68,6 @@ _ARROW = {
 }
 """Spark's types as Arrow's; convert_column says what these hold. Others, such as arrays,
 hold nothing that is declared."""
-
-
-@dataclass(frozen=True, slots=True)
-class Located:
-    """A source's path: local files in the order of their names, or a remote path."""
-
-    path: str
-    files: tuple[str, ...] | None
-
-
-def locate_source(data: DataSource, table: str, catalog_file: str) -> Located:
-    """Find a source's files.
-
-    Raises:
-        DataError: it has no path, or nothing is there.
-    """
-    if data.path is None:
-        raise no_path(data, table, catalog_file)
-    if data.format == VIEW:
-        return Located(data.path, None)
-    path = data.path.removeprefix("file://") if data.path.startswith("file:///") else data.path
-    if "://" in path:
-        return Located(path, None)
-    if os.path.isdir(path):
-        files = sorted(
-            str(f)
-            for f in Path(path).rglob("*")
-            if f.is_file() and all(map(is_finished, f.relative_to(path).parts))
-        )
-        return Located(path, tuple(name_data(data.format, files)))
-    matches = (
-        [path]
-        if os.path.exists(path)
-        else sorted(m for m in glob.glob(path, recursive=True) if is_finished(os.path.basename(m)))
-    )
-    if not matches:
-        raise DataError(
-            f"there is no data for {table}",
-            why="the catalog names this file or folder",
-            fix="put the data there, or correct the path of its source",
-            source=Source(path),
-        )
-    found: list[str] = []
-    for match in matches:
-        if os.path.isdir(match):
-            inner = locate_source(DataSource(data.format, match), table, catalog_file).files
-            found.extend(inner or ())
-        else:
-            found.append(match)
-    return Located(path, tuple(found))
 
 
 @dataclass(frozen=True, slots=True)

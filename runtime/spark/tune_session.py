@@ -54,3 +54,15 @@ def _local_files(java: Any) -> str:
     except Exception:
         return "org.apache.hadoop.fs.RawLocalFileSystem"
     return _OURS
+
+
+def count_listing(session: "SparkSession | None") -> float:
+    """Seconds for which folders of arrivals have been listed in the Java process of a session, if
+    it is one of ours (0: it is not)."""
+    from py4j.protocol import Py4JError
+
+    try:
+        counted = session._jvm.ontoweir.LocalFiles.listed()  # type: ignore[union-attr]
+        return float(counted) / 1e9
+    except (AttributeError, TypeError, Py4JError, ConnectionError, EOFError):
+        return 0.0

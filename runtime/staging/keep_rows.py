@@ -20,6 +20,7 @@ import pyarrow as pa
 from ontoweir.cache.digest_file import digest_program
 from ontoweir.errors import RunError, Source
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.located.locate_source import Located
 from ontoweir.runtime.sources.history import Piece
 from ontoweir.runtime.sources.identify_file import (
     FileIdentity,
@@ -27,7 +28,7 @@ from ontoweir.runtime.sources.identify_file import (
     describe_files,
     identify_files,
 )
-from ontoweir.runtime.sources.read_source import Located, drop_empty, unreadable
+from ontoweir.runtime.sources.read_source import drop_empty, unreadable
 from ontoweir.runtime.staging.kept_manifest import (
     Manifest,
     describe_pieces,

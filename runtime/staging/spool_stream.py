@@ -10,8 +10,9 @@ from ontoweir.errors import RunError, Source
 from ontoweir.mappings.model.catalog import Column, Stream, StringType
 from ontoweir.runtime.chunks.row_groups import MAPPED
 from ontoweir.runtime.columnar.check_domain import arrow_type
+from ontoweir.runtime.located.locate_source import Located
 from ontoweir.runtime.sources.history import Piece
-from ontoweir.runtime.sources.read_source import BAD, Located, drop_empty
+from ontoweir.runtime.sources.read_source import BAD, drop_empty
 from ontoweir.runtime.staging.conform_parquet import conform_parquet
 from ontoweir.runtime.staging.list_staged import list_staged
 from ontoweir.runtime.staging.sort_parts import sort_parts

@@ -11,9 +11,9 @@ import pyarrow.orc as orc
 
 from ontoweir.errors import OntoweirError, RunError
 from ontoweir.mappings.model.catalog import Column, DataSource, Stream
+from ontoweir.runtime.located.locate_source import Located
 from ontoweir.runtime.sources.history import Piece
 from ontoweir.runtime.sources.read_source import (
-    Located,
     WantedColumns,
     drop_empty,
     read_source,

@@ -25,14 +25,13 @@ from ontoweir.mappings.model.catalog import Catalog, FloatType, Relation
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.runtime.columnar.check_domain import arrow_type, check_domain
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
+from ontoweir.runtime.located.locate_source import Located, locate_source
 from ontoweir.runtime.packed.read_packed import is_packed
 from ontoweir.runtime.sources.find_line import find_line
 from ontoweir.runtime.sources.read_source import (
     BAD,
-    Located,
     WantedColumns,
     literal_path,
-    locate_source,
     missing_column,
     read_source,
     refuse_nested,

@@ -15,12 +15,13 @@ from ontoweir.runtime.columnar.check_domain import arrow_type
 from ontoweir.runtime.columnar.convert_column import convert_column
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.database.read_postgres import find_table, open_postgres, read_postgres
+from ontoweir.runtime.located.locate_source import Located
 from ontoweir.runtime.packed.read_packed import is_packed, read_packed
 from ontoweir.runtime.packed.unpack_stream import check_packed
 from ontoweir.runtime.sources.check_columns import check_columns
 from ontoweir.runtime.sources.convert_table import name_bad
 from ontoweir.runtime.sources.list_pieces import folder_constants
-from ontoweir.runtime.sources.read_source import BAD, Located, drop_empty, unreadable
+from ontoweir.runtime.sources.read_source import BAD, drop_empty, unreadable
 from ontoweir.runtime.spark.materialize_frame import LARGEST_COLLECTED, not_written
 from ontoweir.runtime.text.convert_text import NotPlain
 from ontoweir.runtime.text.read_text import read_text_rows

@@ -8,8 +8,8 @@ import pyarrow as pa
 from ontoweir.errors import DataError
 from ontoweir.files.name_formats import LOGGED, NESTED_PARQUET
 from ontoweir.mappings.model.catalog import Catalog, DataSource, Relation, Stream
+from ontoweir.runtime.located.locate_source import locate_source
 from ontoweir.runtime.sources.identify_file import identify_files
-from ontoweir.runtime.sources.read_source import locate_source
 from ontoweir.runtime.spark.read_view import VIEW
 
 Identity: TypeAlias = tuple[object, ...]

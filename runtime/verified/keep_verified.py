@@ -12,8 +12,8 @@ from ontoweir.runtime.columnar.convert_column import holds_only
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.ingest.enforced_columns import enforced_columns
 from ontoweir.runtime.lateness.known_order import describe_order
+from ontoweir.runtime.located.locate_source import locate_source
 from ontoweir.runtime.sources.history import History
-from ontoweir.runtime.sources.read_source import locate_source
 from ontoweir.runtime.sources.verified_rows import VerifiedRows
 from ontoweir.runtime.verified.identify_streams import identify_streams
 from ontoweir.runtime.verified.recall_verified import read_record

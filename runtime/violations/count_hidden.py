@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import LiteralOutput, NullOutput, SpjUnion
+from ontoweir.runtime.located.locate_source import locate_source
 from ontoweir.runtime.sources.list_pieces import find_leaf
-from ontoweir.runtime.sources.read_source import locate_source
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from ontoweir.mappings.model.catalog import FloatType, Relation
 from ontoweir.runtime.columnar.check_domain import check_domain
 from ontoweir.runtime.columnar.find_repeated_keys import find_repeated_keys
 from ontoweir.runtime.columnar.frame import Array
-from ontoweir.runtime.sources.read_source import BAD, Located, locate_source
+from ontoweir.runtime.located.locate_source import Located, locate_source
+from ontoweir.runtime.sources.read_source import BAD
 from ontoweir.runtime.statics.read_relation import read_relation
 from ontoweir.runtime.text.csv_dialect import number_first
 from ontoweir.runtime.violations.find_strays import find_strays

@@ -1,5 +1,5 @@
 """An intake without Spark: `intake_cycles.py FOLDER SEED SESSIONS [kill|cut] [keep] [compact]
-[topics]`.
+[topics] [archive]`.
 
 Files of three streams arrive. In each session a child process serves some of the queries, in
 batches of the files listed as Spark lists them; some join late, some leave. With `kill`, it kills
@@ -9,7 +9,8 @@ and every query has the answers of a replay, once. With `keep`, files of answers
 instant only; whoever reads them does so before (`read`), and after a cut some are there again. With
 `compact`, files of answers are merged, and of each session some other number of them. With
 `topics`, one of the streams is a topic of two partitions: Spark hands over some of the columns that
-are read, and the others are read again.
+are read, and the others are read again. With `archive`, files that are read are moved to archives,
+and now and then Spark's logs forget those; a cut undoes some of the renames that nobody waited for.
 """
 
 import itertools
@@ -38,21 +39,24 @@ from ontoweir.run.run_options import RunOptions
 from ontoweir.runtime.kept import kept_rows
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.checkpoint import table_changes
+from ontoweir.runtime.live.checkpoint.rotate_spark import rotate_spark
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.intake.intake import Intake
 from ontoweir.runtime.live.intake.keep_spans import list_topics
-from ontoweir.runtime.live.intake.model import IntakeOptions, Member
+from ontoweir.runtime.live.intake.model import IntakeOptions, Member, Reach
+from ontoweir.runtime.live.intake.save_intake import last_commit, load_commit
 from ontoweir.runtime.live.output import list_parts, merge_parts
 from ontoweir.runtime.live.output.sinks.files import FileSink
 from ontoweir.runtime.live.output.write_parts import PartFolder, PartWriter
 from ontoweir.runtime.live.topics.open_topic import Histories
+from ontoweir.runtime.located.data_files import local_path
 from tests.runtime.kill_at import kill_at
 from tests.runtime.topic_here import TopicHere
 
 NO_HISTORIES: Histories = {}
 STREAM = """
 [streams.{0}]
-source = {{ format = "{2}", path = "{1}/{0}"{3} }}
+source = {{ format = "{2}", path = "{1}/{0}"{3}{5} }}
 timestamp = {{ column = "ts", unit = "1 second" }}
 max_per_timestamp = 50
 {4}
@@ -103,6 +107,7 @@ SOURCE = '"kafka", options = { subscribe = "u", maxOffsetsPerTrigger = "5" }'
 CHANGES = ("sums", "counts", "counted", "notes", "noted")
 """Those that tell a group again with each micro-batch that changes it."""
 END = 8 * 3600 + 700
+ARCHIVES = "archive" in sys.argv[4:]
 _KEPT = (0, 20_000_000, *((3_000_000_000,) * 4 if "compact" in sys.argv[4:] else ()))
 """How long files of answers are kept, in ns: some time where they are merged."""
 
@@ -144,7 +149,10 @@ def open_project(folder: Path, *, topics: bool = False) -> Workspace:
     for name, form in FORMATS.items():
         options = ', options = { header = "true" }' if form == "csv" else ""
         keys = 'keys = [["k", "ts"]]' if name == "v" else ""
-        declared = STREAM.format(name, folder, form, options, keys)
+        archive = f', archive = "{folder}/archive/{name}"' if ARCHIVES else ""
+        if topics and name == TOPIC:
+            archive = ""
+        declared = STREAM.format(name, folder, form, options, keys, archive)
         if topics and name == TOPIC:
             declared = declared.replace(f'"{form}", path = "{folder}/{name}"', SOURCE)
         text += declared
@@ -343,6 +351,8 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
             else:
                 intake.join(make_member(folder, workspace, name))
         assert not failed, failed
+        if ARCHIVES and random.random() < 0.3 and may_forget(intake):
+            lister = renew(folder, intake, lister.most)
         if last and not more and not staged:
             while intake.catch_up(all_listed=True):
                 pass
@@ -350,6 +360,40 @@ def serve(folder: Path, random: Random, names: list[str], *, last: bool) -> None
     if last:
         assert intake.is_even
     intake.close()
+
+
+def may_forget(intake: Intake) -> bool:
+    """Whether Spark's logs may forget what has been moved away, as IntakeRun.rotate has it."""
+    goes_on = any(parked.gap is None for parked in intake.parked.values())
+    return intake.begun and intake.is_even and not goes_on and not intake.reach.offsets
+
+
+def renew(folder: Path, intake: Intake, most: int) -> Lister:
+    """Go on from new logs of Spark's, as a server does (IntakeRun.rotate)."""
+    intake.keeper.settle()
+    log = rotate_spark(intake.options.folder, intake.record, frozenset(range(len(FORMATS))))
+    entries = {s: min(entry, 0) for s, entry in intake.reach.entries.items()}
+    intake.go_on_from(log, Reach(0, entries))
+    intake.restore(ticks=False)
+    return Lister(folder, intake, most)
+
+
+def undo_moves(folder: Path, random: Random) -> int:
+    """Move some files back from archives that Spark's logs have: nobody has waited for that."""
+    place = last_commit(folder / "intake" / "commits")
+    if place is None:
+        return 0
+    commit, _ = load_commit(place)
+    spark = SparkFolder(folder / "intake" / commit.record.spark.folder)
+    count = 0
+    for log in commit.record.spark.files:
+        for line in (spark.path / log).read_text().splitlines()[1:]:
+            file = Path(local_path(json.loads(line)["path"]))
+            archived = folder / "archive" / file.relative_to(folder)
+            if archived.exists() and not file.exists() and random.random() < 0.3:
+                os.rename(archived, file)
+                count += 1
+    return count
 
 
 def list_written(folder: Path, place: str) -> list[Path]:
@@ -386,7 +430,7 @@ def count_bad(folder: Path, name: str) -> int:
         read = f"{stream}." in QUERIES[name] or f"FROM {stream} " in QUERIES[name]
         read |= f" {stream} AS " in QUERIES[name]
         if read or (name, stream) == ("valued", "v"):
-            for file in (folder / stream).iterdir():
+            for file in (*(folder / stream).iterdir(), *folder.glob(f"archive/{stream}/*.{form}")):
                 table = pcsv.read_csv(file) if form == "csv" else pq.read_table(file)
                 times = table["ts"].cast(pa.timestamp("us")).cast(pa.int64()).to_pylist()
                 keys = table["k"].to_pylist()
@@ -465,7 +509,7 @@ def main() -> None:
     table_changes.LARGE = 3  # commits have changes of tables of more rows
     random = Random(seed)
     write_files(folder, random)
-    killed = back = 0
+    killed = back = undone = 0
     for session in range(sessions):
         names = random.sample(list(QUERIES), random.randint(1, len(QUERIES)))
         died = run_session(folder, seed, session, names, random.randint(1, 900) if kills else 0)
@@ -474,7 +518,10 @@ def main() -> None:
         if died and "cut" in sys.argv[4:]:
             cut_power(folder, random)
             back += bring_back(folder, random)
+            undone += undo_moves(folder, random) if ARCHIVES else 0
     assert run_session(folder, seed, -1, list(QUERIES), 0) == 0
+    if ARCHIVES:
+        assert not [f for name in FORMATS for f in (folder / name).iterdir() if f.is_file()]
     workspace = open_project(folder, topics=False)
     rows = 0
     for name in QUERIES:
@@ -487,12 +534,16 @@ def main() -> None:
     there = sum(len(list((folder / "out" / name).glob("part-*"))) for name in QUERIES)
     lists = sorted(f.name for f in (folder / "intake").glob("parts*"))
     merged = sum(len(list((folder / "out" / name).glob("part-*-*"))) for name in QUERIES)
+    place = last_commit(folder / "intake" / "commits")
+    assert place is not None
     told = {
+        "forgot": load_commit(place)[0].record.spark.folder.partition("-")[2],
         "merged": merged,
         "killed": killed,
         "rows": rows,
         "files": there,
         "back": back,
+        "undone": undone,
         "lists": lists,
     }
     print(json.dumps(told))

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.mappings.model.column_types import epoch_us
+from ontoweir.runtime.located.locate_source import Located
 from ontoweir.runtime.packed.read_packed import is_packed, read_packed
 from ontoweir.runtime.sources.list_pieces import find_leaf, folder_constants, read_time_span
-from ontoweir.runtime.sources.read_source import Located
 from ontoweir.runtime.times.align_times import align_time
 from ontoweir.runtime.times.read_times import read_times
 

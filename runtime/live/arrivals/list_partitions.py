@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.checkpoint.spark_folder import Offsets
 from ontoweir.runtime.live.model.live_job import PARTITION_OF
-from ontoweir.runtime.sources.data_files import is_data, is_finished, local_path
+from ontoweir.runtime.located.data_files import is_data, is_finished, local_path
 
 
 def list_partitions(stream: Stream, offsets: Path) -> tuple[str, ...]:

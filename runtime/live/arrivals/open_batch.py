@@ -17,12 +17,17 @@ import pyarrow as pa
 
 from ontoweir.errors import DataError, RunError, Source
 from ontoweir.runtime.live.arrivals.ingest import align_rows
-from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile, list_arrivals
+from ontoweir.runtime.live.arrivals.list_arrivals import (
+    ArrivedFile,
+    add_archived,
+    list_arrivals,
+    place_files,
+)
 from ontoweir.runtime.live.arrivals.open_columnar import Portion
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.arrivals.read_arrivals import BadFile, cut_rows, open_arrivals
 from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
-from ontoweir.runtime.sources.data_files import is_data
+from ontoweir.runtime.located.data_files import is_data
 from ontoweir.runtime.sources.history import History
 
 if TYPE_CHECKING:
@@ -79,10 +84,10 @@ class OpenBatch:
         return tables
 
     def describe(self) -> dict[str, list[list[Any]]]:
-        """What a commit says of the files: path, size, modification time, hash of both ends."""
-        return {
-            name: [_describe(file) for file in files] for name, files in self.files.items() if files
-        }
+        """What a commit says of the files: path, size, modification time, hash of both ends; of
+        those in archives that Spark does not know, nothing, as they stay."""
+        known = {n: [f for f in files if f.uri] for n, files in self.files.items()}
+        return {n: [_describe(file) for file in files] for n, files in known.items() if files}
 
     def close(self) -> None:
         """Remove what was staged."""
@@ -114,15 +119,22 @@ def open_batch(
     """
     files: dict[str, Sequence[ArrivedFile]] = {}
     logged: dict[int, tuple[ArrivedFile, ...]] = {}
+    twice: dict[str, list[tuple[str, DataError]]] = {}
     for history in histories:
         number = sources.numbers[history.stream.name]
         if number not in logged:
             logged[number] = list_arrivals(folder, number, batch)
-        mine = select_files(history, sources, logged[number])
+        mine = place_files(history.stream.data, select_files(history, sources, logged[number]))
+        if batch == 0:
+            mine, twice[history.stream.name] = add_archived(history.stream.data, mine)
         files[history.stream.name] = [
             f for f in mine if f.path not in passed.get(history.stream.name, ())
         ]
-    return open_files(histories, files, spark, staged)
+    opened = open_files(histories, files, spark, staged)
+    for name, held in twice.items():
+        known = passed.get(name, ())
+        opened.bad[name] += [BadFile(path, error) for path, error in held if path not in known]
+    return opened
 
 
 def select_files(
@@ -206,7 +218,7 @@ def _describe(file: ArrivedFile) -> list[Any]:
     if "://" in file.path:
         return [file.path, None, file.modified, None]
     try:
-        with open(file.path, "rb") as opened:
+        with open(file.place, "rb") as opened:
             size = os.fstat(opened.fileno()).st_size
             digest = hashlib.sha256(opened.read(_ENDS))
             opened.seek(max(0, size - _ENDS))

@@ -13,12 +13,13 @@ from ontoweir.runtime.live.arrivals.ingest import MODIFIED
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.read_stream import LISTING
 from ontoweir.runtime.live.model.row_places import FILE, NUMBER, count_from, name_place
+from ontoweir.runtime.located.locate_source import Located
 from ontoweir.runtime.packed.read_packed import is_packed, read_packed
 from ontoweir.runtime.packed.unpack_stream import unpack_file
 from ontoweir.runtime.sources.conform_rows import conform_rows
 from ontoweir.runtime.sources.history import History, Piece
 from ontoweir.runtime.sources.list_pieces import add_absent, list_pieces
-from ontoweir.runtime.sources.read_source import Located, drop_empty, unreadable
+from ontoweir.runtime.sources.read_source import drop_empty, unreadable
 from ontoweir.runtime.spark.redact_secrets import resolve_options
 
 _NOT_READING = LISTING - {"recursivefilelookup"}
@@ -58,9 +59,9 @@ def open_packed(history: History, file: ArrivedFile, part: Path) -> list[Portion
     stream = history.stream
     wanted = (*history.columns, *stream.time_columns)
     try:
-        (found,) = read_packed(stream.data, Located(file.path, (file.path,)), wanted)
+        (found,) = read_packed(stream.data, Located(file.place, (file.place,)), wanted)
     except OSError as error:
-        raise unreadable(file.path, error) from error
+        raise unreadable(file.place, error) from error
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
         unpack_file(stream, found, (wanted, history.spare), str(part))
@@ -87,10 +88,10 @@ def open_parquet(
         DataError: it cannot be read.
     """
     stream = history.stream
-    if Path(file.path).exists():
-        drop_empty(stream.data, [file.path])
+    if Path(file.place).exists():
+        drop_empty(stream.data, [file.place])
     wanted = (*history.columns, *stream.time_columns)
-    held = file.path if part is None else str(part)
+    held = file.place if part is None else str(part)
     spare = history.spare
     pieces = list_pieces([held], stream, wanted, start_us=None, stop_us=None, spare=spare)
     if part is not None:
@@ -131,7 +132,7 @@ def _read_piece(history: History, file: ArrivedFile, piece: Piece) -> pa.Table:
             aside = piece.rows > _FEW
             rows = opened.read_row_group(piece.group, columns=names, use_threads=aside)
     except (OSError, pa.ArrowException) as error:
-        if piece.file != file.path:
+        if piece.file != file.place:
             raise  # it is ours, and no fault of the file's
         raise unreadable(piece.file, error) from error
     rows = add_absent(rows, wanted, piece, history.stream)

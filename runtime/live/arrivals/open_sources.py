@@ -22,7 +22,7 @@ from ontoweir.runtime.live.arrivals.read_stream import (
 )
 from ontoweir.runtime.live.checkpoint.restore_spark import TICKS
 from ontoweir.runtime.live.model.live_job import LiveJob
-from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.located.data_files import local_path
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import BAD, quote_spark_name
 

@@ -20,7 +20,7 @@ from ontoweir.runtime.live.arrivals.read_stream import (
     is_listed,
     source_options,
 )
-from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.located.data_files import local_path
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.spark.read_view import VIEW
 

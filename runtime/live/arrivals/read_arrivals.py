@@ -27,9 +27,9 @@ from ontoweir.runtime.live.arrivals.open_columnar import (
     stream_is_packed,
 )
 from ontoweir.runtime.live.model.row_places import FILE, NUMBER, encode_places, name_place
+from ontoweir.runtime.located.data_files import local_path
 from ontoweir.runtime.sources.conform_rows import RAW
 from ontoweir.runtime.sources.convert_table import list_faults
-from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.list_pieces import (
     find_leaf,
@@ -140,23 +140,23 @@ def _open_text(history: History, file: ArrivedFile, spool: Path, most: int) -> l
         raise NotPlain
     data = replace(stream.data, options=reading_options(stream))
     try:
-        if not drop_empty(data, [file.path]):
+        if not drop_empty(data, [file.place]):
             return []
-        size = Path(file.path).stat().st_size
+        size = Path(file.place).stat().st_size
     except OSError as error:
-        raise unreadable(file.path, error) from error
+        raise unreadable(file.place, error) from error
     wanted = [c for c in stream.columns if c.name in history.columns]
     rows_of = read_text_rows(
-        data, file.path, wanted, stream.timestamp, history.spare, stream.written
+        data, file.place, wanted, stream.timestamp, history.spare, stream.written
     )
     tables = (_mark_faults(rows, stream) for rows in rows_of)
-    times = {file.path: file.modified}
-    if size <= min(_COLLECTED, most) and not _is_packed([file.path]):
+    times = {file.path: file}
+    if size <= min(_COLLECTED, most) and not _is_packed([file.place]):
         held = list(tables)
         if not held:
             return []
         whole = _name_file(pa.concat_tables(held), file.path)
-        numbers = _number(data, file.path, whole.num_rows)
+        numbers = _number(data, file.place, whole.num_rows)
         return [_hold(file.path, _mark(whole.append_column(NUMBER, numbers), times))]
     try:
         spool.parent.mkdir(parents=True, exist_ok=True)
@@ -165,7 +165,7 @@ def _open_text(history: History, file: ArrivedFile, spool: Path, most: int) -> l
     except OSError as error:
         raise not_kept(spool, "text", error) from error
     with pq.ParquetFile(spool) as opened:
-        numbers = _number(data, file.path, opened.metadata.num_rows)
+        numbers = _number(data, file.place, opened.metadata.num_rows)
     return list(_portions(history, [spool], file.path, times, numbers))
 
 
@@ -213,11 +213,11 @@ def _group(
         if "://" in file.path:
             continue
         try:
-            if drop_empty(data, [file.path]):
-                with open(file.path, "rb"):
-                    local[file.path] = file
+            if drop_empty(data, [file.place]):
+                with open(file.place, "rb"):
+                    local[file.place] = file
         except OSError as error:
-            bad.append(BadFile(file.path, unreadable(file.path, error)))
+            bad.append(BadFile(file.path, unreadable(file.place, error)))
         except DataError as error:
             bad.append(BadFile(file.path, error))
     return [*([local[p] for p in group] for group in list_alike(data, list(local))), *remote]
@@ -233,23 +233,23 @@ def _stage(
     """
     from pyspark.errors import AnalysisException
 
-    path = files[0].path
+    path = files[0].place
     try:
-        frame = _frame(history, [f.path for f in files], spark)
+        frame = _frame(history, [f.place for f in files], spark)
     except DataError as error:
         if error.__cause__ is None or suggest_package(path, error.__cause__) is None:
             raise
         raise RunError(  # of no fault of the file's
             f"{history.stream.name} cannot be read: {error.what}", why=error.why, fix=error.fix
         ) from error
-    times = {f.path: f.modified for f in files}
-    local = [f.path for f in files if "://" not in f.path]
+    times = {f.place: f for f in files}
+    local = [f.place for f in files if "://" not in f.path]
     size = sum(Path(p).stat().st_size for p in local)
     small = len(local) == len(files) and size <= _COLLECTED and not _is_packed(local)
     try:
         if small:
             rows = _mark(frame.toArrow(), times)
-            return [_hold(path, rows)]
+            return [_hold(files[0].path, rows)]
         write_parquet(frame, str(folder), replace=True)
     except OntoweirError:
         raise
@@ -261,7 +261,7 @@ def _stage(
             why=f"{history.stream.name} is read by Spark's {history.stream.data.format} reader",
             fix="see Spark's log for the cause, and start again: what was committed is intact",
         ) from error
-    return list(_portions(history, sorted(folder.glob("part-*.parquet")), path, times))
+    return list(_portions(history, sorted(folder.glob("part-*.parquet")), files[0].path, times))
 
 
 def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "DataFrame":
@@ -283,14 +283,17 @@ def _frame(history: History, files: Sequence[str], spark: "SparkSession") -> "Da
     return read_source(spark, data, files[0], columns, together)
 
 
-def _mark(rows: pa.Table, times: Mapping[str, int]) -> pa.Table:
+def _mark(rows: pa.Table, times: Mapping[str, ArrivedFile]) -> pa.Table:
     """Paths as they were listed, and when each file was modified."""
     rows = encode_places(rows)
     place = rows.column_names.index(FILE)
     coded = rows.column(FILE).combine_chunks()
     known = [local_path(uri) for uri in coded.dictionary.to_pylist()]
-    files = pa.DictionaryArray.from_arrays(coded.indices, pa.array(known, pa.string()))
-    modified = pa.array([times.get(file, 0) for file in known], pa.int64()).take(coded.indices)
+    of = [times.get(file, ArrivedFile("", file, 0)) for file in known]
+    files = pa.DictionaryArray.from_arrays(
+        coded.indices, pa.array([f.path for f in of], pa.string())
+    )
+    modified = pa.array([f.modified for f in of], pa.int64()).take(coded.indices)
     return rows.set_column(place, FILE, files).append_column(MODIFIED, modified)
 
 
@@ -298,7 +301,7 @@ def _portions(
     history: History,
     parts: Sequence[Path],
     shown: str,
-    times: Mapping[str, int],
+    times: Mapping[str, ArrivedFile],
     numbers: pa.Array | None = None,
 ) -> Iterator[Portion]:
     """The row groups of what was written of files, or of the one that is shown, of whose rows the

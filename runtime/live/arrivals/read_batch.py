@@ -11,7 +11,7 @@ from ontoweir.runtime.live.arrivals.open_changes import VALUE, decode_frames, op
 from ontoweir.runtime.live.arrivals.read_stream import STREAM
 from ontoweir.runtime.live.model.live_job import PARTITION_OF
 from ontoweir.runtime.live.model.row_places import FILE, PARTITION
-from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.located.data_files import local_path
 from ontoweir.runtime.sources.history import History
 
 if TYPE_CHECKING:

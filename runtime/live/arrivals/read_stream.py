@@ -10,8 +10,8 @@ from ontoweir.mappings.model.catalog import LIVE_OPTIONS, Stream
 from ontoweir.runtime.live.arrivals.ingest import FAULT, MODIFIED
 from ontoweir.runtime.live.arrivals.open_changes import KEY, SENT, VALUE, is_opened_here
 from ontoweir.runtime.live.model.row_places import FILE, OFFSET, PARTITION
+from ontoweir.runtime.located.data_files import local_path
 from ontoweir.runtime.sources.conform_rows import RAW
-from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import (
     BAD,

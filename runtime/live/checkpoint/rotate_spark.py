@@ -24,7 +24,7 @@ from ontoweir.runtime.live.checkpoint.spark_folder import (
     read_entries,
 )
 from ontoweir.runtime.live.checkpoint.sync_files import sync_files
-from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.located.data_files import local_path
 
 MANY = 100_000
 """Entries of Spark's logs up to which nothing is done; each takes about half a kilobyte."""

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import OntoweirError, RunError
+from ontoweir.runtime.live.archive.move_files import ArchiveKeeper
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
 from ontoweir.runtime.live.arrivals.quarantine_files import quarantine_files
 from ontoweir.runtime.live.checkpoint.commit_record import SparkLog
@@ -23,8 +24,7 @@ from ontoweir.runtime.live.checkpoint.spark_folder import SparkFolder
 from ontoweir.runtime.live.checkpoint.state_tables import tabulate_rejects
 from ontoweir.runtime.live.checkpoint.sync_files import Syncing
 from ontoweir.runtime.live.intake.choose_lanes import LaneChooser
-from ontoweir.runtime.live.intake.describe_lane import has_begun
-from ontoweir.runtime.live.intake.keep_commits import open_commits, park_lane
+from ontoweir.runtime.live.intake.keep_commits import mark_gap, open_commits, park_lane
 from ontoweir.runtime.live.intake.keep_spans import SpanKeeper, list_topics
 from ontoweir.runtime.live.intake.model import (
     IntakeOptions,
@@ -32,7 +32,9 @@ from ontoweir.runtime.live.intake.model import (
     LastOutput,
     Member,
     Reach,
-    merge_lanes,
+    add_lane,
+    find_floors,
+    find_lane,
 )
 from ontoweir.runtime.live.intake.open_span import SpanContext, find_reach
 from ontoweir.runtime.live.intake.publish_members import Publisher
@@ -77,7 +79,7 @@ class Intake:
         """What ended the intake as a whole."""
         self.mutex, self.closed, self.busy = threading.Lock(), False, 0.0
         self.clock, self.watch = StageClock(), FileWatch()
-        self.spans = SpanKeeper(options)
+        self.spans, self.keeper = SpanKeeper(options), ArchiveKeeper(options.folder, options.tell)
         self.opens_here = False
         """Whether this process reads the topics, whatever columns are wanted."""
         self.syncing = Syncing()
@@ -99,11 +101,7 @@ class Intake:
 
     def find(self, id_: str) -> Lane | None:
         """The lane of one member that a query would be alone (None: it does not take part)."""
-        for lane in self.lanes:
-            for member in lane.members:
-                if member.id == id_:
-                    return lane.alone(member)
-        return None
+        return find_lane(self.lanes, id_)
 
     @property
     def lacking(self) -> frozenset[str]:
@@ -148,8 +146,10 @@ class Intake:
     def open(self, sources: LiveSources) -> None:
         """Where the streams come from, from now on: Spark's query is about to begin."""
         self.sources = sources
+        self.keeper.begin()
         if self.begun:
             self.chooser.reach = find_reach(self.spark_folder, sources, self.record.spark.batch)
+            self._archive()
 
     def go_on_from(
         self,
@@ -185,9 +185,7 @@ class Intake:
                     for member in lane.members:
                         self._park(lane.alone(member))
                         self.options.on_failed(member.id, cannot_go_on(member.name, why))
-                for id_, parked in self.parked.items():
-                    if parked.gap is None and has_begun(parked.held, name):
-                        self.parked[id_] = replace(parked, gap=why)
+                self.parked = mark_gap(self.parked, name, why)
             self._commit(Stepped(), {})
 
     def join(self, member: Member) -> None:
@@ -201,6 +199,8 @@ class Intake:
         with self.mutex:
             held = self.parked.get(member.id)
             lane = resume_lane(member, held, self.commits.packs.read)
+            streams = [history.stream for history in lane.histories]
+            self.keeper.hold(streams, self.record.run, self.commits.number)
             rows, read = self.commits.find_rows, self.commits.packs.read
             self.publisher.begin(member, self.commits.number, rows, held, read)
             self.parked.pop(member.id, None)
@@ -336,6 +336,7 @@ class Intake:
         with self.clock.time("advance"):
             stepped = step_lanes(lanes, Arrived(found, span.list_bad(told), to, high, files), look)
         self._settle(lanes, stepped)
+        self.keeper.spared |= span.list_unread()
         goes_on = low is not None or any(lane.span is not None for lane in self.lanes)
         bad = dict(self.record.bad) if goes_on else {}
         for stream, paths in span.name_bad().items():
@@ -351,13 +352,7 @@ class Intake:
             self._park(lane)
             self.options.on_failed(lane.members[0].id, error)
         for lane in stepped.lanes:
-            for place, other in enumerate(kept):
-                merged = merge_lanes(other, lane)
-                if merged is not None:
-                    kept[place] = merged
-                    break
-            else:
-                kept.append(lane)
+            add_lane(kept, lane)
         self.lanes = kept
 
     def _commit(self, stepped: Stepped, bad: Mapping[str, Sequence[str]]) -> None:
@@ -376,6 +371,7 @@ class Intake:
             failed = self.publisher.publish(place, stepped.answers, rejects)
         self.syncing.begin_with(writer.fresh)  # until the next commit there is time
         quarantine_files(bad, self.options.folder)
+        self._archive()
         unpublished = {id_: self.commits.find_unpublished(id_) for id_ in failed}
         failed = {place.partition(":")[2]: e for place, e in places.items()} | failed
         for id_, error in failed.items():
@@ -383,6 +379,11 @@ class Intake:
             self.options.on_failed(id_, error)
         if failed:  # what is not published yet is so when they go on
             self._commit(Stepped(), bad)
+
+    def _archive(self) -> None:
+        """Move away what all lanes have read."""
+        floors = find_floors(self.lanes)
+        self.keeper.move(self.spark_folder, self.sources, floors, self.commits.number)
 
     def await_pause(self, seconds: float) -> None:
         """Wait for a step that is being made, so long at most."""
@@ -395,3 +396,4 @@ class Intake:
         with self.mutex:
             wait(self.commits.removals)
             self.spans.close()
+            self.keeper.release()

@@ -22,6 +22,7 @@ from ontoweir.runtime.live.intake.describe_lane import (
     NOTHING,
     describe_lane,
     describe_reach,
+    has_begun,
     list_hashes,
 )
 from ontoweir.runtime.live.intake.model import Lane, LastOutput, Member, Parked
@@ -131,6 +132,15 @@ class Commits:
         else:
             found = [content for ids, content in commit.rejects if owner in ids]
         return decode_table(packs.read(found[0])) if found else None
+
+
+def mark_gap(parked: Mapping[str, Parked], streams: frozenset[str], gap: str) -> dict[str, Parked]:
+    """Queries that do not run, by their ids: those that have begun one of some streams cannot go
+    on, because of `gap`."""
+    return {
+        id_: replace(p, gap=gap) if p.gap is None and has_begun(p.held, streams) else p
+        for id_, p in parked.items()
+    }
 
 
 def open_commits(folder: Path) -> Commits:

@@ -1,7 +1,8 @@
 """What an intake carries: lanes of queries, and how far each has come."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -155,8 +156,32 @@ class Parked:
     last: LastOutput | None = None
 
 
+def find_lane(lanes: Sequence[Lane], id_: str) -> Lane | None:
+    """The lane of one member that a query would be alone (None: it does not take part)."""
+    for lane in lanes:
+        for member in lane.members:
+            if member.id == id_:
+                return lane.alone(member)
+    return None
+
+
+def find_floors(lanes: Sequence[Lane]) -> dict[str, int]:
+    """By stream of files, the last entry of its log up to which all lanes have read; of streams
+    that none has begun, nothing. Whoever has not begun finds files wherever they are."""
+    floors: dict[str, int] = {}
+    for lane in lanes:
+        for stream in lane.streams if lane.begun else ():
+            entry = lane.at.entries.get(stream, -1)
+            floors[stream] = min(entry, floors.get(stream, entry))
+    return floors
+
+
 def _ignore(name: str, error: OntoweirError) -> None:
     pass
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +191,8 @@ class IntakeOptions:
     up opens at once; `parts_may_go`: published files may be moved away by who reads them;
     `keep_ns`: how long these are kept, in ns (None: for ever); `compact`: so many neighbours of a
     folder become one (None: they stay);
-    `on_failed`: is called with the id of a query that has failed, and why."""
+    `on_failed`: is called with the id of a query that has failed, and why; `tell`: with what else
+    is to be said."""
 
     folder: Path
     step: tuple[int, int] = (STEP_ROWS, STEP_BYTES)
@@ -175,6 +201,7 @@ class IntakeOptions:
     keep_ns: int | None = None
     compact: int | None = None
     on_failed: Callable[[str, OntoweirError], None] = field(default=_ignore)
+    tell: Callable[[str], None] = field(default=_say)
 
 
 def sign_history(history: History) -> str:
@@ -234,3 +261,13 @@ def merge_lanes(one: Lane, other: Lane) -> Lane | None:
     batch = max(mine.batch, theirs.batch)
     state = replace(mine, batch=batch, queries=queries, last_arrival=times)
     return replace(one, members=(*one.members, *other.members), state=state)
+
+
+def add_lane(lanes: list[Lane], lane: Lane) -> None:
+    """Add a lane to others, or its members to one of them that has come to the same."""
+    for place, other in enumerate(lanes):
+        merged = merge_lanes(other, lane)
+        if merged is not None:
+            lanes[place] = merged
+            return
+    lanes.append(lane)

@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ontoweir.errors import RunError, Source
-from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
+from ontoweir.errors import DataError, RunError, Source
+from ontoweir.runtime.live.arrivals.list_arrivals import (
+    ArrivedFile,
+    add_archived,
+    list_logged,
+    place_files,
+    read_logged,
+)
 from ontoweir.runtime.live.arrivals.open_batch import (
     OpenBatch,
     compare_files,
@@ -26,8 +32,6 @@ from ontoweir.runtime.live.checkpoint.spark_folder import (
     NOTHING,
     Offsets,
     SparkFolder,
-    log_number,
-    read_entries,
 )
 from ontoweir.runtime.live.intake.model import Lane, Reach
 from ontoweir.runtime.live.intake.resume_lane import cannot_go_on
@@ -38,11 +42,13 @@ from ontoweir.runtime.live.topics.topic_span import (
     begin_range,
     limit_offsets,
 )
-from ontoweir.runtime.sources.data_files import local_path
 from ontoweir.runtime.sources.history import History
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+_ALL = 1 << 62
 
 
 @dataclass(slots=True)
@@ -95,6 +101,11 @@ class OpenSpan:
             for key, held in self.opened.items()
         }
 
+    def list_unread(self) -> set[str]:
+        """The files that cannot be read."""
+        found = [bad for held in self.opened.values() for bad in held.bad.values()]
+        return {file.file for bad in found for file in bad}
+
     def name_bad(self) -> dict[str, list[str]]:
         """The files that cannot be read and go into quarantine, by stream: of other streams they
         fail who reads them, and are read again when they are mended."""
@@ -116,9 +127,7 @@ class OpenSpan:
             self._files = {}
             for held in self.opened.values():
                 self._files = {**held.describe(), **self._files}
-        bad = {
-            b.file for held in self.opened.values() for found in held.bad.values() for b in found
-        }
+        bad = self.list_unread()
         return {
             name: json.dumps([f for f in found if f[0] not in bad]).encode()
             for name, found in self._files.items()
@@ -181,33 +190,6 @@ def find_reach(folder: SparkFolder, sources: LiveSources, batch: int) -> Reach:
     return Reach(batch, entries, topics)
 
 
-def list_logged(folder: SparkFolder, source: int, since: int, to: int) -> tuple[ArrivedFile, ...]:
-    """The files that a source has logged after an entry, up to another, in the order of their
-    modification times.
-
-    Raises:
-        RunError: Spark's log is not as expected.
-    """
-    found = [file for _, file in _read_logged(folder, source, since, to)]
-    return tuple(sorted(found, key=lambda f: (f.modified, f.path)))
-
-
-def _read_logged(
-    folder: SparkFolder, source: int, since: int, to: int
-) -> Iterator[tuple[int, ArrivedFile]]:
-    """The files that a source has logged after an entry, up to another, with their entries."""
-    place = folder.sources / str(source)
-    try:
-        for log in _logs_in_use(folder, source, since) if to > since else ():
-            for line in read_entries(place / log):
-                entry = json.loads(line)
-                number, path = int(entry["batchId"]), entry["path"]
-                if since < number <= to:
-                    yield number, ArrivedFile(path, local_path(path), int(entry["timestamp"]))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _unknown(place, error) from error
-
-
 def limit_reach(lanes: Sequence[Lane], to: Reach, context: "SpanContext", most: int) -> Reach:
     """Up to where lanes that are equally far take arrivals in at once: as far as is asked, or until
     the files of text on the way, which are read whole when they are opened, have `most` bytes. In
@@ -228,7 +210,7 @@ def limit_reach(lanes: Sequence[Lane], to: Reach, context: "SpanContext", most: 
         text = stream.data.format != "parquet"
         span = (since.entries.get(name, -1), to.entries.get(name, -1))
         sizes: dict[int, tuple[int, int]] = {}
-        for entry, file in _read_logged(context.folder, context.sources.numbers[name], *span):
+        for entry, file in read_logged(context.folder, context.sources.numbers[name], *span):
             first, size = sizes.get(entry, (file.modified, 0))
             more = _measure(file) if text else 0
             sizes[entry] = (min(first, file.modified), size + more)
@@ -285,18 +267,9 @@ def limit_topics(lanes: Sequence[Lane], to: Reach, context: "SpanContext") -> Re
 
 def _measure(file: ArrivedFile) -> int:
     try:
-        return os.path.getsize(file.path)
+        return os.path.getsize(file.place)
     except OSError:
         return 0
-
-
-def _logs_in_use(folder: SparkFolder, source: int, since: int) -> list[str]:
-    """The last compact entry of a source's log, and those after it; without those that have only
-    files up to an entry."""
-    place = folder.sources / str(source)
-    names = {n: name for name in os.listdir(place) if (n := log_number(name)) is not None}
-    compact = max((n for n, name in names.items() if not name.isdigit()), default=-1)
-    return [name for n, name in sorted(names.items()) if n >= compact and n > since]
 
 
 def open_span(
@@ -320,6 +293,7 @@ def open_span(
         histories |= {lane.reads[h.stream.name]: h for h in lane.histories}
     logged: dict[tuple[int, int, int], tuple[ArrivedFile, ...]] = {}
     files: dict[str, list[ArrivedFile]] = {}
+    twice: dict[str, list[tuple[str, DataError]]] = {}
     shutil.rmtree(staged, ignore_errors=True)
     opened: dict[str, OpenBatch] = {}
     messages = {k: h for k, h in histories.items() if h.stream.name not in context.sources.listed}
@@ -334,11 +308,13 @@ def open_span(
                 logged[span] = list_logged(context.folder, *span)
             known = context.passed.get(name, ())
             chosen = select_files(history, context.sources, logged[span])
-            files[name] = [f for f in chosen if f.path not in known]
+            chosen = [f for f in chosen if f.path not in known]
+            files[name] = place_files(history.stream.data, chosen)
             if since == Reach():  # whoever begins now finds what is there now
-                files[name] = [f for f in files[name] if _is_there(f)]
+                files[name], twice[name] = _begin(history, files[name], span, context)
         mine: Mapping[str, Sequence[ArrivedFile]] = {name: files[name]}
         opened[key] = open_files([history], mine, context.spark, staged / str(place))
+        opened[key].bad[name] += [BadFile(*held) for held in twice.get(name, ())]
     portions = [p for held in opened.values() for p in held.portions[next(iter(held.portions))]]
     cuts = tuple(cut_times(portions, *step))
     topics = TopicSpan(messages, since.offsets, to.offsets, context.spark) if messages else None
@@ -353,8 +329,22 @@ def _has_all(opened: OpenBatch, history: History) -> bool:
     return whole and other.stream == history.stream and other.spare <= history.spare
 
 
-def _is_there(file: ArrivedFile) -> bool:
-    return "://" in file.path or os.path.exists(file.path)
+def _begin(
+    history: History,
+    logged: Sequence[ArrivedFile],
+    span: tuple[int, int, int],
+    context: SpanContext,
+) -> tuple[list[ArrivedFile], list[tuple[str, DataError]]]:
+    """Of the files that a source has logged up to an entry those that are there, and those that the
+    archive had before; and those whose names it has otherwise."""
+    there = [f for f in logged if "://" in f.path or os.path.exists(f.place)]
+    data = history.stream.data
+    if data.archive is None:
+        return there, []
+    known = set(context.passed.get(history.stream.name, ()))
+    if (context.folder.sources / str(span[0])).is_dir():
+        known |= {f.path for f in list_logged(context.folder, span[0], span[2], _ALL)}
+    return add_archived(data, there, known)
 
 
 def _unknown(file: Path, error: Exception) -> RunError:

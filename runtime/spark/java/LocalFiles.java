@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -68,6 +69,7 @@ public class LocalFiles extends RawLocalFileSystem {
 
   private static final ThreadLocal<Map<String, Seen>> FOLDERS =
       ThreadLocal.withInitial(HashMap::new);
+  private static final AtomicLong LISTED = new AtomicLong(); // nanoseconds
   private String checkpoint = "";
   private long ahead = SOON;
 
@@ -122,11 +124,18 @@ public class LocalFiles extends RawLocalFileSystem {
     return known ? seen.held.clone() : list(seen, modified);
   }
 
+  /** How long folders have been listed in this process, in nanoseconds, without the pauses. */
+  public static long listed() {
+    return LISTED.get();
+  }
+
   /** List a folder, and hold what is in it, unless that is much. */
   private FileStatus[] list(Seen seen, long modified) throws IOException {
     seen.held = null;
     long now = System.currentTimeMillis();
+    long begun = System.nanoTime();
     FileStatus[] found = read(seen.place);
+    LISTED.addAndGet(System.nanoTime() - begun);
     if (found.length <= LARGE) {
       seen.held = found;
       seen.heldModified = modified;

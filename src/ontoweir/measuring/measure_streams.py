@@ -41,6 +41,7 @@ def measure_streams(
         DataError: data is missing, or cannot be read.
     """
     from ontoweir.progress.replay_progress import count_prepared
+    from ontoweir.runtime.located.hold_archive import read_archives
     from ontoweir.runtime.measure.measure_stream import measure_stream
     from ontoweir.runtime.replay.open_history import StagingArea, open_history
 
@@ -48,7 +49,10 @@ def measure_streams(
     raw = [_undeclared(s) for s in streams]
     catalog = replace(catalog, streams={s.name: s for s in raw})
     measured = {}
-    with tempfile.TemporaryDirectory(prefix="ontoweir-measure-") as folder:
+    with (
+        tempfile.TemporaryDirectory(prefix="ontoweir-measure-") as folder,
+        read_archives(s.data for s in raw),
+    ):
         area = StagingArea(spark, Path(folder), (None, None), True, progress)
         for stream in raw:
             history = open_history(catalog, _all_columns(stream), area)

@@ -309,11 +309,12 @@ def _resolve_sources(data: dict[str, object], lines: TomlLines, folder: Path) ->
     for kind in ("streams", "relations"):
         for name in root.table(kind).values:
             source = root.table(kind).table(name).table("source")
-            path = source.text("path")
             if source.text("format") == "view":
                 continue  # the path is the name of a temporary view
-            if path is not None and not _is_uri(path) and isinstance(source.values, dict):
-                source.values["path"] = os.path.normpath(folder / path)
+            for key in ("path", "archive") if kind == "streams" else ("path",):
+                path = source.text(key)
+                if path is not None and not _is_uri(path) and isinstance(source.values, dict):
+                    source.values[key] = os.path.normpath(folder / path)
 
 
 def _resolve_views(data: dict[str, object], lines: TomlLines, folder: Path) -> None:

@@ -64,6 +64,8 @@ def _places(table: Stream | Relation) -> Iterator[str]:
     path = path.removeprefix("file://")
     if "://" not in path:
         yield path
+    if table.data.archive is not None:
+        yield table.data.archive
 
 
 def _reads(table: Stream | Relation, place: str, output: Path) -> bool:

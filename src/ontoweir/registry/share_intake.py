@@ -178,7 +178,7 @@ class SharedEntries:
         """Bring an entry's status and metrics up to date, if something has come: whether it has."""
         from ontoweir.runtime.live.intake.step_lanes import count_shared_rows
         from ontoweir.runtime.live.measure_batch import measure_batch
-        from ontoweir.runtime.live.stage_clock import show_stages
+        from ontoweir.runtime.live.stage_clock import LIST, show_stages
         from ontoweir.runtime.live.write_metrics import write_metrics
 
         found = self.run.intake.find(running.entry.id)
@@ -187,7 +187,7 @@ class SharedEntries:
             return False
         now = self.run.intake.clock.seconds
         job, state, stages = found.job, found.state, show_stages(clocked, now)
-        taken = sum(stages.values())
+        taken = sum(stages.values()) - stages[LIST]
         record = measure_batch(job, before, state, taken, time.time(), stages)
         self.shown[running.entry.id] = state, now
         if running.alarm is not None:

@@ -92,12 +92,16 @@ class DataCheck:
     @contextmanager
     def _open(self, stream: Stream) -> "Iterator[Arrivals]":
         """The history of a stream as it came, and the references to hold it to."""
+        from ontoweir.runtime.located.hold_archive import read_archives
         from ontoweir.runtime.replay.open_arrivals import open_declared
         from ontoweir.runtime.replay.open_history import StagingArea
 
         catalog = replace(self.catalog, streams={**self.catalog.streams, stream.name: stream})
         to = {r.relation: self._rows(r.relation) for r in stream.references}
-        with tempfile.TemporaryDirectory(prefix="ontoweir-check-") as folder:
+        with (
+            tempfile.TemporaryDirectory(prefix="ontoweir-check-") as folder,
+            read_archives([stream.data]),
+        ):
             area = StagingArea(self.spark, Path(folder), (None, None), True, self.progress)
             yield open_declared(catalog, stream, to, area)
 

@@ -167,7 +167,7 @@ def _find_beside(output: Path) -> Path | None:
 
 
 def _check_data(table: Stream | Relation) -> None:
-    from ontoweir.runtime.sources.read_source import locate_source
+    from ontoweir.runtime.located.locate_source import locate_source
 
     try:
         located = locate_source(table.data, table.name, "")
@@ -210,6 +210,18 @@ def replay_query(
         DataError: the data is missing or breaks its declarations.
         RunError: failed while running; nothing is half written.
     """
+    from ontoweir.runtime.located.hold_archive import read_archives
+
+    with read_archives(s.data for s in workspace.project.catalog.streams.values()):
+        return _replay(workspace, compiled, options, spark)
+
+
+def _replay(
+    workspace: Workspace,
+    compiled: CompiledQuery,
+    options: ReplayOptions,
+    spark: "SparkSession | None",
+) -> dict[str, Any]:
     verdict = check_replay(workspace, compiled, options)
     from ontoweir.progress.show_replay import show_replay
     from ontoweir.runtime.replay.replay import replay_history

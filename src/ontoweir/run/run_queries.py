@@ -100,6 +100,8 @@ def run_queries(
                 await_live(running, stop, mask=lambda text: redact_run(text, job, sink))
             except KeyboardInterrupt:
                 stop_live(running)
+            finally:
+                running.taker.close()
     finally:
         lock.release()
     return {**record.summarise(), "engines": placed.told}

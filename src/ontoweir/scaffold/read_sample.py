@@ -213,8 +213,8 @@ def _find_packed(path: Path) -> str | None:
 def _read_packed(path: Path, form: str) -> Sample:
     """The beginning of files of Arrow or Avro, or of a table of Delta or Iceberg, whose rows have
     no order."""
+    from ontoweir.runtime.located.locate_source import locate_source
     from ontoweir.runtime.packed.read_packed import PACKAGES, is_packed, read_packed
-    from ontoweir.runtime.sources.read_source import locate_source
 
     data = DataSource(form, str(path.absolute()))
     located = locate_source(data, path.name, "")

@@ -1,11 +1,13 @@
 """Write a catalog that was guessed as a project file, with what was seen as comments."""
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ontoweir.files.name_formats import NESTED_PARQUET
+from ontoweir.mappings.catalog.read_envelope import ARCHIVED
 from ontoweir.mappings.model.catalog import (
     Column,
     DataSource,
@@ -62,6 +64,12 @@ def write_catalog(
         'mappings = ["mapping.r2rml.ttl"]',
         'queries = ["queries/*.rq", "queries/*.sql"]',
     ]
+    kept = next((s.name for s in catalog.streams.values() if _is_folder(s.data)), None)
+    if kept is not None:
+        lines += [
+            f"# If `run` is to go on for long: in the source of {kept}, for one,",
+            f'# archive = "archive/{kept}" has it move files there that all queries have read.',
+        ]
     for name, stream in catalog.streams.items():
         mine = [(d, why) for d, why in evidence.seen if d.stream == name]
         null = dict(_describe_nulls(stream, dict(evidence.measured).get(name)))
@@ -283,6 +291,13 @@ def describe_lines(no_rows: LeftOut) -> Iterator[str]:
         yield f"    … and {count - _LINES} more"
     if no_rows.values:
         yield "If these are a table, save it as a file of its own."
+
+
+def _is_folder(data: DataSource) -> bool:
+    """Whether a live run may move files of a source: it is a local folder, or a pattern."""
+    path = str(data.path)
+    folder = "." not in os.path.basename(path) or bool(set(path) & set("*?["))
+    return folder and "://" not in path and data.format in ARCHIVED
 
 
 def _source(data: DataSource, table: str) -> Iterator[str]:

@@ -28,9 +28,9 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.runtime.columnar.convert_column import convert_column, holds_times, holds_type
 from ontoweir.runtime.columnar.encode import encode_column
+from ontoweir.runtime.located.locate_source import locate_source
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.sources.check_columns import check_columns
-from ontoweir.runtime.sources.read_source import locate_source
 
 _INTS = [pa.int8(), pa.int16(), pa.int32(), pa.int64()]
 _INTS += [pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]

@@ -24,8 +24,8 @@ from ontoweir.runtime.live.arrivals.find_horizon import find_horizon
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile
 from ontoweir.runtime.live.arrivals.open_batch import OpenBatch, open_files
 from ontoweir.runtime.live.model.live_job import LiveJob
+from ontoweir.runtime.located.data_files import is_data
 from ontoweir.runtime.packed import read_avro, read_packed
-from ontoweir.runtime.sources.data_files import is_data
 from tests.runtime.in_process import replay_here
 from tests.runtime.live.test_live_starts import _listener
 from tests.runtime.live.test_one_rule import ROWS, TOML, _jobs, _live, seconds

@@ -17,8 +17,8 @@ from deltalake import DeltaTable, write_deltalake
 from ontoweir.cli import main
 from ontoweir.mappings.model.catalog import DataSource
 from ontoweir.project.project import load_project
+from ontoweir.runtime.located.locate_source import Located
 from ontoweir.runtime.packed import read_packed
-from ontoweir.runtime.sources.read_source import Located
 from ontoweir.runtime.spark.explain_java import suggest_package
 from ontoweir.runtime.verified.identify_streams import identify_relations
 

@@ -16,9 +16,9 @@ from deltalake import write_deltalake
 from hypothesis import given
 
 from ontoweir.mappings.model.catalog import DataSource
+from ontoweir.runtime.located.locate_source import Located
 from ontoweir.runtime.packed.packed_file import PackedFile
 from ontoweir.runtime.packed.read_packed import read_packed
-from ontoweir.runtime.sources.read_source import Located
 from tests.oracle.budget import SEEDS, budget
 
 _DOUBLES = (nan, inf, -inf, 0.0, -0.0, 0.1, 5e-324, 1.7976931348623157e308)

@@ -13,7 +13,8 @@ from pyspark.sql import SparkSession
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.model.catalog import Relation
-from ontoweir.runtime.sources.read_source import BAD, WantedColumns, locate_source, read_source
+from ontoweir.runtime.located.locate_source import locate_source
+from ontoweir.runtime.sources.read_source import BAD, WantedColumns, read_source
 from ontoweir.runtime.statics import evaluate_view as evaluating
 from ontoweir.runtime.statics import load_statics as module
 from ontoweir.runtime.statics import read_relation as reader

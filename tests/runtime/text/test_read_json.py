@@ -23,7 +23,7 @@ from ontoweir.mappings.model.catalog import (
     IntType,
     StringType,
 )
-from ontoweir.runtime.sources.data_files import local_path
+from ontoweir.runtime.located.data_files import local_path
 from ontoweir.runtime.sources.read_source import BAD, WantedColumns, read_source
 from ontoweir.runtime.text import open_packed
 from ontoweir.runtime.text import read_json as reader

@@ -21,13 +21,15 @@ HERE = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.parametrize(
-    "kills", ["", "kill", "cut topics", "cut keep", "cut compact", "cut keep compact topics"]
+    "kills",
+    ["", "kill", "cut topics", "cut keep", "cut compact", "cut archive", "cut keep compact topics"],
 )
 def test_queries_that_join_and_leave_have_a_replays_answers(
     kills: str, tmp_path: Path, pytestconfig: pytest.Config
 ) -> None:
     """Also those that were away, and those of a server that was killed, or that keeps its answers
-    for an instant only, or merges their files; one of the streams is a topic then, or none."""
+    for an instant only, or merges their files, or moves those that it has read away; one of the
+    streams is a topic then, or none."""
     if kills.count(" ") > 1 and not pytestconfig.getoption("--long"):
         pytest.skip("each of these is tested by itself")
     seeds = 60 if pytestconfig.getoption("--long") else 1 if " " in kills else 2
@@ -39,6 +41,7 @@ def test_queries_that_join_and_leave_have_a_replays_answers(
         found = json.loads(ran.stdout)
         assert found["rows"] > 0
         assert found["killed"] > 0 or not kills
+        assert found["undone"] == 0 or "archive" in kills
         if kills.count(" ") < 2:
             assert (found["merged"] > 0) == ("compact" in kills)
 

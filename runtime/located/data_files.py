@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from ontoweir.errors import DataError, Source
 from ontoweir.files.name_formats import NESTED_PARQUET
 from ontoweir.mappings.model.catalog import DataSource
+from ontoweir.runtime.located.archive_places import find_archived_path
 
 _UNFINISHED = (
     *(".tmp", ".temp", ".part", ".partial", ".inprogress", ".incomplete", ".filepart"),
@@ -59,11 +60,19 @@ def is_data(data: DataSource, file: str) -> bool:
     endings = _ENDINGS.get(data.format)
     if endings is None or file.lower().endswith(endings):
         return True
+    folder = os.path.dirname(file)
+    places = [folder]
+    if data.archive is not None:  # those that are read have been moved there
+        places.append(os.path.dirname(find_archived_path(data, file)))
+    return not any(_has_ending(place, endings) for place in places)
+
+
+def _has_ending(folder: str, endings: tuple[str, ...]) -> bool:
     try:
-        beside = os.listdir(os.path.dirname(file))
+        with os.scandir(folder) as entries:
+            return any(is_finished(e.name) and e.name.lower().endswith(endings) for e in entries)
     except OSError:
-        return True
-    return not any(is_finished(n) and n.lower().endswith(endings) for n in beside)
+        return False
 
 
 def local_path(uri: str) -> str:
