@@ -18,6 +18,7 @@ from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.blocks.declare_columns import declare_columns, is_single, time_behind
 from ontoweir.rewriter.blocks.limit_matches import limit_matches
 from ontoweir.rewriter.delays.hold_answers import hold_answers
+from ontoweir.rewriter.delays.refuse_late import refuse_late
 from ontoweir.rewriter.delays.span_times import span_times
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.spj import (
@@ -47,8 +48,7 @@ def declare_absence(
     catalog: Catalog,
     *,
     shown: Collection[str] | None = None,
-    held: bool = False,
-    until: str | None = None,
+    held: bool | str = False,
 ) -> tuple[Block, Mapping[str, int]]:
     """The answers of a query beside which rows are there, or are not, as a stream; and which of
     its columns are times so long before the stream's timestamp, in µs.
@@ -66,8 +66,8 @@ def declare_absence(
         catalog: the tables.
         shown: the variables that answers show, which are columns of the stream, times too (None:
             all, and a time so long before the stream's timestamp is none).
-        held: answers may come later, so that their times follow from when they do.
-        until: without parts: so may those of which this time is one, where its rows are limited.
+        held: answers may come later, so that their times follow from when they do; of a query
+            without parts the time, a variable, that is to, where its rows are limited.
 
     Raises:
         QueryError: it is never final.
@@ -89,8 +89,8 @@ def declare_absence(
         limited.append(replace(part, deadlines=tuple(deadlines)))
     needed = _needed_times(found, times, stamps, wide)
     kept = needed | read
-    if (waiting := hold_answers(found, until, keys, stamps, wide)) is not None and until:
-        limited, needed, kept = [waiting], {until}, {until}
+    if isinstance(held, str) and (last := hold_answers(found, held, keys, stamps, wide)):
+        limited, needed, kept = [last], {held}, {held}
     every = [d for part in limited for d in part.deadlines]
     if not all(d.fixed_us is not None or kept & {n for n, _ in d.after} for d in every):
         kept = set(times)
@@ -105,7 +105,7 @@ def declare_absence(
             )
             for part in limited
         ),
-        held,
+        held is True,
     )
     left = [n for n in times if n in kept]
     left.sort(key=lambda n: {n} != needed)  # a time that no other one is after comes first
@@ -180,7 +180,7 @@ def _find_deadlines(
             last = None  # it follows from the time of the answer, which is limited
         if not after and last is None:
             named = ", ".join(_list_written(occurrence.table, part.hits))
-            raise _refuse_late(named, query, present=part.present)
+            raise refuse_late(named, query, present=part.present)
         deadlines.append(Deadline(after, None if last is None else int(last[0]) * stream.step_us))
     return deadlines
 
@@ -193,27 +193,6 @@ def _list_written(name: str, union: SpjUnion) -> list[str]:
     below += [o.table for u in inner for q in u.disjuncts for o in q.occurrences]
     made = [t for n in below if n != name for t in _list_written(n, union)]
     return list(dict.fromkeys(made)) or [name]
-
-
-def _refuse_late(table: str, query: SpjQuery, *, present: bool) -> QueryError:
-    source = next((c.source for c in query.conditions if c.source is not None), None)
-    if present:
-        return QueryError(
-            f"a row of {table} may come at any time later, and answers are counted",
-            why="an answer is given once, when the first such row comes; until then it would have "
-            "to be remembered for ever",
-            fix=f"limit how much later the rows of {table} are; or write SELECT DISTINCT, and what "
-            "is in EXISTS beside the other patterns or tables, which is the same then",
-            source=source,
-        )
-    return QueryError(
-        f"an answer without {table} is never final: a row of {table} may come at any time later",
-        why="an answer that is given is never taken back",
-        fix=f"limit how much later the rows of {table} are, as in t.ts <= s.ts + INTERVAL '30' "
-        "MINUTE; or look at earlier ones only, as in t.ts <= s.ts; for the latest of each key, say "
-        "of the later row all that is said of the row, and no more",
-        source=source,
-    )
 
 
 def _compared_times(query: SpjQuery, stamps: Mapping[str, Attribute]) -> set[str]:

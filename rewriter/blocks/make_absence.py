@@ -100,10 +100,8 @@ def make_absence(
     ]
     keys = [n for n in trees.keys if n in apart]
     found, alone = replace(found, name=free), list(dict.fromkeys(same.values()))
-    until = None if trees.until is None else same[trees.until]
-    block, behind = declare_absence(
-        found, parts, keys, alone, catalog, held=trees.held, until=until
-    )
+    held = trees.held if trees.until is None else same[trees.until]
+    block, behind = declare_absence(found, parts, keys, alone, catalog, held=held)
     shown = {c.name for c in block.stream.columns}
     stream = replace(
         block.stream,

@@ -20,13 +20,13 @@ ELSE = "what else may come"
 
 def hold_answers(
     found: SpjUnion,
-    until: str | None,
+    until: str,
     keys: Sequence[str],
     stamps: Sequence[Mapping[str, Attribute]],
     catalog: Catalog,
 ) -> AbsencePart | None:
     """A part that nothing is of, by whose deadline all rows of an answer have come: so long after
-    its time `until` (None: it is not to wait, or its rows may come any time later).
+    its time `until` (None: its rows may come any time later).
 
     Args:
         found: the query.
@@ -35,8 +35,6 @@ def hold_answers(
         stamps: of each disjunct, the timestamps that variables are.
         catalog: with its views, blocks, buckets and derived columns (`extend_catalog`).
     """
-    if until is None:
-        return None
     late = [0]
     for query, own in zip(found.disjuncts, stamps, strict=True):
         limits = bound_differences(query, catalog, domains=False)
