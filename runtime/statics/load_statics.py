@@ -92,8 +92,9 @@ def load_statics(
 
 
 def _narrow(relation: Relation, columns: Collection[str]) -> Relation:
-    """Some columns of a relation, of which nothing is declared but their types."""
-    kept = (c for c in relation.columns if c.name in columns)
+    """Some columns of a relation, of which nothing is declared but their types; one at least, as a
+    table without columns does not know how many rows it has."""
+    kept = [c for c in relation.columns if c.name in columns] or relation.columns[:1]
     plain = tuple(replace(c, minimum=None, maximum=None, enum=None) for c in kept)
     return replace(relation, columns=plain, keys=(), max_rows=None)
 

@@ -1,6 +1,7 @@
 """What people ask of a stream in SQL (asked.sql): each question is answered as DuckDB answers the
 same text, or refused with what to write instead."""
 
+import os
 import re
 from collections import Counter
 from datetime import date, datetime, timedelta
@@ -121,6 +122,26 @@ def test_it_is_as_duckdb_answers(folder: Path, project: OpenProject, text: str) 
     found = told(project, text)
     assert found == ask_duckdb(folder, text)
     assert found
+
+
+def test_rows_of_a_register_of_which_no_column_is_read_are_counted_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the second replay, too, which knows that its rows keep what is declared."""
+    monkeypatch.setenv("ONTOWEIR_CACHE", str(tmp_path / "cache"))
+    write_project(tmp_path, 5, 20)
+    for file in tmp_path.glob("*.parquet"):
+        os.utime(file, (1_700_000_000, 1_700_000_000))  # files of just now are not known again
+    project = ontoweir.open_project(tmp_path)
+    for text in (
+        "SELECT r.sensor, s.city FROM reading r JOIN sensor s ON s.id = r.sensor",
+        "SELECT r.sensor, r.ts FROM reading r CROSS JOIN sensor s",
+        "SELECT r.sensor, r.ts FROM reading r CROSS JOIN sensor s",
+        "SELECT r.sensor FROM reading r WHERE EXISTS (SELECT 1 FROM sensor s)",
+    ):
+        found = told(project, text)
+        assert found == ask_duckdb(tmp_path, text)
+        assert found
 
 
 @pytest.mark.parametrize("text", BY_SPARK)
