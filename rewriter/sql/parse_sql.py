@@ -26,6 +26,7 @@ from ontoweir.rewriter.delays.hold_rows import hold_rows
 from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
+from ontoweir.rewriter.grouped.merge_groups import merge_groups
 from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
@@ -122,6 +123,7 @@ def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Read
     def read_plain(one: "exp.Query", free: NullPlaces) -> SpjUnion:
         return read_settled(settle_phrasings(one, catalog), free)
 
+    written = merge_groups(written, catalog)
     written, held = read_beside(written, catalog, settle_phrasings, read_plain)
     if held is not None:
         return hold_rows(held, catalog)
