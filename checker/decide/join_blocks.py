@@ -39,10 +39,7 @@ def join_blocks(
     if dead:
         verdict = _without(verdict, dead)
     if verdict.tier is Tier.UNSATISFIABLE:
-        # they run all the same: what is not grouped begins with the time of the streams they read
-        bounds = [one.bound for one in inner if one.plans is not None and one.bound is not None]
-        bound = total_bound(bounds) if len(bounds) == len(inner) else None
-        return replace(verdict, bound=bound, blocks=tuple(inner))
+        return replace(verdict, bound=_bound_nothing(verdict, inner), blocks=tuple(inner))
     wide = extend_catalog(catalog, verdict.union)
     kept = {
         b.stream.name: made
@@ -87,6 +84,17 @@ def join_blocks(
         declarations=tuple(declared),
         blocks=tuple(inner),
     )
+
+
+def _bound_nothing(verdict: Verdict, inner: Sequence[Verdict]) -> Bound | None:
+    """What is kept for a query that selects nothing: what it reads runs all the same, as what is
+    not grouped begins with the time of its streams, and has one row over nothing (None: what it
+    reads is not bounded)."""
+    aggregation = verdict.union.aggregation
+    single = aggregation is not None and not aggregation.told.group
+    own = verdict.bound or (Bound(1, "1") if single else Bound(0, "0"))
+    bounds = [one.bound for one in inner if one.plans is not None and one.bound is not None]
+    return total_bound([own, *bounds]) if len(bounds) == len(inner) else None
 
 
 def _bound_met(block: Block, catalog: Catalog, known: Statistics) -> KeptVersions | None:

@@ -133,7 +133,7 @@ SELECT sensor FROM reading QUALIFY RANK() OVER (PARTITION BY sensor ORDER BY lev
 SELECT sensor, ARG_MAX(ts, level) FROM reading GROUP BY sensor
 # QUALIFY RANK() OVER (PARTITION BY sensor ORDER BY level DESC) = 1
 SELECT sensor FROM reading WHERE level >= ALL (SELECT o.level FROM reading o)
-# NOT EXISTS
+# limit how much later
 SELECT sensor FROM reading WHERE ts >= ALL (SELECT ts FROM reading)
 # different aliases
 SELECT sensor FROM reading r WHERE level = (SELECT AVG(o.level) FROM reading o)

@@ -258,7 +258,7 @@ def test_what_is_no_latest_one_of_the_key_is_refused(text: str, tmp_path: Path) 
 
 def test_windows_beside_rows_are_refused(tmp_path: Path) -> None:
     text = f"SELECT ?p WHERE {{ GRAPH ?u {{ ?p :of ?s }} FILTER NOT EXISTS {{ {LATE} }} }}"
-    with pytest.raises(QueryError, match="read beside patterns of static data alone"):
+    with pytest.raises(QueryError, match="read beside patterns of static data"):
         _write_project(text, tmp_path).compile("q")
 
 

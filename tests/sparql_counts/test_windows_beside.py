@@ -146,7 +146,6 @@ def test_windows_beside_are_rdflibs(seed: int) -> None:
     ("when", "what"),
     [
         ('?u <= ?t + "PT5M"^^xsd:dayTimeDuration', "are final later"),
-        ('?u > NOW() - "PT5M"^^xsd:dayTimeDuration', "inside of NOT EXISTS"),
     ],
 )
 def test_windows_that_would_take_answers_back(tmp_path: Path, when: str, what: str) -> None:

@@ -441,6 +441,8 @@ REPLACES = {
     "journal.py": "messages that were received, under a name of our own that no file has",
     "merge_parts.py": "what others put beside files of answers, where no file has its name",
     "unpack_files.py": "a file of a folder that is made for what is unpacked",
+    "move_files.py": "an archive, where no file has its name, by who holds it",
+    "hold_archive.py": "what an archive says of who holds it, a file of our own",
     "open_cache.py": "an entry of the cache, under a name of our own",
 }
 """What may put a file into another's place, and why that destroys nothing of the user's."""

@@ -1,5 +1,6 @@
 """Other words for what is latest, there, or not there: what they are made of, and what is left."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,5 +87,10 @@ def test_twins_are_left_as_they_are(text: str, catalog: Catalog) -> None:
 
 
 def test_values_that_may_be_null_are_not_compared_with_all(catalog: Catalog) -> None:
-    with pytest.raises(SqlRefusal, match="of what is no timestamp"):
-        _settle("SELECT s.v FROM s WHERE s.v >= ALL (SELECT b.v FROM s AS b)", catalog)
+    text = "SELECT s.v FROM s WHERE s.v >= ALL (SELECT b.v FROM s AS b)"
+    assert "ALL" not in _settle(text, catalog)
+    stream = catalog.streams["s"]
+    columns = tuple(replace(c, nullable=True) for c in stream.columns)
+    null = replace(catalog, streams={**catalog.streams, "s": replace(stream, columns=columns)})
+    with pytest.raises(SqlRefusal, match="of what may be NULL"):
+        _settle(text, null)
