@@ -94,6 +94,8 @@ class _Merger:
         read = [v for v in plain if any(map(self._is_joined, v.find_all(exp.Column)))]
         self.inner.set("expressions", [item for item in items if item is not None])
         named = [g.copy() for g in dict.fromkeys([*self.groups, *read])]
+        if len(plain) == len(values) and not self.groups:
+            return None
         if len(plain) == len(values) and self.inner.args.get("having") is None:
             self.inner.set("group", None)
             self.inner.set("distinct", exp.Distinct())  # all that tells groups apart is shown
@@ -201,7 +203,7 @@ class _Merger:
             return False
         if self._is_of_groups(meant):
             self.inner.where(meant, copy=False)
-            return True
+            return bool(self.groups)  # one group has a row over nothing, too
         having = self.inner.args.get("having")
         both = [*([] if having is None else [having.this]), self._gather(meant)]
         self.inner.set("having", exp.Having(this=exp.and_(*both, copy=False)))

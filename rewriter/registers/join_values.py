@@ -28,6 +28,9 @@ def join_values(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     from sqlglot import exp
 
     for select in list(tree.find_all(exp.Select)):
+        asked = any(_is_value(s, select) for s in select.find_all(exp.Subquery))
+        if asked and not _name_stars(select):
+            continue
         made = dict[str, exp.Join]()
         for call in [s for s in select.find_all(exp.Subquery) if _is_value(s, select)]:
             text = call.sql()
@@ -50,6 +53,38 @@ def join_values(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
             if bare.isdisjoint(name.lower() for name in column_names(table)):
                 _name_table(join, select)
     return tree
+
+
+def _name_stars(select: "exp.Select") -> bool:
+    """Whether `*` shows what it did before, and nothing of what is joined: it is `t.*` of each item
+    of FROM then, in place."""
+    from sqlglot import exp
+
+    joins = select.args.get("joins") or ()
+    items = [select.args["from_"].this, *(j.this for j in joins)]
+    stars = [e for e in select.expressions if isinstance(e, exp.Star)]
+    if not stars:
+        return True
+    names = [i.alias_or_name for i in items]
+    if (
+        not all(names)
+        or any(j.args.get("using") for j in joins)
+        or any(any(s.args.values()) for s in stars)
+    ):
+        return False
+    hidden = ("SEMI", "ANTI")
+    shown = [names[0]]
+    shown += [
+        n
+        for n, j in zip(names[1:], joins, strict=True)
+        if str(j.args.get("kind") or "").upper() not in hidden
+    ]
+    made: list[exp.Expr] = []
+    for item in select.expressions:
+        named = [exp.Column(this=exp.Star(), table=exp.to_identifier(n)) for n in shown]
+        made += named if isinstance(item, exp.Star) else [item]
+    select.set("expressions", made)
+    return True
 
 
 def _name_table(join: "exp.Join", select: "exp.Select") -> None:

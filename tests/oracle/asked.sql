@@ -25,6 +25,8 @@ SELECT r.sensor, r.ts, a.grade FROM reading r LEFT JOIN alarm a ON a.sensor = r.
 SELECT r.sensor, r.ts, a.grade FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts WHERE r.ts < TIMESTAMP '2026-03-01 00:00:00' AND NOT EXISTS (SELECT 1 FROM alarm b WHERE b.grade > COALESCE(a.grade, 1) AND b.ts > r.ts AND b.ts <= r.ts + INTERVAL '30' MINUTE)
 SELECT r.sensor, r.ts, a.grade FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AND a.ts = r.ts WHERE r.ts < TIMESTAMP '2026-03-01 00:00:00' AND EXISTS (SELECT 1 FROM alarm b WHERE (b.grade = a.grade OR a.grade IS NULL AND b.sensor = r.sensor) AND b.ts > r.ts AND b.ts <= r.ts + INTERVAL '30' MINUTE)
 SELECT level, amount FROM reading WHERE EARLY AND sensor IS NOT NULL QUALIFY RANK() OVER (PARTITION BY date_trunc('hour', ts), sensor ORDER BY amount DESC) = 1
+SELECT * FROM (SELECT sensor, level FROM reading) x WHERE x.level > (SELECT high FROM sensor s WHERE s.id = x.sensor)
+WITH c AS (SELECT sensor, level FROM reading) SELECT *, (SELECT s.city FROM sensor s WHERE s.id = c.sensor) AS city FROM c
 SELECT sensor, level FROM reading WHERE level > (SELECT high FROM sensor WHERE id = 'a') AND NOT (note IS NOT NULL)
 SELECT sensor, level - (SELECT s.high FROM sensor s WHERE s.id = LOWER('A') AND s.city = 'Kiel') AS more FROM reading
 SELECT date_trunc('hour', r.ts) AS h, SUM(r.level - a.grade) AS s, COUNT(*) AS n FROM reading r JOIN alarm a ON a.sensor = r.sensor AND a.ts BETWEEN r.ts - INTERVAL '30' MINUTE AND r.ts + INTERVAL '30' MINUTE WHERE r.ts < TIMESTAMP '2026-02-28 18:00:00' GROUP BY h
