@@ -84,5 +84,5 @@ INNER = f"(SELECT h, COUNT(*) AS n FROM {ROWS} GROUP BY h) AS x"
 )
 def test_what_is_more_is_refused(shown: str, source: str) -> None:
     """Groups that are not told apart, partners of which there may be several, and no group."""
-    with pytest.raises(QueryError, match="not final|not selected"):
+    with pytest.raises(QueryError, match=r"not final|not selected"):
         parse_sql(f"SELECT {shown} FROM {source}", CATALOG, name="q", file="q.sql")
