@@ -1,5 +1,8 @@
-"""Rows that begin to be shown some time after their own, and then are shown for ever.
+"""Rows that begin to be shown some time after their own, and then are shown for ever; and how long
+after the times of its rows an answer is final.
 
 Takes a query with such delays; makes it one over streams of the delayed rows, which are there at
-the time from which on they are shown. Door: `delay_rows`.
+the time from which on they are shown. `span_times` says how long after each of its times an answer
+is final, `hold_answers` lets it wait until that is so long for all, `refuse_late` says why one
+never is. Doors: `delay_rows`, `span_times`, `hold_answers`, `refuse_late`.
 """

@@ -1,6 +1,6 @@
 """A SELECT of columns, around a subquery of groups that change, as one of the groups."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Relation
@@ -10,6 +10,7 @@ from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.windows.rows_leave import rows_leave
 
@@ -59,7 +60,7 @@ class _Merger:
         name_tables(inner, scope)
         self.inner, self.alias, self.scope = inner, alias.lower(), scope
         self.shown = {e.alias_or_name.lower(): e.unalias() for e in inner.expressions}
-        self.groups = _list_groups(inner, self.shown)
+        self.groups = _list_groups(inner, scope)
         self.joined: dict[str, Relation] = {}
 
     def merge(self, outer: "exp.Select", catalog: Catalog) -> "exp.Select | None":
@@ -210,26 +211,11 @@ class _Merger:
         return True
 
 
-def _list_groups(
-    inner: "exp.Select", shown: "Mapping[str, exp.Expr]"
-) -> "Sequence[exp.Expr] | None":
-    """What rows are grouped by (None: in other words than expressions of their columns)."""
-    from sqlglot import exp
-
+def _list_groups(inner: "exp.Select", scope: Scope) -> "Sequence[exp.Expr] | None":
+    """What rows are grouped by (None: by several sets)."""
     group = inner.args.get("group")
-    if group is not None and {k for k, v in group.args.items() if v} != {"expressions"}:
+    if group is None:
+        return []
+    if {k for k, v in group.args.items() if v} != {"expressions"}:
         return None
-    made: list[exp.Expr] = []
-    for item in () if group is None else group.expressions:
-        meant = item
-        if isinstance(item, exp.Literal) and item.is_int:
-            if not 0 < int(item.name) <= len(inner.expressions):
-                return None
-            meant = inner.expressions[int(item.name) - 1].unalias()
-        elif isinstance(item, exp.Column) and not item.table:
-            found = shown.get(item.name.lower())
-            if found is None:
-                return None
-            meant = found
-        made.append(meant)
-    return made
+    return [mean_group(item, inner, scope) for item in group.expressions]

@@ -1,6 +1,6 @@
 """Columns of SQL that may be NULL in what a query shows.
 
 Takes one SELECT as it is read; makes the queries in which each of some columns has a value, or is
-NULL. `fold_nulls` says what a condition is where the columns of a table are NULL. Doors:
-`split_nulls`, `list_nullable`, `exclude_nulls`, `fold_nulls`.
+NULL. `fold_nulls` says what a condition is where the columns of a table are NULL, `type_null` is
+NULL of a type. Doors: `split_nulls`, `list_nullable`, `exclude_nulls`, `fold_nulls`, `type_null`.
 """

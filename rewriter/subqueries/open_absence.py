@@ -25,6 +25,7 @@ from ontoweir.rewriter.joins.find_absence import (
 )
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.joins.split_outer import reads, split_full, split_outer, turn_outer
 from ontoweir.rewriter.subqueries.column_names import (
     ColumnNames,
@@ -199,12 +200,11 @@ def _is_by_bucket(select: "exp.Select", work: Opening) -> bool:
     all rows of it have come."""
     from sqlglot import exp
 
-    group = select.args.get("group")
-    named = {e.alias.lower(): e.unalias() for e in select.expressions if e.alias}
+    group, scope = select.args.get("group"), _declared(select, work)
     known = work.catalog().streams
     streams = {i.alias_or_name.lower(): known.get(i.name) for i in list_items(select)}
     for item in () if group is None else group.expressions:
-        meant = named.get(item.name.lower(), item) if isinstance(item, exp.Column) else item
+        meant = mean_group(item, select, scope)
         if not is_grid(meant):
             continue
         for column in meant.find_all(exp.Column):

@@ -25,6 +25,8 @@ from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql_expressions.derive_columns import ColumnDeriver
 from ontoweir.rewriter.joins.absence_trees import TIME, AbsenceTrees, StreamColumns
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
+from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.subqueries.column_names import (
     ColumnNames,
     columns_of,
@@ -314,12 +316,9 @@ def _find_grouped(select: "exp.Select", catalog: Catalog) -> int | None:
 
     stamps = [name_text(stamp) for stamp in _list_stamps(select, catalog)]
     group = select.args.get("group")
-    named = {e.alias.lower(): e.unalias() for e in select.expressions if e.alias}
+    scope = list_tables(select, catalog)
     for item in () if group is None else group.expressions:
-        if isinstance(item, exp.Literal) and item.is_int:
-            meant = select.expressions[int(item.name) - 1].unalias()
-        else:
-            meant = named.get(item.name.lower(), item) if isinstance(item, exp.Column) else item
+        meant = mean_group(item, select, scope)
         if isinstance(meant, exp.Column) or is_grid(meant):
             read = [name_text(column) for column in meant.find_all(exp.Column)]
             if len(read) == 1 and read[0] in stamps:
