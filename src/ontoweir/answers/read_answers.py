@@ -1,5 +1,6 @@
 """Read answers from a file, or from a folder of them, portion by portion."""
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,9 +86,13 @@ def _list_files(path: Path) -> list[Path]:
         return [path] if path.is_file() else []
     if table_form(path) is not None:
         return [path]
-    tables = {p for p in path.rglob("*") if p.is_dir() and table_form(p) is not None}
-    inside = (p for p in path.rglob("*") if p.suffix.lower() in OUTPUTS and p.is_file())
-    alone = (p for p in inside if not tables.intersection(p.parents))
+    tables, alone = set[Path](), list[Path]()
+    for place, folders, names in os.walk(path):  # passes over what a run packs away meanwhile
+        inside = [Path(place, name) for name in folders]
+        tables.update(p for p in inside if table_form(p) is not None)
+        folders[:] = [p.name for p in inside if p not in tables]
+        files = (Path(place, name) for name in names)
+        alone += [p for p in files if p.suffix.lower() in OUTPUTS and p.is_file()]
     return sorted(p for p in (*alone, *tables) if not _is_hidden(p, path))
 
 
