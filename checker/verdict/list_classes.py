@@ -17,10 +17,10 @@ from ontoweir.mappings.model import (
     sliding_buckets,
     time_bucket,
 )
-from ontoweir.rewriter.model import aggregation, moments, spj
+from ontoweir.rewriter.model import aggregation, joined, spj
 
 _MODULES = (
-    *(errors, diagnostics, spj, aggregation, moments, catalog, preceding, expression),
+    *(errors, diagnostics, spj, aggregation, joined, catalog, preceding, expression),
     *(time_bucket, sliding_buckets, assertion, plan, normal_form, criterion, declarations),
     *(difference_bounds, partition, split_aggregates, verdict),
 )

@@ -7,19 +7,29 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
-from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
+from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.joined.nest_tables import nest_tables
 from ontoweir.rewriter.joined.part import Part
+from ontoweir.rewriter.joined.part_rows import PartRows, read_begun, read_rows
 from ontoweir.rewriter.joined.read_joined import JoinedSql, read_joined
 from ontoweir.rewriter.joined.refuse_beside import refuse_beside
-from ontoweir.rewriter.joined.write_part import write_part
-from ontoweir.rewriter.model.aggregation import Joined, JoinedPart
+from ontoweir.rewriter.joined.write_row import name_column
+from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinedRow, JoinKind
 from ontoweir.rewriter.model.spj import ConstantOutput, Output, SpjUnion
 from ontoweir.rewriter.ranked.open_statics import open_statics
 from ontoweir.rewriter.standing.make_standing import some_value, types_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+
+class RowReader(Protocol):
+    """Reads what is made of joined rows (read_joined_row)."""
+
+    def __call__(
+        self, tree: "exp.Select", columns: Sequence[tuple[str, ColumnType]], catalog: Catalog
+    ) -> JoinedRow:
+        """What is made of rows with such columns."""
 
 
 class PartReader(Protocol):
@@ -40,16 +50,18 @@ def join_parts(
     catalog: Catalog,
     read: "Callable[[exp.Query], SpjUnion]",
     fresh: "PartReader",
+    shape: RowReader,
 ) -> SpjUnion:
     """The query of what is joined of rows that come and go by themselves (SpjUnion.joined): a
-    SELECT of rows of a window, with the latest or the first rows of keys; another one as it is
-    read.
+    SELECT of rows of a window, with the latest or the first rows of keys, or groups of windows;
+    another one as it is read.
 
     Args:
         tree: the query, whose names are as they were written.
         catalog: the tables.
         read: reads a query.
         fresh: reads a part of it, by itself.
+        shape: reads what is made of joined rows.
 
     Raises:
         SqlRefusal: it is not read, for what a part of it is, if that is not read by itself.
@@ -58,7 +70,7 @@ def join_parts(
     if (found := read_joined(tree, catalog)) is None:
         nested = nest_tables(open_statics(tree, catalog), catalog)
         found = read_joined(nested, catalog)
-    made = None if found is None else _join(found, catalog, fresh)
+    made = None if found is None else _Joiner(found, catalog, fresh, shape).join(tree)
     if isinstance(made, SpjUnion) and not _is_of_windows(made):
         return made
     try:
@@ -84,83 +96,89 @@ def _is_of_windows(made: SpjUnion) -> bool:
     )
 
 
-def _join(found: JoinedSql, catalog: Catalog, read: "PartReader") -> SpjUnion | SqlRefusal | None:
-    """The query of the parts, or why one of them is refused (None: it is none of these)."""
-    from sqlglot import exp
+class _Joiner:
+    """Makes the query of a join."""
 
-    unions: list[SpjUnion] = []
-    for part in found.parts:
-        written = write_part(part)
-        of = [t for t in written.find_all(exp.Table) if find_name(t.name, catalog.streams)]
-        try:
-            one = read(written, rows=part.is_table)
-        except SqlRefusal as refusal:
-            return refusal
-        statics = replace(one, blocks=()) if len(of) == 1 else one  # final at their own time
-        if not comes_and_goes(statics):
+    def __init__(
+        self, found: JoinedSql, catalog: Catalog, read: "PartReader", shape: RowReader
+    ) -> None:
+        self.found, self.catalog, self.read, self.shape = found, catalog, read, shape
+        self.parts: list[PartRows] = []
+
+    def join(self, tree: "exp.Query") -> SpjUnion | SqlRefusal | None:
+        """The query of the parts, or why one of them is refused (None: it is none of these)."""
+        for part in self.found.parts:
+            try:
+                rows = read_rows(part, self.catalog, self.read)
+            except SqlRefusal as refusal:
+                return refusal
+            if rows is None:
+                return None
+            self.parts.append(rows)
+        made: list[JoinedPart[SpjUnion]] = []
+        for n, part in enumerate(self.found.parts):
+            compared = self._compare(n, part)
+            if compared is None:
+                return None
+            union = self.parts[n].union
+            until, groups = _rename(union.ends, n), self.parts[n].groups
+            made.append(replace(compared, query=union, until=until, groups=groups))
+        shown = tuple((v, f"{n} {self.parts[n].names[c]}") for v, n, c in self.found.shown)
+        row = None
+        if self.found.row is not None:
+            typed = [(v, self._type(n, self.parts[n].names[c])) for v, n, c in self.found.shown]
+            columns = [(v, kind) for v, kind in typed if kind is not None]
+            if len(columns) < len(typed):
+                return None
+            try:
+                row = self.shape(self.found.row, columns, self.catalog)
+            except SqlRefusal as refusal:
+                return refusal
+        aggregations = [part.groups for part in made] + ([] if row is None else [row.groups])
+        if any(a is not None and not a.group for a in aggregations):
+            first = read_begun(tree, self.catalog, self.read)
+            self.parts.append(first)
+            until = _rename(first.union.ends, len(made))
+            made.append(JoinedPart(first.union, kind=JoinKind.BEGUN, until=until))
+        joined = Joined(PART, tuple(made), shown, self.found.distinct, row)
+        unions = [part.union for part in self.parts]
+        kinds = [{v: types_of(u, v, self.catalog) for v in u.variables} for u in unions]
+        if any(len(of) != 1 for kind in kinds for of in kind.values()):
             return None
-        unions.append(one)
-    names = [_name_columns(p, u) for p, u in zip(found.parts, unions, strict=True)]
-    if any(n is None for n in names):
-        return None
-    known = [n for n in names if n is not None]
-    kinds = [{v: types_of(u, v, catalog) for v in u.variables} for u in unions]
-    if any(len(of) != 1 for kind in kinds for of in kind.values()):
-        return None
-    parts = []
-    for n, (part, union) in enumerate(zip(found.parts, unions, strict=True)):
-        made = _compare(found, known, kinds, n, part)
-        if made is None:
-            return None
-        parts.append(replace(made, query=union, until=_rename(union.ends, n)))
-    shown = tuple((name, f"{n} {known[n][column]}") for name, n, column in found.shown)
-    joined = Joined(PART, tuple(parts), shown, found.distinct)
-    return unite_parts(unions, joined, kinds)
+        return unite_parts(unions, joined, kinds)
 
+    def _type(self, number: int, column: str) -> ColumnType | None:
+        """The type of a column of a part (None: it has several, or none)."""
+        kinds = self.parts[number].kinds[column]
+        return next(iter(kinds)) if len(kinds) == 1 else None
 
-def comes_and_goes(union: SpjUnion) -> bool:
-    """Whether rows hold as they are told, or until a time that is known when they begin."""
-    plain = union.aggregation is None and not union.distinct and not union.begins
-    made = union.blocks or union.views or union.joined is not None
-    if not plain or made:
-        return False
-    return union.standing.groups is None if union.standing is not None else bool(union.ends)
+    def _compare(self, number: int, part: Part) -> JoinedPart[SpjUnion] | None:
+        """How a part is joined with those before it (None: columns of two types are compared)."""
+        from sqlglot import exp
 
-
-def _name_columns(part: Part, union: SpjUnion) -> dict[str, str] | None:
-    """The variables that a part's columns are."""
-    hidden = () if union.standing is None else union.standing.hidden
-    shown = [v for v in union.variables if v not in (*hidden, *union.ends)]
-    named = {v.lower(): v for v in shown}
-    made = {c: named[c.lower()] for c in part.wanted if c.lower() in named}
-    return made if len(made) == len(part.wanted) else None
+        equal, said = [], []
+        for one, kind, other in part.compared:
+            (n, left), (m, right) = ((of, self.parts[of].names[c]) for of, c in (one, other))
+            types = self._type(n, left), self._type(m, right)
+            if types[0] != types[1] or None in types:
+                if self.found.row is None or part.kind is not JoinKind.INNER:
+                    return None
+                sides = [
+                    exp.column(name_column(self.found.parts[of], c), quoted=True)
+                    for of, c in (one, other)
+                ]
+                condition = getattr(exp, kind)(this=sides[0], expression=sides[1])
+                self.found.row.where(condition, copy=False)
+                continue
+            mine = (f"{n} {left}", f"{m} {right}")
+            if kind == "EQ" and (number == n) != (number == m):
+                equal.append(mine if number == m else (mine[1], mine[0]))
+            else:
+                said.append((mine[0], _OPS[kind], mine[1]))
+        return JoinedPart(None, tuple(equal), tuple(said), part.kind)  # type: ignore[arg-type]
 
 
 _OPS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
-
-
-def _compare(
-    found: JoinedSql,
-    names: Sequence[Mapping[str, str]],
-    kinds: Kinds,
-    number: int,
-    part: Part,
-) -> JoinedPart[SpjUnion] | None:
-    """How a part is joined with those before it (None: columns of two types are compared)."""
-    equal, said = [], []
-    for one, kind, other in part.compared:
-        sides = []
-        for of, column in (one, other):
-            sides.append((of, names[of][column]))
-        (n, left), (m, right) = sides
-        if kinds[n][left] != kinds[m][right] or None in kinds[n][left]:
-            return None
-        mine = (f"{n} {left}", f"{m} {right}")
-        if kind == "EQ" and (number == n) != (number == m):
-            equal.append(mine if number == m else (mine[1], mine[0]))
-        else:
-            said.append((mine[0], _OPS[kind], mine[1]))
-    return JoinedPart(None, tuple(equal), tuple(said), part.kind)  # type: ignore[arg-type]
 
 
 def _rename(names: Sequence[str], number: int) -> tuple[str, ...]:

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import column_names, find_name
 from ontoweir.rewriter.joined.place_registers import Register
+from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain
-from ontoweir.rewriter.model.aggregation import JoinKind
+from ontoweir.rewriter.model.joined import JoinKind
+from ontoweir.rewriter.windows.rows_leave import rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -37,6 +39,11 @@ class Part:
         return self.kind in (JoinKind.INNER, JoinKind.LEFT)
 
     @property
+    def is_groups(self) -> bool:
+        """Whether its rows are groups of others."""
+        return not self.is_table and aggregates(self.item.this)
+
+    @property
     def is_table(self) -> bool:
         """Whether it is a stream, and not a subquery."""
         from sqlglot import exp
@@ -61,6 +68,23 @@ def list_part(item: "exp.Expr", catalog: Catalog) -> Part | None:
         return None
     names = _list_names(inner, catalog)
     return None if names is None else _make(item.alias, item, names)
+
+
+def list_changing(item: "exp.Expr") -> Part | None:
+    """A subquery of rows of windows, or of groups of them, as a part of a join (None: it is
+    something else)."""
+    from sqlglot import exp
+
+    inner = item.this if isinstance(item, exp.Subquery) and is_plain(item) else None
+    if not isinstance(inner, exp.Select) or not item.alias or not rows_leave(inner):
+        return None
+    names = [e.alias_or_name for e in inner.expressions]
+    several = len({name.lower() for name in names}) < len(names)
+    if several or "" in names or any(e.is_star for e in inner.expressions):
+        return None
+    if inner.find(exp.Window) is not None:
+        return None
+    return _make(item.alias, item, [(name, False) for name in names])
 
 
 def _make(alias: str, item: "exp.Expr", columns: "list[tuple[str, bool]]") -> Part:

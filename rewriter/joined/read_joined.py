@@ -5,36 +5,39 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.joined.part import Part, list_part
+from ontoweir.rewriter.joined.part import Part, list_changing, list_part
 from ontoweir.rewriter.joined.place_registers import Register, find_register, read_register
 from ontoweir.rewriter.joined.read_present import read_present
+from ontoweir.rewriter.joined.write_row import name_column, write_row
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_of_statics, is_plain, list_outer
-from ontoweir.rewriter.model.aggregation import JoinKind
+from ontoweir.rewriter.model.joined import JoinKind
 from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.windows.rows_leave import has_now
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_READ = {"expressions", "from_", "joins", "where", "distinct"}
+_READ = {"expressions", "from_", "joins", "where", "distinct", "group", "having"}
 _COMPARED = ("EQ", "NEQ", "LT", "LTE", "GT", "GTE")
 
 
 @dataclass(frozen=True)
 class JoinedSql:
-    """`parts`, and what is shown, by name: the part's number and its column."""
+    """`parts`, and what is shown, by name: the part's number and its column. `row`: what is
+    computed of it, which rows of it there are, and how they are grouped (None: it is told)."""
 
     parts: list[Part]
     shown: list[tuple[str, int, str]]
     distinct: bool
+    row: "exp.Select | None" = None
 
 
 def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
-    """A SELECT of a stream in a window, and subqueries of the latest or the first rows of keys,
-    joined by equal columns and comparisons: of one such subquery at least, or with a LEFT JOIN
-    (None: another query)."""
+    """A SELECT of a stream in a window, and subqueries of the latest or the first rows of keys, or
+    of groups of windows, joined by equal columns and comparisons, with what is computed and grouped
+    of them: of one such subquery at least, or with a LEFT JOIN (None: another query)."""
     from sqlglot import exp
 
     tree = open_with(tree)
@@ -42,7 +45,7 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
         return None
     joins = tree.args.get("joins") or ()
     distinct = tree.args.get("distinct")
-    if aggregates(tree) or (distinct is not None and distinct.args.get("on")):
+    if distinct is not None and distinct.args.get("on"):
         return None
     parts: list[Part] = []
     registers: list[Register] = []
@@ -51,6 +54,7 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
     said += [] if where is None else [(c, None) for c in _list_said(where.this)]
     for join, item in [(None, tree.args["from_"].this), *((j, j.this) for j in joins)]:
         found: Part | Register | None = read_register(item, catalog) or list_part(item, catalog)
+        found = found or list_changing(item)
         known = [*(p.alias.lower() for p in parts), *(r.alias.lower() for r in registers)]
         if found is None or found.alias.lower() in known or not is_plain(item):
             return None
@@ -65,17 +69,26 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
     said = _list_present(said, parts, registers, catalog)
     # inner joins of windows alone are read elsewhere: when each answer ends is known
     outer = any(p.kind is JoinKind.LEFT for p in parts) or any(r.left for r in registers)
-    if len(parts) < 2 or not (outer or any(isinstance(p.item, exp.Subquery) for p in parts)):
+    outer = outer or any(isinstance(p.item, exp.Subquery) for p in parts)
+    if not any(p.is_groups for p in parts) and (len(parts) < 2 or not outer):
         return None
     reader = _Reader(parts, registers, catalog)
     ok = not registers or reader.place([c for c in said if reader.is_registered(c)])
     for condition, of in said if ok else ():
         number = next((n for n, p in enumerate(parts) if p is of), None)
         ok = ok and (reader.is_registered((condition, of)) or reader.put(condition, number))
-    shown = reader.list_shown(tree.expressions) if ok else None
-    if shown is None or not all(_is_whole(p) for p in parts):
+    if not ok or not all(_is_whole(p) for p in parts):
         return None
-    return JoinedSql(parts, shown, distinct is not None)
+    plain = not reader.rest and not aggregates(tree) and not any(p.is_groups for p in parts)
+    shown = reader.list_shown(tree.expressions) if plain else None
+    if shown is not None:
+        return JoinedSql(parts, shown, distinct is not None)
+    row = write_row(tree, reader.rest, parts, reader.find)
+    if row is None:
+        return None
+    columns = [(name_column(p, c), n, c) for n, p in enumerate(parts) for c in p.wanted]
+    columns = [one for one in columns if parts[one[1]].is_shown]
+    return JoinedSql(parts, columns, distinct is not None, row)
 
 
 def _list_said(tree: "exp.Expr") -> "list[exp.Expr]":
@@ -137,6 +150,7 @@ class _Reader:
 
     def __init__(self, parts: list[Part], registers: list[Register], catalog: Catalog) -> None:
         self.parts, self.registers, self.catalog = parts, registers, catalog
+        self.rest: list[exp.Expr] = []
 
     def _register(self, column: "exp.Column") -> Register | None:
         return find_register(column, self.registers, [[*p.names] for p in self.parts])
@@ -237,10 +251,24 @@ class _Reader:
         places = {f[0] for c in columns if (f := self.find(c)) is not None}
         if any(self.find(c) is None for c in columns) or not places:
             return False
-        (last, *_) = sorted(places, reverse=True)
         if any(not self.parts[p].is_shown and p != join for p in places):
             return False
+        if self._put_near(condition, join, places):
+            return True
+        inner = join is None or self.parts[join].kind is JoinKind.INNER
+        if not inner or any(not self.parts[p].is_shown for p in places):
+            return False
+        self.rest.append(condition)  # said of what is joined
+        return True
+
+    def _put_near(self, condition: "exp.Expr", join: int | None, places: set[int]) -> bool:
+        """Whether a condition is said of one part, or is a comparison of two columns."""
+        from sqlglot import exp
+
+        last = max(places)
         if len(places) == 1:
+            if self.parts[last].is_groups and self.parts[last].kind is JoinKind.INNER:
+                return False
             if join is None and self.parts[last].kind is not JoinKind.INNER:
                 return False
             others = join is not None and join != last

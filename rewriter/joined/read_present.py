@@ -8,7 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.joined.part import Part, list_part
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
-from ontoweir.rewriter.model.aggregation import JoinKind
+from ontoweir.rewriter.model.joined import JoinKind
 
 if TYPE_CHECKING:
     from sqlglot import exp

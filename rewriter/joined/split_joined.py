@@ -15,7 +15,7 @@ from ontoweir.rewriter.clauses.list_items import (
     list_items,
     list_variables,
 )
-from ontoweir.rewriter.model.aggregation import JoinKind
+from ontoweir.rewriter.model.joined import JoinKind
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 _BESIDE = (ItemKind.ABSENT, ItemKind.PRESENT)

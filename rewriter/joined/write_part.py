@@ -27,6 +27,8 @@ def write_part(part: Part) -> "exp.Select":
         made = join_registers(made, part.registers)
         return made.where(*part.said, copy=False)
     inner: exp.Select = part.item.this.copy()
+    if part.is_groups:
+        return _write_groups(part, inner, of)
     if not part.said and not part.registers and _shows(inner, wanted):
         return inner
     made = exp.Select(expressions=items, from_=exp.From(this=inner.subquery(part.alias)))
@@ -37,6 +39,22 @@ def write_part(part: Part) -> "exp.Select":
         rows, limits = _open_numbers(inner, part.alias)
         made.set("from_", exp.From(this=rows.subquery(part.alias)))
         made = made.where(*limits, copy=False) if limits else made
+    made = join_registers(made, part.registers)
+    return made.where(*part.said, copy=False) if part.said else made
+
+
+def _write_groups(
+    part: Part, inner: "exp.Select", of: "dict[str, tuple[str, str]]"
+) -> "exp.Select":
+    """Groups, of which all columns are shown, and those of registers that are needed (`of`)."""
+    from sqlglot import exp
+
+    if not part.said and not part.registers:
+        return inner
+    read = [(n, part.alias, n) for n in part.names.values()]
+    read += [(n, *of[n]) for n in part.wanted if n in of]
+    items = [exp.alias_(exp.column(c, a, quoted=True), n, quoted=True) for n, a, c in read]
+    made = exp.Select(expressions=items, from_=exp.From(this=inner.subquery(part.alias)))
     made = join_registers(made, part.registers)
     return made.where(*part.said, copy=False) if part.said else made
 

@@ -11,13 +11,8 @@ from ontoweir.mappings.model.assertion import TriplesMapName
 from ontoweir.mappings.model.catalog import Column, ColumnType, Meeting, Relation, Scalar, Stream
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.model.preceding import Preceding
-from ontoweir.rewriter.model.aggregation import (
-    Aggregation,
-    Between,
-    ClosedValues,
-    Joined,
-    Standing,
-)
+from ontoweir.rewriter.model.aggregation import Aggregation, Between, ClosedValues, Standing
+from ontoweir.rewriter.model.joined import Joined
 
 
 class Op(StrEnum):

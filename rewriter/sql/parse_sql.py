@@ -14,6 +14,9 @@ from ontoweir.mappings.sql.read_select import SelectUnion, read_select_tree
 from ontoweir.mappings.sql.show_sql import writing
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
+from ontoweir.rewriter.aggregates.read_group_row import GroupTrees, read_group_row
+from ontoweir.rewriter.aggregates.read_joined_row import read_joined_row
+from ontoweir.rewriter.aggregates.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.beside.read_beside import read_beside
 from ontoweir.rewriter.blocks.make_absence import make_absence
@@ -50,8 +53,6 @@ from ontoweir.rewriter.ranked.number_groups import number_groups
 from ontoweir.rewriter.registers.group_held import group_held
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.sessions.read_sessions import take_session
-from ontoweir.rewriter.sql.read_group_row import GroupTrees, read_group_row
-from ontoweir.rewriter.sql.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
@@ -99,7 +100,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
 
         def read(one: "exp.Query") -> SpjUnion:
             whole = partial(_read_tree, catalog=catalog, name=name, reader=reader)
-            return join_parts(one, catalog, whole, read_part)
+            return join_parts(one, catalog, whole, read_part, partial(read_joined_row, file=file))
 
         blocks: list[Block] = []
 

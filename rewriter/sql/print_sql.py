@@ -11,7 +11,6 @@ from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.algebra.print_spj import first_axioms
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction
-from ontoweir.rewriter.model.moments import EVERY_TIME
 from ontoweir.rewriter.model.spj import (
     LiteralOutput,
     NullOutput,
@@ -29,6 +28,7 @@ from ontoweir.rewriter.sql.print_select import name_column, print_select
 from ontoweir.rewriter.sql.print_views import print_blocks, print_statics, print_views
 from ontoweir.rewriter.sql.shorten_aliases import shorten_aliases
 from ontoweir.rewriter.sql.unite_filters import Selection, unite_filters
+from ontoweir.rewriter.views.moments import EVERY_TIME
 
 if TYPE_CHECKING:
     from sqlglot import exp

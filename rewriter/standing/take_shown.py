@@ -11,6 +11,10 @@ def take_shown(union: SpjUnion) -> SpjUnion:
     """The query of what may be shown: without rows that only end others, and without the columns
     that only say which; of groups, their matches. Any other query is as it is."""
     standing, joined = union.standing, union.joined
+    if joined is not None and joined.row is not None:  # values, of types that each has
+        return replace(
+            union, variables=joined.told, disjuncts=(), distinct=joined.is_set, joined=None
+        )
     if joined is not None:
         rows = tuple(
             replace(q, outputs=tuple((name, dict(q.outputs)[v]) for name, v in joined.shown))

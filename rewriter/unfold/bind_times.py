@@ -6,12 +6,12 @@ from math import gcd
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import ANSWERS
-from ontoweir.rewriter.model.moments import EVERY_TIME, is_moments
 from ontoweir.rewriter.model.query import ConjunctiveQuery, Variable
 from ontoweir.rewriter.model.share_steps import UnitsDiffer
 from ontoweir.rewriter.model.spj import Attribute, Occurrence, Provenance, View, ViewBranch
 from ontoweir.rewriter.unfold.match_atoms import Match
 from ontoweir.rewriter.views.make_sets import SetMaker
+from ontoweir.rewriter.views.moments import EVERY_TIME, is_moments
 
 _NAME = "moments"
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.model.moments import EVERY_TIME
 from ontoweir.rewriter.model.spj import Occurrence, Provenance, SpjQuery
 from ontoweir.rewriter.unfold.bind_times import find_moments
 from ontoweir.rewriter.views.make_sets import SetMaker
+from ontoweir.rewriter.views.moments import EVERY_TIME
 
 _WHAT = "one part of the query always holds, and another at timestamps"
 _APART = "ask for each part in a query of its own"

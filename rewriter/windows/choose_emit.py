@@ -143,9 +143,9 @@ def _refuse_names(union: SpjUnion, emit: Emit) -> None:
     aggregation = aggregation or standing.groups
     names = union.variables if aggregation is None else aggregation.shown
     if union.joined is not None:
-        counted = not union.joined.distinct
+        counted = not union.joined.is_set
         own = [n for n in own if n != "multiplicity" or counted]
-        names = tuple(name for name, _ in union.joined.shown)
+        names = union.joined.told
     _refuse_own(union, own, names)
     for inner in (union, *_list_inner(union)):
         own = [] if inner.distinct else ["multiplicity"]

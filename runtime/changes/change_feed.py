@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.rewriter.model.aggregation import Joined, JoinedPart, Standing
+from ontoweir.rewriter.model.aggregation import Standing
+from ontoweir.rewriter.model.joined import Joined, JoinedPart
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.runtime.changes.end_rows import end_rows, tell_changes
 from ontoweir.runtime.changes.group_changes import group_changes
@@ -80,19 +81,23 @@ class NumberedFeed:
 
 @dataclass(frozen=True, slots=True)
 class PartFeed:
-    """A part of a join, with the feed of its `rows`."""
+    """A part of a join, with the feed of its `rows`, and what makes its groups of them (None: it has
+    none)."""
 
     part: JoinedPart[SpjUnion]
     feed: ChangeFeed
     rows: pa.Schema
+    groups: AggregateWork | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedFeed:
-    """How rows are `joined`, and their feeds."""
+    """How rows are `joined`, their feeds, and what makes the groups of joined rows that are told
+    (None: the rows are)."""
 
     joined: Joined[SpjUnion]
     parts: tuple[PartFeed, ...]
+    groups: AggregateWork | None = None
 
 
 def no_answers(feed: ChangeFeed) -> pa.Table:

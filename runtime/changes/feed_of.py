@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.aggregation import Joined
+from ontoweir.rewriter.model.joined import Joined
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.windows.choose_emit import CHANGING, Emit
 from ontoweir.runtime.changes.change_feed import (
@@ -12,6 +12,7 @@ from ontoweir.runtime.changes.change_feed import (
     PartFeed,
 )
 from ontoweir.runtime.changes.group_changes import plan_groups_around
+from ontoweir.runtime.changes.joined_groups import plan_part_groups, plan_row_groups
 from ontoweir.runtime.changes.make_feed import make_feed, make_sliding_feed, number_feed
 from ontoweir.runtime.changes.sliding_groups import OP
 from ontoweir.runtime.changes.standing_groups import plan_standing_groups
@@ -22,6 +23,7 @@ from ontoweir.runtime.results.render_results import (
     INSTANT,
     MULTIPLICITY,
     result_schema,
+    result_type,
 )
 
 
@@ -46,20 +48,28 @@ def _join(query: QueryConfig, joined: Joined[SpjUnion]) -> ChangeFeed:
         rows = result_schema(part.query, catalog)
         groups = plan_standing_groups(part.query, catalog)
         feed = make_feed(part.query, rows, updates=False, groups=groups)
-        parts.append(PartFeed(part, feed, rows))
-        kinds |= {f"{number} {f.name}": f.type for f in feed.schema}
-    fields = [pa.field(name, kinds[variable]) for name, variable in joined.shown]
+        grouped = plan_part_groups(part, catalog)
+        parts.append(PartFeed(part, feed, rows, grouped))
+        shown = feed.schema if grouped is None else grouped.answers
+        kinds |= {f"{number} {f.name}": f.type for f in shown}
+    told = plan_row_groups(joined, query.job.catalog)
+    if joined.row is None:
+        fields = [pa.field(name, kinds[variable]) for name, variable in joined.shown]
+    elif told is None:
+        fields = [pa.field(name, result_type(kind)) for name, kind in joined.row.columns]
+    else:
+        fields = [told.answers.field(name) for name in joined.told]
     fields += [pa.field(OP, pa.string()), pa.field(AT, INSTANT)]
-    fields += [] if joined.distinct else [pa.field(MULTIPLICITY, pa.int64())]
+    fields += [] if joined.is_set else [pa.field(MULTIPLICITY, pa.int64())]
     return ChangeFeed(
-        tuple(name for name, _ in joined.shown),
-        joined.distinct,
+        joined.told,
+        joined.is_set,
         False,
         None,
         pa.schema(fields),
         query.job.emit is Emit.SNAPSHOTS,
         rows=query.schema,
-        joined=JoinedFeed(joined, tuple(parts)),
+        joined=JoinedFeed(joined, tuple(parts), told),
     )
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.rewriter.model.aggregation import Joined
+from ontoweir.rewriter.model.joined import Joined, JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.runtime.changes.change_feed import PartFeed
+from ontoweir.runtime.changes.joined_groups import shape_spans
 from ontoweir.runtime.columnar.frame import LONG_AGO
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
 from ontoweir.runtime.spans.join_spans import join_spans
@@ -45,14 +46,28 @@ def number_columns(number: int, spans: Spans) -> Spans:
     return Spans(spans.rows.rename_columns(names), spans.begins, spans.ends, spans.weights)
 
 
+def leave_numbers(spans: Spans) -> Spans:
+    """The rows of a part, as they are called in it."""
+    names = [n.partition(" ")[2] for n in spans.rows.column_names]
+    return Spans(spans.rows.rename_columns(names), spans.begins, spans.ends, spans.weights)
+
+
 def join_all(joined: Joined[SpjUnion], parts: Sequence[Spans]) -> Spans:
     """The rows of all parts, joined, with the columns that are shown."""
     made = parts[0]
     for part, rows in zip(joined.parts[1:], parts[1:], strict=True):
-        made = join_spans(made, rows, part.equal, part.said, kind=part.kind)
+        if part.kind is not JoinKind.BEGUN:
+            made = join_spans(made, rows, part.equal, part.said, kind=part.kind)
     shown = made.rows.select([v for _, v in joined.shown])
     rows = shown.rename_columns([name for name, _ in joined.shown])
-    return Spans(rows, made.begins, made.ends, made.weights)
+    spans = Spans(rows, made.begins, made.ends, made.weights)
+    return spans if joined.row is None else shape_spans(joined.row.shape, spans)
+
+
+def find_begun(joined: Joined[SpjUnion], parts: Sequence[Spans]) -> int | None:
+    """Since when what is not grouped has a row, whatever there is (µs; None: not yet)."""
+    found = [p for p, of in zip(parts, joined.parts, strict=True) if of.kind is JoinKind.BEGUN]
+    return min((int(p.begins.min()) for p in found if len(p.begins)), default=None)
 
 
 def standing_spans(rows: pa.Table) -> Spans:

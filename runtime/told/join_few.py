@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.rewriter.model.aggregation import Joined, JoinKind
+from ontoweir.rewriter.model.joined import Joined, JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.runtime.changes.change_feed import ChangeFeed, JoinedFeed
 from ontoweir.runtime.changes.group_changes import pair_changes

@@ -17,7 +17,9 @@ from ontoweir.runtime.changes.change_feed import (
 from ontoweir.runtime.changes.end_rows import tell_changes
 from ontoweir.runtime.changes.few_changes import advance_few_changes
 from ontoweir.runtime.changes.group_changes import pair_changes
+from ontoweir.runtime.changes.joined_groups import hold_groups_of, pair_groups
 from ontoweir.runtime.changes.sliding_groups import OP
+from ontoweir.runtime.changes.standing_groups import group_standing
 from ontoweir.runtime.columnar.frame import Array, first_of
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.kept.kept_parts import KeptParts, part_tables
@@ -27,7 +29,9 @@ from ontoweir.runtime.numbered.number_spans import number_held, number_spans
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
 from ontoweir.runtime.spans.spans import Spans
 from ontoweir.runtime.told.join_feeds import (
+    find_begun,
     join_all,
+    leave_numbers,
     number_columns,
     repeat_held,
     split_rows,
@@ -95,9 +99,11 @@ def _join(
         told.append(made)
         after.append(left)
     spans = None
-    if not feed.snapshots and are_few(sum(t.num_rows for t in told), size):
+    plain = not feed.snapshots and of.joined.row is None and not of.joined.has_groups
+    if plain and are_few(sum(t.num_rows for t in told), size):
         spans = join_few(of, told, after)
     before: list[Spans] = []
+    begun: tuple[bool, int | None] = (False, None)
     if spans is None:
         came = []
         for number, (part, mine, made) in enumerate(zip(of.parts, known, told, strict=True)):
@@ -105,7 +111,18 @@ def _join(
             before.append(number_columns(number, standing_spans(standing)))
             paired = pair_changes(repeat_held(standing), repeat_held(made))
             came.append(number_columns(number, paired))
+        begun = find_begun(of.joined, before) is not None, find_begun(of.joined, came)
+        _group_parts(of, before, came, begun, now)
         spans = join_all(of.joined, came)
+    left_of = KeptParts(after)
+    kept = left_of if left_of.num_rows else None
+    if of.groups is not None:
+        rows = group_standing(of.groups, spans, begun[1], now)
+        if feed.snapshots:
+            holds = hold_groups_of(of.groups, join_all(of.joined, before), begun=begun[0])
+            ones = pa.array(np.ones(holds.num_rows, dtype=np.int64))
+            rows = _make_snapshots(feed, holds.append_column(MULTIPLICITY, ones), rows)
+        return rows, kept
     standing_of = Standing((), distinct=of.joined.distinct)
     table, at, deltas = tell_changes(standing_of, feed.variables, spans)
     rows = show_events(feed, table.append_column(TIME, pa.array(at).cast(INSTANT)), deltas)
@@ -113,8 +130,23 @@ def _join(
         holds = join_all(of.joined, before)
         whole = holds.rows.append_column(MULTIPLICITY, pa.array(holds.weights))
         rows = _make_snapshots(feed, _add_up(whole, distinct=of.joined.distinct), rows)
-    left_of = KeptParts(after)
-    return rows, left_of if left_of.num_rows else None
+    return rows, kept
+
+
+def _group_parts(
+    of: JoinedFeed,
+    before: list[Spans],
+    came: list[Spans],
+    begun: tuple[bool, int | None],
+    now: int,
+) -> None:
+    """Groups in the place of the rows of parts that are grouped; in place."""
+    for number, part in enumerate(of.parts):
+        if part.groups is None:
+            continue
+        sides = leave_numbers(before[number]), leave_numbers(came[number])
+        made = pair_groups(part.groups, sides, begun, now)
+        before[number], came[number] = (number_columns(number, side) for side in made)
 
 
 def _add_up(rows: pa.Table, *, distinct: bool) -> pa.Table:

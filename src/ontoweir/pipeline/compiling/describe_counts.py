@@ -1,6 +1,6 @@
 """Says what a query counts otherwise than rows."""
 
-from ontoweir.rewriter.model.moments import is_moments
+from ontoweir.rewriter.views.moments import is_moments
 from ontoweir.rewriter.model.spj import SpjUnion, View
 
 

@@ -12,6 +12,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql.show_sql import show_sql
+from ontoweir.rewriter.aggregates.read_group_row import GroupTrees
 from ontoweir.rewriter.buckets.make_column import make_column
 from ontoweir.rewriter.differences.count_rows import MULTIPLICITY, ONE_EACH
 from ontoweir.rewriter.groups.find_closed_groups import list_closing
@@ -23,7 +24,6 @@ from ontoweir.rewriter.model.aggregation import (
     Aggregation,
 )
 from ontoweir.rewriter.sessions.read_sessions import SqlSession
-from ontoweir.rewriter.sql.read_group_row import GroupTrees
 from ontoweir.rewriter.syntax.name_items import write_name
 from ontoweir.rewriter.windows.read_sql_time import read_sql_time
 from ontoweir.rewriter.windows.window import BEGINS, ENDS

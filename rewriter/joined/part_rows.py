@@ -1,0 +1,106 @@
+"""The rows of a part of a join, as a query; and the groups that are made of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ontoweir.mappings.model.catalog import Catalog, ColumnType
+from ontoweir.mappings.model.expression import Field
+from ontoweir.mappings.sql.read_scope import find_name
+from ontoweir.rewriter.differences.since_first import FIRST, first_moment, never_leaves
+from ontoweir.rewriter.groups.type_group_row import type_group_row
+from ontoweir.rewriter.joined.part import Part
+from ontoweir.rewriter.joined.write_part import write_part
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.standing.make_standing import types_of
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True)
+class PartRows:
+    """`union`: the rows; `groups`: what is told of them (None: they are); `names`: by column of the
+    part what it is called there; `kinds`: of each of these, its types."""
+
+    union: SpjUnion
+    groups: Aggregation | None
+    names: Mapping[str, str]
+    kinds: "Mapping[str, set[ColumnType | None]]"
+
+
+def comes_and_goes(union: SpjUnion) -> bool:
+    """Whether rows hold as they are told, or until a time that is known when they begin."""
+    plain = union.aggregation is None and not union.distinct and not union.begins
+    made = union.blocks or union.views or union.joined is not None
+    if not plain or made:
+        return False
+    return union.standing.groups is None if union.standing is not None else bool(union.ends)
+
+
+def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> PartRows | None:
+    """The rows of a part (None: they do not come and go by themselves, or are of several types).
+
+    Args:
+        part: of a join.
+        catalog: the tables.
+        read: reads a part, by itself (PartReader).
+
+    Raises:
+        SqlRefusal: the part is not read.
+    """
+    from sqlglot import exp
+
+    written = write_part(part)
+    of = [t for t in written.find_all(exp.Table) if find_name(t.name, catalog.streams)]
+    one = read(written, rows=part.is_table)
+    groups = one.aggregation
+    if (groups is not None) != part.is_groups or (groups is not None and not _is_plain(groups)):
+        return None
+    union = one if groups is None else replace(one, aggregation=None)
+    statics = replace(union, blocks=()) if len(of) == 1 else union  # final at their own time
+    if not comes_and_goes(statics):
+        return None
+    kinds: dict[str, set[ColumnType | None]]
+    if groups is None:
+        hidden = () if union.standing is None else union.standing.hidden
+        shown = [v for v in union.variables if v not in (*hidden, *union.ends)]
+        kinds = {v: types_of(union, v, catalog) for v in shown}
+        if any(len(types) != 1 for types in kinds.values()):
+            return None
+    else:
+        row = type_group_row(one, extend_catalog(catalog, one), terms=False)
+        kinds = {n: {f.type} for n, f in row.items() if isinstance(f, Field)}
+        kinds |= {name: {made.type} for name, made in groups.computed}
+        shown = [name for name in groups.columns if name in kinds]
+    named = {v.lower(): v for v in shown}
+    names = {c: named[c.lower()] for c in part.wanted if c.lower() in named}
+    return PartRows(union, groups, names, kinds) if len(names) == len(part.wanted) else None
+
+
+def _is_plain(groups: Aggregation) -> bool:
+    """Whether its groups are those of the rows that hold, and all of them are told."""
+    beyond = (groups.panes, groups.session_us, groups.around, groups.numbered)
+    return not groups.one_each and all(one is None for one in beyond)
+
+
+def read_begun(tree: "exp.Query", catalog: Catalog, read: "Callable[..., SpjUnion]") -> PartRows:
+    """A row that is there from the first timestamp of a query's streams on.
+
+    Args:
+        tree, catalog, read: as read_rows has them; the query.
+    """
+    from sqlglot import exp
+
+    names = (find_name(t.name, catalog.streams) for t in tree.find_all(exp.Table))
+    streams = [catalog.streams[n] for n in dict.fromkeys(names) if n is not None]
+    alias = exp.TableAlias(this=exp.to_identifier(FIRST, quoted=True))
+    time = exp.column(FIRST, FIRST, quoted=True)
+    made = exp.Select(
+        expressions=[exp.alias_(time.copy(), FIRST, quoted=True)],
+        from_=exp.From(this=exp.Subquery(this=first_moment(streams), alias=alias)),
+    )
+    union = read(made.where(never_leaves(time), copy=False), rows=False)
+    return PartRows(union, None, {}, {})

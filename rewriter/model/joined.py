@@ -1,0 +1,86 @@
+"""Rows that come and go by themselves, joined at each time; and what is made of the joined rows."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from ontoweir.mappings.model.catalog import ColumnType
+from ontoweir.rewriter.model.aggregation import Aggregation
+
+_Query = TypeVar("_Query")
+
+
+class JoinKind(StrEnum):
+    """What rows of a part say of those before it: they are beside them; where there is none, there
+    is NULL; there must be one, which is not shown; there must be none. BEGUN: they are not joined,
+    but say since when what is not grouped has a row, whatever there is."""
+
+    INNER = "inner"
+    LEFT = "left"
+    PRESENT = "present"
+    ABSENT = "absent"
+    BEGUN = "begun"
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedPart(Generic[_Query]):
+    """A part of a join: the rows that hold of a `query`, which are joined with those of the parts
+    before it where `equal` variables, of those and of its own, have one value, and what is `said`
+    holds, of two variables each, with an operator. `kind`: how they are joined. `until`: variables
+    of the rows that say when these leave their windows. `groups`: what is joined are groups of the
+    rows, called as they are told (None: the rows). Variables of a part have its number, and a
+    space, before their names in the query.
+    """
+
+    query: _Query
+    equal: tuple[tuple[str, str], ...] = ()
+    said: tuple[tuple[str, str, str], ...] = ()
+    kind: JoinKind = JoinKind.INNER
+    until: tuple[str, ...] = ()
+    groups: Aggregation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedRow:
+    """What is made of joined rows. `shape`: of each, what is computed, and whether it is there
+    (without aggregates; its `group` are the columns that are read); `columns`: what it has then, in
+    the order of `shape.columns`, with their types; `groups`: what is told are groups of these rows
+    (None: the rows)."""
+
+    shape: Aggregation
+    columns: tuple[tuple[str, ColumnType], ...]
+    groups: Aggregation | None = None
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The columns that are told, in order."""
+        return self.shape.columns if self.groups is None else self.groups.columns
+
+
+@dataclass(frozen=True, slots=True)
+class Joined(Generic[_Query]):
+    """The rows that hold of several queries, joined at each time. `part`: the variable that says of
+    which a row is; `shown`: the columns, each with its variable; `distinct`: each row once; `row`:
+    what is made of the columns (None: they are told)."""
+
+    part: str
+    parts: tuple[JoinedPart[_Query], ...]
+    shown: tuple[tuple[str, str], ...]
+    distinct: bool = False
+    row: JoinedRow | None = None
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The columns that are told, in order."""
+        return tuple(name for name, _ in self.shown) if self.row is None else self.row.told
+
+    @property
+    def is_set(self) -> bool:
+        """Whether each answer is told once."""
+        return self.distinct or (self.row is not None and self.row.groups is not None)
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether rows are grouped, of a part or after they are joined."""
+        row = self.row is not None and self.row.groups is not None
+        return row or any(part.groups is not None for part in self.parts)
