@@ -9,6 +9,7 @@ from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.joined import JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 
 
@@ -56,7 +57,7 @@ def bound_joined(
     """The verdict with what is kept of each part: the rows of it that hold. Of what is joined of
     them nothing more is kept.
 
-    A part that keeps rows without a bound leaves the query undecided: whether the others tell what
+    What says since when there is a row of all keeps one row. A part that keeps rows without a bound leaves the query undecided: whether the others tell what
     it keeps is not looked at.
 
     Args:
@@ -71,7 +72,11 @@ def bound_joined(
     for part in parts:
         if part.bound is None and part.tier is not Tier.UNSATISFIABLE:
             return replace(verdict, disjuncts=part.disjuncts, tier=Tier.UNDECIDED, bound=None)
-    bounds = [bound_changes(part, catalog) for part in parts if part.bound is not None]
+    bounds = [
+        Bound(1, "1") if of.kind is JoinKind.BEGUN else bound_changes(part, catalog)
+        for part, of in zip(parts, joined.parts, strict=True)
+        if part.bound is not None
+    ]
     conditions = dict.fromkeys((*verdict.conditions, *(c for p in parts for c in p.conditions)))
     tiers = [p.tier for p in parts if p.bound is not None]
     tier = max((verdict.tier, *tiers), key=lambda t: t.rank)

@@ -48,15 +48,32 @@ def read_joined_row(
     where = tree.args.get("where")
     having = source = None
     if where is not None:
-        having = read_row_expression(where.this, scope)
+        having = read_joined_condition(where.this, columns, catalog)
         source = Source(file, line_of(where.this) or 1)
-        if not isinstance(having.type, BooleanType):
-            raise refuse_expression(where.this, why="WHERE is a condition")
     read = tuple(name for name, _ in columns)
     if not aggregates(tree):
         computed = [(e.alias, read_row_expression(e.unalias(), scope)) for e in tree.expressions]
         return JoinedRow(_shape(read, computed, having, source), _typed(computed))
     return _read_groups(tree, columns, catalog, (having, source), file)
+
+
+def read_joined_condition(
+    tree: "exp.Expr", columns: Sequence[tuple[str, ColumnType]], catalog: Catalog
+) -> Expression:
+    """A condition over joined rows.
+
+    Args:
+        tree: the condition.
+        columns: of the rows.
+        catalog: of the query.
+
+    Raises:
+        SqlRefusal: it is not read, is none, or types do not go together.
+    """
+    made = read_row_expression(tree, Scope(catalog, {ROW: row_table(columns)}))
+    if not isinstance(made.type, BooleanType):
+        raise refuse_expression(tree, why="WHERE and ON have conditions")
+    return made
 
 
 def _shape(

@@ -7,29 +7,22 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
+from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.aggregates.read_joined_row import read_joined_condition, read_joined_row
 from ontoweir.rewriter.joined.nest_tables import nest_tables
 from ontoweir.rewriter.joined.part import Part
 from ontoweir.rewriter.joined.part_rows import PartRows, read_begun, read_rows
 from ontoweir.rewriter.joined.read_joined import JoinedSql, read_joined
 from ontoweir.rewriter.joined.refuse_beside import refuse_beside
 from ontoweir.rewriter.joined.write_row import name_column
-from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinedRow, JoinKind
+from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import ConstantOutput, Output, SpjUnion
 from ontoweir.rewriter.ranked.open_statics import open_statics
 from ontoweir.rewriter.standing.make_standing import some_value, types_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
-
-class RowReader(Protocol):
-    """Reads what is made of joined rows (read_joined_row)."""
-
-    def __call__(
-        self, tree: "exp.Select", columns: Sequence[tuple[str, ColumnType]], catalog: Catalog
-    ) -> JoinedRow:
-        """What is made of rows with such columns."""
 
 
 class PartReader(Protocol):
@@ -50,7 +43,7 @@ def join_parts(
     catalog: Catalog,
     read: "Callable[[exp.Query], SpjUnion]",
     fresh: "PartReader",
-    shape: RowReader,
+    file: str,
 ) -> SpjUnion:
     """The query of what is joined of rows that come and go by themselves (SpjUnion.joined): a
     SELECT of rows of a window, with the latest or the first rows of keys, or groups of windows;
@@ -61,7 +54,7 @@ def join_parts(
         catalog: the tables.
         read: reads a query.
         fresh: reads a part of it, by itself.
-        shape: reads what is made of joined rows.
+        file: where it is written.
 
     Raises:
         SqlRefusal: it is not read, for what a part of it is, if that is not read by itself.
@@ -70,12 +63,16 @@ def join_parts(
     if (found := read_joined(tree, catalog)) is None:
         nested = nest_tables(open_statics(tree, catalog), catalog)
         found = read_joined(nested, catalog)
-    made = None if found is None else _Joiner(found, catalog, fresh, shape).join(tree)
-    if isinstance(made, SpjUnion) and not _is_of_windows(made):
+    if found is not None:
+        joiner = _Joiner(found, catalog, fresh, file)
+    made = None if found is None or found.is_of_windows else joiner.join(tree)
+    if isinstance(made, SpjUnion):
         return made
     try:
         return read(tree)  # of windows alone when each answer ends may be known
     except (SqlRefusal, QueryError) as refusal:
+        if found is not None and found.is_of_windows:
+            made = joiner.join(tree)
         if isinstance(made, SpjUnion):
             return made
         with suppress(SqlRefusal, QueryError):
@@ -89,29 +86,23 @@ def join_parts(
         raise made from refusal  # what a part is says more than what it would be in a join
 
 
-def _is_of_windows(made: SpjUnion) -> bool:
-    """Whether all parts are rows of windows."""
-    return made.joined is not None and all(
-        part.query.standing is None for part in made.joined.parts
-    )
-
-
 class _Joiner:
     """Makes the query of a join."""
 
-    def __init__(
-        self, found: JoinedSql, catalog: Catalog, read: "PartReader", shape: RowReader
-    ) -> None:
-        self.found, self.catalog, self.read, self.shape = found, catalog, read, shape
+    def __init__(self, found: JoinedSql, catalog: Catalog, read: "PartReader", file: str) -> None:
+        self.found, self.catalog, self.read, self.file = found, catalog, read, file
         self.parts: list[PartRows] = []
 
     def join(self, tree: "exp.Query") -> SpjUnion | SqlRefusal | None:
         """The query of the parts, or why one of them is refused (None: it is none of these)."""
+        try:
+            return self._join(tree)
+        except SqlRefusal as refusal:
+            return refusal
+
+    def _join(self, tree: "exp.Query") -> SpjUnion | None:
         for part in self.found.parts:
-            try:
-                rows = read_rows(part, self.catalog, self.read)
-            except SqlRefusal as refusal:
-                return refusal
+            rows = read_rows(part, self.catalog, self.read)
             if rows is None:
                 return None
             self.parts.append(rows)
@@ -130,10 +121,7 @@ class _Joiner:
             columns = [(v, kind) for v, kind in typed if kind is not None]
             if len(columns) < len(typed):
                 return None
-            try:
-                row = self.shape(self.found.row, columns, self.catalog)
-            except SqlRefusal as refusal:
-                return refusal
+            row = read_joined_row(self.found.row, columns, self.catalog, self.file)
         aggregations = [part.groups for part in made] + ([] if row is None else [row.groups])
         if any(a is not None and not a.group for a in aggregations):
             first = read_begun(tree, self.catalog, self.read)
@@ -156,26 +144,50 @@ class _Joiner:
         """How a part is joined with those before it (None: columns of two types are compared)."""
         from sqlglot import exp
 
-        equal, said = [], []
+        equal, said, more = [], [], [self._name(c) for c in part.on]
         for one, kind, other in part.compared:
             (n, left), (m, right) = ((of, self.parts[of].names[c]) for of, c in (one, other))
             types = self._type(n, left), self._type(m, right)
-            if types[0] != types[1] or None in types:
-                if self.found.row is None or part.kind is not JoinKind.INNER:
-                    return None
-                sides = [
-                    exp.column(name_column(self.found.parts[of], c), quoted=True)
-                    for of, c in (one, other)
-                ]
-                condition = getattr(exp, kind)(this=sides[0], expression=sides[1])
-                self.found.row.where(condition, copy=False)
+            if None in types:
+                return None
+            if types[0] != types[1]:
+                sides = (
+                    exp.column(f"{n} {left}", quoted=True),
+                    exp.column(f"{m} {right}", quoted=True),
+                )
+                more.append(getattr(exp, kind)(this=sides[0], expression=sides[1]))
                 continue
             mine = (f"{n} {left}", f"{m} {right}")
             if kind == "EQ" and (number == n) != (number == m):
                 equal.append(mine if number == m else (mine[1], mine[0]))
             else:
                 said.append((mine[0], _OPS[kind], mine[1]))
-        return JoinedPart(None, tuple(equal), tuple(said), part.kind)  # type: ignore[arg-type]
+        on = self._read_condition(exp.and_(*more)) if more else None
+        union = self.parts[number].union
+        return JoinedPart(union, tuple(equal), tuple(said), part.kind, on=on)
+
+    def _name(self, condition: "exp.Expr") -> "exp.Expr":
+        """A condition (write_condition) in the words of the joined parts."""
+        from sqlglot import exp
+
+        names = {
+            name_column(self.found.parts[n], column): f"{n} {name}"
+            for n, part in enumerate(self.parts)
+            for column, name in part.names.items()
+        }
+        made = condition.copy()
+        for column in made.find_all(exp.Column):
+            column.set("this", exp.to_identifier(names[column.name], quoted=True))
+        return made
+
+    def _read_condition(self, condition: "exp.Expr") -> Expression:
+        columns = [
+            (f"{n} {name}", kind)
+            for n, part in enumerate(self.parts)
+            for name in part.names.values()
+            if (kind := self._type(n, name)) is not None
+        ]
+        return read_joined_condition(condition, columns, self.catalog)
 
 
 _OPS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}

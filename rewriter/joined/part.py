@@ -30,6 +30,8 @@ class Part:
     said: "list[exp.Expr]" = field(default_factory=list)
     compared: list[tuple[tuple[int, str], str, tuple[int, str]]] = field(default_factory=list)
     wanted: list[str] = field(default_factory=list)
+    on: "list[exp.Expr]" = field(default_factory=list)
+    """What else it is joined by, of it and of parts before it."""
     registers: list[Register] = field(default_factory=list)
     """The static relations that are joined within it."""
 
@@ -37,6 +39,14 @@ class Part:
     def is_shown(self) -> bool:
         """Whether others may read its columns."""
         return self.kind in (JoinKind.INNER, JoinKind.LEFT)
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether its rows are the latest, or the first, of keys."""
+        from sqlglot import exp
+
+        chosen = (exp.Window, exp.ArgMax, exp.ArgMin)
+        return not self.is_table and self.item.this.find(*chosen) is not None
 
     @property
     def is_groups(self) -> bool:

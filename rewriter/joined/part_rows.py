@@ -13,7 +13,7 @@ from ontoweir.rewriter.joined.part import Part
 from ontoweir.rewriter.joined.write_part import write_part
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.spj import LiteralOutput, SpjUnion
 from ontoweir.rewriter.standing.make_standing import types_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> 
     groups = one.aggregation
     if (groups is not None) != part.is_groups or (groups is not None and not _is_plain(groups)):
         return None
-    union = one if groups is None else replace(one, aggregation=None)
+    union = one if groups is None else _open_arguments(one, groups)
     statics = replace(union, blocks=()) if len(of) == 1 else union  # final at their own time
     if not comes_and_goes(statics):
         return None
@@ -78,6 +78,23 @@ def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> 
     named = {v.lower(): v for v in shown}
     names = {c: named[c.lower()] for c in part.wanted if c.lower() in named}
     return PartRows(union, groups, names, kinds) if len(names) == len(part.wanted) else None
+
+
+def _open_arguments(union: SpjUnion, groups: Aggregation) -> SpjUnion:
+    """The matches of groups, as rows: an argument of theirs may be NULL."""
+    disjuncts = tuple(
+        replace(
+            query,
+            outputs=tuple(
+                (n, replace(o, optional=True))
+                if isinstance(o, LiteralOutput) and n not in groups.group
+                else (n, o)
+                for n, o in query.outputs
+            ),
+        )
+        for query in union.disjuncts
+    )
+    return replace(union, aggregation=None, disjuncts=disjuncts)
 
 
 def _is_plain(groups: Aggregation) -> bool:

@@ -8,7 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.joined.part import Part, list_changing, list_part
 from ontoweir.rewriter.joined.place_registers import Register, find_register, read_register
 from ontoweir.rewriter.joined.read_present import read_present
-from ontoweir.rewriter.joined.write_row import name_column, write_row
+from ontoweir.rewriter.joined.write_row import name_column, write_condition, write_row
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_of_statics, is_plain, list_outer
@@ -32,6 +32,11 @@ class JoinedSql:
     shown: list[tuple[str, int, str]]
     distinct: bool
     row: "exp.Select | None" = None
+
+    @property
+    def is_of_windows(self) -> bool:
+        """Whether all parts are rows of windows, or groups of them."""
+        return not any(part.is_chosen for part in self.parts)
 
 
 def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
@@ -67,10 +72,7 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
         on = None if join is None else join.args.get("on")
         said += [] if on is None else [(c, found) for c in _list_said(on)]
     said = _list_present(said, parts, registers, catalog)
-    # inner joins of windows alone are read elsewhere: when each answer ends is known
-    outer = any(p.kind is JoinKind.LEFT for p in parts) or any(r.left for r in registers)
-    outer = outer or any(isinstance(p.item, exp.Subquery) for p in parts)
-    if not any(p.is_groups for p in parts) and (len(parts) < 2 or not outer):
+    if not any(p.is_groups for p in parts) and len(parts) < 2:
         return None
     reader = _Reader(parts, registers, catalog)
     ok = not registers or reader.place([c for c in said if reader.is_registered(c)])
@@ -256,9 +258,14 @@ class _Reader:
         if self._put_near(condition, join, places):
             return True
         inner = join is None or self.parts[join].kind is JoinKind.INNER
-        if not inner or any(not self.parts[p].is_shown for p in places):
+        if any(not self.parts[p].is_shown and (inner or p != join) for p in places):
             return False
-        self.rest.append(condition)  # said of what is joined
+        if inner:
+            self.rest.append(condition)  # said of what is joined
+        elif join is None or max(places) > join:
+            return False
+        else:
+            self.parts[join].on.append(write_condition(condition, self.parts, self.want))
         return True
 
     def _put_near(self, condition: "exp.Expr", join: int | None, places: set[int]) -> bool:

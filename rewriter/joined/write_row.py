@@ -67,6 +67,28 @@ def write_row(
     return made
 
 
+def write_condition(
+    condition: "exp.Expr",
+    parts: Sequence[Part],
+    want: "Callable[[exp.Expr], tuple[int, str]]",
+) -> "exp.Expr":
+    """A condition over columns of parts, as one over those of joined rows.
+
+    Args:
+        condition: all of whose columns are known.
+        parts: of the join.
+        want: the part of a column, and what it is called there; takes note that it is needed.
+    """
+    from sqlglot import exp
+
+    made = condition.copy()
+    for column in list(made.find_all(exp.Column)):
+        number, name = want(column)
+        column.set("this", exp.to_identifier(name_column(parts[number], name), quoted=True))
+        column.set("table", None)
+    return made
+
+
 def _list_items(tree: "exp.Select", parts: Sequence[Part]) -> "list[exp.Expr] | None":
     """What is selected, each with its name."""
     from sqlglot import exp

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 
 from ontoweir.mappings.model.catalog import ColumnType
+from ontoweir.mappings.model.expression import Expression
 from ontoweir.rewriter.model.aggregation import Aggregation
 
 _Query = TypeVar("_Query")
@@ -26,7 +27,8 @@ class JoinKind(StrEnum):
 class JoinedPart(Generic[_Query]):
     """A part of a join: the rows that hold of a `query`, which are joined with those of the parts
     before it where `equal` variables, of those and of its own, have one value, and what is `said`
-    holds, of two variables each, with an operator. `kind`: how they are joined. `until`: variables
+    holds, of two variables each, with an operator; and a condition on both (`on`; None: there is
+    no more). `kind`: how they are joined. `until`: variables
     of the rows that say when these leave their windows. `groups`: what is joined are groups of the
     rows, called as they are told (None: the rows). Variables of a part have its number, and a
     space, before their names in the query.
@@ -38,6 +40,7 @@ class JoinedPart(Generic[_Query]):
     kind: JoinKind = JoinKind.INNER
     until: tuple[str, ...] = ()
     groups: Aggregation | None = None
+    on: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from ontoweir.mappings.sql.show_sql import writing
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.aggregates.read_group_row import GroupTrees, read_group_row
-from ontoweir.rewriter.aggregates.read_joined_row import read_joined_row
 from ontoweir.rewriter.aggregates.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.beside.read_beside import read_beside
@@ -100,7 +99,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
 
         def read(one: "exp.Query") -> SpjUnion:
             whole = partial(_read_tree, catalog=catalog, name=name, reader=reader)
-            return join_parts(one, catalog, whole, read_part, partial(read_joined_row, file=file))
+            return join_parts(one, catalog, whole, read_part, file)
 
         blocks: list[Block] = []
 

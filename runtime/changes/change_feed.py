@@ -81,8 +81,8 @@ class NumberedFeed:
 
 @dataclass(frozen=True, slots=True)
 class PartFeed:
-    """A part of a join, with the feed of its `rows`, and what makes its groups of them (None: it has
-    none)."""
+    """A part of a join, with the feed of its `rows`, and what makes its groups of them (None: they
+    are joined)."""
 
     part: JoinedPart[SpjUnion]
     feed: ChangeFeed

@@ -87,6 +87,9 @@ def shape_spans(shape: Aggregation, spans: Spans) -> Spans:
     if shape.having is not None:
         there = find_holding(shape, spans.rows).to_numpy(zero_copy_only=False)
         spans = spans.take(np.flatnonzero(there))
-    times = pa.array(np.zeros(spans.rows.num_rows, dtype=np.int64)).cast(INSTANT)
+    size = len(spans.begins)
+    if not shape.columns:  # a table without columns does not know how many rows it has
+        return replace(spans, rows=pa.table({"": pa.nulls(size)}))
+    times = pa.array(np.zeros(size, dtype=np.int64)).cast(INSTANT)
     rows = shape_rows(replace(shape, having=None), spans.rows.append_column(AT, times))
     return replace(spans, rows=rows.drop_columns([AT]))

@@ -1,12 +1,15 @@
 """Rows that come and go, joined: an answer holds while all that it is joined of do."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.rewriter.model.joined import JoinKind
+from ontoweir.mappings.expressions.evaluate import evaluate
+from ontoweir.mappings.model.expression import fields_of
+from ontoweir.rewriter.model.joined import JoinedPart, JoinKind
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.spans.spans import Spans
@@ -21,43 +24,43 @@ _COMPARE: Mapping[str, Callable[..., pa.ChunkedArray]] = {
 }
 
 
-def join_spans(
-    one: Spans,
-    other: Spans,
-    equal: Sequence[tuple[str, str]],
-    said: Sequence[tuple[str, str, str]],
-    *,
-    kind: JoinKind = JoinKind.INNER,
-) -> Spans:
+def join_spans(one: Spans, other: Spans, part: JoinedPart[Any]) -> Spans:
     """The pairs of rows of two tables, each while both hold.
 
     Args:
         one, other: rows; no column is in both.
-        equal: columns of one and of the other whose values are equal (NULL equals nothing).
-        said: comparisons of columns of the pairs, which hold.
-        kind: LEFT: a row is also there alone, with NULL, while no pair of it holds; ABSENT: it is
-            there only then; PRESENT: it is there, once, while one holds.
+        part: how the other's are joined. `equal`: columns of one and of the other whose values are
+            equal (NULL equals nothing); `said`: comparisons of columns of the pairs, which hold, as
+            `on` does; `kind`: LEFT: a row is also there alone, with NULL, while no pair of it
+            holds; ABSENT: it is there only then; PRESENT: it is there, once, while one holds.
+
+    Raises:
+        DataError: what the condition computes is beyond its type.
     """
-    index, partner = _pair(one.rows, other.rows, equal)
+    index, partner = _pair(one.rows, other.rows, part.equal)
     begins = np.maximum(one.begins[index], other.begins[partner])
     ends = np.minimum(one.ends[index], other.ends[partner])
     meet = np.flatnonzero(begins < ends)
     index, partner, begins, ends = index[meet], partner[meet], begins[meet], ends[meet]
     rows = _beside(one.rows.take(pa.array(index)), other.rows.take(pa.array(partner)))
-    if said:
+    if part.said or part.on is not None:
         holds = np.ones(len(index), dtype=np.bool_)
-        for first, op, second in said:
+        if part.on is not None and len(index):
+            fields = {n: rows.column(n).combine_chunks() for n in fields_of(part.on)}
+            told = evaluate(part.on, fields, len(index))
+            holds &= pc.fill_null(told, False).to_numpy(zero_copy_only=False)
+        for first, op, second in part.said:
             told = _COMPARE[op](rows.column(first), rows.column(second))
             holds &= pc.fill_null(told, False).to_numpy(zero_copy_only=False)
         rows, index, partner = rows.filter(pa.array(holds)), index[holds], partner[holds]
         begins, ends = begins[holds], ends[holds]
     weights = one.weights[index] * other.weights[partner]
-    if kind is JoinKind.INNER:
+    if part.kind is JoinKind.INNER:
         return Spans(rows, begins, ends, weights)
     alone, since, until = _list_alone(one, index, begins, ends)
-    if kind is JoinKind.PRESENT:  # while it is not alone
+    if part.kind is JoinKind.PRESENT:  # while it is not alone
         alone, since, until = _list_alone(one, alone, since, until)
-    if kind is not JoinKind.LEFT:
+    if part.kind is not JoinKind.LEFT:
         return Spans(one.rows.take(pa.array(alone)), since, until, one.weights[alone])
     nulls = {f.name: pa.nulls(len(alone), f.type) for f in other.rows.schema}
     rest = _beside(one.rows.take(pa.array(alone)), pa.table(nulls, schema=other.rows.schema))

@@ -57,7 +57,7 @@ def join_all(joined: Joined[SpjUnion], parts: Sequence[Spans]) -> Spans:
     made = parts[0]
     for part, rows in zip(joined.parts[1:], parts[1:], strict=True):
         if part.kind is not JoinKind.BEGUN:
-            made = join_spans(made, rows, part.equal, part.said, kind=part.kind)
+            made = join_spans(made, rows, part)
     shown = made.rows.select([v for _, v in joined.shown])
     rows = shown.rename_columns([name for name, _ in joined.shown])
     spans = Spans(rows, made.begins, made.ends, made.weights)

@@ -94,12 +94,13 @@ def _join(
     size = 0 if held is None else held.num_rows
     new = split_rows(of.joined, of.parts, answers)
     told, after = [], []
-    for part, mine, rows, ways in zip(of.parts, known, new, list_found(of), strict=True):
+    plain = not feed.snapshots and of.joined.row is None and not of.joined.has_groups
+    found = list_found(of) if plain else [[] for _ in of.parts]
+    for part, mine, rows, ways in zip(of.parts, known, new, found, strict=True):
         made, left = advance_few_changes(part.feed, mine, rows, now, ways)
         told.append(made)
         after.append(left)
     spans = None
-    plain = not feed.snapshots and of.joined.row is None and not of.joined.has_groups
     if plain and are_few(sum(t.num_rows for t in told), size):
         spans = join_few(of, told, after)
     before: list[Spans] = []

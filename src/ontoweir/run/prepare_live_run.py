@@ -117,7 +117,8 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     if (joined := job.union.joined) is not None:
         parts += [repr((joined.part, joined.shown, joined.distinct))]
         parts += [] if joined.row is None else [repr(joined.row)]
-        parts += [repr(p.groups) for p in joined.parts if p.groups is not None]
+        more = ((p.groups, p.on) for p in joined.parts if p.groups is not None or p.on is not None)
+        parts += [repr(one) for one in more]
         how = ((p.equal, p.said, p.kind, p.until, p.query.standing) for p in joined.parts)
         parts += [repr(one) for one in how]
     parts += [] if around is None else [f"around {Aggregation.shape_of(around)} {around.columns}"]

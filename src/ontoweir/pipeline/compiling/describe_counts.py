@@ -1,7 +1,7 @@
 """Says what a query counts otherwise than rows."""
 
-from ontoweir.rewriter.views.moments import is_moments
 from ontoweir.rewriter.model.spj import SpjUnion, View
+from ontoweir.rewriter.views.moments import is_moments
 
 
 def describe_counts(union: SpjUnion) -> str | None:

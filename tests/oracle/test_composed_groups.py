@@ -1,0 +1,135 @@
+"""Groups of windows that are joined with each other and with rows, computed with, and grouped
+again: their changes and snapshots, replayed in ranges and live, as DuckDB answers the same text at
+every time, with NOW() as that time."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+
+import pytest
+from hypothesis import event, given
+
+from ontoweir.errors import QueryError
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.compare_told import compare_told, draw_data, union_streams
+from tests.oracle.test_sql_nulls import CATALOG
+
+
+def _window(random: Random, alias: str) -> str:
+    made = f"{alias}.ts > NOW() - INTERVAL '{random.randint(1, 6)}' MICROSECOND"
+    return made + random.choice(["", "", "", f" AND {alias}.a <> 1", f" AND {alias}.g = 'x'"])
+
+
+def _draw_part(random: Random, alias: str) -> tuple[str, list[str], bool]:
+    """An item of FROM, its columns that are numbers, and whether it has the column h."""
+    table, kind = random.choice("st"), random.random()
+    calls = ["COUNT(*)", "SUM(v.a)", "MAX(v.a)", "COUNT(v.g)", "COUNT(DISTINCT v.a)", "AVG(v.a)"]
+    calls += ["MIN(v.b)", "SUM(v.b)"]
+    if kind < 0.25:
+        return (
+            f"(SELECT h, a, b FROM {table} AS v WHERE {_window(random, 'v')}) AS {alias}",
+            ["a"],
+            True,
+        )
+    one, other = random.sample(calls, k=2)
+    if kind < 0.4:
+        text = f"SELECT {one} AS n, {other} AS m FROM {table} AS v WHERE {_window(random, 'v')}"
+        return f"({text}) AS {alias}", ["n", "m"], False
+    having = random.choice(["", "", "", " HAVING COUNT(*) > 1"])
+    text = f"SELECT v.h, {one} AS n, {other} + 1 AS m FROM {table} AS v"
+    text += f" WHERE {_window(random, 'v')} GROUP BY v.h{having}"
+    return f"({text}) AS {alias}", ["n", "m"], True
+
+
+def _draw_value(random: Random, numbers: Sequence[str]) -> str:
+    one, other = random.choice(numbers), random.choice(numbers)
+    kinds = [one, f"{one} - {other}", f"COALESCE({one}, 7)", f"{one} > {other}", f"{one} IS NULL"]
+    kinds += [f"CASE WHEN {one} > 1 THEN {other} ELSE 0 END"]
+    return random.choice(kinds)
+
+
+def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
+    """A query, and the names of its columns."""
+    first, numbers, keyed = _draw_part(random, "x")
+    text, said = first, list[str]()
+    columns = [f"x.{c}" for c in numbers]
+    keys = ["x.h"] if keyed else []
+    several = random.choice([0, 1, 1, 1, 2])
+    if several and random.random() < 0.25:
+        text = f"{random.choice('st')} AS x"
+        said.append(_window(random, "x"))
+        columns, keys = ["x.a", "x.b"], ["x.h"]
+    for alias in "yz"[:several]:
+        item, numbers, keyed = _draw_part(random, alias)
+        on = []
+        if keyed and keys:
+            on.append(f"{alias}.h = {random.choice(keys)}")
+        if random.random() < 0.3:
+            plus = random.choice(["", "", " + 1"])
+            on.append(f"{alias}.{numbers[0]}{plus} {random.choice(['<', '>=', '<>'])} {columns[0]}")
+        left = random.random() < 0.35
+        if on or left:
+            text += f" {'LEFT ' if left else ''}JOIN {item} ON {' AND '.join(on) or '1 = 1'}"
+        else:
+            text += f" CROSS JOIN {item}"
+        columns += [f"{alias}.{c}" for c in numbers]
+        keys += [f"{alias}.h"] if keyed else []
+    if random.random() < 0.4:
+        one, other = random.choice(columns), random.choice(columns)
+        said.append(
+            random.choice([f"{one} > {other}", f"{one} + 1 > {other}", f"{one} IS NOT NULL"])
+        )
+    where = f" WHERE {' AND '.join(said)}" if said else ""
+    if random.random() < 0.4:
+        return _group(random, f"{text}{where}", columns, keys)
+    shown = [_draw_value(random, columns) for _ in range(random.choice([1, 2]))]
+    shown += random.sample(keys, k=min(len(keys), random.choice([0, 1])))
+    listed = ", ".join(f"{v} AS c{n}" for n, v in enumerate(shown))
+    once = random.choice(["", "", "DISTINCT "])
+    return f"SELECT {once}{listed} FROM {text}{where}", tuple(f"c{n}" for n in range(len(shown)))
+
+
+def _group(
+    random: Random, text: str, columns: Sequence[str], keys: Sequence[str]
+) -> tuple[str, tuple[str, ...]]:
+    """A query of groups of joined rows."""
+    one, value = random.choice(columns), _draw_value(random, columns)
+    number = f"{one} - {random.choice(columns)}"
+    calls = ["COUNT(*)", f"COUNT({one})", f"SUM({one})", f"MAX({value})", f"AVG({number})"]
+    calls += [
+        f"COUNT(DISTINCT {value})",
+        f"SUM({number}) + COUNT(*)",
+        f"COUNT(*) FILTER (WHERE {one} > 1)",
+    ]
+    chosen = random.sample(calls, k=random.choice([1, 2]))
+    by = random.choice([*keys, f"{one} > 2", None]) if keys else random.choice([f"{one} > 2", None])
+    shown = [*([] if by is None else [by]), *chosen]
+    listed = ", ".join(f"{v} AS c{n}" for n, v in enumerate(shown))
+    group = "" if by is None else f" GROUP BY {random.choice([by, '1', 'c0'])}"
+    having = random.choice(["", "", " HAVING COUNT(*) > 1"])
+    return f"SELECT {listed} FROM {text}{group}{having}", tuple(f"c{n}" for n in range(len(shown)))
+
+
+def check(seed: int) -> str:
+    """One random query over random rows: what came of it."""
+    random = Random(seed)
+    text, names = make_query(random)
+    catalog, data = draw_data(random)
+    catalog = replace(catalog, relations=CATALOG.relations)
+    try:
+        union = parse_sql(text, catalog, name="q", file="q.sql")
+    except QueryError as error:
+        return f"refused: {error.what[:60]}"
+    if choose_emit(union) is not Emit.CHANGES:
+        return "rows of windows alone"
+    streams = union_streams(union)
+    since = min((row[-1] for n in "st" if n in streams for row in data[n][1]), default=0)
+    return compare_told(random, text, names, union, (catalog, data), since)
+
+
+@budget(0.1)
+@given(seed=SEEDS)
+def test_what_is_made_of_groups_is_duckdbs(seed: int) -> None:
+    event(check(seed))
