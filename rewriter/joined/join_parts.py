@@ -9,6 +9,7 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.rewriter.aggregates.nest_scalars import nest_scalars
 from ontoweir.rewriter.aggregates.read_joined_row import read_joined_condition, read_joined_row
 from ontoweir.rewriter.joined.nest_tables import nest_tables
 from ontoweir.rewriter.joined.part import Part
@@ -61,7 +62,7 @@ def join_parts(
     """
     nested = tree
     if (found := read_joined(tree, catalog)) is None:
-        nested = nest_tables(open_statics(tree, catalog), catalog)
+        nested = nest_tables(open_statics(nest_scalars(tree, catalog), catalog), catalog)
         found = read_joined(nested, catalog)
     if found is not None:
         joiner = _Joiner(found, catalog, fresh, file)

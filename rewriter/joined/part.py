@@ -34,6 +34,8 @@ class Part:
     """What else it is joined by, of it and of parts before it."""
     registers: list[Register] = field(default_factory=list)
     """The static relations that are joined within it."""
+    apart: bool = False
+    """Its rows are groups, or are joined of others: what is said of them is said after that."""
 
     @property
     def is_shown(self) -> bool:
@@ -47,11 +49,6 @@ class Part:
 
         chosen = (exp.Window, exp.ArgMax, exp.ArgMin)
         return not self.is_table and self.item.this.find(*chosen) is not None
-
-    @property
-    def is_groups(self) -> bool:
-        """Whether its rows are groups of others."""
-        return not self.is_table and aggregates(self.item.this)
 
     @property
     def is_table(self) -> bool:
@@ -81,12 +78,14 @@ def list_part(item: "exp.Expr", catalog: Catalog) -> Part | None:
 
 
 def list_changing(item: "exp.Expr") -> Part | None:
-    """A subquery of rows of windows, or of groups of them, as a part of a join (None: it is
-    something else)."""
+    """A subquery of rows of windows, of groups of them, or of what is made of such, as a part of a
+    join (None: it is something else)."""
     from sqlglot import exp
 
     inner = item.this if isinstance(item, exp.Subquery) and is_plain(item) else None
-    if not isinstance(inner, exp.Select) or not item.alias or not rows_leave(inner):
+    if not isinstance(inner, exp.Select) or not item.alias:
+        return None
+    if not any(rows_leave(select) for select in inner.find_all(exp.Select)):
         return None
     names = [e.alias_or_name for e in inner.expressions]
     several = len({name.lower() for name in names}) < len(names)
@@ -94,7 +93,9 @@ def list_changing(item: "exp.Expr") -> Part | None:
         return None
     if inner.find(exp.Window) is not None:
         return None
-    return _make(item.alias, item, [(name, False) for name in names])
+    made = _make(item.alias, item, [(name, False) for name in names])
+    made.apart = aggregates(inner) or inner.find(exp.Subquery) is not None
+    return made
 
 
 def _make(alias: str, item: "exp.Expr", columns: "list[tuple[str, bool]]") -> Part:

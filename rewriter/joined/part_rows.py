@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog, ColumnType
 from ontoweir.mappings.model.expression import Field
 from ontoweir.mappings.sql.read_scope import find_name
+from ontoweir.rewriter.aggregates.row_union import row_union
 from ontoweir.rewriter.differences.since_first import FIRST, first_moment, never_leaves
 from ontoweir.rewriter.groups.type_group_row import type_group_row
 from ontoweir.rewriter.joined.part import Part
 from ontoweir.rewriter.joined.write_part import write_part
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.joined import Joined
 from ontoweir.rewriter.model.spj import LiteralOutput, SpjUnion
 from ontoweir.rewriter.standing.make_standing import types_of
 
@@ -56,8 +58,10 @@ def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> 
     written = write_part(part)
     of = [t for t in written.find_all(exp.Table) if find_name(t.name, catalog.streams)]
     one = read(written, rows=part.is_table)
+    if one.joined is not None:
+        return _take(part, one, None, _type_joined(one, one.joined, catalog))
     groups = one.aggregation
-    if (groups is not None) != part.is_groups or (groups is not None and not _is_plain(groups)):
+    if groups is not None and not _is_plain(groups):
         return None
     union = one if groups is None else _open_arguments(one, groups)
     statics = replace(union, blocks=()) if len(of) == 1 else union  # final at their own time
@@ -74,10 +78,35 @@ def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> 
         row = type_group_row(one, extend_catalog(catalog, one), terms=False)
         kinds = {n: {f.type} for n, f in row.items() if isinstance(f, Field)}
         kinds |= {name: {made.type} for name, made in groups.computed}
-        shown = [name for name in groups.columns if name in kinds]
-    named = {v.lower(): v for v in shown}
+        kinds = {name: kinds[name] for name in groups.columns if name in kinds}
+    return _take(part, union, groups, kinds)
+
+
+def _take(
+    part: Part,
+    union: SpjUnion,
+    groups: Aggregation | None,
+    kinds: "Mapping[str, set[ColumnType | None]]",
+) -> PartRows | None:
+    """The part with the names of its columns (None: it has not all that are needed)."""
+    named = {v.lower(): v for v in kinds}
     names = {c: named[c.lower()] for c in part.wanted if c.lower() in named}
     return PartRows(union, groups, names, kinds) if len(names) == len(part.wanted) else None
+
+
+def _type_joined(
+    union: SpjUnion, joined: Joined[SpjUnion], catalog: Catalog
+) -> "dict[str, set[ColumnType | None]]":
+    """The types of the columns that are told of joined rows."""
+    if joined.row is None:
+        return {name: types_of(union, variable, catalog) for name, variable in joined.shown}
+    columns, groups = joined.row.columns, joined.row.groups
+    if groups is None:
+        return {name: {kind} for name, kind in columns}
+    row = type_group_row(*row_union(columns, groups, catalog), terms=False)
+    kinds = {n: {f.type} for n, f in row.items() if isinstance(f, Field)}
+    kinds |= {name: {made.type} for name, made in groups.computed}
+    return {name: {*kinds[name]} for name in groups.columns if name in kinds}
 
 
 def _open_arguments(union: SpjUnion, groups: Aggregation) -> SpjUnion:

@@ -72,7 +72,7 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
         on = None if join is None else join.args.get("on")
         said += [] if on is None else [(c, found) for c in _list_said(on)]
     said = _list_present(said, parts, registers, catalog)
-    if not any(p.is_groups for p in parts) and len(parts) < 2:
+    if not any(p.apart for p in parts) and len(parts) < 2:
         return None
     reader = _Reader(parts, registers, catalog)
     ok = not registers or reader.place([c for c in said if reader.is_registered(c)])
@@ -81,7 +81,7 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
         ok = ok and (reader.is_registered((condition, of)) or reader.put(condition, number))
     if not ok or not all(_is_whole(p) for p in parts):
         return None
-    plain = not reader.rest and not aggregates(tree) and not any(p.is_groups for p in parts)
+    plain = not reader.rest and not aggregates(tree) and not any(p.apart for p in parts)
     shown = reader.list_shown(tree.expressions) if plain else None
     if shown is not None:
         return JoinedSql(parts, shown, distinct is not None)
@@ -274,7 +274,7 @@ class _Reader:
 
         last = max(places)
         if len(places) == 1:
-            if self.parts[last].is_groups and self.parts[last].kind is JoinKind.INNER:
+            if self.parts[last].apart and self.parts[last].kind is JoinKind.INNER:
                 return False
             if join is None and self.parts[last].kind is not JoinKind.INNER:
                 return False

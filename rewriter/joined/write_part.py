@@ -27,7 +27,7 @@ def write_part(part: Part) -> "exp.Select":
         made = join_registers(made, part.registers)
         return made.where(*part.said, copy=False)
     inner: exp.Select = part.item.this.copy()
-    if part.is_groups:
+    if part.apart:
         return _write_groups(part, inner, of)
     if not part.said and not part.registers and _shows(inner, wanted):
         return inner

@@ -109,7 +109,8 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
                 free = NullPlaces(shown=frozenset(range(len(one.selects))))
                 made = own.read_whole(settle_phrasings(one, known), known, name, nullable=free)
             else:
-                made = _read_tree(one, known, name, own)
+                whole = partial(_read_tree, catalog=known, name=name, reader=own)
+                made = join_parts(one, known, whole, read_part, file)
             blocks.extend(made.blocks)
             return made
 

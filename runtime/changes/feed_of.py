@@ -1,7 +1,10 @@
 """How the answers of a query become changes."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.joined import Joined
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -31,7 +34,8 @@ def feed_of(query: QueryConfig) -> ChangeFeed | None:
     """How the answers of a query become changes (None: they are not written so)."""
     union = query.job.union
     if union.joined is not None:
-        return _join(query, union.joined)
+        snapshots = query.job.emit is Emit.SNAPSHOTS
+        return replace(_join(union.joined, query.job.catalog, query.schema), snapshots=snapshots)
     made = union.aggregation
     feed = _make(query)
     if feed is None or made is None or made.numbered is None:
@@ -39,20 +43,29 @@ def feed_of(query: QueryConfig) -> ChangeFeed | None:
     return number_feed(feed, made.numbered)
 
 
-def _join(query: QueryConfig, joined: Joined[SpjUnion]) -> ChangeFeed:
-    """The feed of what is joined of several queries' rows."""
+def _join(joined: Joined[SpjUnion], tables: Catalog, answers: pa.Schema) -> ChangeFeed:
+    """The feed of what is joined of several queries' rows.
+
+    Args:
+        joined: how.
+        tables: the catalog.
+        answers: the columns of the rows of all of them.
+    """
     parts = []
     kinds: dict[str, pa.DataType] = {}
     for number, part in enumerate(joined.parts):
-        catalog = extend_catalog(query.job.catalog, part.query)
+        catalog = extend_catalog(tables, part.query)
         rows = result_schema(part.query, catalog)
         groups = plan_standing_groups(part.query, catalog)
-        feed = make_feed(part.query, rows, updates=False, groups=groups)
+        if part.query.joined is not None:
+            feed = _join(part.query.joined, catalog, rows)
+        else:
+            feed = make_feed(part.query, rows, updates=False, groups=groups)
         grouped = plan_part_groups(part, catalog)
         parts.append(PartFeed(part, feed, rows, grouped))
         shown = feed.schema if grouped is None else grouped.answers
         kinds |= {f"{number} {f.name}": f.type for f in shown}
-    told = plan_row_groups(joined, query.job.catalog)
+    told = plan_row_groups(joined, tables)
     if joined.row is None:
         fields = [pa.field(name, kinds[variable]) for name, variable in joined.shown]
     elif told is None:
@@ -67,8 +80,7 @@ def _join(query: QueryConfig, joined: Joined[SpjUnion]) -> ChangeFeed:
         False,
         None,
         pa.schema(fields),
-        query.job.emit is Emit.SNAPSHOTS,
-        rows=query.schema,
+        rows=answers,
         joined=JoinedFeed(joined, tuple(parts), told),
     )
 

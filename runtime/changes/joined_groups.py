@@ -54,8 +54,8 @@ def _plan(rows: SpjUnion, catalog: Catalog) -> AggregateWork:
 
 def pair_groups(
     work: AggregateWork, sides: tuple[Spans, Spans], begun: tuple[bool, int | None], now: int
-) -> tuple[Spans, Spans]:
-    """Groups that held, and those that hold or did since, of rows.
+) -> Spans:
+    """The groups of rows, that hold or did since the last time.
 
     Args:
         work: what makes them.
@@ -66,10 +66,7 @@ def pair_groups(
     """
     before = hold_groups_of(work, sides[0], begun=begun[0])
     told = group_standing(work, sides[1], begun[1], now)
-    ones = np.ones(before.num_rows, dtype=np.int64)
-    begins = np.full(before.num_rows, LONG_AGO, dtype=np.int64)
-    ends = np.full(before.num_rows, NEVER, dtype=np.int64)
-    return Spans(before, begins, ends, ones), pair_changes(before, told)
+    return pair_changes(before, told)
 
 
 def hold_groups_of(work: AggregateWork, spans: Spans, *, begun: bool) -> pa.Table:

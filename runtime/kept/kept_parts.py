@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 
-Part: TypeAlias = "pa.Table | KeptTable | None"
+Part: TypeAlias = "pa.Table | KeptTable | KeptParts | None"
 """The rows of a part (None: there are none)."""
 HELD = "_part"
 """The column of the one table that says of which part a row is."""
@@ -67,7 +67,7 @@ def _pack(parts: Sequence[Part]) -> pa.Table:
     for number, part in enumerate(parts):
         if part is None or not part.num_rows:
             continue
-        one = whole_table(part)
+        one = part.table() if isinstance(part, KeptParts) else whole_table(part)
         named = one.rename_columns([f"{number} {n}" for n in one.column_names])
         which = pa.array(np.full(one.num_rows, number, dtype=np.int64))
         tables.append(named.append_column(HELD, which))

@@ -4,40 +4,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.rewriter.model.aggregation import Standing
 from ontoweir.runtime.changes.change_feed import (
-    TIME,
     ChangeFeed,
-    JoinedFeed,
     NumberedFeed,
     advance_changes,
-    show_events,
     show_first,
 )
-from ontoweir.runtime.changes.end_rows import tell_changes
 from ontoweir.runtime.changes.few_changes import advance_few_changes
 from ontoweir.runtime.changes.group_changes import pair_changes
-from ontoweir.runtime.changes.joined_groups import hold_groups_of, pair_groups
 from ontoweir.runtime.changes.sliding_groups import OP
-from ontoweir.runtime.changes.standing_groups import group_standing
-from ontoweir.runtime.columnar.frame import Array, first_of
+from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.groups.code_rows import code_rows
-from ontoweir.runtime.kept.kept_parts import KeptParts, part_tables
-from ontoweir.runtime.kept.kept_rows import are_few
+from ontoweir.runtime.kept.kept_parts import KeptParts
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.numbered.number_spans import number_held, number_spans
 from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
-from ontoweir.runtime.spans.spans import Spans
-from ontoweir.runtime.told.join_feeds import (
-    find_begun,
-    join_all,
-    leave_numbers,
-    number_columns,
-    repeat_held,
-    split_rows,
-    standing_spans,
-)
-from ontoweir.runtime.told.join_few import join_few, list_found
+from ontoweir.runtime.told.advance_joined import advance_joined, hold_joined
 from ontoweir.runtime.told.list_standing import list_standing, list_told
 
 
@@ -53,7 +35,10 @@ def advance_feed(
     Nothing more is held for snapshots: what holds is what is still to end, or the row of a group.
     """
     if feed.joined is not None:
-        return _join(feed, feed.joined, held, answers, now)
+        rows, left = advance_joined(feed, feed.joined, held, answers, now)
+        if feed.snapshots:
+            rows = _make_snapshots(feed, hold_joined(feed.joined, held), rows)
+        return rows, left
     assert not isinstance(held, KeptParts)
     if feed.numbered is None and not feed.snapshots:
         return advance_few_changes(feed, held, answers, now)
@@ -79,86 +64,6 @@ def _number(
     if feed.snapshots:
         rows = _make_snapshots(feed, number_held(numbered.standing, before), rows)
     return rows, after
-
-
-def _join(
-    feed: ChangeFeed,
-    of: JoinedFeed,
-    held: "pa.Table | KeptTable | KeptParts | None",
-    answers: pa.Table,
-    now: int,
-) -> "tuple[pa.Table, KeptParts | None]":
-    """What is told of rows that come and go by themselves, joined: nothing is held for them but
-    what is held of each part."""
-    known = part_tables(held, len(of.parts))
-    size = 0 if held is None else held.num_rows
-    new = split_rows(of.joined, of.parts, answers)
-    told, after = [], []
-    plain = not feed.snapshots and of.joined.row is None and not of.joined.has_groups
-    found = list_found(of) if plain else [[] for _ in of.parts]
-    for part, mine, rows, ways in zip(of.parts, known, new, found, strict=True):
-        made, left = advance_few_changes(part.feed, mine, rows, now, ways)
-        told.append(made)
-        after.append(left)
-    spans = None
-    if plain and are_few(sum(t.num_rows for t in told), size):
-        spans = join_few(of, told, after)
-    before: list[Spans] = []
-    begun: tuple[bool, int | None] = (False, None)
-    if spans is None:
-        came = []
-        for number, (part, mine, made) in enumerate(zip(of.parts, known, told, strict=True)):
-            standing = list_standing(part.feed, None if mine is None else whole_table(mine))
-            before.append(number_columns(number, standing_spans(standing)))
-            paired = pair_changes(repeat_held(standing), repeat_held(made))
-            came.append(number_columns(number, paired))
-        begun = find_begun(of.joined, before) is not None, find_begun(of.joined, came)
-        _group_parts(of, before, came, begun, now)
-        spans = join_all(of.joined, came)
-    left_of = KeptParts(after)
-    kept = left_of if left_of.num_rows else None
-    if of.groups is not None:
-        rows = group_standing(of.groups, spans, begun[1], now)
-        if feed.snapshots:
-            holds = hold_groups_of(of.groups, join_all(of.joined, before), begun=begun[0])
-            ones = pa.array(np.ones(holds.num_rows, dtype=np.int64))
-            rows = _make_snapshots(feed, holds.append_column(MULTIPLICITY, ones), rows)
-        return rows, kept
-    standing_of = Standing((), distinct=of.joined.distinct)
-    table, at, deltas = tell_changes(standing_of, feed.variables, spans)
-    rows = show_events(feed, table.append_column(TIME, pa.array(at).cast(INSTANT)), deltas)
-    if feed.snapshots:
-        holds = join_all(of.joined, before)
-        whole = holds.rows.append_column(MULTIPLICITY, pa.array(holds.weights))
-        rows = _make_snapshots(feed, _add_up(whole, distinct=of.joined.distinct), rows)
-    return rows, kept
-
-
-def _group_parts(
-    of: JoinedFeed,
-    before: list[Spans],
-    came: list[Spans],
-    begun: tuple[bool, int | None],
-    now: int,
-) -> None:
-    """Groups in the place of the rows of parts that are grouped; in place."""
-    for number, part in enumerate(of.parts):
-        if part.groups is None:
-            continue
-        sides = leave_numbers(before[number]), leave_numbers(came[number])
-        made = pair_groups(part.groups, sides, begun, now)
-        before[number], came[number] = (number_columns(number, side) for side in made)
-
-
-def _add_up(rows: pa.Table, *, distinct: bool) -> pa.Table:
-    """Equal rows as one, with how often they hold."""
-    names = [n for n in rows.column_names if n != MULTIPLICITY]
-    codes, count = code_rows(rows, names)
-    often = np.zeros(count, dtype=np.int64)
-    np.add.at(often, codes, rows.column(MULTIPLICITY).to_numpy())
-    made = rows.select(names).take(pa.array(first_of(codes, count)))
-    often = np.minimum(often, 1) if distinct else often
-    return made.append_column(MULTIPLICITY, pa.array(often))
 
 
 def _make_snapshots(feed: ChangeFeed, standing: pa.Table, changes: pa.Table) -> pa.Table:
