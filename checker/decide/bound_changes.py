@@ -9,7 +9,6 @@ from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.joined import JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 
 
@@ -57,8 +56,9 @@ def bound_joined(
     """The verdict with what is kept of each part: the rows of it that hold. Of what is joined of
     them nothing more is kept.
 
-    What says since when there is a row of all keeps one row. A part that keeps rows without a bound leaves the query undecided: whether the others tell what
-    it keeps is not looked at.
+    What holds for ever is a static relation, or one row that says since when there is one. A part
+    that keeps rows without a bound leaves the query undecided: whether the others tell what it
+    keeps is not looked at.
 
     Args:
         verdict: on the rows of all parts, told one by one.
@@ -73,7 +73,7 @@ def bound_joined(
         if part.bound is None and part.tier is not Tier.UNSATISFIABLE:
             return replace(verdict, disjuncts=part.disjuncts, tier=Tier.UNDECIDED, bound=None)
     bounds = [
-        Bound(1, "1") if of.kind is JoinKind.BEGUN else bound_changes(part, catalog)
+        bound_changes(part, catalog) if of.ever is None else _bound_static(of.ever, catalog)
         for part, of in zip(parts, joined.parts, strict=True)
         if part.bound is not None
     ]
@@ -87,3 +87,8 @@ def bound_joined(
         tier = Tier.WINDOW_BOUNDED
     bound = total_bound([verdict.bound, *bounds])
     return replace(verdict, tier=tier, bound=bound, conditions=tuple(conditions))
+
+
+def _bound_static(name: str, catalog: Catalog) -> Bound:
+    """The rows of a static relation ("": one)."""
+    return Bound(catalog.relations[name].max_rows, f"|{name}|") if name else Bound(1, "1")

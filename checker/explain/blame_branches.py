@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from ontoweir.diagnostics import Label, Reason
 from ontoweir.mappings.model.catalog import Catalog, Relation, Stream
-from ontoweir.rewriter.views.moments import is_moments
 from ontoweir.rewriter.model.spj import SpjQuery, SpjUnion, View, ViewBranch
+from ontoweir.rewriter.views.moments import is_moments
 from ontoweir.rewriter.views.redeclare_views import redeclare_views
 
 _NAMED = 3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
 from ontoweir.mappings.model.expression import Expression
-from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
 from ontoweir.rewriter.aggregates.nest_scalars import nest_scalars
 from ontoweir.rewriter.aggregates.read_joined_row import read_joined_condition, read_joined_row
 from ontoweir.rewriter.joined.nest_tables import nest_tables
@@ -114,7 +114,8 @@ class _Joiner:
                 return None
             union = self.parts[n].union
             until, groups = _rename(union.ends, n), self.parts[n].groups
-            made.append(replace(compared, query=union, until=until, groups=groups))
+            ever = find_name(part.item.name, self.catalog.relations) if part.streams else None
+            made.append(replace(compared, until=until, groups=groups, ever=ever))
         shown = tuple((v, f"{n} {self.parts[n].names[c]}") for v, n, c in self.found.shown)
         row = None
         if self.found.row is not None:
@@ -128,7 +129,7 @@ class _Joiner:
             first = read_begun(tree, self.catalog, self.read)
             self.parts.append(first)
             until = _rename(first.union.ends, len(made))
-            made.append(JoinedPart(first.union, kind=JoinKind.BEGUN, until=until))
+            made.append(JoinedPart(first.union, kind=JoinKind.BEGUN, until=until, ever=""))
         joined = Joined(PART, tuple(made), shown, self.found.distinct, row)
         unions = [part.union for part in self.parts]
         kinds = [{v: types_of(u, v, self.catalog) for v in u.variables} for u in unions]

@@ -34,6 +34,8 @@ class Part:
     """What else it is joined by, of it and of parts before it."""
     registers: list[Register] = field(default_factory=list)
     """The static relations that are joined within it."""
+    streams: tuple[Stream, ...] = ()
+    """Of a static relation, those from whose first timestamp on its rows are there."""
     apart: bool = False
     """Its rows are groups, or are joined of others: what is said of them is said after that."""
 
@@ -75,6 +77,23 @@ def list_part(item: "exp.Expr", catalog: Catalog) -> Part | None:
         return None
     names = _list_names(inner, catalog)
     return None if names is None else _make(item.alias, item, names)
+
+
+def list_static(item: "exp.Expr", tree: "exp.Select", catalog: Catalog) -> Part | None:
+    """A static relation, whose rows are there from the first timestamp of a query's streams on, as
+    a part of a join (None: it is something else)."""
+    from sqlglot import exp
+
+    if not isinstance(item, exp.Table) or not is_plain(item):
+        return None
+    name = find_name(item.name, [*catalog.relations])
+    names = (find_name(t.name, catalog.streams) for t in tree.find_all(exp.Table))
+    streams = tuple(catalog.streams[n] for n in dict.fromkeys(names) if n is not None)
+    if name is None or not streams:
+        return None
+    made = _make(item.alias_or_name, item, [(c, False) for c in column_names(catalog.table(name))])
+    made.streams = streams
+    return made
 
 
 def list_changing(item: "exp.Expr") -> Part | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog, ColumnType
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
 from ontoweir.mappings.model.expression import Field
 from ontoweir.mappings.sql.read_scope import find_name
 from ontoweir.rewriter.aggregates.row_union import row_union
@@ -15,11 +15,15 @@ from ontoweir.rewriter.joined.write_part import write_part
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.joined import Joined
-from ontoweir.rewriter.model.spj import LiteralOutput, SpjUnion
+from ontoweir.rewriter.model.spj import ConstantOutput, LiteralOutput, SpjUnion
 from ontoweir.rewriter.standing.make_standing import types_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+
+_MATCHED = "matched"
+"""The column of matches that have no other: a table without columns does not know its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,8 @@ def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> 
     if groups is not None and not _is_plain(groups):
         return None
     union = one if groups is None else _open_arguments(one, groups)
-    statics = replace(union, blocks=()) if len(of) == 1 else union  # final at their own time
+    single = len(of) == 1 or bool(part.streams)
+    statics = replace(union, blocks=()) if single else union  # final at their own time
     if not comes_and_goes(statics):
         return None
     kinds: dict[str, set[ColumnType | None]]
@@ -123,7 +128,12 @@ def _open_arguments(union: SpjUnion, groups: Aggregation) -> SpjUnion:
         )
         for query in union.disjuncts
     )
-    return replace(union, aggregation=None, disjuncts=disjuncts)
+    union = replace(union, aggregation=None, disjuncts=disjuncts)
+    if not set(union.variables) <= set(union.ends):
+        return union
+    one = (_MATCHED, ConstantOutput("1", is_iri=False, kind=IntType()))
+    matched = tuple(replace(q, outputs=(one, *q.outputs)) for q in union.disjuncts)
+    return replace(union, variables=(_MATCHED, *union.variables), disjuncts=matched)
 
 
 def _is_plain(groups: Aggregation) -> bool:

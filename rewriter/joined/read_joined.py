@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.joined.part import Part, list_changing, list_part
+from ontoweir.mappings.sql.read_scope import find_name
+from ontoweir.rewriter.joined.part import Part, list_changing, list_part, list_static
 from ontoweir.rewriter.joined.place_registers import Register, find_register, read_register
 from ontoweir.rewriter.joined.read_present import read_present
 from ontoweir.rewriter.joined.write_row import name_column, write_condition, write_row
@@ -48,6 +49,15 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
     tree = open_with(tree)
     if not isinstance(tree, exp.Select) or {k for k, v in tree.args.items() if v} - _READ:
         return None
+    made = _read(tree, catalog, apart=False)
+    statics = [t for t in tree.find_all(exp.Table) if find_name(t.name, catalog.relations)]
+    return made if made is not None or not statics else _read(tree, catalog, apart=True)
+
+
+def _read(tree: "exp.Select", catalog: Catalog, *, apart: bool) -> JoinedSql | None:
+    """The same; `apart`: static relations are parts, and not rows beside those of one part."""
+    from sqlglot import exp
+
     joins = tree.args.get("joins") or ()
     distinct = tree.args.get("distinct")
     if distinct is not None and distinct.args.get("on"):
@@ -58,8 +68,9 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
     said: list[tuple[exp.Expr, Part | Register | None]] = []
     said += [] if where is None else [(c, None) for c in _list_said(where.this)]
     for join, item in [(None, tree.args["from_"].this), *((j, j.this) for j in joins)]:
-        found: Part | Register | None = read_register(item, catalog) or list_part(item, catalog)
-        found = found or list_changing(item)
+        found: Part | Register | None = None if apart else read_register(item, catalog)
+        found = found or list_part(item, catalog) or list_changing(item)
+        found = found or list_static(item, tree, catalog)
         known = [*(p.alias.lower() for p in parts), *(r.alias.lower() for r in registers)]
         if found is None or found.alias.lower() in known or not is_plain(item):
             return None
@@ -73,6 +84,8 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
         said += [] if on is None else [(c, found) for c in _list_said(on)]
     said = _list_present(said, parts, registers, catalog)
     if not any(p.apart for p in parts) and len(parts) < 2:
+        return None
+    if all(p.streams for p in parts):
         return None
     reader = _Reader(parts, registers, catalog)
     ok = not registers or reader.place([c for c in said if reader.is_registered(c)])
@@ -144,7 +157,7 @@ def _is_read(join: "exp.Expr", part: Part | Register) -> bool:
 def _is_whole(part: Part) -> bool:
     """Whether the rows of a part come and go by themselves."""
 
-    return not part.is_table or any(has_now(c) for c in part.said)
+    return not part.is_table or bool(part.streams) or any(has_now(c) for c in part.said)
 
 
 class _Reader:
@@ -201,7 +214,7 @@ class _Reader:
             if len(beside[register.alias]) != 1:
                 return False
             part = self.parts[beside[register.alias].pop()]
-            if part.kind is not JoinKind.INNER:
+            if part.kind is not JoinKind.INNER or part.apart:
                 return False  # rows without a partner would have one
             part.registers.append(register)
             part.said += [c for c, r in placed if r is register]

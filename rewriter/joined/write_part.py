@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.rewriter.differences.since_first import since_first
 from ontoweir.rewriter.joined.part import Part
 from ontoweir.rewriter.joined.place_registers import join_registers
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
@@ -24,8 +25,10 @@ def write_part(part: Part) -> "exp.Select":
         table = part.item.copy()
         table.set("alias", alias)
         made = exp.Select(expressions=items, from_=exp.From(this=table))
+        if part.streams:
+            made = since_first(made, part.streams)
         made = join_registers(made, part.registers)
-        return made.where(*part.said, copy=False)
+        return made.where(*part.said, copy=False) if part.said else made
     inner: exp.Select = part.item.this.copy()
     if part.apart:
         return _write_groups(part, inner, of)

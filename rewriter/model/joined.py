@@ -41,6 +41,8 @@ class JoinedPart(Generic[_Query]):
     until: tuple[str, ...] = ()
     groups: Aggregation | None = None
     on: Expression | None = None
+    ever: str | None = None
+    """Its rows are those of this static relation, and hold for ever ("": it is one row)."""
 
 
 @dataclass(frozen=True, slots=True)

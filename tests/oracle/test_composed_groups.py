@@ -50,13 +50,38 @@ def _draw_value(random: Random, numbers: Sequence[str]) -> str:
     return random.choice(kinds)
 
 
+def _draw_scalar(random: Random, keys: Sequence[str]) -> str:
+    """A subquery that is a value."""
+    call = random.choice(["COUNT(*)", "SUM(w.a)", "MAX(w.a)", "AVG(w.b) - 1", "COUNT(w.g) + 1"])
+    where = _window(random, "w")
+    if keys and random.random() < 0.6:
+        where += f" AND w.h = {random.choice(keys)}"
+    return f"(SELECT {call} FROM {random.choice('st')} AS w WHERE {where})"
+
+
 def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
+    """A query, perhaps around another one, and the names of its columns."""
+    text, names = _make_inner(random)
+    if random.random() > 0.25:
+        return text, names
+    one, more = names[0], random.choice(names)
+    shown = random.choice(
+        [f"COUNT(*) AS k, COUNT(q.{one}) AS l", f"q.{one} AS k, COUNT(q.{more}) AS l"]
+    )
+    group = f" GROUP BY q.{one}" if shown.startswith("q.") else ""
+    where = random.choice(["", "", f" WHERE q.{more} IS NOT NULL"])
+    return f"SELECT {shown} FROM ({text}) AS q{where}{group}", ("k", "l")
+
+
+def _make_inner(random: Random) -> tuple[str, tuple[str, ...]]:
     """A query, and the names of its columns."""
     first, numbers, keyed = _draw_part(random, "x")
     text, said = first, list[str]()
     columns = [f"x.{c}" for c in numbers]
     keys = ["x.h"] if keyed else []
     several = random.choice([0, 1, 1, 1, 2])
+    if several and random.random() < 0.15:
+        text, columns, keys = "r AS x", ["x.a"], ["x.h"]
     if several and random.random() < 0.25:
         text = f"{random.choice('st')} AS x"
         said.append(_window(random, "x"))
@@ -76,6 +101,13 @@ def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
             text += f" CROSS JOIN {item}"
         columns += [f"{alias}.{c}" for c in numbers]
         keys += [f"{alias}.h"] if keyed else []
+    if random.random() < 0.2:
+        on = [f"u.h = {random.choice(keys)}"] if keys else ["u.a > 0"]
+        on += [] if random.random() < 0.7 else [f"u.a <= {random.choice(columns)}"]
+        text += f" {random.choice(['', '', 'LEFT '])}JOIN r AS u ON {' AND '.join(on)}"
+        columns.append("u.a")
+    if random.random() < 0.25:
+        said.append(f"{random.choice(columns)} >= {_draw_scalar(random, keys)}")
     if random.random() < 0.4:
         one, other = random.choice(columns), random.choice(columns)
         said.append(
@@ -85,6 +117,8 @@ def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
     if random.random() < 0.4:
         return _group(random, f"{text}{where}", columns, keys)
     shown = [_draw_value(random, columns) for _ in range(random.choice([1, 2]))]
+    if random.random() < 0.2:
+        shown.append(_draw_scalar(random, keys))
     shown += random.sample(keys, k=min(len(keys), random.choice([0, 1])))
     listed = ", ".join(f"{v} AS c{n}" for n, v in enumerate(shown))
     once = random.choice(["", "", "DISTINCT "])
@@ -97,7 +131,7 @@ def _group(
     """A query of groups of joined rows."""
     one, value = random.choice(columns), _draw_value(random, columns)
     number = f"{one} - {random.choice(columns)}"
-    calls = ["COUNT(*)", f"COUNT({one})", f"SUM({one})", f"MAX({value})", f"AVG({number})"]
+    calls = ["COUNT(*)", f"COUNT({one})", f"SUM({one})", f"MAX({value})", f"AVG({number}) > 1.7"]
     calls += [
         f"COUNT(DISTINCT {value})",
         f"SUM({number}) + COUNT(*)",
