@@ -66,13 +66,13 @@ def join_parts(
         found = read_joined(nested, catalog)
     if found is not None:
         joiner = _Joiner(found, catalog, fresh, file)
-    made = None if found is None or found.is_of_windows else joiner.join(tree)
+    made = None if found is None or found.may_be_less else joiner.join(tree)
     if isinstance(made, SpjUnion):
         return made
     try:
         return read(tree)  # of windows alone when each answer ends may be known
     except (SqlRefusal, QueryError) as refusal:
-        if found is not None and found.is_of_windows:
+        if found is not None and found.may_be_less:
             made = joiner.join(tree)
         if isinstance(made, SpjUnion):
             return made

@@ -35,9 +35,12 @@ class JoinedSql:
     row: "exp.Select | None" = None
 
     @property
-    def is_of_windows(self) -> bool:
-        """Whether all parts are rows of windows, or groups of them."""
-        return not any(part.is_chosen for part in self.parts)
+    def may_be_less(self) -> bool:
+        """Whether it is first to be looked at as something else, of which less is kept, or more
+        known: all parts are rows of windows, or groups of them, one is a static relation, or it is
+        computed with what is joined."""
+        windows = not any(part.is_chosen for part in self.parts)
+        return windows or self.row is not None or any(part.streams for part in self.parts)
 
 
 def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
@@ -48,6 +51,8 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
 
     tree = open_with(tree)
     if not isinstance(tree, exp.Select) or {k for k, v in tree.args.items() if v} - _READ:
+        return None
+    if tree.args.get("from_") is None:
         return None
     made = _read(tree, catalog, apart=False)
     statics = [t for t in tree.find_all(exp.Table) if find_name(t.name, catalog.relations)]

@@ -6,8 +6,6 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
 from ontoweir.rewriter.joined.part import list_part
-from ontoweir.rewriter.joined.place_registers import read_register
-from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.windows.rows_leave import has_now
 
@@ -32,30 +30,6 @@ def refuse_beside(tree: "exp.Query", catalog: Catalog) -> SqlRefusal | None:
     latest = [p for p in parts if p is not None and not p.is_table]
     if not isinstance(tree, exp.Select) or len(items) < 2 or not latest:
         return None
-    others = [i for i in items if i is not latest[0].item]
-    groups = [
-        i for i in others if isinstance(i, exp.Subquery) and aggregates(i.this) and has_now(i.this)
-    ]
-    if groups:
-        return _refuse(
-            f"{groups[0].alias_or_name}, groups of a sliding window, joined with "
-            f"{latest[0].alias}, rows that others replace",
-            groups[0],
-        )
-    if aggregates(tree) and sum(p is not None for p in parts) > 1:
-        return _refuse(
-            f"groups of rows joined with {latest[0].alias}, rows that others replace", tree
-        )
-    for join in joins:
-        register = read_register(join.this, catalog)
-        if register is not None and str(join.args.get("side") or "").upper() == "LEFT":
-            return SqlRefusal(
-                f"LEFT JOIN of {register.alias}, a static relation, with several of the rows "
-                "that come and go",
-                why="it is joined with the rows of one stream, before these are joined with others",
-                fix="write a condition ON columns of one of them, or JOIN",
-                line=line_of(join),
-            )
     tables = [p for p in parts if p is not None and p.is_table]
     if tables and not has_now(tree):
         one, time = tables[0].alias, next(iter(tables[0].names.values()))
@@ -68,14 +42,3 @@ def refuse_beside(tree: "exp.Query", catalog: Catalog) -> SqlRefusal | None:
             line=line_of(tables[0].item),
         )
     return None
-
-
-def _refuse(what: str, place: "exp.Expr") -> SqlRefusal:
-    return SqlRefusal(
-        what,
-        why="what is joined of rows that come and go are rows of streams; of groups of them it is "
-        "not kept how they change",
-        fix="select the joined rows, and aggregate them in the results; or group by a bucket of "
-        "time, date_trunc('hour', ts), whose groups are final; or write a query for each",
-        line=line_of(place),
-    )

@@ -325,15 +325,6 @@ SELECT sensor, date_trunc('day', ts) - INTERVAL '90' MINUTE AS e, MAX(level) AS 
 SELECT sensor, level - LAG(level) OVER (PARTITION BY sensor ORDER BY ts) AS d FROM reading WHERE EARLY AND sensor IN (SELECT id FROM sensor WHERE city = 'Kiel')
 SELECT sensor, AVG(amount) OVER (PARTITION BY sensor ORDER BY ts RANGE BETWEEN INTERVAL '1' HOUR PRECEDING AND CURRENT ROW) AS d FROM reading AS r WHERE EARLY AND EXISTS (SELECT 1 FROM sensor AS s WHERE s.id = r.sensor AND s.high > 3)
 
--- refused: LEFT JOIN of s, a static relation, with several of the rows that come and go
-SELECT r.sensor, s.city FROM reading r JOIN (SELECT sensor, grade FROM alarm QUALIFY ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY ts DESC) = 1) l ON l.sensor = r.sensor LEFT JOIN sensor s ON s.id = r.sensor AND s.high > l.grade WHERE r.ts > NOW() - INTERVAL '1' HOUR
-
--- refused: c, groups of a sliding window, joined with l, rows that others replace
-SELECT c.sensor, c.n, l.grade FROM (SELECT sensor, COUNT(*) AS n FROM reading WHERE ts > NOW() - INTERVAL '1' HOUR GROUP BY sensor) c JOIN (SELECT sensor, grade FROM alarm QUALIFY ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY ts DESC) = 1) l ON l.sensor = c.sensor
-
--- refused: groups of rows joined with l, rows that others replace
-SELECT l.grade, COUNT(*) AS n FROM reading r JOIN (SELECT sensor, grade FROM alarm QUALIFY ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY ts DESC) = 1) l ON l.sensor = r.sensor WHERE r.ts > NOW() - INTERVAL '1' HOUR GROUP BY l.grade
-
 -- refused: r, rows without a window, joined with l, which others replace
 SELECT r.sensor, l.grade FROM reading r JOIN (SELECT sensor, grade FROM alarm QUALIFY ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY ts DESC) = 1) l ON l.sensor = r.sensor
 

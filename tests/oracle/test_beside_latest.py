@@ -259,14 +259,6 @@ ROWS = f"(SELECT y.* FROM s y {LATEST})"
 GROUPED = "FROM r LEFT JOIN s ON s.h = r.h GROUP BY r.h"
 ALONE = f"SELECT s.h, s.a FROM s WHERE {OF_ALL.format(also='')}"
 REFUSED = {
-    "more than the key": (
-        f"SELECT r.h FROM r LEFT JOIN (SELECT y.* FROM s y {LATEST}) AS l ON l.h = r.h AND l.a > 0",
-        "more, or less, than its key",
-    ),
-    "less than the key": (
-        f"SELECT r.h FROM r LEFT JOIN (SELECT y.* FROM s y {LATEST}) AS l ON l.a = r.a",
-        "more, or less, than its key",
-    ),
     "no key": (
         f"SELECT r.h, l.a FROM r LEFT JOIN (SELECT y.* FROM s y {OF_G}) AS l ON l.g = r.g",
         "may choose among several rows of one timestamp",
@@ -274,10 +266,6 @@ REFUSED = {
     "two times": (
         f"SELECT r.h, ARG_MAX(s.a, s.ts) AS a, MAX(s.ts) AS m {GROUPED}",
         "add s.a IS NOT NULL to ON",
-    ),
-    "several": (
-        f"SELECT r.h FROM r LEFT JOIN {ROWS} AS l ON l.h = r.h LEFT JOIN {ROWS} AS m ON m.h = r.h",
-        "the latest rows l and the latest rows m beside",
     ),
     "other rows": (
         f"{ALONE} UNION ALL SELECT r.h, 0 FROM r WHERE {NEVER.format(also=' AND y.a > 0')}",

@@ -167,3 +167,48 @@ def check(seed: int) -> str:
 @given(seed=SEEDS)
 def test_what_is_made_of_groups_is_duckdbs(seed: int) -> None:
     event(check(seed))
+
+
+WITHIN = "s.ts > NOW() - INTERVAL '4' MICROSECOND"
+BESIDE = f"FROM r LEFT JOIN s ON s.h = r.h AND {WITHIN}"
+ABSENT = f"NOT EXISTS (SELECT 1 FROM s WHERE s.h = r.h AND s.a <= r.a AND {WITHIN})"
+LATEST = "(SELECT h, a, b, g FROM s QUALIFY RANK() OVER (PARTITION BY h ORDER BY ts DESC) = 1)"
+COUNTED = f"(SELECT h, COUNT(*) AS n FROM s WHERE {WITHIN} GROUP BY h)"
+LATER = "t.ts > NOW() - INTERVAL '3' MICROSECOND"
+REGISTERED = f"FROM r LEFT JOIN {LATEST} AS l ON l.h = r.h"
+SINGLE = [
+    f"SELECT r.g AS c0, COUNT(*) AS c1 {BESIDE} GROUP BY r.g",
+    f"SELECT r.h AS c0, SUM(r.a) AS c1 {BESIDE} GROUP BY r.h",
+    f"SELECT r.h AS c0, MIN(COALESCE(s.a, 0)) AS c1 {BESIDE} GROUP BY r.h",
+    f"SELECT s.a AS c0, MAX(r.h) AS c1 {BESIDE} GROUP BY s.a",
+    f"SELECT s.a + 1 AS c0, MAX(r.h) AS c1 {BESIDE} GROUP BY c0",
+    f"SELECT DISTINCT r.h AS c0, s.a AS c1 {BESIDE}",
+    f"SELECT DISTINCT r.g AS c0 FROM r WHERE {ABSENT}",
+    f"SELECT MEDIAN(r.h) AS c0, COUNT(*) AS c1 FROM r WHERE {ABSENT}",
+    f"SELECT r.h AS c0 FROM r LEFT JOIN {LATEST} AS l ON l.h = r.h AND l.a > 0",
+    f"SELECT r.h AS c0, l.a AS c1 FROM r LEFT JOIN {LATEST} AS l ON l.a = r.a",
+    f"SELECT r.h AS c0, l.a AS c1 {REGISTERED} LEFT JOIN {LATEST} AS m ON m.h = r.a",
+    f"SELECT l.a AS c0, u.g AS c1 FROM {LATEST} AS l JOIN r AS u ON u.a = l.a",
+    f"SELECT x.n AS c0, l.a AS c1 FROM {COUNTED} AS x JOIN {LATEST} AS l ON l.h = x.h",
+    f"SELECT COUNT(*) AS c0, SUM(l.a) AS c1 FROM t JOIN {LATEST} AS l ON l.h = t.h WHERE {LATER}",
+    f"SELECT x.h AS c0, x.n AS c1 FROM {COUNTED} AS x JOIN r AS u ON u.a = x.h",
+    f"SELECT 1 AS c0 FROM (SELECT COUNT(*) AS n FROM s WHERE {WITHIN}) AS x",
+    f"SELECT s.h AS c0, s.a - t.a AS c1 FROM s JOIN t ON t.h = s.h WHERE {WITHIN} AND {LATER}",
+]
+
+
+def check_text(text: str, seed: int) -> str:
+    """A query over random rows: what came of it."""
+    random = Random(seed)
+    catalog, data = draw_data(random)
+    catalog = replace(catalog, relations=CATALOG.relations)
+    names = ("c0", "c1") if " AS c1" in text else ("c0",)
+    union = parse_sql(text, catalog, name="q", file="q.sql")
+    streams = union_streams(union)
+    since = min((row[-1] for n in "st" if n in streams for row in data[n][1]), default=0)
+    return compare_told(random, text, names, union, (catalog, data), since)
+
+
+@pytest.mark.parametrize("text", SINGLE)
+def test_what_was_refused_is_duckdbs(text: str) -> None:
+    check_text(text, len(text))

@@ -150,19 +150,10 @@ LEFT = f"FROM r LEFT JOIN s ON s.k = r.id AND {WINDOW}"
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        (f"SELECT g, COUNT(*) AS n {LEFT} GROUP BY g", "may have several rows of the relation"),
-        (f"SELECT id, SUM(r.id) AS n {LEFT} GROUP BY id", "of rows without a partner"),
-        (f"SELECT id, MIN(COALESCE(v, 0)) AS n {LEFT} GROUP BY id", "of rows without a partner"),
         (f"SELECT id, COUNT_IF(NOT (v > 1 AND id > 2)) AS n {LEFT} GROUP BY id", "a partner"),
-        # a group of the rows without a partner would be there when all have one
-        (f"SELECT v, MAX(id) AS n {LEFT} GROUP BY v", "GROUP BY s.v, of the stream"),
-        (f"SELECT v + 1 AS w, MAX(id) AS n {LEFT} GROUP BY w", "of the stream"),
-        (f"SELECT DISTINCT id, v {LEFT}", "SELECT DISTINCT of a LEFT JOIN"),
         (f"SELECT id, v {LEFT} LIMIT 3", "LIMIT beside a LEFT JOIN"),
         (f"SELECT k FROM s GROUP BY k HAVING NOT MAX(ts) < {AGO}", "in HAVING"),
         ("SELECT k FROM s GROUP BY k HAVING MAX(v) < 3 AND MIN(ts) < NOW()", "in HAVING"),
-        (f"SELECT DISTINCT g FROM r WHERE NOT EXISTS {BESIDE}", "all that is compared"),
-        (f"SELECT MEDIAN(id) AS n FROM r WHERE NOT EXISTS {BESIDE}", "without OR, groups"),
         (f"SELECT MAX(id) AS m FROM r WHERE NOT EXISTS {BESIDE} GROUP BY g", "select it"),
     ],
 )  # fmt: skip
