@@ -100,6 +100,9 @@ def _read_groups(
     from sqlglot import exp
 
     made = name_aggregates(tree.copy())
+    for call in list(made.find_all(exp.CountIf)):
+        case = exp.case().when(call.this.copy(), exp.Literal.number(1))
+        call.replace(exp.Count(this=case))
     made.set("where", None)
     plain = row_union(columns, None, catalog)[1]
     spread = expand_covariances(expand_variances(made, plain), plain)

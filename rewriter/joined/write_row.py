@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
 
 def name_column(part: Part, column: str) -> str:
-    """What a column of a part is called in the table of joined rows: no answer's name has such a
-    beginning."""
-    return f"joined {part.alias}.{column}"
+    """What a column of a part is called in the table of joined rows."""
+    return f"{part.alias}.{column}"
 
 
 def write_row(
@@ -36,7 +35,8 @@ def write_row(
 
     items = _list_items(tree, parts)
     names = [e.alias.lower() for e in items or ()]
-    if items is None or len({*names}) < len(names):
+    taken = {name_column(p, c).lower() for p in parts for c in p.names.values()}
+    if items is None or len({*names}) < len(names) or taken & {*names}:
         return None
     made = exp.Select(
         expressions=items, from_=exp.From(this=exp.Table(this=exp.to_identifier(ROW, quoted=True)))

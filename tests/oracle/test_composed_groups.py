@@ -180,6 +180,7 @@ SINGLE = [
     f"SELECT r.g AS c0, COUNT(*) AS c1 {BESIDE} GROUP BY r.g",
     f"SELECT r.h AS c0, SUM(r.a) AS c1 {BESIDE} GROUP BY r.h",
     f"SELECT r.h AS c0, MIN(COALESCE(s.a, 0)) AS c1 {BESIDE} GROUP BY r.h",
+    f"SELECT r.h AS c0, COUNT_IF(NOT (s.a > 1 AND r.a > 0)) AS c1 {BESIDE} GROUP BY r.h",
     f"SELECT s.a AS c0, MAX(r.h) AS c1 {BESIDE} GROUP BY s.a",
     f"SELECT s.a + 1 AS c0, MAX(r.h) AS c1 {BESIDE} GROUP BY c0",
     f"SELECT DISTINCT r.h AS c0, s.a AS c1 {BESIDE}",
