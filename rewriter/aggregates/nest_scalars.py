@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import Scope
+from ontoweir.rewriter.aggregates.nest_groups import nest_groups
 from ontoweir.rewriter.differences.name_columns import is_known, name_tables
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.windows.rows_leave import rows_leave
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ def nest_scalars(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    tree = nest_groups(open_with(tree), catalog)
     if not isinstance(tree, exp.Select):
         return tree
     where, made = tree.args.get("where"), tree.copy()
@@ -57,9 +60,25 @@ def nest_scalars(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         elif item is made:
             value = exp.alias_(value, node.alias, quoted=True)
         node.replace(value)
+    if joined:
+        _name_stars(made)
     for one in joined.values():
         made.append("joins", one.join)
     return made if joined else tree
+
+
+def _name_stars(select: "exp.Select") -> None:
+    """Say in SELECT * of which tables it is; in place."""
+    from sqlglot import exp
+
+    start, joins = select.args.get("from_"), select.args.get("joins") or ()
+    items = [] if start is None else [start.this, *(j.this for j in joins)]
+    shown: list[exp.Expr] = []
+    for item in select.expressions:
+        bare = isinstance(item, exp.Star) and not any(item.args.values())
+        names = [exp.to_identifier(i.alias_or_name, quoted=True) for i in items] if bare else []
+        shown += [exp.Column(this=exp.Star(), table=n) for n in names] if bare else [item]
+    select.set("expressions", shown)
 
 
 def _read(inner: "exp.Expr", alias: str, catalog: Catalog) -> _Nested | None:
@@ -70,13 +89,15 @@ def _read(inner: "exp.Expr", alias: str, catalog: Catalog) -> _Nested | None:
         return None
     if {k for k, v in inner.args.items() if v} - _READ:
         return None
-    if not aggregates(inner) or not rows_leave(inner) or inner.find(exp.Window, exp.Subquery):
+    leave = any(rows_leave(select) for select in inner.find_all(exp.Select))
+    if not aggregates(inner) or not leave or inner.find(exp.Window):
         return None
     made = inner.copy()
     mine = list_tables(made, catalog)
     keys: list[tuple[exp.Expr, exp.Expr]] = []
     said: list[exp.Expr] = []
-    for conjunct in split_conjuncts(made.args["where"].this):
+    where = made.args.get("where")
+    for conjunct in [] if where is None else split_conjuncts(where.this):
         sides = _split_key(conjunct, mine)
         if sides is None:
             said.append(conjunct.copy())
@@ -90,9 +111,12 @@ def _read(inner: "exp.Expr", alias: str, catalog: Catalog) -> _Nested | None:
     made.set("expressions", shown)
     name_tables(made, mine)
     own = {name.lower() for name in mine.tables}
-    if not is_known(made, mine) or any(
-        c.table.lower() not in own for c in made.find_all(exp.Column)
-    ):
+    if made.find(exp.Subquery) is not None:  # of what is around, nothing is read there
+        known = not keys
+    else:
+        outside = any(c.table.lower() not in own for c in made.find_all(exp.Column))
+        known = is_known(made, mine) and not outside
+    if not known:
         return None
     value = item.copy()
     for call in [c for c in value.find_all(exp.AggFunc) if c in calls]:

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
+from ontoweir.mappings.model.catalog import ColumnType, IntType
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
 from ontoweir.rewriter.aggregates.nest_scalars import nest_scalars
 from ontoweir.rewriter.aggregates.read_joined_row import read_joined_condition, read_joined_row
 from ontoweir.rewriter.joined.nest_tables import nest_tables
-from ontoweir.rewriter.joined.part import Part
+from ontoweir.rewriter.joined.part import Part, Tables
 from ontoweir.rewriter.joined.part_rows import PartRows, read_begun, read_rows
 from ontoweir.rewriter.joined.read_joined import JoinedSql, read_joined
 from ontoweir.rewriter.joined.refuse_beside import refuse_beside
@@ -41,7 +41,7 @@ PART = "part"
 
 def join_parts(
     tree: "exp.Query",
-    catalog: Catalog,
+    tables: Tables,
     read: "Callable[[exp.Query], SpjUnion]",
     fresh: "PartReader",
     file: str,
@@ -52,7 +52,7 @@ def join_parts(
 
     Args:
         tree: the query, whose names are as they were written.
-        catalog: the tables.
+        tables: what it may read.
         read: reads a query.
         fresh: reads a part of it, by itself.
         file: where it is written.
@@ -60,20 +60,20 @@ def join_parts(
     Raises:
         SqlRefusal: it is not read, for what a part of it is, if that is not read by itself.
     """
-    nested = tree
-    if (found := read_joined(tree, catalog)) is None:
+    nested, catalog = tree, tables.catalog
+    if (found := read_joined(tree, tables)) is None:
         nested = nest_tables(open_statics(nest_scalars(tree, catalog), catalog), catalog)
-        found = read_joined(nested, catalog)
+        found = read_joined(nested, tables)
     if found is not None:
-        joiner = _Joiner(found, catalog, fresh, file)
-    made = None if found is None or found.may_be_less else joiner.join(tree)
+        joiner = _Joiner(found, tables, fresh, file)
+    made = None if found is None or found.may_be_less else joiner.join()
     if isinstance(made, SpjUnion):
         return made
     try:
         return read(tree)  # of windows alone when each answer ends may be known
     except (SqlRefusal, QueryError) as refusal:
         if found is not None and found.may_be_less:
-            made = joiner.join(tree)
+            made = joiner.join()
         if isinstance(made, SpjUnion):
             return made
         with suppress(SqlRefusal, QueryError):
@@ -90,18 +90,19 @@ def join_parts(
 class _Joiner:
     """Makes the query of a join."""
 
-    def __init__(self, found: JoinedSql, catalog: Catalog, read: "PartReader", file: str) -> None:
-        self.found, self.catalog, self.read, self.file = found, catalog, read, file
+    def __init__(self, found: JoinedSql, tables: Tables, read: "PartReader", file: str) -> None:
+        self.found, self.catalog, self.read, self.file = found, tables.catalog, read, file
+        self.streams = tables.streams
         self.parts: list[PartRows] = []
 
-    def join(self, tree: "exp.Query") -> SpjUnion | SqlRefusal | None:
+    def join(self) -> SpjUnion | SqlRefusal | None:
         """The query of the parts, or why one of them is refused (None: it is none of these)."""
         try:
-            return self._join(tree)
+            return self._join()
         except SqlRefusal as refusal:
             return refusal
 
-    def _join(self, tree: "exp.Query") -> SpjUnion | None:
+    def _join(self) -> SpjUnion | None:
         for part in self.found.parts:
             rows = read_rows(part, self.catalog, self.read)
             if rows is None:
@@ -126,7 +127,7 @@ class _Joiner:
             row = read_joined_row(self.found.row, columns, self.catalog, self.file)
         aggregations = [part.groups for part in made] + ([] if row is None else [row.groups])
         if any(a is not None and not a.group for a in aggregations):
-            first = read_begun(tree, self.catalog, self.read)
+            first = read_begun(self.streams, self.read)
             self.parts.append(first)
             until = _rename(first.union.ends, len(made))
             made.append(JoinedPart(first.union, kind=JoinKind.BEGUN, until=until, ever=""))

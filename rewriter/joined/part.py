@@ -15,6 +15,23 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """`catalog`; and the `streams` that the whole query reads, from whose first timestamp on there
+    is what always holds."""
+
+    catalog: Catalog
+    streams: tuple[Stream, ...]
+
+
+def list_streams(tree: "exp.Query", catalog: Catalog) -> tuple[Stream, ...]:
+    """The streams that a query reads."""
+    from sqlglot import exp
+
+    names = (find_name(t.name, catalog.streams) for t in tree.find_all(exp.Table))
+    return tuple(catalog.streams[n] for n in dict.fromkeys(names) if n is not None)
+
+
 @dataclass
 class Part:
     """A part of a join. `item`: what FROM has there; `names`: its columns, in lower case, with how
@@ -79,20 +96,19 @@ def list_part(item: "exp.Expr", catalog: Catalog) -> Part | None:
     return None if names is None else _make(item.alias, item, names)
 
 
-def list_static(item: "exp.Expr", tree: "exp.Select", catalog: Catalog) -> Part | None:
+def list_static(item: "exp.Expr", tables: Tables) -> Part | None:
     """A static relation, whose rows are there from the first timestamp of a query's streams on, as
     a part of a join (None: it is something else)."""
     from sqlglot import exp
 
     if not isinstance(item, exp.Table) or not is_plain(item):
         return None
-    name = find_name(item.name, [*catalog.relations])
-    names = (find_name(t.name, catalog.streams) for t in tree.find_all(exp.Table))
-    streams = tuple(catalog.streams[n] for n in dict.fromkeys(names) if n is not None)
-    if name is None or not streams:
+    name = find_name(item.name, [*tables.catalog.relations])
+    if name is None or not tables.streams:
         return None
-    made = _make(item.alias_or_name, item, [(c, False) for c in column_names(catalog.table(name))])
-    made.streams = streams
+    columns = [(c, False) for c in column_names(tables.catalog.table(name))]
+    made = _make(item.alias_or_name, item, columns)
+    made.streams = tables.streams
     return made
 
 

@@ -1,10 +1,10 @@
 """The rows of a part of a join, as a query; and the groups that are made of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType, Stream
 from ontoweir.mappings.model.expression import Field
 from ontoweir.mappings.sql.read_scope import find_name
 from ontoweir.rewriter.aggregates.row_union import row_union
@@ -19,7 +19,7 @@ from ontoweir.rewriter.model.spj import ConstantOutput, LiteralOutput, SpjUnion
 from ontoweir.rewriter.standing.make_standing import types_of
 
 if TYPE_CHECKING:
-    from sqlglot import exp
+    pass
 
 
 _MATCHED = "matched"
@@ -142,16 +142,15 @@ def _is_plain(groups: Aggregation) -> bool:
     return not groups.one_each and all(one is None for one in beyond)
 
 
-def read_begun(tree: "exp.Query", catalog: Catalog, read: "Callable[..., SpjUnion]") -> PartRows:
+def read_begun(streams: Sequence[Stream], read: "Callable[..., SpjUnion]") -> PartRows:
     """A row that is there from the first timestamp of a query's streams on.
 
     Args:
-        tree, catalog, read: as read_rows has them; the query.
+        streams: of the query.
+        read: as read_rows has it.
     """
     from sqlglot import exp
 
-    names = (find_name(t.name, catalog.streams) for t in tree.find_all(exp.Table))
-    streams = [catalog.streams[n] for n in dict.fromkeys(names) if n is not None]
     alias = exp.TableAlias(this=exp.to_identifier(FIRST, quoted=True))
     time = exp.column(FIRST, FIRST, quoted=True)
     made = exp.Select(

@@ -1,12 +1,12 @@
 """Joins of rows of windows with the latest, or the first, rows of keys, in SQL."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import find_name
-from ontoweir.rewriter.joined.part import Part, list_changing, list_part, list_static
+from ontoweir.rewriter.joined.part import Part, Tables, list_changing, list_part, list_static
 from ontoweir.rewriter.joined.place_registers import Register, find_register, read_register
 from ontoweir.rewriter.joined.read_present import read_present
 from ontoweir.rewriter.joined.write_row import name_column, write_condition, write_row
@@ -43,7 +43,7 @@ class JoinedSql:
         return windows or self.row is not None or any(part.streams for part in self.parts)
 
 
-def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
+def read_joined(tree: "exp.Query", tables: Tables) -> JoinedSql | None:
     """A SELECT of a stream in a window, and subqueries of the latest or the first rows of keys, or
     of groups of windows, joined by equal columns and comparisons, with what is computed and grouped
     of them: of one such subquery at least, or with a LEFT JOIN (None: another query)."""
@@ -54,28 +54,30 @@ def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
         return None
     if tree.args.get("from_") is None:
         return None
-    made = _read(tree, catalog, apart=False)
-    statics = [t for t in tree.find_all(exp.Table) if find_name(t.name, catalog.relations)]
-    return made if made is not None or not statics else _read(tree, catalog, apart=True)
+    made, relations = _read(tree, tables, apart=False), tables.catalog.relations
+    statics = [t for t in tree.find_all(exp.Table) if find_name(t.name, relations)]
+    return made if made is not None or not statics else _read(tree, tables, apart=True)
 
 
-def _read(tree: "exp.Select", catalog: Catalog, *, apart: bool) -> JoinedSql | None:
+def _read(tree: "exp.Select", tables: Tables, *, apart: bool) -> JoinedSql | None:
     """The same; `apart`: static relations are parts, and not rows beside those of one part."""
     from sqlglot import exp
 
+    catalog = tables.catalog
     joins = tree.args.get("joins") or ()
     distinct = tree.args.get("distinct")
     if distinct is not None and distinct.args.get("on"):
         return None
     parts: list[Part] = []
     registers: list[Register] = []
+    merged: dict[str, str] = {}
     where = tree.args.get("where")
     said: list[tuple[exp.Expr, Part | Register | None]] = []
     said += [] if where is None else [(c, None) for c in _list_said(where.this)]
     for join, item in [(None, tree.args["from_"].this), *((j, j.this) for j in joins)]:
         found: Part | Register | None = None if apart else read_register(item, catalog)
         found = found or list_part(item, catalog) or list_changing(item)
-        found = found or list_static(item, tree, catalog)
+        found = found or list_static(item, tables)
         known = [*(p.alias.lower() for p in parts), *(r.alias.lower() for r in registers)]
         if found is None or found.alias.lower() in known or not is_plain(item):
             return None
@@ -87,12 +89,20 @@ def _read(tree: "exp.Select", catalog: Catalog, *, apart: bool) -> JoinedSql | N
             return None
         on = None if join is None else join.args.get("on")
         said += [] if on is None else [(c, found) for c in _list_said(on)]
+        for name in [] if join is None else [n.name for n in join.args.get("using") or ()]:
+            sides = _find_using(name, [*parts, *registers], found)
+            if sides is None or name.lower() in merged:
+                return None
+            merged[name.lower()] = sides.this.table.lower()
+            said.append((sides, found))
     said = _list_present(said, parts, registers, catalog)
     if not any(p.apart for p in parts) and len(parts) < 2:
         return None
     if all(p.streams for p in parts):
         return None
-    reader = _Reader(parts, registers, catalog)
+    if merged and any(e.is_star for e in tree.expressions):
+        return None
+    reader = _Reader(parts, registers, catalog, merged)
     ok = not registers or reader.place([c for c in said if reader.is_registered(c)])
     for condition, of in said if ok else ():
         number = next((n for n, p in enumerate(parts) if p is of), None)
@@ -109,6 +119,19 @@ def _read(tree: "exp.Select", catalog: Catalog, *, apart: bool) -> JoinedSql | N
     columns = [(name_column(p, c), n, c) for n, p in enumerate(parts) for c in p.wanted]
     columns = [one for one in columns if parts[one[1]].is_shown]
     return JoinedSql(parts, columns, distinct is not None, row)
+
+
+def _find_using(
+    name: str, items: "Sequence[Part | Register]", found: Part | Register
+) -> "exp.EQ | None":
+    """What USING says of a column of an item and of one before it (None: there is not one)."""
+    from sqlglot import exp
+
+    before = [i for i in items if i is not found and name.lower() in i.names]
+    if len(before) != 1 or name.lower() not in found.names:
+        return None
+    one, other = (exp.column(name, i.alias, quoted=True) for i in (before[0], found))
+    return exp.EQ(this=one, expression=other)
 
 
 def _list_said(tree: "exp.Expr") -> "list[exp.Expr]":
@@ -151,7 +174,7 @@ def _list_present(
 def _is_read(join: "exp.Expr", part: Part | Register) -> bool:
     """Whether a join is an inner one, or LEFT."""
     side, kind = (str(join.args.get(k) or "").upper() for k in ("side", "kind"))
-    more = {k for k, v in join.args.items() if v} - {"this", "on", "side", "kind"}
+    more = {k for k, v in join.args.items() if v} - {"this", "on", "side", "kind", "using"}
     if isinstance(part, Part):
         part.kind = JoinKind.LEFT if side == "LEFT" else JoinKind.INNER
     else:
@@ -168,8 +191,15 @@ def _is_whole(part: Part) -> bool:
 class _Reader:
     """Puts conditions where they belong."""
 
-    def __init__(self, parts: list[Part], registers: list[Register], catalog: Catalog) -> None:
+    def __init__(
+        self,
+        parts: list[Part],
+        registers: list[Register],
+        catalog: Catalog,
+        merged: Mapping[str, str],
+    ) -> None:
         self.parts, self.registers, self.catalog = parts, registers, catalog
+        self.merged = merged
         self.rest: list[exp.Expr] = []
 
     def _register(self, column: "exp.Column") -> Register | None:
@@ -241,6 +271,7 @@ class _Reader:
         if not isinstance(column, exp.Column) or column.is_star:
             return None
         of, name = column.table.lower(), column.name.lower()
+        of = of or self.merged.get(name, "")  # of USING
         if (register := self._register(column)) is not None:
             places = [n for n, p in enumerate(self.parts) if register in p.registers]
             return (places[0], register.column(register.names[name])) if places else None

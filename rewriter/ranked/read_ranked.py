@@ -47,7 +47,7 @@ def read_ranked(tree: "exp.Query", catalog: Catalog) -> Ranked | None:
     from sqlglot import exp
 
     layers = _list_layers(open_with(tree))
-    if not layers:
+    if not any(one.find(exp.Window) or one.args.get("limit") for one in layers):
         return None
     base = layers[-1]
     chosen = (exp.ArgMax, exp.ArgMin, exp.First, exp.Last)

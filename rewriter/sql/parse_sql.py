@@ -34,6 +34,7 @@ from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
 from ontoweir.rewriter.joined.join_parts import join_parts
 from ontoweir.rewriter.joined.number_nested import number_nested
+from ontoweir.rewriter.joined.part import Tables, list_streams
 from ontoweir.rewriter.joined.read_changing import read_changing
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StillSeveral, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
@@ -99,9 +100,10 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
 
         def read(one: "exp.Query") -> SpjUnion:
             whole = partial(_read_tree, catalog=catalog, name=name, reader=reader)
-            return join_parts(one, catalog, whole, read_part, file)
+            return join_parts(one, Tables(catalog, streams), whole, read_part, file)
 
         blocks: list[Block] = []
+        streams = list_streams(written, catalog)
 
         def read_part(one: "exp.Select", *, rows: bool) -> SpjUnion:
             own, known = _Reader(file, reader.statics), _add_streams(catalog, blocks)
@@ -110,7 +112,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
                 made = own.read_whole(settle_phrasings(one, known), known, name, nullable=free)
             else:
                 whole = partial(_read_tree, catalog=known, name=name, reader=own)
-                made = join_parts(one, known, whole, read_part, file)
+                made = join_parts(one, Tables(known, streams), whole, read_part, file)
             blocks.extend(made.blocks)
             return made
 

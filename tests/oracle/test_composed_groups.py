@@ -140,9 +140,13 @@ def _group(
     chosen = random.sample(calls, k=random.choice([1, 2]))
     by = random.choice([*keys, f"{one} > 2", None]) if keys else random.choice([f"{one} > 2", None])
     shown = [*([] if by is None else [by]), *chosen]
-    listed = ", ".join(f"{v} AS c{n}" for n, v in enumerate(shown))
     group = "" if by is None else f" GROUP BY {random.choice([by, '1', 'c0'])}"
     having = random.choice(["", "", " HAVING COUNT(*) > 1"])
+    if random.random() < 0.25:
+        scalar = _draw_scalar(random, [k for k in keys if k == by])
+        shown.append(f"COUNT(*) - {scalar}")
+        having = random.choice([having, f" HAVING COUNT(*) >= {scalar}"])
+    listed = ", ".join(f"{v} AS c{n}" for n, v in enumerate(shown))
     return f"SELECT {listed} FROM {text}{group}{having}", tuple(f"c{n}" for n in range(len(shown)))
 
 
@@ -177,6 +181,9 @@ COUNTED = f"(SELECT h, COUNT(*) AS n FROM s WHERE {WITHIN} GROUP BY h)"
 LATER = "t.ts > NOW() - INTERVAL '3' MICROSECOND"
 REGISTERED = f"FROM r LEFT JOIN {LATEST} AS l ON l.h = r.h"
 SINGLE = [
+    f"WITH x AS {COUNTED} SELECT h AS c0, n AS c1 FROM x WHERE n > (SELECT AVG(n) FROM x)",
+    f"SELECT h AS c0, x.n + y.n AS c1 FROM {COUNTED} AS x JOIN {COUNTED} AS y USING (h)",
+    f"SELECT h AS c0, x.n + y.n AS c1 FROM {COUNTED} AS x LEFT JOIN {COUNTED} AS y USING (h)",
     f"SELECT r.g AS c0, COUNT(*) AS c1 {BESIDE} GROUP BY r.g",
     f"SELECT r.h AS c0, SUM(r.a) AS c1 {BESIDE} GROUP BY r.h",
     f"SELECT r.h AS c0, MIN(COALESCE(s.a, 0)) AS c1 {BESIDE} GROUP BY r.h",
