@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, FloatType
 from ontoweir.rewriter.absence.rename_views import rename_views
+from ontoweir.rewriter.absence.split_joined import JoinedText
 from ontoweir.rewriter.algebra.equality_classes import constant_type
 from ontoweir.rewriter.joined.join_parts import PART, Kinds, unite_parts
 from ontoweir.rewriter.joined.part_rows import comes_and_goes
-from ontoweir.rewriter.joined.split_joined import JoinedText
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import ConstantOutput, IriOutput, LiteralOutput, SpjUnion
 from ontoweir.rewriter.standing.answers_of import answers_of

@@ -22,6 +22,7 @@ from ontoweir.rewriter.absence.compute_solutions import (
 from ontoweir.rewriter.absence.find_greatest import find_greatest
 from ontoweir.rewriter.absence.find_latest import find_latest
 from ontoweir.rewriter.absence.pad_solutions import find_stream, is_timed, pad_solutions
+from ontoweir.rewriter.absence.split_joined import split_joined
 from ontoweir.rewriter.absence.split_last import split_last
 from ontoweir.rewriter.absence.split_latest import LatestText, split_latest
 from ontoweir.rewriter.absence.split_text import SplitText, split_text
@@ -30,7 +31,6 @@ from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.joined.join_solutions import join_solutions
-from ontoweir.rewriter.joined.split_joined import split_joined
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.number_groups import limit_groups
