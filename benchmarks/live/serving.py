@@ -71,15 +71,19 @@ def column_types(columns: Sequence[str], *, texts: bool) -> str:
     return "".join(f"{c} = {named if texts and c in TEXTS else number}\n" for c in columns)
 
 
-def prepare(folder: Path, count: int, markers: int, *, texts: bool = False) -> None:
-    """A project with so many registered queries, and files that will arrive."""
+def prepare(
+    folder: Path, count: int, markers: int, *, texts: bool = False, archive: bool = False
+) -> None:
+    """A project with so many registered queries, and files that will arrive; with archives for
+    those that are read, or without."""
     folder.mkdir(parents=True)
     make_files(folder, markers)
     number = '{ type = "int", min = 0, max = 199 }'
     named = f'{{ type = "string", enum = {[f"k{n}" for n in range(200)]} }}'
     text = ""
     for name, columns in STREAMS.items():
-        text += STREAM.format(name, folder, "")
+        moved = f', archive = "{folder}/archive/{name}"' if archive else ""
+        text += STREAM.format(name, folder, moved)
         for c in columns:
             text += f"{c} = {named if texts and c in TEXTS else number}\n"
     if texts:
