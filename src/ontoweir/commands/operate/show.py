@@ -192,7 +192,8 @@ def _refuse_unknown(args: argparse.Namespace) -> None:
         UsageError: one word is neither a file nor, as there is no project, a query; or a path, at
             which there is nothing.
     """
-    if language_of_text(args.what) is None and len(Path(args.what).parts) > 1:
+    path = Path(args.what)
+    if language_of_text(args.what) is None and len(path.parts) > 1 and not _exists(path):
         raise UsageError(
             f"there is no {args.what}",
             why="it is neither a file nor a folder",
