@@ -9,7 +9,8 @@ join of three, count by key, DISTINCT), with different constants, are registered
 marker's arrival. A result is there when its Parquet file is in the sink (the file's time). For each
 N, after a warm-up: milliseconds from arrival to result, CPU (of a core, Python and Java), their
 memory, threads, and the stages of steps (medians, ms). Then `--idle` seconds without input: CPU.
-`--texts`: the columns a, b and d are texts. Prints the figures as JSON.
+`--texts`: the columns a, b and d are texts. `--archive`: files that are read are moved away.
+Prints the figures as JSON.
 """
 
 import argparse
@@ -71,15 +72,19 @@ def column_types(columns: Sequence[str], *, texts: bool) -> str:
     return "".join(f"{c} = {named if texts and c in TEXTS else number}\n" for c in columns)
 
 
-def prepare(folder: Path, count: int, markers: int, *, texts: bool = False) -> None:
-    """A project with so many registered queries, and files that will arrive."""
+def prepare(
+    folder: Path, count: int, markers: int, *, texts: bool = False, archive: bool = False
+) -> None:
+    """A project with so many registered queries, and files that will arrive; with archives for
+    those that are read, or without."""
     folder.mkdir(parents=True)
     make_files(folder, markers)
     number = '{ type = "int", min = 0, max = 199 }'
     named = f'{{ type = "string", enum = {[f"k{n}" for n in range(200)]} }}'
     text = ""
     for name, columns in STREAMS.items():
-        text += STREAM.format(name, folder, "")
+        moved = f', archive = "{folder}/archive/{name}"' if archive else ""
+        text += STREAM.format(name, folder, moved)
         for c in columns:
             text += f"{c} = {named if texts and c in TEXTS else number}\n"
     if texts:
@@ -124,7 +129,7 @@ def measure(folder: Path, count: int, given: argparse.Namespace) -> dict[str, An
     """Serve so many queries."""
     rate, seconds = given.rate, given.seconds
     markers = int((seconds + WARM_UP) * rate) + 2
-    prepare(folder, count, markers, texts=given.texts)
+    prepare(folder, count, markers, texts=given.texts, archive=given.archive)
     produce(folder, 0, 1, rate)
     command = [sys.executable, "-m", "ontoweir", "run", str(folder), "--output", f"{folder}/out"]
     command += ["--registry", f"{folder}/registry"]
@@ -227,6 +232,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--idle", type=float, default=10.0)
     parser.add_argument("--texts", action="store_true")
+    parser.add_argument("--archive", action="store_true")
     parser.add_argument("--produce", nargs=3, metavar=("FOLDER", "MARKERS", "RATE"))
     given = parser.parse_args()
     if given.produce:

@@ -1,10 +1,11 @@
 """Registered queries served for an hour: latency, CPU, memory, threads and files over time.
 
     .venv/bin/python benchmarks/live/soak.py [--minutes 60] [--queries 10] [--rate 1]
-        [--rotate 600] [--draw FILE.svg]
+        [--rotate 600] [--archive] [--draw FILE.svg]
 
 The streams and queries of serving.py. The files of a timestamp are removed when `--rotate` later
-ones have come, as logs are rotated; answers are merged (`--compact 16`) and kept for ten minutes of
+ones have come, as logs are rotated; with `--archive` the server moves those that are read to
+archives, and nothing is removed. Answers are merged (`--compact 16`) and kept for ten minutes of
 their streams' time (`--keep`). Every ten seconds: memory of Python and Java, CPU, threads, open
 files, and the files below the registry and the answers; of each file of answers that was not merged
 yet, from its marker's arrival to when it was written. Prints medians of each
@@ -39,6 +40,7 @@ PANELS = (
     ("java", "memory of Java", "MB"),
     ("cpu", "CPU", "cores"),
     ("files", "files below registry and answers", "files"),
+    ("listed", "files in the folders of the streams", "files"),
     ("open", "open files", "descriptors"),
     ("threads", "threads", "threads"),
 )
@@ -51,6 +53,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=10)
     parser.add_argument("--rate", type=float, default=1.0)
     parser.add_argument("--rotate", type=int, default=600)
+    parser.add_argument("--archive", action="store_true")
     parser.add_argument("--draw", type=Path)
     parser.add_argument("--produce", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -75,18 +78,18 @@ def produce_rotating(folder: Path, markers: int, rate: float, rotate: int) -> No
         if wait > 0:
             time.sleep(wait)
         produce(folder, marker, marker + 1, rate)
-        for name in STREAMS if marker >= rotate else ():
+        for name in STREAMS if 0 < rotate <= marker else ():
             (folder / name / f"{marker - rotate:06d}.parquet").unlink()
 
 
 def serve(folder: Path, markers: int, given: argparse.Namespace) -> list[dict[str, float]]:
     """What was seen every ten seconds."""
-    prepare(folder, given.queries, markers)
+    prepare(folder, given.queries, markers, archive=given.archive)
     produce(folder, 0, 1, given.rate)
     command = [sys.executable, "-m", "ontoweir", "run", str(folder), "--output", f"{folder}/out"]
     command += ["--registry", f"{folder}/registry", "--compact", "16", "--keep", KEPT]
     producer = [sys.executable, __file__, "--produce", str(folder), "--minutes", str(given.minutes)]
-    producer += ["--rate", str(given.rate), "--rotate", str(given.rotate)]
+    producer += ["--rate", str(given.rate), "--rotate", "0" if given.archive else str(given.rotate)]
     said, moved = folder / "server.txt", folder / "moved.jsonl"
     looks: list[dict[str, float]] = []
     written: list[list[tuple[int, float]]] = []
@@ -107,6 +110,7 @@ def serve(folder: Path, markers: int, given: argparse.Namespace) -> list[dict[st
                 looks.append({"at": (time.time() - begun) / 60, **now})
                 looks[-1]["cpu"] = (now["cpu"] - before["cpu"]) / EVERY
                 looks[-1]["files"] = count_files(folder / "registry") + count_files(folder / "out")
+                looks[-1]["listed"] = sum(count_files(folder / name) for name in STREAMS)
                 looks[-1]["open"] = sum(
                     len(os.listdir(f"/proc/{pid}/fd")) for pid in processes(server.pid)
                 )
@@ -160,7 +164,7 @@ def written_since(folder: Path, since: float) -> list[tuple[int, float]]:
 
 def summarize(part: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     """Medians of some looks."""
-    names = ("latency", "p95", "python", "java", "cpu", "files", "open", "threads")
+    names = ("latency", "p95", "python", "java", "cpu", "files", "listed", "open", "threads")
     shown: dict[str, Any] = {n: round(statistics.median(s[n] for s in part), 2) for n in names}
     return {"until_minute": round(part[-1]["at"], 1), **shown}
 

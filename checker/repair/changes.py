@@ -83,8 +83,8 @@ class DeclareFew:
     columns: tuple[str, ...]
 
 
-WINDOW = 12
-"""So many steps a window is long, as an example."""
+WINDOW = 10
+"""So many steps a window is long at least, as an example."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,10 @@ from ontoweir.rewriter.views.find_origins import find_origins
 
 _LEAST_US = 10_000_000
 """No window that is proposed is shorter: steps may be milliseconds."""
+_SECONDS = (10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200)
+_DAYS = (1, 2, 7, 14, 30, 60, 90, 180, 365, 730)
+_WRITTEN_US = (*(s * 1_000_000 for s in _SECONDS), *(d * 86_400_000_000 for d in _DAYS))
+"""Lengths that people write."""
 
 
 def propose_changes(
@@ -245,18 +249,25 @@ def _times(form: NormalForm, catalog: Catalog, steps: int) -> Iterator[Change]:
 
 
 def _choose_steps(union: SpjUnion, catalog: Catalog) -> int:
-    """A length for a window, in steps: the longest one that the query has already; else `WINDOW`,
-    or `_LEAST_US`, where that is more."""
+    """A length for a window, in steps: the longest one that the query has already; else the first
+    one that a person would write of at least `WINDOW` steps, and `_LEAST_US`."""
     found, longest = WINDOW, 0
+    lengths: set[int] = set()
     for query in union.disjuncts:
         tables = {o.alias: o.table for o in query.occurrences}
         streams = {a: catalog.streams[t] for a, t in tables.items() if t in catalog.streams}
         times = {Attribute(a, stream.timestamp) for a, stream in streams.items()}
         found = max([found, *(_LEAST_US // stream.step_us for stream in streams.values())])
+        lengths |= {stream.step_us for stream in streams.values()}
         for one in query.conditions:
             if isinstance(one, Compare) and one.left in times and one.right in times:
                 longest = max(longest, int(one.offset) if one.op in (Op.LE, Op.LT) else 0)
-    return longest or found
+    if longest or len(lengths) != 1:
+        return longest or found
+    (step,) = lengths
+    least = found * step
+    written = (us for us in _WRITTEN_US if least <= us <= 3 * least and us % step == 0)
+    return next(written, least) // step
 
 
 def _variables(form: NormalForm, union: SpjUnion) -> Iterator[Change]:

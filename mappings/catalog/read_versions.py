@@ -17,6 +17,7 @@ from ontoweir.mappings.model.catalog import (
 )
 from ontoweir.mappings.model.column_types import name_column_type
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
+from ontoweir.mappings.model.show_values import advise_key
 
 AS_OF = "as_of"
 """The time at which such a relation is read, as a column of it."""
@@ -139,11 +140,10 @@ def _check_order(entry: TomlTable, stream: Stream, versions: VersionsOf) -> None
         apart = (*apart, versions.order)
     if any(set(key) <= set(apart) for key in stream.keys):
         return
-    listed = ", ".join(f'"{n}"' for n in apart)
     more = "" if versions.order is not None else ", or name a column that orders them as order"
     raise entry.error(
         "key",
         f"{stream.name} may have several versions of a key at one timestamp",
         why="which of them is the latest, nobody could say",
-        fix=f"declare keys = [[{listed}]] in [streams.{stream.name}]{more}",
+        fix=f"{advise_key(stream, apart)}{more}",
     )

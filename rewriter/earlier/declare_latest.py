@@ -16,6 +16,7 @@ from ontoweir.mappings.model.catalog import (
     VersionsOf,
 )
 from ontoweir.mappings.model.expression import Call, Expression, Field, Function, Value
+from ontoweir.mappings.model.show_values import advise_key
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql_expressions.read_row_expression import read_row_expression
 
@@ -56,11 +57,10 @@ def declare_latest(
         only = read_row_expression(of.only, Scope(catalog, {stream.name: stream}))
     told = {*key, stream.timestamp, *_list_pinned(only)}
     if not any(set(known) <= told for known in stream.keys):
-        listed = ", ".join(f'"{n}"' for n in (*key, stream.timestamp))
         raise SqlRefusal(
             f"{what}, where {stream.name} may have several rows of one timestamp",
             why="which of them is the latest, nobody could say",
-            fix=f"declare keys = [[{listed}]] in [streams.{stream.name}], or join by more columns",
+            fix=f"{advise_key(stream, (*key, stream.timestamp))}, or join by more columns",
             line=line,
         )
     before = "before" if of.earlier else "until"

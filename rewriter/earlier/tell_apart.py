@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.show_values import advise_key
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.show_sql import show_sql
@@ -59,11 +60,10 @@ def require_order(
         return
     if stream.max_per_timestamp == 1:
         return
-    listed = ", ".join(f'"{n}"' for n in (*key, stream.timestamp))
     raise SqlRefusal(
         f"{show_sql(place)}, where {stream.name} may have several rows of one timestamp",
         why="which of them is before the other, nobody could say",
-        fix=f"declare keys = [[{listed}]] in [streams.{stream.name}], or partition by more "
-        "columns, or order by more",
+        fix=f"{advise_key(stream, (*key, stream.timestamp))}, or partition by more columns, or "
+        "order by more",
         line=line_of(place),
     )

@@ -227,7 +227,7 @@ class ComputationReader:
             raise self.refuse(
                 f"{what} has {error}, which is not read",
                 _LANGUAGE,
-                "compute it before, as a column of the data, or in the results",
+                error.fix or "compute it before, as a column of the data, or in the results",
                 line,
             ) from None
 

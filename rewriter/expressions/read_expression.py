@@ -30,8 +30,21 @@ _LEVELS = (
 _CONNECTIVES = ("ConditionalOrExpression", "ConditionalAndExpression", "UnaryNot")
 
 
+_DATES = {XSD + name for name in ("date", "time", "gYear", "gYearMonth", "gMonth", "gDay")}
+_BUCKET = '(ow:tumble(?t, "P1D"^^xsd:dayTimeDuration) AS ?day), or YEAR(?t), MONTH(?t), DAY(?t), …'
+_INSTEAD = {
+    "urn:ontoweir:tumble": "a bucket of time is in GROUP BY, or in a BIND whose variable is there: "
+    f"GROUP BY {_BUCKET}",
+    **dict.fromkeys(_DATES, f"group by the time of a GRAPH ?t: GROUP BY {_BUCKET}"),
+}
+
+
 class NotReadError(Exception):
-    """A part of an expression is not read; its text names it."""
+    """A part of an expression is not read; its text names it. `fix`: what to write instead."""
+
+    def __init__(self, text: str, fix: str | None = None) -> None:
+        super().__init__(text)
+        self.fix = fix
 
 
 def read_expression(node: object, read_term: Callable[[object], Term]) -> TermExpression:
@@ -198,7 +211,9 @@ def _read_cast(
         return Operation(iri.value, tuple(map(read, given)))
     known = isinstance(iri, Iri) and iri.value in (*CASTS, ROUND_RELATIVE, SECONDS_OF)
     if not isinstance(iri, Iri) or not known or len(given) != 1:
-        raise NotReadError(f"a function call, <{iri.value}>" if isinstance(iri, Iri) else "a call")
+        if not isinstance(iri, Iri):
+            raise NotReadError("a call")
+        raise NotReadError(f"a function call, <{iri.value}>", _INSTEAD.get(iri.value))
     return Operation(iri.value, (read(given[0]),))
 
 

@@ -303,7 +303,8 @@ def _divide(left: Expression, right: Expression) -> Expression:
     if not isinstance(right, Value) or isinstance(right.value, str | bool):
         raise NotExactError(
             "a division by what is no constant number",
-            "multiply instead; what decimals do not hold exactly is not computed",
+            "a share is the mean of what IF gives: AVG(IF(?x > 5, 100, 0)); else divide by a "
+            "constant, or in what reads the answers",
         )
     assert right.value is not None
     divisor = Fraction(Decimal(str(right.value)))
@@ -360,5 +361,8 @@ def _cast(datatype: str, inner: Expression) -> Expression:
         case _:
             raise NotExactError(
                 f"xsd:{wanted} of a value of this type",
-                "compute it before, as a column of the data",
+                "compute it before, as a column of the data"
+                if not isinstance(inner.type, TimestampType)
+                else "of a time there are YEAR, MONTH, DAY, HOURS, MINUTES, SECONDS, and buckets: "
+                'GROUP BY (ow:tumble(?t, "PT1H"^^xsd:dayTimeDuration) AS ?hour)',
             )

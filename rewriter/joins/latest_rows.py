@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.model.show_values import advise_key
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names, find_name
 from ontoweir.mappings.sql.read_select import read_from
@@ -163,12 +164,11 @@ def require_apart(
             fix=f"add WHERE {free[0][0]} IS NOT NULL; or write RANK(), which keeps all of them",
             line=line_of(place),
         )
-    listed = ", ".join(f'"{n}"' for n in [*sorted(mine - {stream.timestamp}), stream.timestamp])
+    key = (*sorted(mine - {stream.timestamp}), stream.timestamp)
     raise SqlRefusal(
         f"{show_sql(place)} may choose among several rows of one timestamp",
         why="which of them is the first, nobody could say",
-        fix=f"declare keys = [[{listed}]] in [streams.{stream.name}]; or write RANK(), which keeps "
-        "all of them",
+        fix=f"{advise_key(stream, key)}; or write RANK(), which keeps all of them",
         line=line_of(place),
     )
 

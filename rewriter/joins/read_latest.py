@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_scope import SqlRefusal, find_table
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import (
@@ -61,6 +61,7 @@ def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
         inside = tree.find(exp.Subquery, exp.With) is not None
         if inside and (not late or window.args.get("partition_by")):
             continue  # it is read when subqueries are merged
+        _require_tables(tree, catalog)
         raise SqlRefusal(
             f"{show_sql(window)}",
             why="ROW_NUMBER() and RANK() in another order than that of time are read where they "
@@ -69,6 +70,16 @@ def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
             line=line_of(window),
         )
     return LatestRows(tree, None)
+
+
+def _require_tables(tree: "exp.Query", catalog: Catalog) -> None:
+    """Raise SqlRefusal where a table is not known: then it says nothing else."""
+    from sqlglot import exp
+
+    named = {cte.alias for cte in tree.find_all(exp.CTE)}
+    for table in tree.find_all(exp.Table):
+        if table.name not in named | catalog.views.keys():
+            find_table(table.name, catalog, line_of(table))
 
 
 def _read_ranked(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:

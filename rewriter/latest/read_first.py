@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.model.show_values import advise_key
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal, column_names
 from ontoweir.mappings.sql.show_sql import show_sql
@@ -303,11 +304,10 @@ def _refuse_equal(
     order = "" if stream.timestamp in mine else f"order by {stream.timestamp} too, and "
     key = [c for c in timed if c in {c[1] for c in columns if c is not None}]
     key += [stream.timestamp]
-    listed = ", ".join(f'"{n}"' for n in key)
     return SqlRefusal(
         f"{show_sql(window)} may choose among equal rows",
         why="which of them is the first, nobody could say",
-        fix=f"{order}declare keys = [[{listed}]] in [streams.{stream.name}], or another key of "
+        fix=f"{order}{advise_key(stream, key)}, or another key of "
         "what rows are numbered by, without columns that may be NULL; or write RANK(), which keeps "
         "all of them",
         line=line_of(window),

@@ -217,7 +217,7 @@ class _Reader:
             raise self.refuse(
                 f"an expression of groups, {what}, has {error}, which is not read",
                 "docs/query-language.md lists the operators and functions that are read",
-                "select the aggregates, and compute on the results",
+                error.fix or "select the aggregates, and compute on the results",
                 line,
             ) from None
         given = {a.name: a for a in self.aggregates}

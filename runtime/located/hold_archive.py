@@ -21,6 +21,11 @@ from ontoweir.mappings.model.catalog import DataSource, Stream
 
 _HELD = ".ontoweir"
 _READERS, _OWNER, _COMMIT = "readers", "owner.json", "commit-"
+_SHARE = (
+    "have queries share what is read (registered ones do without --engine spark and --parts, if "
+    "neither their lateness nor their rules adapt, and they keep no state on the disk), or take "
+    "archive out of the stream's source, and move old files away yourself"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,7 @@ def hold_archive(stream: Stream, owner: Owner) -> HeldArchive:
             why="files are moved when one run has read them: the other would not find them. The "
             "registered queries that share an intake are one run; those that run by themselves, "
             "and those that read Kafka beside files, are others",
-            fix="let one run read the stream, or take archive out of its source",
+            fix=_SHARE,
             source=stream.source,
         )
     place = archive / _HELD
@@ -182,10 +187,11 @@ def _check_owner(stream: Stream, place: Path, owner: Owner) -> int:
             why="it has moved files that this one may not have read"
             if owner.commit >= 0
             else "if it goes on, it would not find what this one has moved",
-            fix="begin with a new checkpoint, when the other is removed"
+            fix=f"begin with a new checkpoint, when the other is removed; or remove {place} if "
+            f"this run has read nothing of {stream.name} yet: it reads all of the archive then"
             if owner.commit >= 0
-            else "go on with that one, or remove it, and start again: what is in the archive is "
-            "read as well",
+            else "go on with that one; or remove it, and start again: what is in the archive is "
+            f"read as well; or {_SHARE}",
             source=stream.source,
         )
     for mark in marks:

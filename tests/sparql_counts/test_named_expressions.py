@@ -84,7 +84,9 @@ def test_a_sign_before_an_aggregated_variable_counts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["BIND(?n / ?d AS ?e)"], "a division by what is no constant number"),
+        (["BIND(?n / ?d AS ?e)"], "the mean of what IF gives: AVG(IF("),
+        (["BIND(xsd:date(?d) AS ?e)"], "GROUP BY (ow:tumble("),
+        (["BIND(<urn:ontoweir:tumble>(?d, 1) AS ?e)"], "a bucket of time is in GROUP BY"),
         (["BIND(?n / 3 AS ?e)"], "places without end"),
         (['BIND(IF(?n > 1, 1, "a") AS ?e)'], "IF of int and string"),
         (["BIND(COALESCE(?n, 1.5) AS ?e)"], "COALESCE of decimal(2,1) and int"),

@@ -14,6 +14,7 @@ from ontoweir.errors import RunError
 from ontoweir.files.find_base import find_base
 from ontoweir.files.sync_file import sync_file
 from ontoweir.mappings.model.catalog import Stream
+from ontoweir.runtime.live.archive.remove_folders import remove_folders
 from ontoweir.runtime.live.arrivals.list_arrivals import ArrivedFile, list_logged, read_reached
 from ontoweir.runtime.live.arrivals.open_batch import select_files
 from ontoweir.runtime.live.arrivals.open_sources import LiveSources
@@ -135,8 +136,11 @@ class ArchiveKeeper:
         os.rename(file, archived)
 
     def begin(self) -> None:
-        """Spark is about to list anew: what is read and still in its folder is moved next time."""
+        """Spark is about to list anew: what is read and still in its folder is moved next time, and
+        folders that have become empty are removed, as long as it does not list."""
         self.moved.clear()
+        for held in self.held.values():
+            remove_folders(held.stream.data)
 
     def settle(self) -> None:
         """Wait until what was moved is so on the disk: Spark's logs are about to forget it.

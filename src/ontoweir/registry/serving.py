@@ -17,8 +17,12 @@ from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.registry.list_entries import list_entries
 from ontoweir.registry.registry_entry import Entry
 from ontoweir.registry.share_intake import (
+    ARCHIVED,
+    GOES_ON,
+    STAYS,
     SharedEntries,
     find_intake,
+    has_files_moved,
     has_own_checkpoint,
     open_shared,
 )
@@ -240,9 +244,7 @@ def _begin(
     checkpoint = running.folder / "checkpoint"
     if folder is None or has_own_checkpoint(running):
         run_entry(running, session, options)
-        if running.placed is not None and running.placed.job.placements:
-            return _tell_place(running)
-        return "" if folder is None else _GOES_ON
+        return _tell_place(running) or ("" if folder is None else GOES_ON)
     if folder in server.shared or (registry / folder / "commits").exists():
         if folder not in server.shared:
             server.shared[folder] = open_shared(registry, session, options, folder)
@@ -254,7 +256,7 @@ def _begin(
         divided = bool(place_entry(running, checkpoint, session, options).job.placements)
     if running.ended:
         return ""
-    if divided and not stays:
+    if divided and not stays and not has_files_moved(running, options):
         run_entry(running, session, options)
         return _tell_place(running)
     running.held.close()
@@ -262,22 +264,13 @@ def _begin(
     if folder not in server.shared:
         server.shared[folder] = open_shared(registry, session, options, folder)
     server.shared[folder].join(running, workspace.project.catalog.streams)
-    return _STAYS if divided else ""
+    return "" if not divided else STAYS if stays else ARCHIVED
 
 
 def _tell_place(running: RunningEntry) -> str:
-    assert running.placed is not None
+    if running.placed is None or not running.placed.job.placements:
+        return ""
     return f"it runs by itself, its state is {running.placed.told[running.entry.name]}"
-
-
-_GOES_ON = (
-    "it goes on by itself, from the checkpoint that it has; to have it share what is read with the "
-    "others, from an empty state, register it again with --replace"
-)
-_STAYS = (
-    "its state is with those of the other queries, in the driver; to have it divided, from an "
-    "empty state, register it again with --replace"
-)
 
 
 def _follow(running: RunningEntry, server: _Server, on_event: Callable[[str], None]) -> bool:

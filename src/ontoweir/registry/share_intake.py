@@ -29,6 +29,20 @@ _AT_ONCE = 10
 and to replace them delays the steps, which wait for the same disk."""
 
 
+GOES_ON = (
+    "it goes on by itself, from the checkpoint that it has; to have it share what is read with the "
+    "others, from an empty state, register it again with --replace"
+)
+STAYS = (
+    "its state is with those of the other queries, in the driver; to have it divided, from an "
+    "empty state, register it again with --replace"
+)
+ARCHIVED = (
+    "its state is with those of the other queries, in the driver, and not divided: files are moved "
+    "to the archive of what it reads when all that share what is read are done with them"
+)
+
+
 @dataclass(slots=True)
 class SharedEntries:
     """`entries`: those that take part, by their ids; `shown`: of each the state that its status
@@ -250,6 +264,14 @@ def find_intake(running: RunningEntry, options: RunOptions) -> str | None:
     if is_listable(running.prepared.job):
         return INTAKE
     return TOPICS if reads_topics(running.prepared.job) else None
+
+
+def has_files_moved(running: RunningEntry, options: RunOptions) -> bool:
+    """Whether a prepared entry is not divided unless that is asked for: files that it reads are
+    moved to archives, when those that share what is read are done with them."""
+    held = running.prepared
+    archived = held is not None and any(h.stream.data.archive for h in held.job.histories)
+    return archived and options.engine == "auto" and options.parts is None
 
 
 def has_own_checkpoint(running: RunningEntry) -> bool:

@@ -158,8 +158,14 @@ def _map_stream(stream: Stream, catalog: Catalog, terms: Terms) -> Iterator[str]
     if subject.entity is not None:
         entity = _thing(terms, stream.name, subject)
         parts.append((terms.about[stream.name], f'rr:template "{entity}"'))
+    known = {
+        r.columns[0]: f"{stream.name}.{r.columns[0]} references {r.relation}.{r.to[0]}"
+        for r in stream.references
+    }
     told = {
-        f'rr:template "{_thing(terms, stream.name, Subject(column, None, None))}"': same.because
+        f'rr:template "{_thing(terms, stream.name, Subject(column, None, None))}"': known.get(
+            column, same.because
+        )
         for (name, column), same in terms.shared.items()
         if name == stream.name
     }

@@ -77,9 +77,11 @@ def trace_replay(
         DataError: the data is missing or breaks its declarations.
         RunError: failed while running.
     """
+    from ontoweir.runtime.located.hold_archive import read_archives
     from ontoweir.runtime.spark.start_session import start_session
 
-    with tempfile.TemporaryDirectory(prefix="ontoweir-") as folder:
+    reading = read_archives(s.data for s in workspace.project.catalog.streams.values())
+    with reading, tempfile.TemporaryDirectory(prefix="ontoweir-") as folder:
         options = ReplayOptions(Path(folder) / "answers.parquet")
         verdict = check_replay(workspace, compiled, options)
         prepared = prepare_jobs(workspace, [(compiled, verdict)], start_session)

@@ -98,12 +98,18 @@ def test_a_comparison_by_order(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("unit", "more", "steps"),
     [
-        ("1 second", "", 12),
+        ("1 second", "", 10),
+        ("2 seconds", "", 15),  # half a minute
+        ("7 seconds", "", 10),  # of which no short one has a name
+        ("1 minute", "", 10),
+        ("5 minutes", "", 12),  # an hour
+        ("10 minutes", "", 12),  # two
         ("1 hour", "", 12),
-        ("1 millisecond", "", 10_000),  # 12 ms are of no use to anybody
+        ("1 day", "", 14),
+        ("1 millisecond", "", 10_000),  # 10 ms are of no use to anybody
         ("1 second", " AND u.ts <= z.ts AND z.ts <= u.ts + INTERVAL '15' MINUTE", 900),
         ("1 second", " AND u.ts <= z.ts AND z.ts <= u.ts + INTERVAL '2' SECOND", 2),
-        ("1 second", " AND u.ts <= z.ts AND z.k <= u.k + 77", 12),
+        ("1 second", " AND u.ts <= z.ts AND z.k <= u.k + 77", 10),
     ],
 )
 def test_how_long_a_window_is(tmp_path: Path, unit: str, more: str, steps: int) -> None:

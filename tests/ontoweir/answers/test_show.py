@@ -195,3 +195,5 @@ def test_a_word_that_is_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     assert (ran.code, ran.err.startswith("there is no rejects; it is neither a file")) == (2, True)
     (tmp_path / "ontoweir.toml").write_text("[project]\nqueries = []\n")
     assert "unknown query 'rejects'" in run("show", "rejects").err
+    ran = run("show", "out/answers/later")  # what a run is to write: no name of a query
+    assert (ran.code, ran.err.startswith("there is no out/answers/later; ")) == (2, True)

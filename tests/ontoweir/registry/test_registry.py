@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ontoweir.commands.operate import run as operate_run
 from ontoweir.errors import RunError
 from ontoweir.files.hold_lock import hold_lock, is_held
 from ontoweir.registry.entry_status import begin_status, read_status, write_status
@@ -313,3 +314,38 @@ def test_commands_on_the_registry_start_no_java(command: str, project: Path) -> 
         [sys.executable, "-c", code, command, *arguments], check=False, capture_output=True
     )
     assert ran.returncode == 0, ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "called", "said"),
+    [
+        (("--registry", "r"), "_serve", "nothing is registered in r yet"),
+        (("--serve",), "_serve", "registry yet: what is, is run then"),
+        (("--registry", "r", "-q"), "_serve", ""),
+        ((), "_run_queries", ""),
+        (("--ui", "0"), "_run_queries", ""),
+        # what is registered in the browser would wait for ever, without a word
+        (("--ui", "0", "--allow-changes"), "_run_queries", "run --serve, in place of this"),
+    ],
+)
+def test_a_registry_that_is_empty(
+    run: Run,
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    more: tuple[str, ...],
+    called: str,
+    said: str,
+) -> None:
+    """Where it is named, it is served: what is registered later runs."""
+    found: list[str] = []
+
+    def note(name: str) -> int:
+        found.append(name)
+        return 0
+
+    monkeypatch.setattr(operate_run, "_serve", lambda *_: note("_serve"))
+    monkeypatch.setattr(operate_run, "_run_queries", lambda _: note("_run_queries"))
+    ran = run("run", project, *more)
+    assert (ran.code, found) == (0, [called])
+    assert said in ran.err
+    assert said or "registered" not in ran.err

@@ -60,6 +60,7 @@ def test_read(text: str, latest: tuple[str, ...]) -> None:
         (f"SELECT h FROM ({RANKED}) AS w TABLESAMPLE (1 ROWS) WHERE n = 1", ""),
         (f"SELECT h, a FROM ({RANKED}) AS w (a, h, n) WHERE n = 1", ""),
         (f"SELECT s.h FROM s, r QUALIFY RANK() OVER {DESC} = 1", "joined rows"),
+        (f"SELECT h FROM unheard QUALIFY RANK() OVER {DESC} = 1", "unknown table 'unheard'"),
         ("SELECT h, ARG_MAX(a, ts) AS v, COUNT(*) AS n FROM t GROUP BY h", "beside ARG_MAX"),
         ("SELECT h, ARG_MAX(ts, a) AS v FROM t GROUP BY h", "may be alike in several rows"),
         (

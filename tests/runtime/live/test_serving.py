@@ -50,7 +50,11 @@ def register(folder: Path, name: str, text: str | None = None, *, replace: bool 
 
 
 def serve(
-    folder: Path, spark: SparkSession, stop: threading.Event | None = None, **more: Any
+    folder: Path,
+    spark: SparkSession,
+    stop: threading.Event | None = None,
+    told: Callable[[str], None] = lambda text: None,
+    **more: Any,
 ) -> dict[str, Any]:
     options = RunOptions(None, folder / "out", once=stop is None, progress=False, **more)
     return serve_registry(
@@ -59,7 +63,7 @@ def serve(
         options,
         spark,
         stop,
-        on_event=lambda text: None,
+        on_event=told,
     )
 
 

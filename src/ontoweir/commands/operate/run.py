@@ -4,6 +4,7 @@ import argparse
 import gc
 import json
 import signal
+import sys
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -66,7 +67,8 @@ def add_run(commands: Any) -> None:
     run.add_argument(
         "--serve",
         action="store_true",
-        help="serve the registry even if it is empty: wait for queries to be registered",
+        help="serve the registry even if it is empty: wait for queries to be registered (as with "
+        "--registry)",
     )
     run.add_argument(
         "--output",
@@ -118,7 +120,14 @@ def _run(args: argparse.Namespace) -> int:
             fix=f"leave out {option}, or register the query",
         )
     _place_typed(args)
-    served = args.serve or (not named and bool(list_entries(registry)))
+    registered = bool(list_entries(registry))
+    served = args.serve or (not named and (bool(args.registry) or registered))
+    if served and not registered:
+        _tell(args, f"nothing is registered in {registry} yet: what is, is run then")
+    elif not served and args.ui is not None and args.allow_changes:
+        _tell(
+            args, "what is registered meanwhile waits for a server: run --serve, in place of this"
+        )
     if args.ui is None:
         return _serve(args, registry) if served else _run_queries(args)
     from ontoweir.commands.operate.serve_ui import RunPlace, serve_ui
@@ -128,6 +137,11 @@ def _run(args: argparse.Namespace) -> int:
     place = RunPlace(Path(args.metrics or output), output, here=not served)
     with serve_ui(args, args.ui, "--ui", root, run=place):
         return _serve(args, registry) if served else _run_queries(args)
+
+
+def _tell(args: argparse.Namespace, text: str) -> None:
+    if not args.quiet:
+        print(text, file=sys.stderr, flush=True)
 
 
 def _place_typed(args: argparse.Namespace) -> None:

@@ -189,8 +189,17 @@ def _refuse_following(args: argparse.Namespace) -> None:
 def _refuse_unknown(args: argparse.Namespace) -> None:
     """
     Raises:
-        UsageError: one word is neither a file nor, as there is no project, a query.
+        UsageError: one word is neither a file nor, as there is no project, a query; or a path, at
+            which there is nothing.
     """
+    path = Path(args.what)
+    if language_of_text(args.what) is None and len(path.parts) > 1 and not _exists(path):
+        raise UsageError(
+            f"there is no {args.what}",
+            why="it is neither a file nor a folder",
+            fix="name what `replay --output` or `run --output` has written: a live run makes a "
+            "folder with its first answers, for which --follow waits",
+        )
     here = Path(args.project or ".")
     project = here if here.is_file() else here / PROJECT_FILE
     if args.has_project or project.is_file() or language_of_text(args.what) is not None:

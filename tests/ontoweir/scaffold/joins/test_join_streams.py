@@ -128,3 +128,17 @@ def test_others_are_not_joined(
     assert not _init(run, tmp_path).exists()
     mapping = (tmp_path / "p" / "mapping.r2rml.ttl").read_text()
     assert "# guessed" not in mapping
+
+
+def test_what_a_register_says_is_the_evidence(run: Run, tmp_path: Path) -> None:
+    """Of things of two streams that are in one: the IRIs do not rest on the other stream's."""
+    _write(tmp_path, "station", "station", [*"abcde"], [*"bde"])
+    (tmp_path / "station.csv").write_text("station,town\n" + "".join(f"{n},t\n" for n in "abcde"))
+    names = ("readings", "visits", "station")
+    files = [a for n in names for a in ("--from", tmp_path / f"{n}.csv")]
+    ran = run("init", tmp_path / "p", *files)
+    assert ran.code == 0, ran.err
+    mapping = (tmp_path / "p" / "mapping.r2rml.ttl").read_text()
+    for stream in names[:2]:
+        assert f"# guessed: {stream}.station references station.station" in mapping
+    assert "values of visits" not in mapping

@@ -20,6 +20,7 @@ from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live import run_intake
 from ontoweir.runtime.live.archive import move_files
+from ontoweir.runtime.live.parts import divide_queries
 from tests.runtime.live.archive.archived_project import ARCHIVES, declare, replayed
 from tests.runtime.live.test_run_live import TOML, read_output, write_history
 from tests.runtime.live.test_serving import register, serve
@@ -81,8 +82,9 @@ def test_queries_that_join_later_and_come_back(spark: SparkSession, tmp_path: Pa
     for query in compiled:
         assert read_output(tmp_path / "out", query.name) == replayed(tmp_path, workspace, query)
     register(tmp_path, "again", "SELECT s.k, COUNT(*) AS n FROM s GROUP BY s.k")
-    with pytest.raises(RunError, match=r"again: .* is the archive of another run"):
+    with pytest.raises(RunError, match=r"again: .* of another run.* without --engine"):
         serve(tmp_path, spark, engine="spark", parts=2)  # it runs by itself
+    assert serve(tmp_path, spark)["queries"]["again"]["error"] is None  # the way out
     # a server that begins anew, and finds the folders empty
     for place in ("registry", "out"):
         shutil.rmtree(tmp_path / place)
@@ -90,6 +92,44 @@ def test_queries_that_join_later_and_come_back(spark: SparkSession, tmp_path: Pa
     serve(tmp_path, spark)
     (sums,) = [query for query in compiled if query.name == "sums"]
     assert read_output(tmp_path / "out", "sums") == replayed(tmp_path, workspace, sums)
+
+
+GROUPS = "SELECT s.k, COUNT(*) AS n FROM s GROUP BY s.k"
+
+
+def test_a_query_by_itself_does_not_end_the_others(spark: SparkSession, tmp_path: Path) -> None:
+    """It moves the files of its stream: those that would read them are refused, one by one."""
+    write_history(tmp_path, 0, 2)
+    declare(tmp_path)
+    register(tmp_path, "again", GROUPS)
+    serve(tmp_path, spark, engine="spark", parts=2)
+    assert count(tmp_path) == (2, 2)
+    register(tmp_path, "matches")  # of both streams
+    register(tmp_path, "counts", "SELECT u.k, u.b FROM u WHERE u.b > 50")
+    write_history(tmp_path, 2, 3)
+    with pytest.raises(RunError, match=r"1 of 3 .* matches: .* do without --engine"):
+        serve(tmp_path, spark)
+    assert count(tmp_path) == (0, 6)
+    drop_query(tmp_path / "registry", "again", purge=True)
+    shutil.rmtree(tmp_path / "old" / "s" / ".ontoweir")
+    serve(tmp_path, spark)
+    workspace, compiled = declare(tmp_path, names=["matches"])
+    found = read_output(tmp_path / "out", "matches")
+    assert found == replayed(tmp_path, workspace, compiled[0])
+
+
+def test_a_state_that_could_be_divided_is_with_the_others(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As --engine auto divides large ones: where files are moved to archives it does not."""
+    monkeypatch.setattr(divide_queries, "_SHARE", 0.0)
+    write_history(tmp_path, 0, 2)
+    for toml, words in ((ARCHIVES, "and not divided"), (TOML, "it runs by itself")):
+        declare(tmp_path, toml)
+        told: list[str] = []
+        register(tmp_path, "again", GROUPS, replace=toml == TOML)
+        serve(tmp_path, spark, told=told.append)
+        assert any(words in text for text in told), told
 
 
 def test_spark_forgets_what_has_been_moved(
