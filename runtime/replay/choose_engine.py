@@ -21,9 +21,10 @@ from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.execution import ExecutionContext, closes_values, drops_matched
 from ontoweir.runtime.kernel.tables_of_size import count_levels
-from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
+from ontoweir.runtime.replay.ranges.prefetch_chunks import THINNEST, Asked, read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
 from ontoweir.runtime.replay.ranges.scan_ranges import begin_range
+from ontoweir.runtime.replay.ranges.thin_chunks import list_thinned
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.spark.count_cores import count_cores
 
@@ -205,29 +206,30 @@ def _estimate(work: ExecutionContext, rows: int) -> _Estimate | None:
     try:
         prepared = prepare_work(work)
         begun, used = time.perf_counter(), time.process_time()
-        done, advanced, chunks = _replay_first(prepared, rows)
+        done, advanced = _replay_first(prepared, rows)
         seconds = (time.perf_counter() - begun) * total / max(done, 1)
     except OntoweirError:
         return None
-    # when the last chunk was advanced, one more had been read
-    read = max(time.process_time() - used - advanced, 0.0) * chunks / (chunks + 1)
+    read = max(time.process_time() - used - advanced, 0.0)
     return _Estimate(seconds, read / max(read + advanced, 1e-9))
 
 
-def _replay_first(prepared: PreparedWork, rows: int) -> tuple[int, float, int]:
-    """Replay about so many rows, and forget the answers; how many they were, how many seconds of a
-    processor all took but reading and admitting them, and in how many chunks they came."""
-    work = replace(prepared.work, rows_per_chunk=min(rows, prepared.work.rows_per_chunk))
-    state, done, advanced, number = begin_range(work, None), 0, 0.0, 0
+def _replay_first(prepared: PreparedWork, rows: int) -> tuple[int, float]:
+    """Replay about so many rows, and forget the answers; how many they were, and how many seconds
+    of a processor all took but reading and admitting them."""
+    wanted = list_thinned(prepared.work, prepared.plans)
+    most = max(rows // THINNEST, 1) if wanted else rows
+    work = replace(prepared.work, rows_per_chunk=min(most, prepared.work.rows_per_chunk))
+    state, done, advanced = begin_range(work, None), 0, 0.0
+    asked = Asked(wanted, enough=rows)
     with closing(
-        read_chunks(work, work.histories, prepared.checks, state.cursors, work.span)
+        read_chunks(work, work.histories, prepared.checks, state.cursors, work.span, asked=asked)
     ) as chunks:
         for chunk, admitted in chunks:
             begun = time.thread_time()
             state, _ = advance_rows(work, prepared.plans, admitted, chunk, state)
             advanced += time.thread_time() - begun
             done += sum(a.read for a in admitted.values())
-            number += 1
             if done >= rows:
                 break
-    return done, advanced, number
+    return done, advanced
