@@ -38,7 +38,10 @@ SPARK_JOB = 1.0
 SHARE = 1.3
 """What Spark's tasks take together, of what this process takes."""
 SAMPLE = 20
-"""One row of so many is replayed to know how long all take."""
+"""One row of so many is replayed to know how long all take,"""
+GLANCE, SURELY = 100, 3.0
+"""unless one of so many says that all take less than what other ways take to start, so many times
+over."""
 WORTH = 1_000_000
 """Fewer rows are never worth Spark: this process takes about what Spark takes to start."""
 
@@ -150,7 +153,13 @@ def _compare(
     division = divide(parts) if parts > 1 else "its state is small, or there is one core"
     if without and isinstance(division, str):
         return EngineChoice(spark=False, because="pyspark is not installed")
-    here = _estimate(work, max(rows // SAMPLE, 1))
+    begins = [] if without else [start + SPARK_JOB]
+    begins += [PROCESS_STARTS] if isinstance(division, Division) else []
+    sample = max(rows // GLANCE, 1)
+    here = _estimate(work, sample)
+    if here is not None and here.seconds * SURELY >= min(begins):
+        sample = max(rows // SAMPLE, 1)
+        here = _estimate(work, sample)
     if here is None:
         return EngineChoice(spark=False, because="its first rows are not valid")
     told = [f"about {here.seconds:.1f} s in this process"]
@@ -166,7 +175,7 @@ def _compare(
         ways.append((apart, False, division))
         told.append(f"{apart:.1f} s with rows divided by key among {parts} processes")
     _, by_spark, chosen = min(ways, key=lambda way: way[0])
-    because = f"{', '.join(told)}; from the first {rows // SAMPLE:,} of {rows:,} rows"
+    because = f"{', '.join(told)}; from the first {sample:,} of {rows:,} rows"
     if isinstance(division, str) and large and parts > 1:
         because += f"; rows are not divided by key: {division}"
     return EngineChoice(by_spark, because, chosen)
