@@ -78,11 +78,16 @@ class Portions:
     Args:
         late: by stream, the columns of row groups that may be read late.
         streams: how many will be read.
+        enough: where so many rows were asked for, nothing is read ahead (None: all are).
     """
 
     def __init__(
-        self, late: Mapping[str, LateColumns] = MappingProxyType({}), streams: int = 1
+        self,
+        late: Mapping[str, LateColumns] = MappingProxyType({}),
+        streams: int = 1,
+        enough: int | None = None,
     ) -> None:
+        self._asked, self._enough = 0, enough
         self._groups, self._late, self._beside = RowGroups(late), late, streams == 1
         self._scans: dict[str, _Scan] = {}
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-portion")
@@ -119,12 +124,21 @@ class Portions:
             if lane.error is not None:
                 raise lane.error
             self._go_on(scan, history, lane, 1)
-            self._go_beyond(scan, history, place[0], stop_us)
+            if not self._has_enough(rows):
+                self._go_beyond(scan, history, place[0], stop_us)
             _take(scan, lane)
+        found = found.slice(0, rows)
+        self._asked += found.num_rows
+        if self._has_enough(0):
+            return found
         if (after := scan.lanes.get(place[0])) is not None:
             self._go_on(scan, history, after, 1)
         self._go_beyond(scan, history, place[0], stop_us)
-        return found.slice(0, rows)
+        return found
+
+    def _has_enough(self, more: int) -> bool:
+        """Whether no further rows will be asked for after so many more."""
+        return self._enough is not None and self._asked + more >= self._enough
 
     def _find_scan(self, history: History, rows: int) -> _Scan:
         name = history.stream.name

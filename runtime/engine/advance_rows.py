@@ -41,6 +41,7 @@ from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
 from ontoweir.runtime.ingest.watch_keys import watch_keys
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel, advance_tables
+from ontoweir.runtime.kernel.project_matches import LastResult
 from ontoweir.runtime.kernel.tables_of_size import members_of, tables_of_size
 from ontoweir.runtime.pool.string_pool import StringPool
 from ontoweir.runtime.pool.text_table import TextTable
@@ -194,10 +195,10 @@ def _advance_plans(
     for index, prepared in enumerate(plans):
         pool, before = open_pool(prepared, state.strings[index], state.kernels[index])
         part, schema, several = part_of(work, index)
-        most = None
+        last = None
         closes = work.aggregates is not None and work.aggregates.closing is not None
         if (answers or closes) and part is not None and work.aggregates is not None:
-            most = _merge_limit(work.aggregates, part, prepared.plan, state.groups)
+            last = _find_last(work.aggregates, part, prepared.plan, state.groups)
         cold = open_cold(work.spill, index, prepared.plan, pool, state.spilled)
         if encoded is None or index in done:
             results, after = done[index]
@@ -209,7 +210,7 @@ def _advance_plans(
                 turned = prepared, encoded, pool
                 results, after = _advance_turns(work, turned, batches, before, chunk.now_us)
             else:
-                results, after = _advance(prepared, batches, before, chunk.now_us, most, cold)
+                results, after = _advance(prepared, batches, before, chunk.now_us, last, cold)
         distinct = work.distinct if part is None else part.union.distinct
         table = old = None
         if results.rows:
@@ -228,9 +229,9 @@ def _advance_plans(
     return (made if work.spill is None else replace(made, spilled=tuple(spilled))), answered
 
 
-def _merge_limit(
+def _find_last(
     work: AggregateWork, part: AggregatePart, plan: SynopsisPlan, groups: GroupState
-) -> float | None:
+) -> LastResult | None:
     """What the matches of a group at several markers may add up to that a plan of a part gives as
     one (advance_kernel), where only the last row of a group is asked for, or the row when a bucket
     of time is over. None: every marker by itself, as the last change of a sum is not that of its
@@ -238,26 +239,25 @@ def _merge_limit(
     if isinstance(work.closing, ValueClosing):
         return None
     if work.closing is None:
-        if not work.final or part.counts_values or part.added:
+        final = work.final and work.aggregation.shows_rows
+        if not final or part.counts_values or part.added:
             return None
-        if not work.aggregation.shows_rows:
-            return None
-        first = part.aggregates[0].function
-        if first in (AggregateFunction.MIN, AggregateFunction.MAX):
-            return 0.0
         # a count changes with every match, whatever is shown beside it
-        if not any(
+        counted = any(
             a.function is AggregateFunction.COUNT and (other is part or not other.over)
             for other, _ in work.parts
             for a in other.aggregates
-        ):
+        )
+        if part.aggregates[0].function in (AggregateFunction.MIN, AggregateFunction.MAX):
+            return LastResult(0.0, timed=not counted)
+        if not counted:
             return None
     greatest = max((c.greatest for n, c in groups.measures.items() if n[0] in ADDED), default=0.0)
     if greatest > _FAR:
         return None
     units = [int(10 ** (work.scales[f.name].scale or 0)) for f in plan.form.folds or ()]
     plans = next(count for other, count in work.parts if other is part)
-    return _FAR / (max([1, *(unit // plan.form.unit for unit in units)]) * plans)
+    return LastResult(_FAR / (max([1, *(unit // plan.form.unit for unit in units)]) * plans))
 
 
 def advance_level(
@@ -335,12 +335,12 @@ def _advance(
     batches: Sequence[Frame],
     state: KernelState,
     now_us: int,
-    most: float | None,
+    last: LastResult | None,
     cold: ColdRows | None,
 ) -> tuple[Frame, KernelState]:
     now = now_us // prepared.step_us
     try:
-        return advance_kernel(prepared.plan, state, batches, now, most, cold)
+        return advance_kernel(prepared.plan, state, batches, now, last, cold)
     except TooGreat as error:
         raise _dated(error, prepared.step_us, now_us) from None
 

@@ -157,7 +157,9 @@ def _within(pieces: Sequence[Array], low: int | None, high: int | None) -> Array
     for values in pieces:
         mine = mask[start : start + len(values)]
         start += len(values)
-        if low is not None:
+        if low is not None and low == high:
+            np.equal(values, low, out=mine)
+        elif low is not None:
             np.greater_equal(values, low, out=mine)
             if high is not None:
                 mine &= values <= high

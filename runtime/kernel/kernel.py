@@ -48,7 +48,7 @@ from ontoweir.runtime.kernel.compact_table import compact_kept, compact_table, m
 from ontoweir.runtime.kernel.keep_apart import keep_apart
 from ontoweir.runtime.kernel.pareto_front import least_rows, pareto_front
 from ontoweir.runtime.kernel.plan_view import Members, PlanView, find_window
-from ontoweir.runtime.kernel.project_matches import MergedMarkers, project_matches
+from ontoweir.runtime.kernel.project_matches import LastResult, MergedMarkers, project_matches
 from ontoweir.runtime.kernel.sole_matches import (
     find_matched,
     find_places,
@@ -80,15 +80,15 @@ class _Chunk:
         tables: Sequence[SynopsisTable],
         state: KernelState,
         batches: Sequence[Frame],
-        most: float | None = None,
+        last: LastResult | None = None,
         cold: ColdTables | None = None,
     ) -> None:
         self.plan, self.form, self.state, self.tables = plan, plan.form, state, tables
         self.cold = cold
         self.bag = not plan.form.distinct
         self.batches = batches
-        self.final = most is not None
-        self.merged = None if most is None else MergedMarkers(most)
+        self.last = last
+        self.merged = None if last is None else MergedMarkers(last.most)
         self.new: dict[Members, Frame] = {}
         self.best: dict[Members, Frame] = {}
         self.view = PlanView(plan.form, {t.members: t for t in plan.tables})
@@ -278,9 +278,11 @@ class _Chunk:
         """Set semantics: only what neither the state nor an earlier marker has."""
         names = table_columns(table)
         old = self._old(table, merging_columns(table), frame)
-        least = table is self.plan.tables[-1] and self.final and len(table.frontier) == 1
-        if least and not table.samples and old is not None and old.rows * _FEW < frame.rows:
-            frame = least_rows(frame, names).select(list(frame.columns))
+        final = table is self.plan.tables[-1] and self.last is not None
+        least = final and len(table.frontier) == 1
+        if least and not table.samples and (old is None or old.rows * _FEW < frame.rows):
+            timed = self.last is None or self.last.timed
+            frame = least_rows(frame, names, timed=timed).select(list(frame.columns))
         both = frame
         if old is not None and old.rows:
             both = concat([old.select(list(frame.columns)), frame])
@@ -350,7 +352,7 @@ def advance_kernel(
     state: KernelState,
     batches: Sequence[Frame],
     now: int,
-    most: float | None = None,
+    last: LastResult | None = None,
     cold: ColdTables | None = None,
 ) -> tuple[Frame, KernelState]:
     """Advance one plan over a chunk that ends at a marker.
@@ -360,15 +362,13 @@ def advance_kernel(
         state: what the last chunk carried.
         batches: per member, its tuples of the chunk: EVENT, the stamp, values, WEIGHT.
         now: the last timestamp of the chunk (a step); every later tuple is later than it.
-        most: where only the last result of a key is asked for, results of a key may be one, with
-            the sums of all, at the last marker that changed it, as long as the sums are not
-            greater than this (None: they are all asked for).
+        last: only the last result of a key is asked for (None: they are all).
         cold: rows of the state that are not in memory (None: there are none).
 
     Returns:
         The results completed in the chunk (EVENT is `at`), and the state to carry.
     """
-    chunk = _advance(plan, plan.tables, state, batches, most, cold)
+    chunk = _advance(plan, plan.tables, state, batches, last, cold)
     return chunk.new[plan.tables[-1].members], chunk.carry(now)
 
 
@@ -389,11 +389,11 @@ def _advance(
     tables: Sequence[SynopsisTable],
     state: KernelState,
     batches: Sequence[Frame],
-    most: float | None = None,
+    last: LastResult | None = None,
     cold: ColdTables | None = None,
 ) -> _Chunk:
     summed = [_with_sums(plan, m, b) for m, b in enumerate(batches)]
-    chunk = _Chunk(plan, tables, state, summed, most, cold)
+    chunk = _Chunk(plan, tables, state, summed, last, cold)
     for table in tables:
         chunk.new[table.members] = chunk.grow(table)
     return chunk

@@ -47,13 +47,20 @@ def pareto_front(frame: Frame, by: Sequence[Name], count: int) -> tuple[Frame, A
     return _keep_fronts(frame.take(order), codes[order], count)
 
 
-def least_rows(frame: Frame, by: Sequence[Name]) -> Frame:
+def least_rows(frame: Frame, by: Sequence[Name], *, timed: bool = True) -> Frame:
     """Of every key the row with the least frontier value 0, of several the earliest one: what
-    pareto_front keeps for ever where there is one frontier value."""
+    pareto_front keeps for ever where there is one frontier value. Not `timed`: its marker may be
+    that of another row of the key."""
     codes, count = group_codes([frame[n] for n in by], frame.rows)
     if not count:
         return frame
     values, events = frame[frontier(0)], frame[EVENT]
+    told = {*by, frontier(0), EVENT, WEIGHT}
+    if not timed and values.dtype == np.int64 and told.issuperset(frame.columns):
+        least = np.full(count, FOREVER, dtype=np.int64)
+        np.minimum.at(least, codes, values)
+        kept = frame.take(first_of(codes, count))
+        return kept.with_columns({frontier(0): least, WEIGHT: np.ones(count, np.int64)})
     firsts = _first_least(values, events, codes, count)
     if firsts is not None:
         return frame.take(firsts).with_columns({WEIGHT: np.ones(count, np.int64)})

@@ -1,6 +1,7 @@
 """From joined matches to the rows of a table."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,6 +42,19 @@ def project_matches(
     """Reduce to a table's key and compute its frontier values."""
     projected = _project(view, frame, table)
     return projected if table.frontier else aggregate(projected, by, bag=view.bag)
+
+
+@dataclass(frozen=True, slots=True)
+class LastResult:
+    """Of a key only the last result is asked for.
+
+    `most`: results of a key may be one, with the sums of all, at the last marker that changed it,
+    as long as what is added is not greater than this; `timed`: whether it matters at which of its
+    markers the least frontier value of a key came.
+    """
+
+    most: float
+    timed: bool = True
 
 
 class MergedMarkers:

@@ -21,9 +21,10 @@ from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.execution import ExecutionContext, closes_values, drops_matched
 from ontoweir.runtime.kernel.tables_of_size import count_levels
-from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
+from ontoweir.runtime.replay.ranges.prefetch_chunks import THINNEST, Asked, read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
 from ontoweir.runtime.replay.ranges.scan_ranges import begin_range
+from ontoweir.runtime.replay.ranges.thin_chunks import list_thinned
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.spark.count_cores import count_cores
 
@@ -37,7 +38,10 @@ SPARK_JOB = 1.0
 SHARE = 1.3
 """What Spark's tasks take together, of what this process takes."""
 SAMPLE = 20
-"""One row of so many is replayed to know how long all take."""
+"""One row of so many is replayed to know how long all take,"""
+GLANCE, SURELY = 100, 3.0
+"""unless one of so many says that all take less than what other ways take to start, so many times
+over."""
 WORTH = 1_000_000
 """Fewer rows are never worth Spark: this process takes about what Spark takes to start."""
 
@@ -149,7 +153,13 @@ def _compare(
     division = divide(parts) if parts > 1 else "its state is small, or there is one core"
     if without and isinstance(division, str):
         return EngineChoice(spark=False, because="pyspark is not installed")
-    here = _estimate(work, max(rows // SAMPLE, 1))
+    begins = [] if without else [start + SPARK_JOB]
+    begins += [PROCESS_STARTS] if isinstance(division, Division) else []
+    sample = max(rows // GLANCE, 1)
+    here = _estimate(work, sample)
+    if here is not None and here.seconds * SURELY >= min(begins):
+        sample = max(rows // SAMPLE, 1)
+        here = _estimate(work, sample)
     if here is None:
         return EngineChoice(spark=False, because="its first rows are not valid")
     told = [f"about {here.seconds:.1f} s in this process"]
@@ -165,7 +175,7 @@ def _compare(
         ways.append((apart, False, division))
         told.append(f"{apart:.1f} s with rows divided by key among {parts} processes")
     _, by_spark, chosen = min(ways, key=lambda way: way[0])
-    because = f"{', '.join(told)}; from the first {rows // SAMPLE:,} of {rows:,} rows"
+    because = f"{', '.join(told)}; from the first {sample:,} of {rows:,} rows"
     if isinstance(division, str) and large and parts > 1:
         because += f"; rows are not divided by key: {division}"
     return EngineChoice(by_spark, because, chosen)
@@ -205,29 +215,30 @@ def _estimate(work: ExecutionContext, rows: int) -> _Estimate | None:
     try:
         prepared = prepare_work(work)
         begun, used = time.perf_counter(), time.process_time()
-        done, advanced, chunks = _replay_first(prepared, rows)
+        done, advanced = _replay_first(prepared, rows)
         seconds = (time.perf_counter() - begun) * total / max(done, 1)
     except OntoweirError:
         return None
-    # when the last chunk was advanced, one more had been read
-    read = max(time.process_time() - used - advanced, 0.0) * chunks / (chunks + 1)
+    read = max(time.process_time() - used - advanced, 0.0)
     return _Estimate(seconds, read / max(read + advanced, 1e-9))
 
 
-def _replay_first(prepared: PreparedWork, rows: int) -> tuple[int, float, int]:
-    """Replay about so many rows, and forget the answers; how many they were, how many seconds of a
-    processor all took but reading and admitting them, and in how many chunks they came."""
-    work = replace(prepared.work, rows_per_chunk=min(rows, prepared.work.rows_per_chunk))
-    state, done, advanced, number = begin_range(work, None), 0, 0.0, 0
+def _replay_first(prepared: PreparedWork, rows: int) -> tuple[int, float]:
+    """Replay about so many rows, and forget the answers; how many they were, and how many seconds
+    of a processor all took but reading and admitting them."""
+    wanted = list_thinned(prepared.work, prepared.plans)
+    most = max(rows // THINNEST, 1) if wanted else rows
+    work = replace(prepared.work, rows_per_chunk=min(most, prepared.work.rows_per_chunk))
+    state, done, advanced = begin_range(work, None), 0, 0.0
+    asked = Asked(wanted, enough=rows)
     with closing(
-        read_chunks(work, work.histories, prepared.checks, state.cursors, work.span)
+        read_chunks(work, work.histories, prepared.checks, state.cursors, work.span, asked=asked)
     ) as chunks:
         for chunk, admitted in chunks:
             begun = time.thread_time()
             state, _ = advance_rows(work, prepared.plans, admitted, chunk, state)
             advanced += time.thread_time() - begun
             done += sum(a.read for a in admitted.values())
-            number += 1
             if done >= rows:
                 break
-    return done, advanced, number
+    return done, advanced

@@ -23,7 +23,7 @@ from ontoweir.runtime.engine.execution import ExecutionState
 from ontoweir.runtime.ingest.admit_rows import Admitted
 from ontoweir.runtime.replay.parts.hand_over import drop_rows, give_rows, take_rows
 from ontoweir.runtime.replay.ranges.check_bound import check_bound
-from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
+from ontoweir.runtime.replay.ranges.prefetch_chunks import Asked, read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork
 from ontoweir.runtime.replay.ranges.scan_ranges import begin_range
 from ontoweir.runtime.replay.ranges.thin_chunks import list_thinned
@@ -116,7 +116,7 @@ def _read(
     work = prepared.work
     wanted = list_thinned(work, prepared.plans)
     coming = read_chunks(
-        work, work.histories, prepared.checks, state.cursors, work.span, wanted=wanted
+        work, work.histories, prepared.checks, state.cursors, work.span, asked=Asked(wanted)
     )
     with closing(coming) as chunks:
         for number, (chunk, admitted) in enumerate(chunks):

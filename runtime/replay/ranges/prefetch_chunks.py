@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import dataclass, field
 from itertools import count
 from types import MappingProxyType
 from typing import TypeAlias
@@ -38,12 +39,28 @@ Admit: TypeAlias = Callable[
 ]
 """Admits the rows of a chunk, or of a part of it."""
 
-_THINNEST = 8
+THINNEST = 8
 """Of rows that are left out, one in so many counts as held, so that no chunk takes too long."""
 _BESIDE = 2
 """Portions that are admitted beside each other."""
 _TIDY = 8
 """Chunks after which Arrow gives back what its threads have freed, which it keeps otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of the rows is asked for.
+
+    `wanted`: which rows of streams are enough (list_thinned). While these are few of those that are
+    read, only they are kept, and a portion is in memory with the others. `enough`: after so many
+    rows no more are asked for, so nothing is read ahead of them (None: all are).
+    """
+
+    wanted: Wanted = field(default_factory=lambda: MappingProxyType({}))
+    enough: int | None = None
+
+
+EVERYTHING = Asked()
 
 
 def read_chunks(
@@ -53,7 +70,7 @@ def read_chunks(
     cursors: Mapping[str, Cursor],
     span: tuple[int | None, int | None],
     admit: Admit = admit_chunk,
-    wanted: Wanted = MappingProxyType({}),
+    asked: Asked = EVERYTHING,
 ) -> Generator[tuple[Chunk, Mapping[str, Admitted]]]:
     """The chunks of some streams from a place on. While one is with the caller, a thread reads the
     next one; so two are in memory. Of rows that are verified, and few of which are wanted, two
@@ -67,13 +84,14 @@ def read_chunks(
         cursors: where each stream is.
         span: [start, stop) in µs.
         admit: what admits rows.
-        wanted: which rows of streams are enough (list_thinned). While these are few of those that
-            are read, only they are kept, and a portion is in memory with the others.
+        asked: what of the rows is asked for.
 
     Raises:
         DataError: when its chunk is asked for: the data breaks what is declared of timestamps, or
             cannot be read.
     """
+
+    wanted, enough = asked.wanted, asked.enough
 
     def prepare(chunk: Chunk, thin: bool) -> Mapping[str, Admitted]:
         admitted = join_late(chunk, admit(histories, checks, chunk, span))
@@ -97,7 +115,7 @@ def read_chunks(
             rows = sum(len(s.times) for s in chunk.slices.values())
             kept = sum(len(a.times) for a in admitted.values())
             thin = thin and FEW * kept <= rows
-            left -= max(kept, rows // _THINNEST) if thin else rows
+            left -= max(kept, rows // THINNEST) if thin else rows
             parts.append(drop_slices(chunk, admitted))
 
     done = not histories
@@ -107,15 +125,17 @@ def read_chunks(
     beside = _BESIDE if apart else 1
     with (
         ThreadPoolExecutor(beside, thread_name_prefix="ontoweir-admit") as preparing,
-        closing(Portions(late, streams=len(histories))) as portions,
+        closing(Portions(late, len(histories), enough)) as portions,
         ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read") as pool,
     ):
-        coming = None if done else pool.submit(read, cursors)
+        coming, rows = None if done else pool.submit(read, cursors), 0
         for number in count(1):
             if coming is None:
                 return
             chunk, admitted = coming.result()
-            coming = None if chunk.done else pool.submit(read, chunk.after)
+            rows += sum(a.read for a in admitted.values())
+            over = chunk.done or (enough is not None and rows >= enough)
+            coming = None if over else pool.submit(read, chunk.after)
             yield chunk, admitted
             if number % _TIDY == 0:
                 pa.default_memory_pool().release_unused()

@@ -44,7 +44,7 @@ from ontoweir.runtime.ingest.admit_rows import ReferenceCheck
 from ontoweir.runtime.ingest.list_references import reference_checks
 from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.ranges.check_bound import check_bound, check_rows, list_sizes
-from ontoweir.runtime.replay.ranges.prefetch_chunks import read_chunks
+from ontoweir.runtime.replay.ranges.prefetch_chunks import Asked, read_chunks
 from ontoweir.runtime.replay.ranges.run_aside import run_aside
 from ontoweir.runtime.replay.ranges.thin_chunks import list_thinned
 from ontoweir.runtime.replay.ranges.write_behind import write_behind
@@ -234,7 +234,7 @@ def _replay(
     at_end = answering and work.aggregates is not None and work.aggregates.final
     span = (task.start_us, task.stop_us)
     thinned = list_thinned(work, plans)
-    coming = read_chunks(work, histories, checks, state.cursors, span, wanted=thinned)
+    coming = read_chunks(work, histories, checks, state.cursors, span, asked=Asked(thinned))
     chunks = held.enter_context(closing(coming))
     later = held.enter_context(write_behind())
     told, due = progress_file(task.folder, task.index), 0.0

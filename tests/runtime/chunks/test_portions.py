@@ -78,8 +78,8 @@ def test_rows_from_any_place_on(seed: int, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(module, "FEWEST", random.choice([1, 5, 64]))
     monkeypatch.setattr(module, "_OPEN", random.choice([0, 64]))
     wanted = table.select([*history.columns, "ts"]).to_pylist()
-    place = 0
-    with closing(Portions()) as portions:
+    place, enough = 0, random.choice([None, 1, 100])
+    with closing(Portions(enough=enough)) as portions:
         for _ in range(120):
             limit = random.randint(1, 60)
             stop = random.choice([None, None, random.randint(0, rows) * 1_000_000])
@@ -177,6 +177,19 @@ def test_of_several_streams_one_piece_each_is_decoded(
         portions._find_scan(history, 10).size = 10
         portions.read(history, Cursor(), 10, None)
         assert (1 in portions._scans["s"].lanes) == beside
+
+
+@pytest.mark.parametrize(("enough", "decoded"), [(None, {0, 1}), (20, {0, 1}), (10, {0})])
+def test_nothing_is_decoded_ahead_of_what_is_enough(
+    enough: int | None, decoded: set[int], tmp_path: Path
+) -> None:
+    history = write_groups(tmp_path, groups=3, rows=40)
+    with closing(Portions(enough=enough)) as portions:
+        scan = portions._find_scan(history, 10)
+        scan.size = 10
+        portions.read(history, Cursor(), 10, None)
+        assert set(scan.lanes) == decoded
+        assert (scan.lanes[0].coming is None) == (decoded == {0})
 
 
 def test_what_is_wrong_with_the_next_piece_is_said_when_it_is_asked_for(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -21,7 +22,12 @@ from ontoweir.runtime.columnar.steps import Steps
 from ontoweir.runtime.ingest.admit_rows import Admitted, ColumnMemory, _off_step
 from ontoweir.runtime.ingest.build_members import MemberBuilder
 from ontoweir.runtime.ingest.encode_members import MemberEncoder
-from ontoweir.runtime.ingest.select_candidates import Selection, find_rows, select_candidates
+from ontoweir.runtime.ingest.select_candidates import (
+    Selection,
+    _within,
+    find_rows,
+    select_candidates,
+)
 from ontoweir.runtime.pool.string_pool import StringPool
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.random_queries import make_case
@@ -297,3 +303,14 @@ def test_rows_that_some_member_wants_are_those_of_any(seed: int) -> None:
     ]
     assert found is not None
     assert found.tolist() == wanted
+
+
+@pytest.mark.parametrize("kind", ["i1", "i2", "i4", "i8"])
+def test_limits_also_beyond_what_a_column_can_hold(kind: str) -> None:
+    pieces = [np.array([-3, 0, 5, 100], kind), np.array([5], kind)]
+    numbers = [int(n) for piece in pieces for n in piece]
+    for low, high in product((None, -200, -3, 5, 6, 261, 1 << 40), repeat=2):
+        if low is None and high is None:
+            continue
+        wanted = [(low is None or low <= n) and (high is None or n <= high) for n in numbers]
+        assert _within(pieces, low, high).tolist() == wanted

@@ -100,6 +100,30 @@ def test_the_last_rows_of_all_updates(
             assert summary.results == len(wanted)
 
 
+def test_an_extreme_that_changes_after_the_last_value_that_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row is as of then; beside a count of all rows, which goes on, as of the last of them."""
+    folder = tmp_path / "project"
+    write(folder, 0)
+    columns = {
+        "ts": pa.array([n * 1_000_000 for n in range(5)]).cast(pa.timestamp("us")),
+        "k": pa.array([0, 0, 0, 0, 0]),
+        "t": pa.array(["a"] * 5),
+        "a": pa.array([2, 2, 2, 1, 3]),
+        "b": pa.array([Decimal(1), Decimal(1), None, None, None], pa.decimal128(4, 2)),
+        "c": pa.array([0.5] * 5),
+    }
+    pq.write_table(pa.table(columns), folder / "s.parquet", row_group_size=5)
+    for counted, second in (("s.b", 3), ("*", 4)):
+        sql = f"SELECT s.k, MIN(s.a) AS x, COUNT({counted}) AS n FROM s GROUP BY s.k"
+        job, _ = compile_job(folder, sql)
+        for size in (1, 2, 100):
+            options: dict[str, Any] = {"rows_per_range": 1, "ranges": 1, "rows_per_chunk": size}
+            (row,), _ = replay_here(monkeypatch, job, folder / "o.parquet", final=True, **options)
+            assert (row["x"], row["at"].second) == (1, second)
+
+
 FAR = 3 << 60
 
 

@@ -93,9 +93,9 @@ def test_the_same_by_spark_and_here(seed: int, tmp_path: Path, spark: SparkSessi
     ]
 
 
-@pytest.mark.parametrize(("starts", "engine"), [(0.0, "spark"), (1e6, "driver")])
+@pytest.mark.parametrize(("starts", "engine", "seen"), [(0.0, "spark", 20), (1e6, "driver", 4)])
 def test_the_faster_engine_is_chosen(
-    starts: float, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    starts: float, engine: str, seen: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By an estimate from the first rows, which is shown; answers are the same."""
     job = make_sql_job(SQL, write_history(tmp_path, 1), bound=1_000)
@@ -108,7 +108,8 @@ def test_the_faster_engine_is_chosen(
     rows, summary = replay_here(monkeypatch, job, out, engine="auto", rows_per_range=20)
     assert summary.engine == engine
     shown = r"about [0-9.]+ s in this process, [0-9.]+ s by Spark with \d+ cores"
-    shown += r"(, 1e\+06 s of them for its start)?; from the first 20 of 400 rows"
+    shown += r"(, 1e\+06 s of them for its start)?; from the first "
+    shown += f"{seen} of 400 rows"
     assert re.fullmatch(shown, summary.engine_because or "")
     assert rows == replay_here(monkeypatch, job, out, engine="driver")[0]
 

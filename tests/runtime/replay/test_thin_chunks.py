@@ -19,7 +19,8 @@ from ontoweir.project.project import load_project
 from ontoweir.run.replay_query import ReplayOptions, replay_query
 from ontoweir.runtime.chunks import portions
 from ontoweir.runtime.parquet.pick_texts import TextPages
-from ontoweir.runtime.replay import replay
+from ontoweir.runtime.replay import choose_engine, replay
+from ontoweir.runtime.replay.choose_engine import EngineChoice
 from ontoweir.runtime.replay.ranges import prefetch_chunks, replay_range
 from ontoweir.runtime.replay.ranges.thin_chunks import list_late
 from ontoweir.runtime.sources import identify_file
@@ -126,8 +127,18 @@ def read_rows(output: Path, shown: list[str]) -> list[Any]:
 def test_what_is_left_out_changes_nothing(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor does what is read late, where the rows were verified by the replay before."""
+    """Nor does what is read late, where the rows were verified by the replay before, nor that the
+    first rows were replayed to know how long all take."""
     random = Random(seed)
+
+    def estimate(work: Any, request: Any, **_: Any) -> EngineChoice:
+        rows = sum(h.rows for h in work.histories)
+        first = max(rows // random.choice([1, 3, 100]), 1)
+        assert choose_engine._estimate(work, first) is not None
+        return EngineChoice(spark=False, because="it was asked for")
+
+    if seed % 2:
+        monkeypatch.setattr(replay, "choose_engine", estimate)
     folder = tmp_path / "project"
     write(folder, random)
     monkeypatch.setattr(identify_file, "_SETTLED", -(10**12))
@@ -161,7 +172,8 @@ def test_what_is_left_out_changes_nothing(
         for thin, verify in ((True, True), (True, False), (False, True)):
             kept = list_thinned if thin else lambda *_: {}
             late.clear()
-            monkeypatch.setattr(replay_range, "list_thinned", kept)
+            for module in (replay_range, choose_engine):
+                monkeypatch.setattr(module, "list_thinned", kept)
             output = tmp_path / f"{name}.parquet"
             options = ReplayOptions(output, progress=False, final=name in GROUPED, verify=verify)
             summary = replay_query(workspace, compiled, options)
