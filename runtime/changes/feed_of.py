@@ -1,5 +1,7 @@
 """How the answers of a query become changes."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -24,17 +26,18 @@ from ontoweir.runtime.results.render_results import (
     result_schema,
 )
 
+_ONLY = {Emit.INSERTIONS: "+", Emit.DELETIONS: "-"}
+"""The changes of a kind that are written."""
+
 
 def feed_of(query: QueryConfig) -> ChangeFeed | None:
     """How the answers of a query become changes (None: they are not written so)."""
-    union = query.job.union
-    if union.joined is not None:
-        return _join(query, union.joined)
+    union, only = query.job.union, _ONLY.get(query.job.emit)
+    feed = _make(query) if union.joined is None else _join(query, union.joined)
     made = union.aggregation
-    feed = _make(query)
-    if feed is None or made is None or made.numbered is None:
-        return feed
-    return number_feed(feed, made.numbered)
+    if union.joined is None and feed is not None and made is not None and made.numbered is not None:
+        feed = number_feed(feed, made.numbered)
+    return feed if feed is None or only is None else replace(feed, only=only)
 
 
 def _join(query: QueryConfig, joined: Joined[SpjUnion]) -> ChangeFeed:

@@ -6,6 +6,7 @@ from ontoweir.pipeline.compiling.compile_sql import compile_sql
 from ontoweir.pipeline.compiling.compile_text import compile_text
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.rsp.read_head import asks_windows
 
 
 def recompile_query(
@@ -21,6 +22,6 @@ def recompile_query(
     file = compiled.union.source.file
     if not compiled.branches:
         return compile_sql(text, catalog, name=compiled.name, file=file)
-    if text == before and not compiled.union.blocks:
+    if text == before and not compiled.union.blocks and not asks_windows(text):
         return workspace.compile_branches(compiled.branches, catalog=catalog, quiet=True).union
     return compile_text(workspace, text, compiled.name, file, catalog=catalog).union
