@@ -290,8 +290,7 @@ class Stream:
     read at the times of other rows only; `closing`: when values of columns are closed; `present`:
     columns of a query's answers that are times of their rows: never NULL, never after the
     timestamp, and at most as long before it as a lag says of answers with one such time; `filled`:
-    others of them that are never NULL; `iri`: names it in RSP-QL, of rows that have the value in
-    the place of a `{column}`.
+    others of them that are never NULL; `iri`: its name in RSP-QL, or its rows'.
     """
 
     name: str

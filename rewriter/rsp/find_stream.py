@@ -32,7 +32,7 @@ def find_stream(iri: str, catalog: Catalog, place: Source) -> StreamPart:
     raise QueryError(
         f"no stream has the IRI <{iri}>",
         why=f"the nearest is {near[0]}" if near else f"the project declares {names}, without iri",
-        fix=f"correct it, or write iri = \"{iri}\" in the stream's section of the project file",
+        fix=f'correct it, or write iri = "{iri}" in the stream\'s section of the project file',
         source=place,
     )
 

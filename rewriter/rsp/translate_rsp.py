@@ -64,9 +64,7 @@ def translate_rsp(text: str, file: str, known: Known) -> RspQuery:
             "give it another name",
             Source(file, tokens.line_of(f"?{min(taken)}")),
         )
-    return RspQuery(
-        writer.text, tuple(body.seen.items()), stream or "rstream", writer.columns
-    )
+    return RspQuery(writer.text, tuple(body.seen.items()), stream or "rstream", writer.columns)
 
 
 def _copy_prologue(reader: Reader, writer: LineWriter) -> None:

@@ -171,9 +171,7 @@ class BodyWriter:
         chosen = [(self.choose(t, inside), t) for t in triples]
         times: dict[tuple[str, tuple[RspWindow, ...]], str] = {}
         by = sorted(range(len(chosen)), key=lambda n: (chosen[n][1].of, _names(chosen[n][0])))
-        for (of, _), numbers in groupby(
-            by, key=lambda n: (chosen[n][1].of, _names(chosen[n][0]))
-        ):
+        for (of, _), numbers in groupby(by, key=lambda n: (chosen[n][1].of, _names(chosen[n][0]))):
             group = list(numbers)
             windows = chosen[group[0]][0]
             predicates = [p for n in group if (p := chosen[n][1].predicate) is not None]
@@ -217,14 +215,19 @@ class BodyWriter:
         self.made += 1
         return f"{stem}_{self.made}_"
 
-    def choose(
-        self, triple: _Triple, inside: tuple[RspWindow, ...]
-    ) -> tuple[RspWindow, ...]:
+    def choose(self, triple: _Triple, inside: tuple[RspWindow, ...]) -> tuple[RspWindow, ...]:
         """The windows of which a pattern is (none: of static data)."""
         place = self.reader.place(triple.path[0])
+        if (inside or self.merged) and triple.path[0].text == "a" and triple.predicate is None:
+            raise refuse(
+                "a variable as a class, in a window",
+                "the classes of a resource are not listed, only asked for",
+                "leave the pattern out, or name the class",
+                place,
+            )
         if (inside or self.merged) and triple.predicate is None:
             raise refuse(
-                "a path, or a variable as a predicate or class, in a window",
+                "a path, or a variable as a predicate, in a window",
                 "each step may be at another time of the window",
                 "write each step as a triple, of a predicate or class that is named",
                 place,
@@ -308,9 +311,7 @@ class BodyWriter:
             read.take()
             return blank
         if read.token.text == "(":
-            raise refuse(
-                "a list", "lists are not mapped", "write its triples", read.place()
-            )
+            raise refuse("a list", "lists are not mapped", "write its triples", read.place())
         made = [read.take()]
         if made[0].text in ("+", "-"):
             made.append(read.take())

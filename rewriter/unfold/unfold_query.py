@@ -127,7 +127,7 @@ def unfold_query(
         shared = TMappings(mappings, tbox, catalog)
     catalog = shared.whole
     compiled = _compile(ucq, mappings, shared, observer)
-    sets = SetMaker(catalog, observer.on_step, counts=_counts(first, options))
+    sets = SetMaker(catalog, observer.on_step, _counts(first, options), mappings.admit is not None)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
     buckets = (*first.buckets, *list_moments(ucq, matches, sets.catalog))
@@ -258,7 +258,9 @@ class _Unfolder:
         )
         query = replace(query, atoms=atoms)
         choices = tuple(
-            self.sets.make_sets(chosen, atom.source, in_graph=atom.time is not None and admit is None)
+            self.sets.make_sets(
+                chosen, atom.source, in_graph=atom.time is not None and admit is None
+            )
             for atom, chosen in zip(atoms, found, strict=True)
         )
         if (step := excluded_by(query, self.tbox, skip=self.skip)) is not None:

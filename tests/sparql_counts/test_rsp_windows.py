@@ -260,11 +260,15 @@ REFUSED = {
     ),
     "FROM NAMED WINDOW :w ON :stream [RANGE PT1M] WHERE { WINDOW :w { ?r :by/:in ?s } }": (
         3,
-        "a path, or a variable as a predicate or class, in a window",
+        "a path, or a variable as a predicate, in a window",
     ),
     "FROM NAMED WINDOW :w ON :stream [RANGE PT1M] WHERE { WINDOW :w { ?s :has ?v } }": (
         3,
         "may come again later",
+    ),
+    "FROM NAMED WINDOW :w ON :stream [RANGE PT1M] WHERE { WINDOW :w { ?s a ?c } }": (
+        3,
+        "a variable as a class, in a window",
     ),
     "FROM STREAM <http://x/stream> [RANGE 1m STEP 1m]\nFROM STREAM <http://x/door1> "
     "[RANGE 2m STEP 1m]\nWHERE {\n ?s :has ?v }": (
@@ -286,7 +290,7 @@ def test_what_is_refused_by_name(rest: str, tmp_path: Path) -> None:
 
 
 def test_one_graph_of_all_streams(tmp_path: Path) -> None:
-    _write(tmp_path / "p", [(0, 1, 1, 1), (1, 2, 1, 2)], [(0, 1, 1), (1, 2, 1)])
+    _write(tmp_path / "p", [(0, 1, 1, 1), (1, 2, 1, 2), (5, 3, 3, 1)], [(0, 1, 1), (1, 2, 1)])
     text = (
         "REGISTER QUERY q COMPUTED EVERY 2m AS PREFIX : <http://x/> SELECT ISTREAM DISTINCT ?v ?o\n"
         "FROM STREAM <http://x/stream> [RANGE 4m STEP 2m]\n"
