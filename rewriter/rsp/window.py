@@ -50,6 +50,17 @@ class RspQuery:
     stream: str
     columns: dict[tuple[int, int], int]
 
+    def place_back(self, place: Source | None) -> Source | None:
+        """A place in the SPARQL as one of the text as it was given; of what was put between its
+        tokens the line alone."""
+        if place is None or place.line is None or place.column is None:
+            return place
+        column = self.columns.get((place.line, place.column))
+        if column is None or place.end_column is None:
+            return Source(place.file, place.line)
+        end = place.end_column + column - place.column
+        return Source(place.file, place.line, column, end)
+
 
 Predicate = tuple[str, bool]
 """A property, or (True) a class."""

@@ -289,6 +289,24 @@ def test_what_is_refused_by_name(rest: str, tmp_path: Path) -> None:
     assert error.value.source.line == line + rest.startswith("FROM")
 
 
+def test_places_are_those_of_the_text(tmp_path: Path) -> None:
+    _write(tmp_path / "p", [(0, 1, 1, 1)], [])
+    lines = [
+        "PREFIX : <http://x/> REGISTER RSTREAM :q AS SELECT ?r",
+        "FROM NAMED WINDOW :w ON :stream [RANGE PT1M] WHERE {",
+        "  WINDOW :w { ?r :by ?s . ?s :gone ?v }",
+        "}",
+    ]
+    (tmp_path / "p" / "q.rspql").write_text("\n".join(lines))
+    with pytest.raises(QueryError, match="unknown property http://x/gone") as error:
+        ontoweir.open_project(tmp_path / "p").check("q")
+    assert error.value.source is not None
+    assert (error.value.source.line, error.value.source.column) == (
+        3,
+        lines[2].index("?s :gone") + 1,
+    )
+
+
 def test_one_graph_of_all_streams(tmp_path: Path) -> None:
     _write(tmp_path / "p", [(0, 1, 1, 1), (1, 2, 1, 2), (5, 3, 3, 1)], [(0, 1, 1), (1, 2, 1)])
     text = (

@@ -56,7 +56,11 @@ def compile_text(
     """
     if (windows := open_windows(workspace, text, file, catalog)) is not None:
         opened, read = windows
-        made = compile_text(opened, read.text, name, file, catalog=catalog)
+        try:
+            made = compile_text(opened, read.text, name, file, catalog=catalog)
+        except QueryError as error:
+            error.source = read.place_back(error.source)
+            raise
         return replace(made, text=text, union=replace(made.union, told=TOLD[read.stream]))
     if (limited := split_limit(text)) is not None:
         whole = compile_text(workspace, limited.text, name, file, catalog=catalog)
