@@ -6,6 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeAlias
@@ -17,6 +18,8 @@ from rdflib import RDF, Dataset, Graph, Literal, URIRef
 import ontoweir
 from ontoweir.api.python_api import OpenProject
 from ontoweir.errors import OntoweirWarning, QueryError
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 PREFIX = "PREFIX : <http://x/>\n"
@@ -305,6 +308,19 @@ def test_places_are_those_of_the_text(tmp_path: Path) -> None:
         3,
         lines[2].index("?s :gone") + 1,
     )
+
+
+def test_compiled_again_each_window_sees_its_stream(tmp_path: Path) -> None:
+    _write(tmp_path / "p", [(0, 1, 1, 1)], [])
+    text = "SELECT DISTINCT ?v FROM NAMED WINDOW :w ON :stream [RANGE PT1M] "
+    text += "WHERE { WINDOW :w { ?s :has ?v } }"
+    (tmp_path / "p" / "q.rspql").write_text(PREFIX + text)
+    workspace = Workspace(load_project(tmp_path / "p", environ={}))
+    compiled = workspace.compile("q")
+    assert {o.table for d in compiled.union.disjuncts for o in d.occurrences} == {"reading"}
+    catalog = replace(workspace.project.catalog, file="another")
+    again = workspace.recompile(compiled, "", "", catalog)
+    assert again.disjuncts == compiled.union.disjuncts
 
 
 def test_one_graph_of_all_streams(tmp_path: Path) -> None:
