@@ -197,7 +197,7 @@ def _replay(project: OpenProject, text: str) -> dict[datetime, Bag]:
 def test_windows_are_sets_of_triples(number: int, tmp_path: Path) -> None:
     head, body, *end = _BODIES[number]
     answered = 0
-    for seed in range(SEEDS):
+    for seed in range(1, SEEDS + 1):
         draw = random.Random(100 * seed + number)
         reading, door = _rows(draw)
         room = draw.randint(1, 2)
