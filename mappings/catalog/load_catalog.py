@@ -17,7 +17,7 @@ from ontoweir.mappings.catalog.read_envelope import (
     read_mqtt,
     read_registry,
 )
-from ontoweir.mappings.catalog.read_rules import check_columns, read_rules
+from ontoweir.mappings.catalog.read_rules import check_columns, read_iri, read_rules
 from ontoweir.mappings.catalog.read_timestamp import read_timestamp
 from ontoweir.mappings.catalog.read_versions import read_versions
 from ontoweir.mappings.catalog.read_views import read_views
@@ -40,7 +40,7 @@ _KEPT = ("csv", "json", "mqtt", "parquet", "arrow", "avro")
 _COMMON = ("source", "keys", "references", "columns")
 _STREAM = (
     *("source", "timestamp", "max_per_timestamp", "keys", "references", "lags", "columns"),
-    *("clustered", "closed_by", "ordered", "on_bad_file"),
+    *("clustered", "closed_by", "ordered", "on_bad_file", "iri"),
 )
 _RELATION = (*_COMMON, "max_rows")
 
@@ -145,6 +145,7 @@ def _read_stream(table: TomlTable) -> Stream:
         floor_us=time.floor_us,
         window_us=time.window_us,
         closing=read_closing(table, columns, time.step_us),
+        iri=read_iri(table, columns),
     )
 
 

@@ -1,9 +1,10 @@
 """Read the rules that say how far apart in time rows are that agree on columns ([B])."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 from ontoweir.mappings.catalog.read_breach import BREACH_KEYS, read_breach
-from ontoweir.mappings.model.catalog import Breach, Column, Lag
+from ontoweir.mappings.model.catalog import Breach, Column, IntType, Lag, StringType
 from ontoweir.mappings.model.parse_duration import LONGEST_US, parse_duration, show_duration
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
 
@@ -284,3 +285,23 @@ def check_keys(table: TomlTable, rule: str, columns: Sequence[str]) -> None:
                 why="no two rows of the stream agree on its key, so that there is nothing to limit",
                 fix="remove the key, or the rule: one of them is wrong, or not needed",
             )
+
+
+def read_iri(table: TomlTable, columns: Sequence[Column]) -> str | None:
+    """The IRI by which RSP-QL names a stream; a column in braces stands for its value.
+
+    Raises:
+        CatalogError: it has several columns, or one that is none, or neither a number nor text.
+    """
+    iri = table.text("iri")
+    named = [] if iri is None else re.findall(r"\{([^{}]*)\}", iri)
+    fitting = [c.name for c in columns if isinstance(c.type, IntType | StringType)]
+    if len(named) > 1 or not set(named) <= set(fitting):
+        raise table.error(
+            "iri",
+            f"iri = {iri!r}",
+            why="an IRI names a stream, or the rows with one value of one column, {column}, which "
+            "is a whole number or text",
+            fix="write one column in braces, or none; " + did_you_mean(named[0], fitting),
+        )
+    return iri

@@ -180,6 +180,11 @@ def refuse(refused: RefusedMap) -> None:
     raise refused.error.again()
 
 
+Admit: TypeAlias = Callable[
+    [str | None, tuple[MappingAssertion, ...]], tuple[MappingAssertion, ...]
+]
+
+
 @dataclass(frozen=True, slots=True)
 class MappingSet:
     """All assertions; `compiled` says that the ontology's hierarchy is already in them.
@@ -192,6 +197,9 @@ class MappingSet:
     compiled: bool = False
     refused: tuple[RefusedMap, ...] = ()
     on_refused: Callable[[RefusedMap], None] = field(default=refuse, repr=False, compare=False)
+    admit: Admit | None = field(default=None, repr=False, compare=False)
+    """Which assertions a pattern of a time sees, by its variable's name (None, and None: one that
+    is outside GRAPH; all)."""
     _index: dict[tuple[str, bool], list[MappingAssertion]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )

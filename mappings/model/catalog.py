@@ -275,23 +275,22 @@ nearest step, of two the later."""
 class Stream:
     """A declared stream.
 
-    `timestamp` names the application-time column, which is not among `columns`;
-    `step_us` is the unit of the flow of time in microseconds; `unit_us`: the one that is declared,
-    where a query counts time in finer steps, of which it is a whole number;
-    `max_per_timestamp` is R, the most tuples that share one timestamp (None: not declared);
-    `start_us`: no timestamp is before it (microseconds since 1970, None: not declared);
-    `idle_us`: live, after how long without a row it holds other streams back no more (None: never);
-    `on_bad_file`: live, "stop" when a file cannot be read, or "quarantine": it is moved away;
-    `align`: what becomes of timestamps between two steps; `written`: how they are written (None: as
-    their column's type has them; text is ISO 8601, whole numbers are microseconds);
-    `lateness_us`: a row comes at most so long (application time) after one with a later timestamp;
-    `floor_us`: live, less is used where rows of a window (`window_us`; None: of some lateness) show
-    less, and at least so much (None: what is declared is used);
+    `timestamp` names the application-time column, which is not among `columns`; `step_us` is the
+    unit of the flow of time in microseconds; `unit_us`: the one that is declared, where a query
+    counts time in finer steps, of which it is a whole number; `max_per_timestamp` is R, the most
+    tuples that share one timestamp (None: not declared); `start_us`: no timestamp is before it (µs
+    since 1970, None: not declared); `idle_us`: live, after how long without a row it holds other
+    streams back no more (None: never); `on_bad_file`: live, "stop" when a file cannot be read, or
+    "quarantine": it is moved away; `align`: what becomes of timestamps between two steps;
+    `written`: how they are written (None: as their column's type has them; text is ISO 8601, whole
+    numbers are microseconds); `lateness_us`: a row comes at most so long (application time) after
+    one with a later timestamp; `floor_us`: live, less is used where rows of a window (`window_us`;
+    None: of some lateness) show less, and at least so much (None: what is declared is used);
     `versions`: it is a relation that changes, as of every time: it has no rows of its own, and is
-    read at the times of other rows only;
-    `closing`: when values of columns are closed; `present`: columns of a query's answers that are
-    times of their rows: never NULL, never after the timestamp, and at most as long before it as a
-    lag says of answers with one such time; `filled`: others of them that are never NULL.
+    read at the times of other rows only; `closing`: when values of columns are closed; `present`:
+    columns of a query's answers that are times of their rows: never NULL, never after the
+    timestamp, and at most as long before it as a lag says of answers with one such time; `filled`:
+    others of them that are never NULL; `iri`: its name in RSP-QL, or its rows'.
     """
 
     name: str
@@ -317,6 +316,7 @@ class Stream:
     closing: tuple[ClosingRule, ...] = ()
     present: tuple[str, ...] = ()
     filled: tuple[str, ...] = ()
+    iri: str | None = None
 
     @property
     def grid_us(self) -> int:

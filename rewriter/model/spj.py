@@ -380,8 +380,8 @@ class SpjUnion:
     standing: Standing | None = None  # how later rows end answers (None: they do not)
     hidden: tuple[tuple[str, str], ...] = ()
     """Tables and columns that are selected, where only rows with a value there are results."""
-    joined: "Joined[SpjUnion] | None" = None
-    """Of which rows, that come and go, the disjuncts' rows are joined."""
+    joined: "Joined[SpjUnion] | None" = None  # of which rows, that come and go, it is made
+    told: str | None = None  # what is written, if not said otherwise (None: what fits)
 
 
 def output_attributes(output: Output) -> tuple[Attribute, ...]:

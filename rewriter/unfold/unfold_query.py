@@ -19,6 +19,7 @@ from ontoweir.rewriter.buckets.add_buckets import add_buckets
 from ontoweir.rewriter.model.add_views import used_views
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.model.query import (
+    ANSWERS,
     Atom,
     ClassAtom,
     ConjunctiveQuery,
@@ -126,7 +127,7 @@ def unfold_query(
         shared = TMappings(mappings, tbox, catalog)
     catalog = shared.whole
     compiled = _compile(ucq, mappings, shared, observer)
-    sets = SetMaker(catalog, observer.on_step, counts=_counts(first, options))
+    sets = SetMaker(catalog, observer.on_step, _counts(first, options), mappings.admit is not None)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
     buckets = (*first.buckets, *list_moments(ucq, matches, sets.catalog))
@@ -247,6 +248,7 @@ class _Unfolder:
 
     def find_matches(self, query: ConjunctiveQuery) -> tuple[Match, ...]:
         """The ways to match a conjunctive query; none where axioms exclude it."""
+        admit = self.mappings.admit
         found = tuple(self._assertions(query, atom) for atom in query.atoms)
         atoms = tuple(
             replace(atom, always=True)
@@ -256,7 +258,9 @@ class _Unfolder:
         )
         query = replace(query, atoms=atoms)
         choices = tuple(
-            self.sets.make_sets(chosen, atom.source, in_graph=atom.time is not None)
+            self.sets.make_sets(
+                chosen, atom.source, in_graph=atom.time is not None and admit is None
+            )
             for atom, chosen in zip(atoms, found, strict=True)
         )
         if (step := excluded_by(query, self.tbox, skip=self.skip)) is not None:
@@ -290,7 +294,10 @@ class _Unfolder:
                 )
 
     def _assertions(self, query: ConjunctiveQuery, atom: Atom) -> tuple[MappingAssertion, ...]:
-        return find_assertions(
+        admit = self.mappings.admit
+        if admit is not None and atom.time is None and not _iri(atom).startswith(ANSWERS):
+            atom = replace(atom, always=True)
+        found = find_assertions(
             atom,
             self.compiled,
             self.tbox,
@@ -299,6 +306,9 @@ class _Unfolder:
             derived=bool(query.axioms),
             graphs=lambda iri: name_graphs(iri, self.mappings, self.tbox, self.catalog),
         )
+        if admit is None or _iri(atom).startswith(ANSWERS):
+            return found
+        return admit(None if atom.time is None else atom.time.name, found)
 
 
 def _with_axioms(provenance: Provenance, query: ConjunctiveQuery) -> Provenance:

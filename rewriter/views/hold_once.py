@@ -15,7 +15,11 @@ from ontoweir.rewriter.views.equate_triples import equate_triples
 
 
 def hold_once(
-    assertions: Sequence[MappingAssertion], catalog: Catalog, place: Source | None
+    assertions: Sequence[MappingAssertion],
+    catalog: Catalog,
+    place: Source | None,
+    *,
+    windowed: bool = False,
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The keys (stream, columns) of whole streams by which no triple comes at two times; none where
     its terms have its time in them.
@@ -24,6 +28,7 @@ def hold_once(
         assertions: of one predicate, over streams.
         catalog: the streams.
         place: of the pattern, for the error.
+        windowed: the pattern is of a window of RSP-QL, whose graph is a set.
 
     Raises:
         QueryError: a triple may come again at another time. It counts once: all would have to be
@@ -44,13 +49,18 @@ def hold_once(
                 for change in (propagate_equalities, derive_equalities, remove_self_joins):
                     apart = change(apart, catalog)
                 if not equal.same_steps or find_contradiction(apart, catalog) is None:
-                    raise _refuse(first, second, catalog, place)
+                    raise _refuse(first, second, catalog, place, windowed=windowed)
                 keys.update(dict.fromkeys(apart.merged))
     return tuple(keys)
 
 
 def _refuse(
-    first: MappingAssertion, second: MappingAssertion, catalog: Catalog, place: Source | None
+    first: MappingAssertion,
+    second: MappingAssertion,
+    catalog: Catalog,
+    place: Source | None,
+    *,
+    windowed: bool,
 ) -> QueryError:
     stream = next(t.table for t in first.source.tables if t.alias == first.stream_alias)
     timestamp = catalog.streams[stream].timestamp
@@ -62,15 +72,20 @@ def _refuse(
     key = ", ".join(f'"{c}"' for c in dict.fromkeys(columns))
     declare = f"; or declare a key of the whole stream, keys = [[{key}]] of {stream}, if it is one"
     return QueryError(
-        f"{first.predicate} is counted outside GRAPH",
-        why="there a triple holds from its time on and counts once, and "
+        f"{first.predicate} is counted {'in a window' if windowed else 'outside GRAPH'}",
+        why=(
+            "its graph is a set, in which a triple counts once, and "
+            if windowed
+            else "there a triple holds from its time on and counts once, and "
+        )
         + (
             f"the same may come again later (mapping {first.shown}, {first.place})"
             if first is second
             else f"{first.shown} ({first.place}) and {second.shown} ({second.place}) may make the "
             "same at two times"
         ),
-        fix="write SELECT DISTINCT; or put the pattern into GRAPH ?t { … }, where each time counts"
+        fix="write SELECT DISTINCT"
+        + ("" if windowed else "; or put the pattern into GRAPH ?t { … }, where each time counts")
         + (declare if key and first is second else ""),
         source=place,
     )

@@ -48,12 +48,14 @@ class SetMaker:
     """Makes sets of the assertions for the atoms of one query, and collects their views.
 
     `catalog`: the tables, the views made so far among them. `counts`: whether it matters how often
-    a triple is made (else assertions stay as they are).
+    a triple is made (else assertions stay as they are). `windowed`: all else than
+    GRAPH is windows.
     """
 
     catalog: Catalog
     on_step: OnStep = ignore_steps
     counts: bool = True
+    windowed: bool = False
     views: list[View] = field(default_factory=list)
     lasting: dict[tuple[str, tuple[str, ...]], None] = field(default_factory=dict)
     """The keys (stream, columns) of whole streams by which triples outside GRAPH come once."""
@@ -89,7 +91,9 @@ class SetMaker:
             return assertions
         if not in_graph:
             flowing = [a for a in assertions if a.stream_alias is not None]
-            self.lasting.update(dict.fromkeys(hold_once(flowing, self.catalog, place)))
+            self.lasting.update(
+                dict.fromkeys(hold_once(flowing, self.catalog, place, windowed=self.windowed))
+            )
         if assertions not in self._made:
             self._made[assertions] = tuple(self._make(assertions, place))
         return self._made[assertions]

@@ -11,15 +11,18 @@ from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 class Emit(StrEnum):
     """`ANSWERS`: rows that are never taken back; of aggregates without buckets, updates of groups.
     `INTERVALS`: of windows, when each answer begins and ends. `CHANGES`: + and -. `SNAPSHOTS`: all
-    answers that hold, whenever they change."""
+    answers that hold, whenever they change. `INSERTIONS`, `DELETIONS`: of changes, those of a kind.
+    """
 
     ANSWERS = "answers"
     INTERVALS = "intervals"
     CHANGES = "changes"
     SNAPSHOTS = "snapshots"
+    INSERTIONS = "insertions"
+    DELETIONS = "deletions"
 
 
-CHANGING = (Emit.CHANGES, Emit.SNAPSHOTS)
+CHANGING = (Emit.CHANGES, Emit.SNAPSHOTS, Emit.INSERTIONS, Emit.DELETIONS)
 """Outputs for which it is kept what holds."""
 
 
@@ -30,13 +33,15 @@ def choose_emit(union: SpjUnion, wanted: str | None = None) -> Emit:
         QueryError: the query's answers cannot be written so; or one of its columns is called like
             one that every answer has.
     """
-    emit = _choose(union, wanted)
+    emit = _choose(union, wanted or union.told)
     _refuse_names(union, emit)
     return emit
 
 
 def default_emit(union: SpjUnion) -> Emit:
-    """What fits a query."""
+    """What fits a query, or what it says."""
+    if union.told is not None:
+        return Emit(union.told)
     if union.standing is not None or _is_told_as_changes(union):
         return Emit.CHANGES
     if not union.ends:

@@ -45,7 +45,7 @@ class ChangeFeed:
     `groups`: what makes the groups of them that are told (None: they are told themselves);
     `first`: which answers with the first numbers of their key hold (None: it is another query);
     `numbered`: which of what holds by all of this is told (None: all); `joined`: of which feeds
-    what holds is joined (None: it is not).
+    what holds is joined (None: it is not); `only`: which changes are written (None: all).
     """
 
     variables: tuple[str, ...]
@@ -63,11 +63,14 @@ class ChangeFeed:
     first: Standing | None = None
     numbered: "NumberedFeed | None" = None
     joined: "JoinedFeed | None" = None
+    only: str | None = None
 
     @property
     def written(self) -> pa.Schema:
         """The columns that are written."""
-        return pa.schema([f for f in self.schema if f.name != OP or not self.snapshots])
+        return pa.schema(
+            [f for f in self.schema if f.name != OP or not (self.snapshots or self.only)]
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,18 +29,23 @@ from ontoweir.runtime.results.render_results import (
     result_type,
 )
 
+_ONLY = {Emit.INSERTIONS: "+", Emit.DELETIONS: "-"}
+"""The changes of a kind that are written."""
+
 
 def feed_of(query: QueryConfig) -> ChangeFeed | None:
     """How the answers of a query become changes (None: they are not written so)."""
-    union = query.job.union
-    if union.joined is not None:
-        snapshots = query.job.emit is Emit.SNAPSHOTS
-        return replace(_join(union.joined, query.job.catalog, query.schema), snapshots=snapshots)
+    union, emit = query.job.union, query.job.emit
+    if union.joined is None:
+        feed = _make(query)
+    else:
+        feed = _join(union.joined, query.job.catalog, query.schema)
+        feed = replace(feed, snapshots=emit is Emit.SNAPSHOTS)
+    only = _ONLY.get(emit)
     made = union.aggregation
-    feed = _make(query)
-    if feed is None or made is None or made.numbered is None:
-        return feed
-    return number_feed(feed, made.numbered)
+    if union.joined is None and feed is not None and made is not None and made.numbered is not None:
+        feed = number_feed(feed, made.numbered)
+    return feed if feed is None or only is None else replace(feed, only=only)
 
 
 def _join(joined: Joined[SpjUnion], tables: Catalog, answers: pa.Schema) -> ChangeFeed:

@@ -34,6 +34,19 @@ def advance_feed(
 
     Nothing more is held for snapshots: what holds is what is still to end, or the row of a group.
     """
+    rows, after = _advance(feed, held, answers, now)
+    if feed.only is not None:
+        rows = rows.filter(pc.equal(rows.column(OP), feed.only)).drop_columns([OP])
+    return rows, after
+
+
+def _advance(
+    feed: ChangeFeed,
+    held: "pa.Table | KeptTable | KeptParts | None",
+    answers: pa.Table,
+    now: int,
+) -> "tuple[pa.Table, pa.Table | KeptTable | KeptParts | None]":
+    """As `advance_feed`, with all changes."""
     if feed.joined is not None:
         rows, left = advance_joined(feed, feed.joined, held, answers, now)
         if feed.snapshots:

@@ -182,7 +182,7 @@ class OpenProject:
         start: "datetime | date | str | None" = None,
         stop: "datetime | date | str | None" = None,
         final: bool = False,
-        emit: Literal["answers", "intervals", "changes", "snapshots"] | None = None,
+        emit: str | None = None,
         engine: "Engine" = "auto",
         parts: int | None = None,
         allow_unbounded: bool = False,
@@ -197,7 +197,7 @@ class OpenProject:
             start: the first application time, UTC: a date (its midnight), or ISO 8601.
             stop: the first application time that is left out.
             final: for an aggregate, only the last row of each group, not one for every update.
-            emit: updates, intervals of windows, changes (+ and -), or snapshots (default: as fits).
+            emit: as --emit has it (default: as fits).
             engine: this process ("driver"), Spark's tasks ("spark"), or what would end earlier.
             parts: among how many processes rows are divided by key (None: as estimated).
             allow_unbounded: run an unbounded query, in memory that grows with the history.

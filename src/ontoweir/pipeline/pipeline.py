@@ -176,10 +176,14 @@ class Workspace:
 
     def parse(self, name: str) -> tuple[ConjunctiveQuery, ...]:
         """The branches of a query as written."""
+        from ontoweir.pipeline.compiling.compile_rsp import open_windows
         from ontoweir.rewriter.sparql.parse_query import parse_query
 
         file = self.query_file(name)
-        return parse_query(read_text(file), name=name, file=str(file))
+        text = read_text(file)
+        windows = open_windows(self, text, str(file), None)
+        text = text if windows is None else windows[1].text
+        return parse_query(text, name=name, file=str(file))
 
     def compile(self, name: str) -> CompiledQuery:
         """Rewrite and unfold a query; one in a file that ends in .sql is plain SQL.

@@ -84,6 +84,9 @@ def render_verdict(
         told = {
             Emit.INTERVALS: "each says when it begins and ends (at, until)",
             Emit.CHANGES: "they are written as they begin (+) and end (-)",
+            Emit.SNAPSHOTS: "all that hold are written whenever that changes",
+            Emit.INSERTIONS: "they are written as they begin",
+            Emit.DELETIONS: "they are written as they end",
         }[emit]
         line = Text(f"  answers end ({pattern}): {told}", style="dim")
         if emit is Emit.INTERVALS and verdict.plans is not None:

@@ -73,11 +73,14 @@ def check_replay(workspace: Workspace, compiled: CompiledQuery, options: ReplayO
         DataError: there is no data.
     """
     check_output(options.output, options.format)
-    if choose_emit(compiled.union, options.emit) is Emit.SNAPSHOTS and options.final:
+    chosen = choose_emit(compiled.union, options.emit)
+    if chosen in (Emit.SNAPSHOTS, Emit.INSERTIONS, Emit.DELETIONS) and options.final:
         raise UsageError(
-            "--final with --emit snapshots",
-            why="the last snapshot is what the changes lead to",
-            fix="leave --emit out, which gives what holds at the end",
+            f"--final with --emit {chosen}",
+            why="what holds at the end is what the changes lead to",
+            fix="write --emit changes, which gives what holds at the end"
+            if compiled.union.told
+            else "leave --emit out, which gives what holds at the end",
         )
     if options.engine != "auto" and (options.parts or 1) > 1:
         raise UsageError(

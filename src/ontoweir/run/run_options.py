@@ -163,9 +163,10 @@ def add_emit(command: argparse.ArgumentParser) -> None:
     """The option that says what is written of answers."""
     command.add_argument(
         "--emit",
-        choices=("answers", "intervals", "changes", "snapshots"),
+        choices=("answers", "intervals", "changes", "snapshots", "insertions", "deletions"),
         help="answers; of windows intervals, with `until`; changes, with + and - in `op`; or "
-        "snapshots, all that hold, whenever they change (default: what fits the query)",
+        "snapshots, all that hold, whenever they change; insertions or deletions, the changes of a "
+        "kind (default: what fits the query)",
     )
 
 

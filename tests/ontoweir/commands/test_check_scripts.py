@@ -130,7 +130,6 @@ def test_a_window_over_a_column_in_no_order_bounds_nothing(
         (["job.sql", "--catalog", "gone.toml"], "there is no project file"),
         (["--dialect", "flink"], "--dialect without a script"),
         (["q.starql"], "q.starql is STARQL, which is not read"),
-        (["q.rspql"], "q.rspql is RSP-QL, which is not read"),
     ],
 )
 def test_wrong_input(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

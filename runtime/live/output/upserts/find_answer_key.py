@@ -15,7 +15,7 @@ def find_answer_key(query: RunningQuery) -> tuple[str, ...] | None:
     work = query.work.aggregates
     if work is None or has_end(query.schema):
         return None
-    if query.feed is not None and query.feed.snapshots:
+    if query.feed is not None and (query.feed.snapshots or query.feed.only):
         return None
     row = work.aggregation.told.row
     return row if set(row) <= set(query.schema.names) else None

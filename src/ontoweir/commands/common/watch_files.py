@@ -10,7 +10,21 @@ OFTEN = 0.5
 _SKIPPED = {"data", "out", "node_modules", "__pycache__"}
 """Folders that hold no text of a project's."""
 _TEXTS = {
-    *(".toml", ".rq", ".sparql", ".sql", ".ttl", ".owl", ".obda", ".nt", ".rdf", ".ofn", ".owx"),
+    *(
+        ".toml",
+        ".rq",
+        ".sparql",
+        ".rspql",
+        ".csparql",
+        ".sql",
+        ".ttl",
+        ".owl",
+        ".obda",
+        ".nt",
+        ".rdf",
+        ".ofn",
+        ".owx",
+    ),
     *(".xml", ".py"),
 }
 _MOST = 5_000

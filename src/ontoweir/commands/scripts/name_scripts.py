@@ -7,8 +7,8 @@ from ontoweir.commands.common.arguments import stands_alone
 from ontoweir.errors import Source, UsageError
 
 _APART = ("--dialect", "--catalog")
-_OTHERS = {".rspql": "RSP-QL", ".starql": "STARQL", ".csparql": "C-SPARQL"}
-_SPARQL = (".rq", ".sparql")
+_OTHERS = {".starql": "STARQL"}
+_SPARQL = (".rq", ".sparql", ".rspql", ".csparql")
 
 
 def name_scripts(given: Sequence[str]) -> list[str]:

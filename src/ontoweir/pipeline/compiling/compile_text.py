@@ -5,6 +5,7 @@ from dataclasses import replace
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
+from ontoweir.pipeline.compiling.compile_rsp import TOLD, open_windows
 from ontoweir.pipeline.compiling.compile_solutions import (
     SolutionCompiler,
     compile_solutions,
@@ -53,7 +54,14 @@ def compile_text(
     Raises:
         OntoweirError: the query, the ontology or the mappings are wrong.
     """
-
+    if (windows := open_windows(workspace, text, file, catalog)) is not None:
+        opened, read = windows
+        try:
+            made = compile_text(opened, read.text, name, file, catalog=catalog)
+        except QueryError as error:
+            error.source = read.place_back(error.source)
+            raise
+        return replace(made, text=text, union=replace(made.union, told=TOLD[read.stream]))
     if (limited := split_limit(text)) is not None:
         whole = compile_text(workspace, limited.text, name, file, catalog=catalog)
         if (first := limit_groups(whole.union, limited)) is not None:

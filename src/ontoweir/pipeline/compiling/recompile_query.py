@@ -21,6 +21,10 @@ def recompile_query(
     file = compiled.union.source.file
     if not compiled.branches:
         return compile_sql(text, catalog, name=compiled.name, file=file)
-    if text == before and not compiled.union.blocks:
+    windows = (
+        compiled.union.told is not None
+    )  # its branches alone do not say which stream each sees
+    if text == before and not compiled.union.blocks and not windows:
         return workspace.compile_branches(compiled.branches, catalog=catalog, quiet=True).union
-    return compile_text(workspace, text, compiled.name, file, catalog=catalog).union
+    whole = text or compiled.text or ""
+    return compile_text(workspace, whole, compiled.name, file, catalog=catalog).union
