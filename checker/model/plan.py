@@ -227,14 +227,15 @@ class SynopsisPlan:
 
 
 def total_bound(bounds: Sequence[Bound]) -> Bound:
-    """The sum of bounds; equal formulas are counted: `4 · (|road.street| = 55)`."""
+    """The sum of bounds; equal formulas are counted: `4 · (|road.street| = 55)`; those of what holds
+    no row are left out."""
     if len(bounds) == 1:
         return bounds[0]
     rows: int | None = 0
     formulas: dict[str, int] = {}
     for bound in bounds:
         rows = None if rows is None or bound.rows is None else rows + bound.rows
-        if bound.formula != "0":
+        if bound.rows != 0:  # what holds no row is not told of
             formulas[bound.formula] = formulas.get(bound.formula, 0) + 1
     parts = [
         f if n == 1 else f"{n} · {f}" if " · " in f else f"{n} · ({f})" for f, n in formulas.items()
