@@ -154,3 +154,35 @@ def _split_key(condition: "exp.Expr", scope: Scope) -> "tuple[exp.Expr, exp.Expr
         if theirs and not other.find(exp.Query) and not any(resolve(scope, c) for c in theirs):
             return mine, other
     return None
+
+
+def split_keys(
+    select: "exp.Select", catalog: Catalog
+) -> "tuple[list[exp.Expr], list[exp.Expr]] | None":
+    """What groups are asked for by a subquery that says WHERE k = x, of a row around it: columns
+    that it groups by, and what each equals; in its WHERE that is not said any more (None: it is
+    grouped by something else, or not).
+
+    Args:
+        select: the subquery; in place.
+        catalog: the tables.
+    """
+    from sqlglot import exp
+
+    scope = list_tables(select, catalog)
+    where, group = select.args.get("where"), select.args.get("group")
+    if group is None or where is None or {k for k, v in group.args.items() if v} - {"expressions"}:
+        return None
+    found: list[tuple[exp.Expr, exp.Expr]] = []
+    said: list[exp.Expr] = []
+    for conjunct in split_conjuncts(where.this):
+        sides = _split_key(conjunct, scope)
+        if sides is None:
+            said.append(conjunct.copy())
+        else:
+            found.append(sides)
+    grouped = {resolve(scope, g) for g in group.expressions}
+    if not found or not all(resolve(scope, key) in grouped for key, _ in found):
+        return None
+    select.set("where", exp.Where(this=exp.and_(*said)) if said else None)
+    return [key.copy() for key, _ in found], [other.copy() for _, other in found]

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.joined.part import Part, list_part
+from ontoweir.rewriter.aggregates.nest_scalars import split_keys
+from ontoweir.rewriter.joined.part import Part, list_changing, list_part
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.model.joined import JoinKind
@@ -43,8 +44,10 @@ def read_present(
     if not isinstance(inner, (exp.Exists, exp.In)) or query is None:
         return None
     select = query.unnest()
-    if not isinstance(select, exp.Select) or aggregates(select):
+    if not isinstance(select, exp.Select):
         return None
+    if aggregates(select):
+        return _read_groups(inner, select, taken, catalog, negated=negated)
     read = {"expressions", "from_", "where", "distinct"}
     if {k for k, v in select.args.items() if v} - read or select.args.get("from_") is None:
         return None
@@ -68,6 +71,46 @@ def read_present(
     said = [_name(c, part, old) for c in said]
     part.kind = JoinKind.ABSENT if negated else JoinKind.PRESENT
     return Present(part, said)
+
+
+def _read_groups(
+    inner: "exp.Expr",
+    select: "exp.Select",
+    taken: Collection[str],
+    catalog: Catalog,
+    *,
+    negated: bool,
+) -> Present | None:
+    """Groups of rows in windows: x IN (SELECT k … GROUP BY k HAVING …), EXISTS (SELECT … WHERE
+    k = x GROUP BY k HAVING …), and NOT EXISTS."""
+    from sqlglot import exp
+
+    made, keys = select.copy(), list[exp.Expr]()
+    if isinstance(inner, exp.In):
+        value = inner.this.unnest()
+        keys = list(value.expressions) if isinstance(value, exp.Tuple) else [value]
+        if negated or len(keys) != len(made.expressions):
+            return None  # with NULL among them, NOT IN would hold of no row
+        items = [e.unalias() for e in made.expressions]
+    else:
+        split = split_keys(made, catalog)
+        if split is None:
+            return None
+        items, keys = split
+    shown = [exp.alias_(e.copy(), f"key {n}", quoted=True) for n, e in enumerate(items)]
+    made.set("expressions", shown)
+    name = next(f"present {n}" for n in range(99) if f"present {n}" not in taken)
+    part = list_changing(made.subquery(exp.to_identifier(name, quoted=True)))
+    if part is None or not all(isinstance(k, exp.Column) for k in keys):
+        return None
+    part.kind = JoinKind.ABSENT if negated else JoinKind.PRESENT
+    return Present(
+        part,
+        [
+            exp.EQ(this=exp.column(f"key {n}", name, quoted=True), expression=key.copy())
+            for n, key in enumerate(keys)
+        ],
+    )
 
 
 def _pair(inner: "exp.In", select: "exp.Select") -> "list[tuple[exp.Column, exp.Column]] | None":
