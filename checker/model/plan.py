@@ -227,8 +227,8 @@ class SynopsisPlan:
 
 
 def total_bound(bounds: Sequence[Bound]) -> Bound:
-    """The sum of bounds; equal formulas are counted: `4 · (|road.street| = 55)`; those of what holds
-    no row are left out."""
+    """The sum of bounds; equal formulas are counted: `4 · (|road.street| = 55)`; those of what
+    holds no row are left out."""
     if len(bounds) == 1:
         return bounds[0]
     rows: int | None = 0
