@@ -29,7 +29,8 @@ class JoinedPart(Generic[_Query]):
     before it where `equal` variables, of those and of its own, have one value, and what is `said`
     holds, of two variables each, with an operator; and a condition on both (`on`; None: there is
     no more). `kind`: how they are joined. `until`: variables
-    of the rows that say when these leave their windows. `groups`: what is joined are groups of the
+    of the rows that say when these leave their windows; `since`: when they are shown, if that is
+    later than they come. `groups`: what is joined are groups of the
     rows, called as they are told (None: the rows). Variables of a part have its number, and a
     space, before their names in the query.
     """
@@ -41,6 +42,7 @@ class JoinedPart(Generic[_Query]):
     until: tuple[str, ...] = ()
     groups: Aggregation | None = None
     on: Expression | None = None
+    since: tuple[str, ...] = ()
     ever: str | None = None
     """Its rows are those of this static relation, and hold for ever ("": it is one row)."""
 

@@ -25,6 +25,7 @@ from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
 from ontoweir.rewriter.calendar.imply_lags import imply_lags
 from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.delays.hold_rows import hold_rows
+from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
@@ -116,7 +117,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             blocks.extend(made.blocks)
             return made
 
-        return number_groups(number_nested(written, catalog), catalog, read)
+        return hold_set(number_groups(number_nested(written, catalog), catalog, read))
 
 
 def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Reader") -> SpjUnion:

@@ -85,6 +85,7 @@ def _join(joined: Joined[SpjUnion], tables: Catalog, answers: pa.Schema) -> Chan
         False,
         None,
         pa.schema(fields),
+        delay_us=max(part.feed.delay_us for part in parts),
         rows=answers,
         joined=JoinedFeed(joined, tuple(parts), told),
     )

@@ -11,7 +11,7 @@ from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.runtime.changes.change_feed import PartFeed
 from ontoweir.runtime.changes.joined_groups import shape_spans
 from ontoweir.runtime.columnar.frame import LONG_AGO
-from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL
+from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY, UNTIL, has_end
 from ontoweir.runtime.spans.join_spans import join_spans
 from ontoweir.runtime.spans.spans import Spans
 
@@ -24,11 +24,15 @@ def split_rows(
     of = answers.column(joined.part).to_numpy() if answers.num_rows else np.zeros(0, np.int64)
     for number, one in enumerate(feeds):
         mine = answers.filter(pa.array(of == number))
-        columns = {}
+        columns, leaves = {}, has_end(one.rows)
         for field in one.rows:
-            if field.name == AT:
+            if field.name == AT and one.part.since:
+                names = [AT, *one.part.since]
+                begins = [mine.column(n).cast(INSTANT).cast(pa.int64()) for n in names]
+                column = pc.max_element_wise(*begins).cast(INSTANT)
+            elif field.name == AT:
                 column = mine.column(AT)
-            elif field.name == UNTIL:
+            elif field.name == UNTIL and leaves:
                 ends = [mine.column(n).cast(INSTANT).cast(pa.int64()) for n in one.part.until]
                 column = (pc.min_element_wise(*ends) if len(ends) > 1 else ends[0]).cast(INSTANT)
             elif field.name == MULTIPLICITY:
@@ -36,7 +40,10 @@ def split_rows(
             else:
                 column = mine.column(f"{number} {field.name}")
             columns[field.name] = column
-        made.append(pa.table(columns).cast(one.rows))
+        table = pa.table(columns).cast(one.rows)
+        if leaves:  # what would be shown when it has left a window never is
+            table = table.filter(pc.less(table.column(AT), table.column(UNTIL)))
+        made.append(table)
     return made
 
 

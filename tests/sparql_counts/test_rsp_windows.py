@@ -17,7 +17,7 @@ from rdflib import RDF, Dataset, Graph, Literal, URIRef
 
 import ontoweir
 from ontoweir.api.python_api import OpenProject
-from ontoweir.errors import OntoweirWarning, QueryError
+from ontoweir.errors import QueryError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 
@@ -182,7 +182,7 @@ def _streams(answers: list[tuple[datetime, Bag]]) -> dict[str, dict[datetime, Ba
 
 def _replay(project: OpenProject, text: str) -> dict[datetime, Bag]:
     made: dict[datetime, Bag] = {}
-    table = project.replay(text, allow_unbounded=True).to_arrow()
+    table = project.replay(text).to_arrow()
     shown = [n for n in table.column_names if n not in ("at", "multiplicity")]
     for row in table.to_pylist():
         at = row["at"].replace(tzinfo=UTC)
@@ -333,8 +333,7 @@ def test_one_graph_of_all_streams(tmp_path: Path) -> None:
         "WHERE { ?s :in 'A' . ?r :by ?s ; :v ?v . ?s :opens ?o }"
     )
     project = ontoweir.open_project(tmp_path / "p")
-    with pytest.warns(OntoweirWarning, match="not known to be bounded"):
-        found = _replay(project, text)
+    found = _replay(project, text)
     assert {at.minute: sorted(bag) for at, bag in found.items()} == {
         2: [("1", "http://x/room/2"), ("2", "http://x/room/2")]
     }

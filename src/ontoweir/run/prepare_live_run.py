@@ -117,7 +117,7 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     if (joined := job.union.joined) is not None:
         parts += [repr((joined.part, joined.shown, joined.distinct))]
         parts += [] if joined.row is None else [repr(joined.row)]
-        more = ((p.groups, p.on) for p in joined.parts if p.groups is not None or p.on is not None)
+        more = ((p.groups, p.on, p.since) for p in joined.parts if p.groups or p.on or p.since)
         parts += [repr(one) for one in more]
         how = ((p.equal, p.said, p.kind, p.until, p.query.standing) for p in joined.parts)
         parts += [repr(one) for one in how]

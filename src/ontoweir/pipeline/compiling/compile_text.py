@@ -30,6 +30,7 @@ from ontoweir.rewriter.absence.split_text import SplitText, split_text
 from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
 from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
+from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.joined.join_solutions import join_solutions
 from ontoweir.rewriter.model.query import ConjunctiveQuery
@@ -69,7 +70,8 @@ def compile_text(
 
     text = name_absence(turn_greatest(group_binds(open_ask(open_construct(text, file)))))
     try:
-        return _compile_named(workspace, text, name, file, catalog)
+        named = _compile_named(workspace, text, name, file, catalog)
+        return replace(named, union=hold_set(named.union))
     except QueryError:
         joined = _compile_joined(workspace, text, name, file, catalog)
         if joined is None:
