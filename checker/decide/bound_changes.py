@@ -68,12 +68,13 @@ def bound_joined(
     joined = verdict.union.joined
     if joined is None or verdict.bound is None:
         return verdict
+    known = extend_catalog(catalog, verdict.union)
     parts = [decide(part.query, catalog) for part in joined.parts]
     for part in parts:
         if part.bound is None and part.tier is not Tier.UNSATISFIABLE:
             return replace(verdict, disjuncts=part.disjuncts, tier=Tier.UNDECIDED, bound=None)
     bounds = [
-        bound_changes(part, catalog) if of.ever is None else _bound_static(of.ever, catalog)
+        bound_changes(part, catalog) if of.ever is None else _bound_static(of.ever, known)
         for part, of in zip(parts, joined.parts, strict=True)
         if part.bound is not None
     ]

@@ -32,7 +32,11 @@ def _count_in(union: SpjUnion, step_us: int) -> SpjUnion:
             parts = (replace(p, hits=_count_in(p.hits, step_us)) for p in absence.parts)
             absence = replace(absence, parts=tuple(parts))
         blocks.append(replace(block, union=_count_in(block.union, step_us), absence=absence))
-    return replace(union, step_us=step_us, blocks=tuple(blocks))
+    joined = union.joined
+    if joined is not None:
+        inner = (replace(p, query=_count_in(p.query, step_us)) for p in joined.parts)
+        joined = replace(joined, parts=tuple(inner))
+    return replace(union, step_us=step_us, blocks=tuple(blocks), joined=joined)
 
 
 def _refuse_units(union: SpjUnion, catalog: Catalog) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import ColumnType, IntType
 from ontoweir.mappings.model.expression import Expression
-from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
+from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer, find_name
 from ontoweir.rewriter.aggregates.nest_scalars import nest_scalars
 from ontoweir.rewriter.aggregates.read_joined_row import read_joined_condition, read_joined_row
 from ontoweir.rewriter.joined.nest_tables import nest_tables
@@ -71,6 +71,8 @@ def join_parts(
         return made
     try:
         return read(tree)  # of windows alone when each answer ends may be known
+    except SqlUnitsDiffer:
+        raise  # it is read again, in steps that all streams have in common
     except (SqlRefusal, QueryError) as refusal:
         if found is not None and found.may_be_less:
             made = joiner.join()
@@ -97,6 +99,9 @@ class _Joiner:
 
     def join(self) -> SpjUnion | SqlRefusal | None:
         """The query of the parts, or why one of them is refused (None: it is none of these)."""
+        steps = [stream.step_us for stream in self.streams]
+        if len({*steps}) > 1:
+            raise SqlUnitsDiffer(min(steps), max(steps), None)
         try:
             return self._join()
         except SqlRefusal as refusal:

@@ -174,14 +174,14 @@ def check(seed: int) -> None:
         if not re.search(REFUSED, error.what):
             raise
         return
-    standing = union.standing
-    assert standing is not None, query.ours
-    assert standing.first is not None
+    parts = [union] if union.joined is None else [part.query for part in union.joined.parts]
+    first = next((p.standing.first for p in parts if p.standing is not None), None)
+    assert first is not None, query.ours
     assert choose_emit(union) is Emit.CHANGES
     if check_query(union, catalog, disprove=False).bound is None:
         return  # equal rows differ in what may be any value
     apart = " AND ".join(f"x.{c} IS NOT NULL" for c in key)
-    known = apart if standing.first.single is not None else "TRUE"
+    known = apart if first.single is not None else "TRUE"
     duck = query.duck.replace(KNOWN, known)
     duck = re.sub(r"NOW\(\)", "(SELECT now FROM clock)", duck)
     compare(replace(query, duck=duck), union, random, catalog, data)

@@ -21,7 +21,7 @@ from ontoweir.runtime.live.make_live_job import make_live_job
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.sources.read_source import BAD
 from ontoweir.runtime.spans.spans import Spans
-from ontoweir.runtime.told import join_few, make_snapshots
+from ontoweir.runtime.told import advance_joined, join_few
 
 KEYS, LARGE, MUCH = 40, 120, 60
 """So many keys, rows of a large micro-batch, and rows that are held before it pays to look at a few
@@ -94,7 +94,7 @@ def _run(job: LiveJob, batches: list[dict[str, pa.Table]]) -> tuple[list[list[st
         return join_few.join_few(of, told, after)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(make_snapshots, "join_few", count)
+        patch.setattr(advance_joined, "join_few", count)
         state, told = begin_live(job), []
         for batch in batches:
             outcome = advance_live(job, state, batch, 0.0)

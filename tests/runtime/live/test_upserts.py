@@ -123,7 +123,7 @@ def make_query(columns: list[str], group: tuple[str, ...] | None, **feed: bool) 
     """A running query, as far as sinks ask."""
 
     def make(**fields: Any) -> Any:
-        return type("Made", (), fields)()
+        return type("Made", (), {"only": None, **fields})()
 
     times = ("at", "until")
     kinds = [pa.timestamp("us") if name in times else pa.int64() for name in columns]

@@ -18,7 +18,7 @@ from ontoweir.runtime.live.advance_live import advance_live, begin_live
 from ontoweir.runtime.live.make_live_job import make_live_job
 from ontoweir.runtime.sources.read_source import BAD
 from ontoweir.runtime.spans.spans import Spans
-from ontoweir.runtime.told import join_few, make_snapshots
+from ontoweir.runtime.told import advance_joined, join_few
 
 KEYS = 20_000
 COLUMNS = (
@@ -77,11 +77,11 @@ def test_rows_that_meet_are_looked_at(text: str, monkeypatch: pytest.MonkeyPatch
         looked_at.append(len(made.begins))
         return made
 
-    monkeypatch.setattr(make_snapshots, "join_few", count)
+    monkeypatch.setattr(advance_joined, "join_few", count)
     few = _run(text, BATCHES)
     assert looked_at
     assert max(looked_at) < 20
-    monkeypatch.setattr(make_snapshots, "join_few", lambda *_: None)
+    monkeypatch.setattr(advance_joined, "join_few", lambda *_: None)
     assert few == _run(text, BATCHES)
     assert any(few[2:])
 
@@ -97,6 +97,6 @@ def test_rows_beside_which_there_are_none_do_not_find_others(
         f"LEFT JOIN {LATEST} ON y.k = x.k AND y.k = z.k WHERE {WINDOW}"
     )
     few = _run(text, BATCHES)
-    monkeypatch.setattr(make_snapshots, "join_few", lambda *_: None)
+    monkeypatch.setattr(advance_joined, "join_few", lambda *_: None)
     assert few == _run(text, BATCHES)
     assert few[2]
