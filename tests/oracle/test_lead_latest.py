@@ -129,11 +129,6 @@ def test_it_holds_what_duckdb_answers(text: str, folder: Path, project: OpenProj
 @pytest.mark.parametrize(
     "text",
     [
-        (
-            f"SELECT m.line FROM m LEFT JOIN ({CHOSEN}) x ON m.k = x.k LEFT JOIN ({CHOSEN}) y ON "
-            "m.k = y.k"
-        ),
-        f"SELECT m.line, x.v FROM ({CHOSEN}) x JOIN m ON m.k = x.k JOIN ({CHOSEN}) y ON y.k = m.k",
         f"SELECT * FROM m JOIN ({CHOSEN}) x ON m.k = x.k",
         f"SELECT * FROM (SELECT k FROM ({NUMBERED}) y WHERE rn = 1 AND v > 3) x",
         f"SELECT k, v FROM (SELECT k, v, {N} AS v FROM s) x WHERE v = 1",

@@ -24,10 +24,12 @@ READ = [
     f"SELECT DISTINCT l.status FROM traffic t, {LATEST} WHERE {ON} AND {LAST} AND l.status <> 'OK'",
     f"WITH l AS {LATEST[:-5]} SELECT t.id FROM traffic t JOIN l ON {ON} WHERE {LAST}",
 ]
-OTHERWISE = [
-    f"SELECT t.id, l.status FROM traffic t JOIN {LATEST} ON {ON}",  # not in a window
+READ += [
     f"SELECT COUNT(*) AS n FROM traffic t JOIN {LATEST} ON {ON} WHERE {LAST}",
     f"SELECT t.id + 1 AS m FROM traffic t JOIN {LATEST} ON {ON} WHERE {LAST}",
+]
+OTHERWISE = [
+    f"SELECT t.id, l.status FROM traffic t JOIN {LATEST} ON {ON}",  # not in a window
     f"SELECT t.id FROM traffic t FULL JOIN {LATEST} ON {ON} WHERE {LAST}",
     f"SELECT t.id FROM traffic t JOIN {LATEST} ON l.status = t.report_id WHERE {LAST}",
 ]
