@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, share_tuples, total_bound
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_table import bound_groups
@@ -51,7 +52,10 @@ def bound_changes(verdict: Verdict, catalog: Catalog) -> Bound:
 
 
 def bound_joined(
-    verdict: Verdict, catalog: Catalog, decide: Callable[[SpjUnion, Catalog], Verdict]
+    verdict: Verdict,
+    catalog: Catalog,
+    decide: Callable[[SpjUnion, Catalog], Verdict],
+    known: Statistics,
 ) -> Verdict:
     """The verdict with what is kept of each part: the rows of it that hold. Of what is joined of
     them nothing more is kept.
@@ -64,17 +68,18 @@ def bound_joined(
         verdict: on the rows of all parts, told one by one.
         catalog: the tables.
         decide: a part, by itself.
+        known: how many rows static relations have.
     """
     joined = verdict.union.joined
     if joined is None or verdict.bound is None:
         return verdict
-    known = extend_catalog(catalog, verdict.union)
+    wide = extend_catalog(catalog, verdict.union)
     parts = [decide(part.query, catalog) for part in joined.parts]
     for part in parts:
         if part.bound is None and part.tier is not Tier.UNSATISFIABLE:
             return replace(verdict, disjuncts=part.disjuncts, tier=Tier.UNDECIDED, bound=None)
     bounds = [
-        bound_changes(part, catalog) if of.ever is None else _bound_static(of.ever, known)
+        bound_changes(part, catalog) if of.ever is None else _bound_static(of.ever, wide, known)
         for part, of in zip(parts, joined.parts, strict=True)
         if part.bound is not None
     ]
@@ -90,6 +95,9 @@ def bound_joined(
     return replace(verdict, tier=tier, bound=bound, conditions=tuple(conditions))
 
 
-def _bound_static(name: str, catalog: Catalog) -> Bound:
+def _bound_static(name: str, catalog: Catalog, known: Statistics) -> Bound:
     """The rows of a static relation ("": one)."""
-    return Bound(catalog.relations[name].max_rows, f"|{name}|") if name else Bound(1, "1")
+    if not name:
+        return Bound(1, "1")
+    rows = known.rows.get(name, catalog.relations[name].max_rows)
+    return Bound(rows, f"|{name}|" if rows is None else f"|{name}| = {rows}")

@@ -84,7 +84,7 @@ def check_query(
         verdict = add_partition(verdict, catalog)
     if union.joined is not None:
         decide = partial(check_query, statistics=statistics, timed=timed, disprove=False)
-        verdict = bound_joined(verdict, catalog, decide)
+        verdict = bound_joined(verdict, catalog, decide, known)
     if union.standing is not None:
         verdict = bound_latest(verdict, catalog, known)
         if disprove and timed and verdict.tier is Tier.UNDECIDED:

@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.joins.is_set import aggregates
+from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.joins.own_nodes import list_own
+from ontoweir.rewriter.phrasings.name_conditions import name_conditions
 from ontoweir.rewriter.syntax.name_items import write_name
 
 if TYPE_CHECKING:
@@ -26,13 +27,20 @@ def nest_groups(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
-    if not isinstance(tree, exp.Select) or not aggregates(tree) or tree.args.get("distinct"):
+    if not isinstance(tree, exp.Select) or tree.args.get("distinct"):
+        return tree
+    grouped = tree.args.get("group") or tree.args.get("having")
+    if not grouped and not list_own(tree, exp.AggFunc):
         return tree
     having = tree.args.get("having")
     places = [*tree.expressions, *([] if having is None else [having])]
-    if not any(isinstance(n, exp.Subquery) for p in places for n in p.walk()):
+    values = [n for p in places for n in p.find_all(exp.Subquery)]
+    if all(v.find_ancestor(exp.AggFunc, exp.Select) is not tree for v in values):
         return tree
     inner = tree.copy()
+    name_conditions(inner)
+    inner = name_aggregates(inner)
+    having = inner.args.get("having")
     scope, group = list_tables(inner, catalog), inner.args.get("group")
     if group is not None and {k for k, v in group.args.items() if v} - {"expressions"}:
         return tree

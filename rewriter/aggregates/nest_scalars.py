@@ -7,10 +7,12 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import Scope
 from ontoweir.rewriter.aggregates.nest_groups import nest_groups
 from ontoweir.rewriter.differences.name_columns import is_known, name_tables
+from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import resolve
 from ontoweir.rewriter.joins.list_tables import list_tables
+from ontoweir.rewriter.phrasings.name_conditions import name_conditions
 from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.windows.rows_leave import rows_leave
 
@@ -47,7 +49,8 @@ def nest_scalars(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     places = [*made.expressions, *([] if where is None else [made.args["where"]])]
     joined: dict[exp.Expr, _Nested] = {}
     for node in [n for p in places for n in p.find_all(exp.Subquery)]:
-        if node.find_ancestor(exp.Select) is not made:
+        several = isinstance(node.parent, (exp.In, exp.All, exp.Any, exp.Exists))
+        if node.find_ancestor(exp.Select) is not made or several:
             continue
         found = joined.get(node) or _read(node.this, f"{_ALIAS} {len(joined) + 1}", catalog)
         if found is None:
@@ -93,6 +96,8 @@ def _read(inner: "exp.Expr", alias: str, catalog: Catalog) -> _Nested | None:
     if not aggregates(inner) or not leave or inner.find(exp.Window):
         return None
     made = inner.copy()
+    name_conditions(made)
+    made = name_aggregates(made)
     mine = list_tables(made, catalog)
     keys: list[tuple[exp.Expr, exp.Expr]] = []
     said: list[exp.Expr] = []

@@ -20,8 +20,10 @@ from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joins.is_set import aggregates
+from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.joined import JoinedRow
+from ontoweir.rewriter.phrasings.name_conditions import name_conditions
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 
 if TYPE_CHECKING:
@@ -99,28 +101,28 @@ def _read_groups(
 ) -> JoinedRow:
     from sqlglot import exp
 
-    made = name_aggregates(tree.copy())
-    for call in list(made.find_all(exp.CountIf)):
-        case = exp.case().when(call.this.copy(), exp.Literal.number(1))
-        call.replace(exp.Count(this=case))
+    made = tree.copy()
+    name_conditions(made)
+    made = name_aggregates(made)
     made.set("where", None)
     plain = row_union(columns, None, catalog)[1]
     spread = expand_covariances(expand_variances(made, plain), plain)
     assert isinstance(spread, exp.Select)
     made = spread
-    scope = Scope(catalog, {ROW: row_table(columns)})
+    table = row_table(columns)
+    scope = Scope(catalog, {ROW: table})
     taken = [name for name, _ in columns]
     named = {e.alias.lower() for e in made.expressions}
     names = (f"value {n}" for n in count(1) if f"value {n}" not in {*taken, *named})
     values = {
         value: (next(names), read_row_expression(value, scope))
-        for value in dict.fromkeys([*_list_grouped(made), *_list_arguments(made)])
+        for value in dict.fromkeys([*_list_grouped(made, scope), *_list_arguments(made)])
         if not isinstance(value, exp.Column)
     }
     for node in [n for n in made.walk() if n in values]:
         if node.parent is not None:
             node.replace(exp.column(values[node][0], quoted=True))
-    fields: dict[str, Expression] = {n: Field(n, kind) for n, kind in row_table_types(columns)}
+    fields: dict[str, Expression] = {c.name: Field(c.name, c.type) for c in table.columns}
     fields |= dict(values.values())
     wide = [(name, field.type) for name, field in fields.items()]
     known = row_union(wide, None, catalog)[1]
@@ -139,29 +141,11 @@ def _read_groups(
     return JoinedRow(shape, typed, groups)
 
 
-def row_table_types(columns: Sequence[tuple[str, ColumnType]]) -> list[tuple[str, ColumnType]]:
-    """The columns of a table of joined rows, with the types by which they are computed with."""
-    return [(column.name, column.type) for column in row_table(columns).columns]
-
-
-def _list_grouped(tree: "exp.Select") -> "list[exp.Expr]":
+def _list_grouped(tree: "exp.Select", scope: Scope) -> "list[exp.Expr]":
     """What is grouped by; positions, and names that SELECT gives, are what they mean: in place."""
-    from sqlglot import exp
-
     group = tree.args.get("group")
-    named = {e.alias.lower(): e.unalias() for e in tree.expressions}
     for item in [] if group is None else list(group.expressions):
-        mean = None
-        if isinstance(item, exp.Literal) and item.is_int:
-            places = range(1, len(tree.expressions) + 1)
-            mean = (
-                tree.expressions[int(item.name) - 1].unalias() if int(item.name) in places else None
-            )
-        elif isinstance(item, exp.Column) and not item.table:
-            mean = named.get(item.name.lower())
-        if mean is not None and mean is not item:
-            item.replace(mean.copy())
-    group = tree.args.get("group")
+        item.replace(mean_group(item, tree, scope).copy())
     return [] if group is None else [item.copy() for item in group.expressions]
 
 

@@ -74,13 +74,13 @@ def join_parts(
     except SqlUnitsDiffer:
         raise  # it is read again, in steps that all streams have in common
     except (SqlRefusal, QueryError) as refusal:
+        with suppress(SqlRefusal, QueryError):  # of a register nothing is kept there
+            if nested != tree:
+                return read(nested)
         if found is not None and found.may_be_less:
             made = joiner.join()
         if isinstance(made, SpjUnion):
             return made
-        with suppress(SqlRefusal, QueryError):
-            if nested != tree:
-                return read(nested)
         if isinstance(refusal, QueryError):
             raise
         made = refuse_beside(tree, catalog) if made is None else made

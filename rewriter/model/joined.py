@@ -85,9 +85,3 @@ class Joined(Generic[_Query]):
     def is_set(self) -> bool:
         """Whether each answer is told once."""
         return self.distinct or (self.row is not None and self.row.groups is not None)
-
-    @property
-    def has_groups(self) -> bool:
-        """Whether rows are grouped, of a part or after they are joined."""
-        row = self.row is not None and self.row.groups is not None
-        return row or any(part.groups is not None for part in self.parts)

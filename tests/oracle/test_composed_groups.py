@@ -52,7 +52,13 @@ def _draw_value(random: Random, numbers: Sequence[str]) -> str:
 
 def _draw_scalar(random: Random, keys: Sequence[str]) -> str:
     """A subquery that is a value."""
-    call = random.choice(["COUNT(*)", "SUM(w.a)", "MAX(w.a)", "AVG(w.b) - 1", "COUNT(w.g) + 1"])
+    calls = ["COUNT(*)", "SUM(w.a)", "MAX(w.a)", "AVG(w.b) - 1", "COUNT(w.g) + 1"]
+    calls += [
+        "COUNT(*) FILTER (WHERE w.a > 0)",
+        "SUM(1)",
+        "SUM(w.a) FILTER (WHERE w.a > 0) + COUNT(*)",
+    ]
+    call = random.choice(calls)
     where = _window(random, "w")
     if keys and random.random() < 0.6:
         where += f" AND w.h = {random.choice(keys)}"
@@ -131,7 +137,15 @@ def _group(
     """A query of groups of joined rows."""
     one, value = random.choice(columns), _draw_value(random, columns)
     number = f"{one} - {random.choice(columns)}"
-    calls = ["COUNT(*)", f"COUNT({one})", f"SUM({one})", f"MAX({value})", f"AVG({number}) > 1.7"]
+    calls = [
+        "COUNT(*)",
+        f"COUNT({one})",
+        "SUM(1)",
+        f"BOOL_OR({one} > 1)",
+        f"SUM({one})",
+        f"MAX({value})",
+        f"AVG({number}) > 1.7",
+    ]
     calls += [
         f"COUNT(DISTINCT {value})",
         f"SUM({number}) + COUNT(*)",
@@ -181,6 +195,8 @@ COUNTED = f"(SELECT h, COUNT(*) AS n FROM s WHERE {WITHIN} GROUP BY h)"
 LATER = "t.ts > NOW() - INTERVAL '3' MICROSECOND"
 OFTEN, MORE = f"SELECT s.h FROM s WHERE {WITHIN}", "HAVING COUNT(*) > 1"
 OFTEN_OF_T = f"({OFTEN} AND s.h = t.h GROUP BY s.h {MORE})"
+OF_T = f"(SELECT COUNT(*) FILTER (WHERE s.a > 0) + 1 FROM s WHERE s.h = t.h AND {WITHIN})"
+OF_ALL = f"(SELECT MAX(s.a) FROM s WHERE {WITHIN})"
 REGISTERED = f"FROM r LEFT JOIN {LATEST} AS l ON l.h = r.h"
 SINGLE = [
     f"WITH x AS {COUNTED} SELECT h AS c0, n AS c1 FROM x WHERE n > (SELECT AVG(n) FROM x)",
@@ -190,6 +206,10 @@ SINGLE = [
     f"SELECT t.h AS c0, COUNT(*) AS c1 FROM t WHERE {LATER} AND EXISTS {OFTEN_OF_T} GROUP BY t.h",
     f"SELECT t.h AS c0, t.a AS c1 FROM t WHERE {LATER} AND NOT EXISTS {OFTEN_OF_T}",
     f"SELECT r.h AS c0 FROM r WHERE NOT EXISTS ({OFTEN} AND s.h = r.h GROUP BY s.h {MORE})",
+    f"SELECT t.h AS c0 FROM t WHERE {LATER} AND t.a IN (SELECT MAX(s.a) FROM s WHERE {WITHIN})",
+    f"SELECT t.h AS c0, {OF_T} AS c1 FROM t WHERE {LATER}",
+    f"SELECT t.h AS c0, SUM(t.a - {OF_ALL}) AS c1 FROM t WHERE {LATER} GROUP BY t.h",
+    f"SELECT t.h AS c0, SUM(t.a - {OF_ALL}) - {OF_ALL} AS c1 FROM t WHERE {LATER} GROUP BY t.h",
     f"SELECT r.g AS c0, COUNT(*) AS c1 {BESIDE} GROUP BY r.g",
     f"SELECT r.h AS c0, SUM(r.a) AS c1 {BESIDE} GROUP BY r.h",
     f"SELECT r.h AS c0, MIN(COALESCE(s.a, 0)) AS c1 {BESIDE} GROUP BY r.h",
