@@ -340,7 +340,7 @@ def test_the_verdict(case: Design, folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", [c for c in CASES if c.most is not None], ids=lambda c: c.name)
 def test_the_answers(case: Design, folder: Path) -> None:
     """What holds at a step, after all that was told until then."""
-    answers = ontoweir.open_project(folder).replay(case.text, emit=case.emit)
+    answers = ontoweir.open_project(folder).replay(case.text, emit=case.emit)  # type: ignore[arg-type]
     assert answers.summary["state_rows_max"] <= answers.summary["bound_rows"]
     told = sorted(answers.to_arrow().to_pylist(), key=lambda row: row["at"])
     names = [n for n in answers.to_arrow().column_names if n not in ("at", "until", "op")]
@@ -369,7 +369,7 @@ def test_the_state_at_ten_times_the_rows(
     if not request.config.getoption("--long"):
         pytest.skip("takes a minute: with --long")
     project = ontoweir.open_project(_make(tmp_path, 10 * STEPS))
-    kept = project.replay(case.text, emit=case.emit).summary
+    kept = project.replay(case.text, emit=case.emit).summary  # type: ignore[arg-type]
     assert kept["state_rows_max"] <= kept["bound_rows"]
 
 

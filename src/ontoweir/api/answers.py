@@ -9,7 +9,7 @@ from datetime import datetime
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ontoweir.errors import UsageError
 from ontoweir.report.describe_rejects import describe_rejects
@@ -23,6 +23,11 @@ from ontoweir.rewriter.model.spj import (
     TemplateLiteralOutput,
 )
 from ontoweir.rewriter.standing.take_shown import take_shown
+
+EmitName: TypeAlias = Literal[
+    "answers", "intervals", "changes", "snapshots", "insertions", "deletions"
+]
+"""How answers are written (Emit)."""
 
 if TYPE_CHECKING:
     import altair

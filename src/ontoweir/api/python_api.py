@@ -9,7 +9,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from ontoweir.api.answers import Answers, make_folder
+from ontoweir.api.answers import Answers, EmitName, make_folder
 from ontoweir.api.check_tables import check_tables
 from ontoweir.api.compile_typed import compile_typed, read_typed
 from ontoweir.api.enter_query import enter_query
@@ -182,7 +182,7 @@ class OpenProject:
         start: "datetime | date | str | None" = None,
         stop: "datetime | date | str | None" = None,
         final: bool = False,
-        emit: str | None = None,
+        emit: EmitName | None = None,
         engine: "Engine" = "auto",
         parts: int | None = None,
         allow_unbounded: bool = False,
@@ -197,7 +197,7 @@ class OpenProject:
             start: the first application time, UTC: a date (its midnight), or ISO 8601.
             stop: the first application time that is left out.
             final: for an aggregate, only the last row of each group, not one for every update.
-            emit: as --emit has it (default: as fits).
+            emit: updates, intervals, changes or those of a kind, or snapshots (default: as fits).
             engine: this process ("driver"), Spark's tasks ("spark"), or what would end earlier.
             parts: among how many processes rows are divided by key (None: as estimated).
             allow_unbounded: run an unbounded query, in memory that grows with the history.
