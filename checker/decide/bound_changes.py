@@ -10,6 +10,7 @@ from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.joined import JoinedPart
 from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
 
 
@@ -79,7 +80,7 @@ def bound_joined(
         if part.bound is None and part.tier is not Tier.UNSATISFIABLE:
             return replace(verdict, disjuncts=part.disjuncts, tier=Tier.UNDECIDED, bound=None)
     bounds = [
-        bound_changes(part, catalog) if of.ever is None else _bound_static(of.ever, wide, known)
+        bound_changes(part, catalog) if of.ever is None else _bound_static(of, wide, known)
         for part, of in zip(parts, joined.parts, strict=True)
         if part.bound is not None
     ]
@@ -95,9 +96,17 @@ def bound_joined(
     return replace(verdict, tier=tier, bound=bound, conditions=tuple(conditions))
 
 
-def _bound_static(name: str, catalog: Catalog, known: Statistics) -> Bound:
-    """The rows of a static relation ("": one)."""
-    if not name:
+def _bound_static(part: JoinedPart[SpjUnion], catalog: Catalog, known: Statistics) -> Bound:
+    """The rows of static relations, those that their joins could have; or one row."""
+    if not part.ever:
         return Bound(1, "1")
-    rows = known.rows.get(name, catalog.relations[name].max_rows)
-    return Bound(rows, f"|{name}|" if rows is None else f"|{name}| = {rows}")
+    every: list[Bound] = []
+    for query in part.query.disjuncts:
+        names = [o.table for o in query.occurrences if o.table in catalog.relations]
+        counts = [known.rows.get(n, catalog.relations[n].max_rows) for n in names]
+        rows: int | None = 1
+        for count in counts:
+            rows = None if rows is None or count is None else rows * count
+        shown = " × ".join(f"|{n}|" for n in names) or "1"
+        every.append(Bound(rows, shown if rows is None or not names else f"{shown} = {rows}"))
+    return total_bound(every)

@@ -24,6 +24,7 @@ from ontoweir.rewriter.model.spj import (
     SpjQuery,
     SpjUnion,
 )
+from ontoweir.rewriter.views.list_streams import list_streams
 from ontoweir.rewriter.windows.window import ENDS
 
 _COUNT, _MOST, _ALIAS = "how many", "most", "first moment"
@@ -57,10 +58,10 @@ def find_registers(
     present = [hits for hits, _, there in one.parts if there]
     if one.times or one.found.blocks or (present and len(one.parts) > 1):
         return None
-    if not one.found.disjuncts or _list_streams(one.found, catalog):
+    if not one.found.disjuncts or list_streams(one.found, catalog):
         return None
     parts = [hits for hits, _, _ in one.parts]
-    streams = tuple(dict.fromkeys(s for hits in parts for s in _list_streams(hits, catalog)))
+    streams = tuple(dict.fromkeys(s for hits in parts for s in list_streams(hits, catalog)))
     keys = tuple(dict.fromkeys(k for _, of, _ in one.parts for k in of))
     if not streams or not set(head) <= set(keys) or any(h.blocks or h.begins for h in parts):
         return None
@@ -176,17 +177,3 @@ def _find_stream(
 def _has_stream(query: SpjQuery, union: SpjUnion, catalog: Catalog) -> bool:
     known = extend_catalog(catalog, union).streams
     return any(o.table in known for o in query.occurrences)
-
-
-def _list_streams(union: SpjUnion, catalog: Catalog) -> list[str]:
-    """The streams of the catalog that a query reads, in views too."""
-    views = {v.name: v for v in union.views}
-    found: dict[str, None] = {}
-    waiting = [o.table for q in union.disjuncts for o in q.occurrences]
-    while waiting:
-        name = waiting.pop(0)
-        if name in views:
-            waiting += views[name].tables
-        elif name in catalog.streams:
-            found[name] = None
-    return list(found)
