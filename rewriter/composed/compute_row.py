@@ -174,17 +174,18 @@ class RowReader:
             return Operation("=" if name == "SAMETERM" else name, tuple(known))
         return Operation(name, tuple(map(self._open_iris, arguments)))
 
-    def show(self, name: str, filters: Filters) -> JoinedRow[SpjUnion]:
+    def show(self, name: str, names: Sequence[str], filters: Filters) -> JoinedRow[SpjUnion]:
         """The rows of which FILTERs hold, as they are.
 
         Args:
             name: what the query is called.
+            names: the columns that are shown.
             filters: what holds.
 
         Raises:
             QueryError: one is not computed exactly as SPARQL has it.
         """
-        shown = {n: self._show(n, {}) for n in self.columns}
+        shown = {n: self._show(n, {}) for n in names}
         return self._make(name, shown, (self._connect(filters, {}), None))
 
     def compute(self, query: ConjunctiveQuery, more: Filters) -> JoinedRow[SpjUnion] | None:

@@ -10,6 +10,7 @@ from ontoweir.rewriter.composed.compute_row import RowColumn, RowReader, make_co
 from ontoweir.rewriter.composed.solution_part import (
     SolutionPart,
     list_kinds,
+    open_begun,
     open_part,
     open_static,
 )
@@ -21,6 +22,7 @@ from ontoweir.rewriter.model.query import (
     Operation,
     TermExpression,
     Variable,
+    expression_variables,
 )
 from ontoweir.rewriter.model.spj import ConstantOutput, IriOutput, LiteralOutput, SpjUnion
 from ontoweir.rewriter.views.list_streams import list_streams
@@ -31,12 +33,10 @@ _SHOWN = (JoinKind.INNER, JoinKind.LEFT)
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What reads what belongs to a join. `parse`: the text of a query of one row; `moment`: the
-    query of the first timestamp of some streams, and `begun` that of one row that is there from
-    then on."""
+    query of the first timestamp of some streams."""
 
     parse: Callable[[str], ConjunctiveQuery]
     moment: Callable[[Sequence[str]], SpjUnion]
-    begun: Callable[[Sequence[str]], SpjUnion]
 
 
 def join_solutions(
@@ -103,17 +103,19 @@ class _Joiner:
             if one is None:
                 return None
             made.append(one)
-        shown = [(v, _name(self.where[v], v)) for v in self.asked.head]
+        read = [v.name for e in self.rest for v in sorted(expression_variables(e))]
+        names = tuple(dict.fromkeys((*self.asked.head, *read)))
+        shown = [(v, _name(self.where[v], v)) for v in names]
         row = None
         if self.asked.around is not None or self.rest:
-            row = self._compute()
+            row = self._compute(names)
             if row is None:
                 return None
         unions = [part.union for part in self.parts]
         kinds = [list_kinds(union, self.catalog) for union in unions]
         aggregations = [part.groups for part in made] + ([] if row is None else [row.groups])
         if any(a is not None and not a.group for a in aggregations):
-            first = self.how.begun(streams)
+            first = open_begun(self.how.moment(streams), self.catalog)
             until = tuple(_name(len(made), v) for v in first.ends)
             made.append(JoinedPart(first, kind=JoinKind.BEGUN, until=until, ever=""))
             unions.append(first)
@@ -162,10 +164,10 @@ class _Joiner:
         fields = fields_of(made).items()
         return map_fields(made, {n: Field(_name(of[n], n), f.type) for n, f in fields})
 
-    def _compute(self) -> JoinedRow[SpjUnion] | None:
+    def _compute(self, names: Sequence[str]) -> JoinedRow[SpjUnion] | None:
         """What is computed of joined rows."""
         columns: dict[str, RowColumn] = {}
-        for variable in self.asked.head:
+        for variable in names:
             column = self._column(self.where[variable], variable)
             if column is None:
                 return None
@@ -173,7 +175,7 @@ class _Joiner:
         reader = RowReader(columns, self.catalog)
         more = [(e, None) for e in self.rest]
         if self.asked.around is None:
-            return reader.show(self.name, more)
+            return reader.show(self.name, self.asked.head, more)
         return reader.compute(self.how.parse(self.asked.around), more)
 
     def _column(self, number: int, variable: str) -> RowColumn | None:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ontoweir.mappings.model.catalog import Catalog, ColumnType
+from ontoweir.mappings.expressions.may_be_null import may_be_null
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
 from ontoweir.mappings.model.column_types import XSD, natural_datatype
 from ontoweir.mappings.model.expression import Field
 from ontoweir.rewriter.algebra.equality_classes import constant_type
@@ -19,8 +20,10 @@ from ontoweir.rewriter.model.spj import (
     Attribute,
     ConstantOutput,
     LiteralOutput,
+    NullOutput,
     Occurrence,
     Output,
+    SpjQuery,
     SpjUnion,
 )
 from ontoweir.rewriter.standing.answers_of import answers_of
@@ -142,6 +145,29 @@ def open_static(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SolutionP
     return SolutionPart(rows, None, kinds, terms, ever=True)
 
 
+def open_begun(first: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """One row that is there from the first timestamp of some streams on.
+
+    Args:
+        first: the query of that timestamp.
+        catalog: the tables.
+    """
+    answers, block = make_answers(first, FIRST, catalog)
+    end = f"{ENDS}1"
+    told = LiteralOutput(Attribute(FIRST, NEVER.name), f"{XSD}dateTime")
+    one = ConstantOutput("1", is_iri=False, kind=IntType())
+    row = SpjQuery((Occurrence(FIRST, answers.stream.name),), (), ((FIRST, one), (end, told)))
+    return SpjUnion(
+        FIRST,
+        (FIRST, end),
+        (row,),
+        distinct=False,
+        buckets=((answers.stream.name, NEVER),),
+        ends=(end,),
+        blocks=(block,),
+    )
+
+
 def _list_types(
     union: SpjUnion, variable: str, outputs: Sequence[Output], catalog: Catalog
 ) -> set[ColumnType | None]:
@@ -182,15 +208,40 @@ def _list_terms(
     terms: dict[str, tuple[Output, ...]] = {}
     terms |= {n: (_make_literal(n, kinds[n]),) for n in groups.columns if n not in groups.group}
     outputs = [dict(q.outputs) for q in union.disjuncts]
+    sure: set[str] = set()
     for one in groups.aggregates:
-        if one.name not in terms:
+        if one.function not in _COUNTS and not (
+            groups.group
+            and one.function in _OF_ALL
+            and all(_has_value(o[argument]) for o in outputs for argument in one.arguments)
+        ):
             continue
-        if one.function in (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT):
+        sure.add(one.name)
+        if one.name in terms and one.function.chooses:
+            terms[one.name] = tuple(dict.fromkeys(o[one.argument or ""] for o in outputs))
+        elif one.name in terms:
             made = _make_literal(one.name, kinds[one.name])
             terms[one.name] = (replace(made, optional=False),)
-        elif one.function.chooses and groups.group:
-            terms[one.name] = tuple(dict.fromkeys(o[one.argument or ""] for o in outputs))
+    sure |= {n for n in groups.group if all(_has_value(o[n]) for o in outputs)}
+    for name, expression in groups.computed:
+        if name in terms and not may_be_null(expression, sure):
+            terms[name] = (replace(_make_literal(name, kinds[name]), optional=False),)
     return terms
+
+
+_COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
+_OF_ALL = (
+    AggregateFunction.SUM,
+    AggregateFunction.AVG,
+    AggregateFunction.MIN,
+    AggregateFunction.MAX,
+)
+"""What has a value of a group with rows, all of which have one."""
+
+
+def _has_value(output: Output) -> bool:
+    """Whether there is a term in every solution."""
+    return not (isinstance(output, NullOutput) or getattr(output, "optional", False))
 
 
 def _make_literal(name: str, kinds: set[ColumnType | None]) -> LiteralOutput:

@@ -10,7 +10,7 @@ from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.composed.join_solutions import Asked, join_solutions
 from ontoweir.rewriter.composed.split_joined import JoinedText, split_joined
-from ontoweir.rewriter.differences.since_first import FIRST, begun_moment, first_moment
+from ontoweir.rewriter.differences.since_first import FIRST, first_moment
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.share_steps import share_steps
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -79,13 +79,8 @@ def _make_readers(asked: JoinedText, catalog: Catalog, name: str, file: str) -> 
         branches = parse_query(text, name=name, file=file, late=asked.late)
         return branches[0]
 
-    def read_sql(text: str) -> SpjUnion:
+    def moment(streams: Sequence[str]) -> SpjUnion:
+        text = first_moment([catalog.streams[n] for n in streams]).sql("spark")
         return parse_sql(text, catalog, name=FIRST, file=file)
 
-    def moment(streams: Sequence[str]) -> SpjUnion:
-        return read_sql(first_moment([catalog.streams[n] for n in streams]).sql("spark"))
-
-    def begun(streams: Sequence[str]) -> SpjUnion:
-        return read_sql(begun_moment([catalog.streams[n] for n in streams]).sql("spark"))
-
-    return Asked(parse, moment, begun)
+    return Asked(parse, moment)
