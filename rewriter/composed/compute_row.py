@@ -228,7 +228,7 @@ class RowReader:
         computed = tuple((n, made) for n, (made, _) in shown.items())
         shape = Aggregation(tuple(self.columns), (), tuple(shown), computed, *having)
         terms = tuple((n, _name_text(n, term)) for n, (_, term) in shown.items())
-        row = SpjQuery((Occurrence(ROW, ROW),), (), terms)
+        row = SpjQuery((), (), terms)
         return JoinedRow(shape, kinds, None, SpjUnion(name, tuple(shown), (row,), distinct=False))
 
     def _show(self, name: str, values: Mapping[str, Expression]) -> tuple[Expression, Output]:
@@ -261,7 +261,7 @@ def _open_texts(union: SpjUnion) -> tuple[SpjQuery, ...]:
         else (n, o)
         for n, o in union.disjuncts[0].outputs
     )
-    return (replace(union.disjuncts[0], outputs=outputs),)
+    return (SpjQuery((Occurrence(ROW, ROW),), (), outputs),)
 
 
 def _name_text(name: str, term: Output) -> Output:

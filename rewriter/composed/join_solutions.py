@@ -107,7 +107,8 @@ class _Joiner:
         names = tuple(dict.fromkeys((*self.asked.head, *read)))
         shown = [(v, _name(self.where[v], v)) for v in names]
         row = None
-        if self.asked.around is not None or self.rest:
+        made_of = any(part.groups or part.union.joined for part in self.parts)
+        if self.asked.around is not None or self.rest or made_of:
             row = self._compute(names)
             if row is None:
                 return None

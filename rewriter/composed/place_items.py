@@ -64,6 +64,8 @@ def _say(compared: tuple[str, str, str], plain: Sequence[TextPart]) -> bool:
     last = max((n for n, p in enumerate(plain) if {one, other} & p.bound), default=None)
     if last is None or not {one, other} <= {v for p in plain for v in p.bound}:
         return False
+    if {one, other} <= plain[last].bound:
+        return False
     plain[last].said.append(compared)
     return True
 
