@@ -138,7 +138,11 @@ def _are_bound_before(
     for item, part in zip(optional, left, strict=True):
         before = list_bound(tokens, [i for i in items if i.last < item.first])
         others = {v for p in parts if p is not part and p.is_shown for v in p.bound}
-        before = before if part.is_shown else plain  # NOT EXISTS sees all of its group
+        if part.minus and not part.bound & before:
+            return False  # it takes nothing away
+        before = (
+            before if part.is_shown or part.minus else plain
+        )  # NOT EXISTS sees all of its group
         others |= {v for a, _, b in part.said for v in (a, b)} - part.bound
         read = set(list_variables(tokens, item.places))
         if part.own is not None:  # what it does not show has its own names

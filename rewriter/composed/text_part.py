@@ -23,6 +23,7 @@ _KINDS = {
     ItemKind.OPTIONAL: JoinKind.LEFT,
     ItemKind.ABSENT: JoinKind.ABSENT,
     ItemKind.PRESENT: JoinKind.PRESENT,
+    ItemKind.MINUS: JoinKind.ABSENT,
 }
 _SIGNS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
@@ -31,7 +32,7 @@ _SIGNS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 class TextPart:
     """The places of its items, of what is `bound` in it; `own`: the variables that a subquery
     shows (None: it is none). `on`: FILTERs of it and of what is before it; `static`: it is of
-    patterns that always hold."""
+    patterns that always hold; `grouped`: it is of groups, or distinct; `minus`: it is of MINUS."""
 
     kept: list[tuple[int, int]]
     bound: set[str]
@@ -43,6 +44,7 @@ class TextPart:
     on: list[Item] = field(default_factory=list)
     static: bool = False
     grouped: bool = False
+    minus: bool = False
 
     @property
     def left(self) -> bool:
@@ -78,6 +80,9 @@ def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[Tex
             made = _read_group(tokens, item)
             if made is None:
                 return None
+            made.minus = item.kind is ItemKind.MINUS
+            if made.minus and (made.said or made.on):
+                return None  # it sees nothing of what is around it
             parts.append(made)
         elif item.kind not in (*STATIC, *BESIDE, ItemKind.FILTER, ItemKind.BIND):
             return None
@@ -85,9 +90,9 @@ def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[Tex
 
 
 def is_apart(tokens: Sequence[SparqlToken], item: Item) -> bool:
-    """Whether it is NOT EXISTS, or EXISTS, of a GRAPH in a window, of the latest of each key, or of
-    a subquery, so that what is found comes and goes by itself."""
-    if item.kind not in BESIDE or len(item.braces) != 1:
+    """Whether it is NOT EXISTS, EXISTS or MINUS of a GRAPH in a window, of the latest of each key,
+    or of a subquery, so that what is found comes and goes by itself."""
+    if item.kind not in (*BESIDE, ItemKind.MINUS) or len(item.braces) != 1:
         return False
     if is_select(tokens, item.braces[0][0]):
         return True
