@@ -70,12 +70,14 @@ Predicate = tuple[str, bool]
 class Known:
     """What a project says: `find_stream`: the rows of an IRI's stream; `makers`: of a predicate,
     the streams whose rows make it (None: static data does); `one_row`: whether all triples of a
-    subject, of these predicates and streams, are of one row."""
+    subject, of these predicates and streams, are of one row; `classes`: those that a subject of
+    all of these predicates may be in."""
 
     find_stream: Callable[[str, Source], StreamPart]
     makers: Callable[[Predicate], frozenset[str | None]]
     one_row: Callable[[Sequence[Predicate], frozenset[str]], bool]
     graphs: frozenset[str]
+    classes: Callable[[Sequence[Predicate]], tuple[Predicate, ...]]
 
 
 def refuse(what: str, why: str, fix: str, source: Source) -> QueryError:

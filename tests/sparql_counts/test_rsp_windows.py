@@ -82,6 +82,8 @@ _BODIES = (
     ("DISTINCT ?s ?v", "WINDOW :d { ?s :has ?v }"),
     ("?r ?q", "WINDOW :w { ?r :by ?s ; :v ?v . ?q :by ?s ; :v ?u FILTER(?u > ?v) }"),
     ("DISTINCT ?s ?town", "WINDOW :w { [] :by ?s ; :v 2 } ?s :in ?town"),
+    ("?r ?c", "WINDOW :w { ?r a ?c ; :v ?v }"),
+    ("DISTINCT ?c ?o", "WINDOW :w { ?r a ?c ; :by ?s } WINDOW :d { ?s :opens ?o }"),
     ("?s (COUNT(*) AS ?n)", "WINDOW :w { ?r :by ?s ; :v ?v }", "GROUP BY ?s"),
     ("?s (MAX(?v) AS ?n)", "?s :in ?t WINDOW :w { ?r :by ?s ; :v ?v }", "GROUP BY ?s"),
 )
@@ -269,9 +271,9 @@ REFUSED = {
         3,
         "may come again later",
     ),
-    "FROM NAMED WINDOW :w ON :stream [RANGE PT1M] WHERE { WINDOW :w { ?s a ?c } }": (
+    "FROM NAMED WINDOW :w ON :stream [RANGE PT1M] WHERE { WINDOW :w { ?s a ?c ; :opens ?o } }": (
         3,
-        "a variable as a class, in a window",
+        "?c as a class",
     ),
     "FROM STREAM <http://x/stream> [RANGE 1m STEP 1m]\nFROM STREAM <http://x/door1> "
     "[RANGE 2m STEP 1m]\nWHERE {\n ?s :has ?v }": (

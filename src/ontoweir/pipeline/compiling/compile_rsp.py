@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.assertion import (
+    ColumnMap,
     ConstantMap,
     MappingAssertion,
     MappingSet,
@@ -24,6 +25,8 @@ from ontoweir.rewriter.rsp.read_head import asks_windows
 from ontoweir.rewriter.rsp.stream_part import StreamPart, admit_parts
 from ontoweir.rewriter.rsp.translate_rsp import translate_rsp
 from ontoweir.rewriter.rsp.window import Known, Predicate, RspQuery
+from ontoweir.rewriter.tmappings.list_classes import list_classes
+from ontoweir.rewriter.tmappings.may_meet import differ_at_ends
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
 
 TOLD = {"rstream": "snapshots", "istream": "insertions", "dstream": "deletions"}
@@ -125,6 +128,7 @@ def open_windows(
             for g in a.graphs
             if isinstance(g, ConstantMap)
         ),
+        looking.list_classes,
     )
     read = translate_rsp(text, file, known)
     return WindowCompiler(workspace, dict(read.seen), file), read
@@ -147,6 +151,18 @@ class _Looking:
     def list_makers(self, predicate: Predicate) -> frozenset[str | None]:
         return frozenset(map(stream_of, self.find(predicate)))
 
+    def list_classes(self, beside: Sequence[Predicate]) -> tuple[Predicate, ...]:
+        """The classes that a subject of all of these predicates may be in."""
+        subjects = [[_ends(a) for a in self.find(p)] for p in beside]
+        return tuple(
+            (iri, True)
+            for iri in list_classes(self.workspace.mappings, self.workspace.tmappings)
+            if any(
+                all(any(not differ_at_ends(ends, e) for e in found) for found in subjects)
+                for ends in (_ends(a) for a in self.find((iri, True)))
+            )
+        )
+
     def is_one_row(self, predicates: Sequence[Predicate], streams: frozenset[str]) -> bool:
         """Whether subjects are made by one template with the time in it, or with a key without the
         time: so all their triples are of one time."""
@@ -159,6 +175,18 @@ class _Looking:
         stream, columns = self.catalog.streams[name], {p for p, text in shape if not text}
         lasting = [key for key in stream.keys if stream.timestamp not in key]
         return stream.timestamp in columns or any(columns.issuperset(key) for key in lasting)
+
+
+def _ends(assertion: MappingAssertion) -> tuple[str, str]:
+    """What a subject begins and ends with."""
+    match assertion.subject:
+        case TemplateMap(parts=parts):
+            first, last = parts[0], parts[-1]
+            return first if isinstance(first, str) else "", last if isinstance(last, str) else ""
+        case ConstantMap(value=value):
+            return value, value
+        case ColumnMap():
+            return "", ""
 
 
 def _shape(assertion: MappingAssertion) -> tuple[tuple[str, bool], ...] | None:
