@@ -67,10 +67,13 @@ QUERIES = (
     "SELECT ?x ?y { GRAPH ?t { ?x a ?c ; :by ?s } GRAPH ?u { ?y a ?c ; :by ?s } FILTER(LATER) }",
     "SELECT ?x ?d { GRAPH ?t { ?x :by ?s } ?s :in 'A' ; a ?d FILTER(?d = :Thermometer) }",
     "SELECT ?x { GRAPH ?t { ?x :by ?s ; a ?c FILTER(?c = :Nothing) } }",
-    "SELECT ?x ?c { GRAPH ?t { ?x :by ?s ; <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ?c } }",
+    "SELECT ?x ?c { GRAPH ?t { ?x :by ?s ; rdf:type ?c } }",
     "SELECT ?x ?c { { GRAPH ?t { ?x a ?c ; :v 1 } } UNION { GRAPH ?t { ?x a ?c ; :v 2 } } }",
 )
-PREFIX = "PREFIX : <http://x/>\nPREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
+PREFIX = (
+    "PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>\nPREFIX : <http://x/>\n"
+    "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
+)
 LATER = '?u > ?t && ?u - ?t <= "PT3M"^^xsd:dayTimeDuration'
 NUMBERS = [f'xsd:integer(STRAFTER(STR(?{v}), "t/"))' for v in "ut"]
 
@@ -155,8 +158,8 @@ def test_places_are_those_of_the_text(tmp_path: Path) -> None:
     with pytest.raises(QueryError, match="unknown property http://x/gone") as error:
         project.check(text)
     assert error.value.source is not None
-    assert error.value.source.line == 3
-    assert error.value.source.column == text.splitlines()[2].index("?x :gone") + 1
+    assert error.value.source.line == 4
+    assert error.value.source.column == text.splitlines()[3].index("?x :gone") + 1
 
 
 @pytest.mark.filterwarnings("ignore::ontoweir.errors.OntoweirWarning")

@@ -20,11 +20,12 @@ from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.progress.progress import OnProgress
 from ontoweir.project.project import Project
 from ontoweir.rewriter.model.query import ConjunctiveQuery
-from ontoweir.rewriter.rsp.find_stream import find_stream
+from ontoweir.rewriter.rsp.find_stream import find_stream, name_stream
 from ontoweir.rewriter.rsp.read_head import asks_windows
 from ontoweir.rewriter.rsp.stream_part import StreamPart, admit_parts
 from ontoweir.rewriter.rsp.translate_rsp import translate_rsp
 from ontoweir.rewriter.rsp.window import Known, Predicate, RspQuery
+from ontoweir.rewriter.starql.translate_starql import asks_sequence, translate_starql
 from ontoweir.rewriter.tmappings.list_classes import list_classes
 from ontoweir.rewriter.tmappings.may_meet import differ_at_ends
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
@@ -42,6 +43,8 @@ class WindowCompiler:
     whole: Compiler
     seen: dict[str, tuple[StreamPart, ...]]
     file: str
+    windowed: bool = True
+    """A window is one graph; else (STARQL) each of its times has one."""
 
     @property
     def project(self) -> Project:
@@ -53,7 +56,7 @@ class WindowCompiler:
 
     @property
     def mappings(self) -> MappingSet:
-        return replace(self.whole.mappings, admit=self._admit)
+        return replace(self.whole.mappings, admit=self._admit, windowed=self.windowed)
 
     @property
     def tmappings(self) -> TMappings:
@@ -110,12 +113,13 @@ class WindowCompiler:
 def open_windows(
     workspace: Compiler, text: str, file: str, catalog: Catalog | None
 ) -> tuple[WindowCompiler, RspQuery] | None:
-    """A text of RSP-QL or C-SPARQL as SPARQL, and what compiles it (None: it is SPARQL).
+    """A text of RSP-QL, C-SPARQL or STARQL as SPARQL, and what compiles it (None: it is SPARQL).
 
     Raises:
         QueryError: what is not read; a stream that is not known.
     """
-    if not asks_windows(text):
+    sequence = asks_sequence(text)
+    if not sequence and not asks_windows(text):
         return None
     looking = _Looking(workspace, catalog or workspace.project.catalog)
     known = Known(
@@ -129,9 +133,13 @@ def open_windows(
             if isinstance(g, ConstantMap)
         ),
         looking.list_classes,
+        lambda name, place: name_stream(name, looking.catalog, place),
+        lambda name: looking.catalog.streams[name].step_us,
     )
-    read = translate_rsp(text, file, known)
-    return WindowCompiler(workspace, dict(read.seen), file), read
+    read = (translate_starql if sequence else translate_rsp)(text, file, known)
+    for message, place in read.warnings if catalog is None else ():
+        workspace.on_warning(f"{place}: {message}")
+    return WindowCompiler(workspace, dict(read.seen), file, not sequence), read
 
 
 @dataclass(frozen=True, slots=True)
