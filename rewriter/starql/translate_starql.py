@@ -11,7 +11,7 @@ from itertools import pairwise
 from ontoweir.errors import Source
 from ontoweir.rewriter.rsp.window import Known, RspQuery, refuse, write_duration
 from ontoweir.rewriter.rsp.write_lines import LineWriter
-from ontoweir.rewriter.starql.condition import bound, free, named
+from ontoweir.rewriter.starql.condition import bound, free, is_plain, named
 from ontoweir.rewriter.starql.read_condition import read_condition
 from ontoweir.rewriter.starql.read_head import (
     Pulse,
@@ -24,7 +24,6 @@ from ontoweir.rewriter.starql.write_condition import ConditionWriter
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 _AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
-_WORDS = {"AND": "&&", "OR": "||", "NOT": "!"}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -110,7 +109,7 @@ def translate_starql(text: str, file: str, known: Known) -> RspQuery:
                 reader.place(token),
             )
     group = group or _read_group(query)
-    _write_group(query, group, aggregates)
+    _write_group(query, group, conditions, aggregates=aggregates)
     if reader.at < len(tokens.tokens):
         raise reader.unexpected("the end")
     parts = tuple(w.part for w in query.windows)
@@ -298,7 +297,9 @@ def _read_group(query: _Query) -> tuple[SparqlToken, ...]:
     return tuple(made)
 
 
-def _write_group(query: _Query, group: tuple[SparqlToken, ...], aggregates: bool) -> None:
+def _write_group(
+    query: _Query, group: tuple[SparqlToken, ...], conditions: ConditionWriter, *, aggregates: bool
+) -> None:
     """GROUP BY, and HAVING AGGREGATE."""
     reader, writer = query.reader, query.writer
     for token in group:
@@ -309,14 +310,16 @@ def _write_group(query: _Query, group: tuple[SparqlToken, ...], aggregates: bool
         return
     writer.put(reader.take())
     reader.need("AGGREGATE")
+    place, having = reader.place(), read_condition(reader)
+    if not is_plain(having):
+        raise refuse(
+            "GRAPH, EXISTS or FORALL in HAVING AGGREGATE",
+            "it is of groups, and compares aggregates",
+            "write them in the HAVING before GROUP BY",
+            place,
+        )
     writer.add("(")
-    while reader.at < len(reader.tokens.tokens):
-        token = reader.take()
-        instead = _WORDS.get(token.text.upper()) if token.kind == "word" else None
-        if instead:
-            writer.add(instead)
-        else:
-            writer.put(token)
+    conditions.write_formula(having, {})
     writer.add(")")
 
 

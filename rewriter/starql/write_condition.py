@@ -53,13 +53,17 @@ class ConditionWriter:
             case Compared() | Both(any=True) | Denied() if is_plain(condition):
                 self._check(condition, known)
                 self.writer.add("FILTER(")
-                self._write_formula(condition, names)
+                self.write_formula(condition, names)
                 self.writer.add(")")
             case Both(parts=parts, any=True):
-                for number, part in enumerate(parts):
+                before, after = set(self.used), set(self.used)
+                for number, part in enumerate(parts):  # each has names of its own, so the same
+                    self.used = set(before)
                     self.writer.add("UNION {" if number else "{")
                     self.write(part, bound(part), names)
                     self.writer.add("}")
+                    after |= self.used
+                self.used = after
             case Both(parts=parts):
                 inside = known | bound(condition)
                 for part in parts:
@@ -104,7 +108,7 @@ class ConditionWriter:
         elif condition.body != Both((), any=True):
             self._check(condition.body, known | has)
             self.writer.add("FILTER(!(")
-            self._write_formula(condition.body, inside)
+            self.write_formula(condition.body, inside)
             self.writer.add("))")
         self._close(times)
         self.writer.add("}")
@@ -148,7 +152,8 @@ class ConditionWriter:
         for token in triples:
             self._put(token, names)
 
-    def _write_formula(self, condition: Condition, names: _Names) -> None:
+    def write_formula(self, condition: Condition, names: _Names) -> None:
+        """A condition that is made of comparisons alone."""
         match condition:
             case Compared(tokens=tokens):
                 self._write_comparison(tokens, names)
@@ -157,11 +162,11 @@ class ConditionWriter:
                     if number:
                         self.writer.add("||" if some else "&&")
                     self.writer.add("(")
-                    self._write_formula(part, names)
+                    self.write_formula(part, names)
                     self.writer.add(")")
             case Denied(part=part):
                 self.writer.add("!(")
-                self._write_formula(part, names)
+                self.write_formula(part, names)
                 self.writer.add(")")
             case State() | Quantified():
                 raise AssertionError(condition)
