@@ -6,13 +6,21 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pytest
 from hypothesis import settings
 
 import ontoweir
+from ontoweir.checker.decide.check_query import check_query
+from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.errors import QueryError
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.windows.choose_emit import Emit
+from ontoweir.run.prepare_jobs import make_job
+from tests.oracle import random_queries
+from tests.oracle.test_windows_beside import run_live
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 TOML = """
@@ -261,6 +269,39 @@ def test_answers_are_those_of_the_definition(name: str, tmp_path: Path) -> None:
         assert kept == wanted, (text, m, alarms)
         answered += len(wanted)
     assert answered
+
+
+@pytest.mark.filterwarnings("ignore::ontoweir.errors.OntoweirWarning")
+@pytest.mark.parametrize(
+    "name", ["rising", "above", "two rules", "aggregates", "an alarm after it"]
+)
+def test_live_is_as_replayed(name: str, tmp_path: Path) -> None:
+    draw = random.Random(name)
+    m, alarms = _draw(draw), _draw(draw)
+    _write(tmp_path / "p", m, alarms)
+    (tmp_path / "p" / "q.starql").write_text(_text(CASES[name], 3, 2, 1, 1))
+    workspace = Workspace(load_project(tmp_path / "p", environ={}))
+    compiled = workspace.compile("q")
+    verdict = check_query(compiled.union, workspace.project.catalog)
+    job = make_job(workspace, compiled, verdict, Statistics())[0]
+    assert job.emit is Emit.SNAPSHOTS
+    first = int(FIRST.timestamp()) * 1_000_000
+    data: Any = {
+        stream: ([*columns, "ts"], [(k, v, first + 60_000_000 * t) for t, k, v in rows])
+        for stream, columns, rows in (("m", ["k", "v"], m), ("alarm", ["k", "code"], alarms))
+    }
+    data["sensor"] = (["k", "kind"], list(SENSORS.items()))
+    case = random_queries.Case(job.catalog, job.union, data, 14, {"sensor.kind": "VARCHAR"})
+    live, done = run_live(job, case, draw, tmp_path / "check")
+    found: dict[datetime, set[tuple[str, ...]]] = {}
+    for row in live:
+        at = row.pop("at").replace(tzinfo=UTC)
+        row.pop("multiplicity", None)
+        found.setdefault(at, set()).add(tuple(str(cell) for cell in row.values()))
+    wanted = _replay(tmp_path / "p", _text(CASES[name], 3, 2, 1, 1))
+    until = datetime.fromtimestamp(done / 1_000_000, UTC)
+    assert found
+    assert found == {at: rows for at, rows in wanted.items() if at <= until}
 
 
 def _check(folder: Path, text: str) -> None:
