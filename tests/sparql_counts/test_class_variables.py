@@ -13,6 +13,9 @@ from rdflib import RDF, Dataset, Graph, Literal, URIRef
 
 import ontoweir
 from ontoweir.errors import OntoweirError, QueryError
+from ontoweir.pipeline.pipeline import Workspace
+from ontoweir.project.project import load_project
+from ontoweir.rewriter.model.query import ClassAtom
 
 FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 TOML = """
@@ -160,6 +163,16 @@ def test_places_are_those_of_the_text(tmp_path: Path) -> None:
     assert error.value.source is not None
     assert error.value.source.line == 4
     assert error.value.source.column == text.splitlines()[3].index("?x :gone") + 1
+
+
+def test_each_class_is_a_branch(tmp_path: Path) -> None:
+    _write(tmp_path / "p", [(0, 1, 1, 1)])
+    (tmp_path / "p" / "q.rq").write_text(f"{PREFIX}SELECT DISTINCT ?c {{ GRAPH ?t {{ ?x a ?c }} }}")
+    toml = TOML.replace("[streams", 'queries = ["q.rq"]\n[streams', 1)
+    (tmp_path / "p" / "ontoweir.toml").write_text(toml)
+    branches = Workspace(load_project(tmp_path / "p", environ={})).parse("q")
+    asked = {atom.cls for b in branches for atom in b.atoms if isinstance(atom, ClassAtom)}
+    assert asked == {f"http://x/{c}" for c in ("R", "High", "Hot", "Sensor", "Thermometer")}
 
 
 @pytest.mark.filterwarnings("ignore::ontoweir.errors.OntoweirWarning")
