@@ -74,9 +74,9 @@ def _draw_parts(random: Random) -> tuple[list[str], list[str], list[str], list[s
             last.append(f"OPTIONAL {{ {text}{said} }}")
             loose.append(number)
         elif how < 0.5 and keys:
-            how = random.choice(["FILTER EXISTS", "FILTER NOT EXISTS", "MINUS"])
-            said = "" if how == "MINUS" else said
-            last.append(f"{how} {{ {text}{said} }}")
+            clause = random.choice(["FILTER EXISTS", "FILTER NOT EXISTS", "MINUS"])
+            said = "" if clause == "MINUS" else said
+            last.append(f"{clause} {{ {text}{said} }}")
         else:
             parts.append(text)
             sure.append(number)

@@ -1,6 +1,7 @@
 """Compile the text of a SPARQL query: rewrite and unfold it, or those that it is made of."""
 
 from dataclasses import replace
+from functools import partial
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
@@ -43,6 +44,8 @@ from ontoweir.rewriter.standing.find_standing import find_standing
 from ontoweir.rewriter.syntax.group_binds import group_binds
 from ontoweir.rewriter.syntax.open_ask import open_ask
 from ontoweir.rewriter.syntax.open_construct import open_construct
+from ontoweir.rewriter.tmappings.list_classes import list_classes
+from ontoweir.rewriter.tmappings.name_classes import name_classes
 
 
 def compile_text(
@@ -67,7 +70,22 @@ def compile_text(
         if (first := limit_groups(whole.union, limited)) is not None:
             return replace(whole, union=first)
 
-    text = name_absence(turn_greatest(group_binds(open_ask(open_construct(text, file)))))
+    text = open_ask(open_construct(text, file))
+    listed = partial(list_classes, workspace.mappings, workspace.tmappings)
+    if (named := name_classes(text, file, listed)) is None:
+        return _compile_opened(workspace, text, name, file, catalog)
+    try:
+        return _compile_opened(workspace, named.text, name, file, catalog)
+    except QueryError as error:
+        error.source = named.place_back(error.source)
+        raise
+
+
+def _compile_opened(
+    workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
+) -> CompiledQuery:
+    """A SELECT whose classes have names."""
+    text = name_absence(turn_greatest(group_binds(text)))
     try:
         named = _compile_named(workspace, text, name, file, catalog)
         return replace(named, union=hold_set(named.union))
