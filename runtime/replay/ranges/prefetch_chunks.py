@@ -97,15 +97,19 @@ def read_chunks(
         admitted = join_late(chunk, admit(histories, checks, chunk, span))
         return thin_rows(work, admitted, wanted) if thin else admitted
 
-    def read(place: Mapping[str, Cursor]) -> tuple[Chunk, Mapping[str, Admitted]]:
+    def read(place: Mapping[str, Cursor], asked: int) -> tuple[Chunk, Mapping[str, Admitted]]:
+        """`asked`: rows of the chunks before; where enough are, this chunk ends with them."""
         parts: list[Portion] = []
         left, thin, done = work.rows_per_chunk, bool(wanted), False
         portion = min(left, max(PORTION, FEWEST * len(histories)))
         begun: deque[tuple[Chunk, Future[Mapping[str, Admitted]]]] = deque()
         while True:
             while not done and len(begun) < (beside if thin else 1) and (left > 0 or not parts):
+                if enough is not None and asked >= enough:
+                    break
                 most = portion if thin else left
                 chunk = read_chunk(portions, histories, place, most, span[1])
+                asked += sum(len(s.times) for s in chunk.slices.values())
                 begun.append((chunk, preparing.submit(prepare, chunk, thin)))
                 place, done = chunk.after, chunk.done
             if not begun:
@@ -128,14 +132,14 @@ def read_chunks(
         closing(Portions(late, len(histories), enough)) as portions,
         ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read") as pool,
     ):
-        coming, rows = None if done else pool.submit(read, cursors), 0
+        coming, rows = None if done else pool.submit(read, cursors, 0), 0
         for number in count(1):
             if coming is None:
                 return
             chunk, admitted = coming.result()
             rows += sum(a.read for a in admitted.values())
             over = chunk.done or (enough is not None and rows >= enough)
-            coming = None if over else pool.submit(read, chunk.after)
+            coming = None if over else pool.submit(read, chunk.after, rows)
             yield chunk, admitted
             if number % _TIDY == 0:
                 pa.default_memory_pool().release_unused()
