@@ -41,6 +41,9 @@ Admit: TypeAlias = Callable[
 
 THINNEST = 8
 """Of rows that are left out, one in so many counts as held, so that no chunk takes too long."""
+_SHORT = 8
+"""A chunk of all rows may lack one in so many: no further portion is read for these, of which the
+last timestamp of the one before often has some."""
 _BESIDE = 2
 """Portions that are admitted beside each other."""
 _TIDY = 8
@@ -104,7 +107,8 @@ def read_chunks(
         portion = min(left, max(PORTION, FEWEST * len(histories)))
         begun: deque[tuple[Chunk, Future[Mapping[str, Admitted]]]] = deque()
         while True:
-            while not done and len(begun) < (beside if thin else 1) and (left > 0 or not parts):
+            short = 0 if thin else work.rows_per_chunk // _SHORT
+            while not done and len(begun) < (beside if thin else 1) and (left > short or not parts):
                 if enough is not None and asked >= enough:
                     break
                 most = portion if thin else left
