@@ -93,7 +93,6 @@ def read_chunks(
         DataError: when its chunk is asked for: the data breaks what is declared of timestamps, or
             cannot be read.
     """
-
     wanted, enough = asked.wanted, asked.enough
 
     def prepare(chunk: Chunk, thin: bool) -> Mapping[str, Admitted]:
