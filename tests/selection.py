@@ -1,6 +1,7 @@
 """What files of tests need, read from their text: which are run where, and which are fast."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,8 @@ RANDOM = frozenset({"hypothesis", "random"})
 """Modules that try many cases."""
 WHOLE = frozenset({"ontoweir", "ontoweir.cli"})
 """Modules that lead to the whole pipeline: the Python API and the command line."""
+
+_OF_TESTS = re.compile(r"^from (tests\.[\w.]+) import", re.MULTILINE)
 
 
 def is_fast(file: Path) -> bool:
@@ -41,19 +44,28 @@ def rank_test(file: Path, name: str) -> int:
 
 @cache
 def _takes_long(file: Path) -> bool:
-    if "hypothesis" in _imported(file):
-        return True
-    return any(isinstance(n, ast.Attribute) and n.attr == "slow" for n in ast.walk(_parse(file)))
+    return "mark.slow" in file.read_text(encoding="utf-8") or _tries_many(file)
+
+
+@cache
+def _tries_many(file: Path) -> bool:
+    """Whether a file names hypothesis, itself or by files of tests that it names: of the text, as
+    trees of all files would take each process ten seconds, and only the order depends on it."""
+    text = file.read_text(encoding="utf-8")
+    named = {ROOT / f"{name.replace('.', '/')}.py" for name in _OF_TESTS.findall(text)}
+    return "hypothesis" in text or any(n.exists() and _tries_many(n) for n in named - {file})
 
 
 @cache
 def _session_users(file: Path) -> frozenset[str]:
+    users = {"spark"}
+    if "spark" not in file.read_text(encoding="utf-8"):
+        return frozenset(users)
     needs = {
         node.name: {argument.arg for argument in node.args.args}
         for node in ast.walk(_parse(file))
         if isinstance(node, ast.FunctionDef)
     }
-    users = {"spark"}
     while more := {name for name, asked in needs.items() if asked & users} - users:
         users |= more
     return frozenset(users)
