@@ -9,7 +9,8 @@ that the decimal 1.0 is not IN (1, 2); section 17.4.1.9 has =, which is what is 
 GRAPH leaves the graph with its first solution, where EXISTS is evaluated in the default graph then;
 here all solutions are found before one is given. Its && is an error where a part is; section 17.2
 has false where another part is false, which is what is asked here. Of OPTIONAL after VALUES it
-forgets what VALUES binds when it looks whether there is no match; here it does not (18.5). Of GROUP
+forgets what VALUES binds when it looks whether there is no match; here it does not (18.5). FILTERs
+beside a subquery in OPTIONAL see what is around it here, as they do in 18.2.2.6. Of GROUP
 BY over nothing it makes a group; there is none (18.5.1).
 """
 
@@ -23,7 +24,7 @@ from unittest.mock import patch
 
 from rdflib import BNode, Dataset, Graph, Literal, URIRef
 from rdflib.plugins.sparql import evaluate, parser, prepareQuery
-from rdflib.plugins.sparql.evalutils import _join
+from rdflib.plugins.sparql.evalutils import _ebv, _join
 from rdflib.plugins.sparql.operators import EBV
 from rdflib.plugins.sparql.parserutils import CompValue
 from rdflib.plugins.sparql.sparql import Query, QueryContext, SPARQLError
@@ -148,10 +149,20 @@ def _evaluate_groups(ctx: QueryContext, join: CompValue) -> Any:
 
 
 def _evaluate_optional(ctx: QueryContext, join: CompValue) -> Any:
-    """The left side's variables are those of VALUES too."""
+    """The left side's variables are those of VALUES too; a subquery is found by itself."""
+    if join.p2.name == "ToMultiSet" and join.p2.p.name != "values":
+        found = list(evaluate.evalPart(ctx, join.p2))
+        return list(_join_optional(ctx, join, found))
     if join.p1._vars is not None:
         join.p1["_vars"] = join.p1._vars | set(_list_values(join.p1))
     return list(_EVALUATE_OPTIONAL(ctx, join))
+
+
+def _join_optional(ctx: QueryContext, join: CompValue, found: list[Any]) -> Iterator[Any]:
+    for one in evaluate.evalPart(ctx, join.p1):
+        pairs = [one.merge(other) for other in found if one.compatible(other)]
+        kept = [pair for pair in pairs if _ebv(join.expr, pair)]
+        yield from kept or [one]
 
 
 def _list_values(part: object) -> Iterator[Any]:
