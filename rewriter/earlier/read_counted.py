@@ -81,8 +81,9 @@ def read_counted(select: "exp.Select", catalog: Catalog, *, merged: bool = False
             raise _refuse(unread[0], show_sql(unread[0]), fix)
         if not found:
             return catalog
-        if len(found) < len(windows):
-            other = next(w for w in windows if not any(w is f for f in found))
+        others = [w for w in windows if not any(w is f for f in found)]
+        if any(merged or not is_number(w) for w in others):
+            other = others[0]
             fix = "write a query for each"
             what = f"{show_sql(other)} beside {show_sql(found[0])}"
             raise _refuse(other, what, fix)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 def read_changing(
     tree: "exp.Query",
     catalog: Catalog,
-    read: "Callable[[exp.Select, NullPlaces], SpjUnion]",
-    whole: "Callable[[exp.Query, NullPlaces], SpjUnion]",
+    read: "Callable[..., SpjUnion]",
+    whole: "Callable[..., SpjUnion]",
 ) -> "tuple[exp.Query, Catalog, SpjUnion | None]":
     """The first rows of keys, the latest ones, and those that others end, as a query; or a tree
     and a catalog for what is read as it is, and None.
@@ -33,7 +34,8 @@ def read_changing(
     Args:
         tree: the query, in the words that are read.
         catalog: the tables.
-        read: reads a SELECT over tables, of which the columns at some places may be NULL.
+        read: reads a SELECT over tables, of which the columns at some places may be NULL; over
+            another catalog, if one is given.
         whole: reads a query with subqueries likewise.
 
     Raises:
@@ -57,12 +59,12 @@ def read_changing(
     if ended is None and latest.key is None:
         ended = read_standing(latest.tree, catalog)
     if ended is not None:
-        one = whole if ended.beside else read
+        one = partial(whole if ended.beside else read, over=catalog)
         if (united := unite_standing(ended, one, catalog)) is not None:
             return latest.tree, catalog, united
     if latest.key is None:
         return latest.tree, catalog, None
     places = frozenset(range(len(latest.tree.selects))) - set(latest.key)
-    made = whole(latest.tree, NullPlaces(shown=places))
+    made = whole(latest.tree, NullPlaces(shown=places), catalog)
     key = tuple(made.variables[n] for n in latest.key)
     return latest.tree, catalog, hold_rows(replace(made, standing=Standing(key)), catalog)

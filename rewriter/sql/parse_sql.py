@@ -121,8 +121,10 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
 
 
 def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Reader") -> SpjUnion:
-    def read_settled(one: "exp.Query", free: NullPlaces = NOWHERE) -> SpjUnion:
-        return reader.read_whole(one, catalog, name, nullable=free, changing=True)
+    def read_settled(
+        one: "exp.Query", free: NullPlaces = NOWHERE, over: Catalog | None = None
+    ) -> SpjUnion:
+        return reader.read_whole(one, over or catalog, name, nullable=free, changing=True)
 
     def read_plain(one: "exp.Query", free: NullPlaces) -> SpjUnion:
         return read_settled(settle_phrasings(one, catalog), free)
@@ -136,8 +138,8 @@ def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Read
     written = beside_subqueries(read_as_of(written, catalog), catalog)
     written = settle_phrasings(window_subqueries(written, catalog), catalog)
 
-    def read(one: "exp.Select", free: NullPlaces) -> SpjUnion:
-        return reader.read((one,), catalog, name, nullable=free, changing=True)
+    def read(one: "exp.Select", free: NullPlaces, over: Catalog | None = None) -> SpjUnion:
+        return reader.read((one,), over or catalog, name, nullable=free, changing=True)
 
     written, catalog, held = read_changing(written, catalog, read, read_settled)
     return reader.read_whole(written, catalog, name) if held is None else held
