@@ -11,6 +11,7 @@ from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.rewriter.aggregates.nest_scalars import nest_scalars
 from ontoweir.rewriter.aggregates.read_joined_row import read_joined_condition, read_joined_row
+from ontoweir.rewriter.aggregates.run_groups import run_groups
 from ontoweir.rewriter.joined.nest_tables import nest_tables
 from ontoweir.rewriter.joined.part import Part, Tables
 from ontoweir.rewriter.joined.part_rows import PartRows, read_begun, read_rows
@@ -60,9 +61,12 @@ def join_parts(
     Raises:
         SqlRefusal: it is not read, for what a part of it is, if that is not read by itself.
     """
-    nested, catalog = tree, tables.catalog
+    nested, catalog, ran = tree, tables.catalog, False
     if (found := read_joined(tree, tables)) is None:
-        nested = nest_tables(open_statics(nest_scalars(tree, catalog), catalog), catalog)
+        scalars = nest_scalars(tree, catalog)
+        running = run_groups(scalars, catalog)
+        ran = running != scalars
+        nested = nest_tables(open_statics(running, catalog), catalog)
         found = read_joined(nested, tables)
     if found is not None:
         joiner = _Joiner(found, tables, fresh, file)
@@ -81,7 +85,7 @@ def join_parts(
             made = joiner.join()
         if isinstance(made, SpjUnion):
             return made
-        if isinstance(refusal, QueryError):
+        if isinstance(refusal, QueryError) or (ran and made is not None):
             raise
         made = refuse_beside(tree, catalog) if made is None else made
         if made is None:

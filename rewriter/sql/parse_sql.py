@@ -129,7 +129,7 @@ def _read_tree(written: "exp.Query", catalog: Catalog, name: str, reader: "_Read
     def read_plain(one: "exp.Query", free: NullPlaces) -> SpjUnion:
         return read_settled(settle_phrasings(one, catalog), free)
 
-    written = merge_groups(written, catalog)
+    written = merge_groups(written.copy(), catalog)  # what is refused may be read otherwise
     written, held = read_beside(written, catalog, settle_phrasings, read_plain)
     if held is not None:
         return hold_rows(held, catalog)
