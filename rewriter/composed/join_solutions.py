@@ -145,8 +145,9 @@ class _Joiner:
             self.rest += unlike
         equal = tuple((_name(self.where[v], v), _name(number, v)) for v in shared)
         until = tuple(_name(number, v) for v in union.ends)
+        since = tuple(_name(number, v) for v in union.begins)
         groups, ever = self.parts[number].groups, "static" if self.parts[number].ever else None
-        return JoinedPart(union, equal, tuple(said), part.kind, until, groups, on, ever=ever)
+        return JoinedPart(union, equal, tuple(said), part.kind, until, groups, on, since, ever)
 
     def _read_on(
         self, number: int, part: PartOfText, unlike: Sequence[TermExpression]

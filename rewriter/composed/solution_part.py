@@ -55,7 +55,7 @@ def open_part(union: SpjUnion, catalog: Catalog) -> SolutionPart | None:
         return _open_joined(union, union.joined, catalog)
     groups = union.aggregation
     if groups is None and union.distinct:
-        shown = tuple(v for v in union.variables if v not in union.ends)
+        shown = tuple(v for v in union.variables if v not in (*union.ends, *union.begins))
         groups = Aggregation(shown, (), shown)
         union = replace(union, aggregation=groups, distinct=False)
     if groups is not None and not is_plain(groups):
@@ -66,7 +66,7 @@ def open_part(union: SpjUnion, catalog: Catalog) -> SolutionPart | None:
     outputs = [dict(q.outputs) for q in answers_of(rows.disjuncts, rows.standing)]
     names = groups.group if groups is not None else rows.variables
     hidden = () if rows.standing is None else rows.standing.hidden
-    names = tuple(n for n in names if n not in (*rows.ends, *hidden))
+    names = tuple(n for n in names if n not in (*rows.ends, *rows.begins, *hidden))
     terms = {n: tuple(o[n] for o in outputs) for n in names}
     kinds = {n: _list_types(rows, n, terms[n], catalog) for n in names}
     if groups is not None:

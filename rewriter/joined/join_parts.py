@@ -123,9 +123,10 @@ class _Joiner:
             if compared is None:
                 return None
             union = self.parts[n].union
-            until, groups = _rename(union.ends, n), self.parts[n].groups
+            until, since = _rename(union.ends, n), _rename(union.begins, n)
+            groups = self.parts[n].groups
             ever = "static" if part.streams else None
-            made.append(replace(compared, until=until, groups=groups, ever=ever))
+            made.append(replace(compared, until=until, since=since, groups=groups, ever=ever))
         shown = tuple((v, f"{n} {self.parts[n].names[c]}") for v, n, c in self.found.shown)
         row = None
         if self.found.row is not None:
@@ -234,6 +235,7 @@ def unite_parts(
         disjuncts=tuple(disjuncts),
         distinct=False,
         ends=(),
+        begins=(),
         standing=None,
         joined=joined,
         views=tuple(dict.fromkeys(v for u in unions for v in u.views)),

@@ -38,12 +38,15 @@ class PartRows:
 
 
 def comes_and_goes(union: SpjUnion) -> bool:
-    """Whether rows hold as they are told, or until a time that is known when they begin."""
-    plain = union.aggregation is None and not union.distinct and not union.begins
+    """Whether rows hold as they are told, or from a time on, and until one, that are known when
+    they come."""
+    plain = union.aggregation is None and not union.distinct
     made = union.blocks or union.views or union.joined is not None
     if not plain or made:
         return False
-    return union.standing.groups is None if union.standing is not None else bool(union.ends)
+    if union.standing is not None:
+        return union.standing.groups is None and not union.begins
+    return bool(union.ends)
 
 
 def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> PartRows | None:
@@ -75,7 +78,7 @@ def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> 
     kinds: dict[str, set[ColumnType | None]]
     if groups is None:
         hidden = () if union.standing is None else union.standing.hidden
-        shown = [v for v in union.variables if v not in (*hidden, *union.ends)]
+        shown = [v for v in union.variables if v not in (*hidden, *union.ends, *union.begins)]
         kinds = {v: types_of(union, v, catalog) for v in shown}
         if any(len(types) != 1 for types in kinds.values()):
             return None
@@ -129,7 +132,7 @@ def open_arguments(union: SpjUnion, groups: Aggregation) -> SpjUnion:
         for query in union.disjuncts
     )
     union = replace(union, aggregation=None, disjuncts=disjuncts)
-    if not set(union.variables) <= set(union.ends):
+    if not set(union.variables) <= {*union.ends, *union.begins}:
         return union
     one = (_MATCHED, ConstantOutput("1", is_iri=False, kind=IntType()))
     matched = tuple(replace(q, outputs=(one, *q.outputs)) for q in union.disjuncts)

@@ -18,7 +18,12 @@ from tests.oracle.test_sql_nulls import CATALOG
 
 
 def _window(random: Random, alias: str) -> str:
-    made = f"{alias}.ts > NOW() - INTERVAL '{random.randint(1, 6)}' MICROSECOND"
+    least, width = random.randint(1, 6), random.choice([2, 3, 4])
+    made = f"{alias}.ts > NOW() - INTERVAL '{least}' MICROSECOND"
+    if random.random() < 0.25:  # it begins later, or is on a grid
+        now = random.choice(["NOW()", f"time_bucket(INTERVAL '{width}' MICROSECOND, NOW())"])
+        made = f"{alias}.ts >= {now} - INTERVAL '{least + width}' MICROSECOND AND "
+        made += f"{alias}.ts < {now} - INTERVAL '{random.choice([0, least])}' MICROSECOND"
     return made + random.choice(["", "", "", f" AND {alias}.a <> 1", f" AND {alias}.g = 'x'"])
 
 
