@@ -15,12 +15,29 @@ from tests.sparql_counts.test_computed_absence import PREFIXES
 from tests.sparql_counts.test_joined_solutions import WINDOW, draw_latest, run_seed
 
 
+_DURATION = '"PT{m}M"^^xsd:dayTimeDuration'
+_FLOOR = f"ow:floor(NOW(), {_DURATION})"
+_OTHERS = (
+    f"FILTER(?t{{n}} >= {_FLOOR})",
+    f"FILTER(?t{{n}} > {_FLOOR} - {_DURATION} && ?t{{n}} <= {_FLOOR})",
+    f"FILTER(?t{{n}} > NOW() - {_DURATION.replace('{m}', '2{m}')} && ?t{{n}} <= NOW() - {_DURATION})",
+)
+"""Windows on a grid, and of rows that are shown later."""
+
+
+def _draw_window(random: Random, number: int) -> str:
+    minutes = random.choice([5, 10, 12, 20])
+    if random.random() < 0.2:
+        return random.choice(_OTHERS).format(n=number, m=random.choice([5, 10]))
+    return WINDOW.format(n=number, m=minutes)
+
+
 def _draw_group(random: Random, number: int) -> tuple[str, list[str], str]:
     """Groups of a window, the keys that they bind, and the number that each has."""
     w, a, p = f"?w{number}", f"?a{number}", random.choice("nmp")
     calls = ["COUNT(*)", *(f"{f}({w})" for f in ("COUNT", "SUM", "MAX", "MIN", "AVG"))]
     call = random.choice([*calls, f"COUNT(DISTINCT {w})", f"SUM({w} + 1)"])
-    window = WINDOW.format(n=number, m=random.choice([5, 10, 12, 20]))
+    window = _draw_window(random, number)
     rows = f"GRAPH ?t{number} {{ ?x :{p} {w} }} {window}"
     shape = random.random()
     if shape < 0.15:  # over nothing, COUNT alone has one value in all engines
@@ -50,7 +67,7 @@ def _draw_parts(random: Random) -> tuple[list[str], list[str], list[str], list[s
     keyed = bool(keys)
     if random.random() < 0.6:
         p = random.choice("nmp")
-        parts.append(f"GRAPH ?t0 {{ ?x :{p} ?v0 }} {WINDOW.format(n=0, m=random.choice([5, 12]))}")
+        parts.append(f"GRAPH ?t0 {{ ?x :{p} ?v0 }} {_draw_window(random, 0)}")
         sure.append("?v0")
         keyed = True
     if random.random() < 0.3:
