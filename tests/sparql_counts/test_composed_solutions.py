@@ -14,13 +14,13 @@ from tests.oracle.budget import SEEDS, budget
 from tests.sparql_counts.test_computed_absence import PREFIXES
 from tests.sparql_counts.test_joined_solutions import WINDOW, draw_latest, run_seed
 
-
 _DURATION = '"PT{m}M"^^xsd:dayTimeDuration'
+_LONG = _DURATION.replace("{m}", "2{m}")
 _FLOOR = f"ow:floor(NOW(), {_DURATION})"
 _OTHERS = (
     f"FILTER(?t{{n}} >= {_FLOOR})",
     f"FILTER(?t{{n}} > {_FLOOR} - {_DURATION} && ?t{{n}} <= {_FLOOR})",
-    f"FILTER(?t{{n}} > NOW() - {_DURATION.replace('{m}', '2{m}')} && ?t{{n}} <= NOW() - {_DURATION})",
+    f"FILTER(?t{{n}} > NOW() - {_LONG} && ?t{{n}} <= NOW() - {_DURATION})",
 )
 """Windows on a grid, and of rows that are shown later."""
 
