@@ -39,8 +39,10 @@ FIRST = (
 """The latest of each key in braces, beside a static pattern that binds ?m."""
 HIDDEN = [
     # a subquery has an ?x of its own: the ?x of OPTIONAL has no value before it
-    f"{_count('?k', ':n', 'a', '?c', '?x')} OPTIONAL {{ {_rows('b', '?x :p ?v')} }} "
-    f"{_rows('d', '?x :m ?q')}",
+    (
+        f"{_count('?k', ':n', 'a', '?c', '?x')} OPTIONAL {{ {_rows('b', '?x :p ?v')} }} "
+        f"{_rows('d', '?x :m ?q')}"
+    ),
     # the ?m in braces is not the one beside them
     FIRST.replace("NAME", "?m"),
 ]
@@ -60,8 +62,10 @@ def test_what_would_be_of_another_variable_is_refused(where: str, tmp_path: Path
         # ?v is one in the subqueries, another in OPTIONAL
         (
             ("x", "c", "v", "d"),
-            f"{_count('?x', ':n', 'a', '?c')} OPTIONAL {{ {_rows('b', '?x :p ?v')} }} "
-            f"{_count('?x', ':m', 'e', '?d')}",
+            (
+                f"{_count('?x', ':n', 'a', '?c')} OPTIONAL {{ {_rows('b', '?x :p ?v')} }} "
+                f"{_count('?x', ':m', 'e', '?d')}"
+            ),
         ),
         (("x", "n", "m", "c"), FIRST.replace("NAME", "?w")),
     ],
