@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, FloatType
+from ontoweir.mappings.model.column_types import XSD, natural_datatype
 from ontoweir.mappings.model.expression import Expression, Field, fields_of, map_fields
 from ontoweir.rewriter.absence.rename_views import rename_views
 from ontoweir.rewriter.composed.compute_row import RowColumn, RowReader, make_column
@@ -135,7 +136,7 @@ class _Joiner:
         said, unlike = [], list[TermExpression]()
         for one, sign, other in part.said:
             sides = [self._find(v, number, part.variables) for v in (one, other)]
-            if self._is_ordered(sides):
+            if self._is_ordered(sides, sign):
                 said.append((_name(*sides[0]), sign, _name(*sides[1])))
             else:
                 sign = "!=" if sign == "<>" else sign
@@ -193,10 +194,21 @@ class _Joiner:
         """The part that a variable is read of: of several of them that are equal, this one."""
         return (number if variable in own else self.where[variable]), variable
 
-    def _is_ordered(self, sides: Sequence[tuple[int, str]]) -> bool:
-        """Whether two variables have values of one type, which are compared as such."""
+    def _is_ordered(self, sides: Sequence[tuple[int, str]], sign: str) -> bool:
+        """Whether two variables have values of one type, which are compared as such: literals of
+        the type that columns have, or, by = and <> alone, texts of one language."""
         one, other = (self.parts[n].kinds[v] for n, v in sides)
-        return one == other and None not in one
+        if one != other or None in one:
+            return False
+        (kind,) = one
+        assert kind is not None
+        outputs = [o for n, v in sides for o in self.parts[n].terms[v]]
+        terms = {(_datatype_of(o), o.language) for o in outputs if isinstance(o, LiteralOutput)}
+        if not outputs or len(terms) != 1 or not all(isinstance(o, LiteralOutput) for o in outputs):
+            return False
+        ((datatype, language),) = terms
+        plain = (natural_datatype(kind), None)
+        return (datatype, language) == plain or (datatype is None and sign in ("=", "<>"))
 
     def _are_alike(self, one: int, other: int, variable: str) -> bool:
         """Whether equal terms of a variable are equal texts, or values of one type: all are IRIs,
@@ -215,6 +227,11 @@ class _Joiner:
 
 def _name(number: int, variable: str) -> str:
     return f"{number} {variable}"
+
+
+def _datatype_of(output: LiteralOutput) -> str | None:
+    """The datatype of a literal (None: it is a plain text, or of a language)."""
+    return None if output.datatype == f"{XSD}string" else output.datatype
 
 
 def _is_iri(output: object) -> bool:

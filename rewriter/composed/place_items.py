@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from ontoweir.rewriter.clauses.list_items import Item, ItemKind, list_bound, list_variables
+from ontoweir.rewriter.clauses.list_items import Item, ItemKind, list_variables
+from ontoweir.rewriter.composed.list_visible import list_given, list_visible
 from ontoweir.rewriter.composed.text_part import (
     BESIDE,
     STATIC,
@@ -119,7 +120,7 @@ def _list_made(
         if item.kind is not ItemKind.BIND:
             continue
         *read, name = list_variables(tokens, item.places)
-        before = list_bound(tokens, [i for i in items if i.last < item.first], optional=True)
+        before = list_given(tokens, [i for i in items if i.last < item.first], optional=True)
         if not set(read) <= (before & bound) | made or name in made:
             return None
         made.add(name)
@@ -136,7 +137,7 @@ def _are_bound_before(
     left = [p for p in parts if p.left]
     plain = {v for p in parts if not p.left for v in p.bound}
     for item, part in zip(optional, left, strict=True):
-        before = list_bound(tokens, [i for i in items if i.last < item.first])
+        before = list_given(tokens, [i for i in items if i.last < item.first])
         others = {v for p in parts if p is not part and p.is_shown for v in p.bound}
         if part.minus and not part.bound & before:
             return False  # it takes nothing away
@@ -153,7 +154,7 @@ def _are_bound_before(
         mine = part.bound - before
         for other in items:
             alike = not part.is_shown and is_apart(tokens, other)  # the name is of each of both
-            if other is not item and not alike and mine & {*list_variables(tokens, other.places)}:
+            if other is not item and not alike and mine & list_visible(tokens, other):
                 if part.is_shown and other.kind in (ItemKind.BIND, ItemKind.FILTER):
                     continue  # it is said of what is joined
                 return False
@@ -161,6 +162,7 @@ def _are_bound_before(
 
 
 def _is_own(tokens: Sequence[SparqlToken], part: TextPart, bound: set[str]) -> bool:
-    """Whether what is beside a part reads nothing of the others."""
+    """Whether what is beside a part reads nothing of the others, nor names in its braces what is
+    bound around them."""
     read = {v for i in part.beside for v in list_variables(tokens, i.places)}
-    return read & bound <= part.bound
+    return read & bound <= part.bound and not part.apart & (bound | part.bound)

@@ -9,7 +9,6 @@ from ontoweir.rewriter.clauses.list_items import (
     close_of,
     is_now,
     is_select,
-    list_bound,
     list_items,
     list_variables,
 )
@@ -32,7 +31,8 @@ _SIGNS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 class TextPart:
     """The places of its items, of what is `bound` in it; `own`: the variables that a subquery
     shows (None: it is none). `on`: FILTERs of it and of what is before it; `static`: it is of
-    patterns that always hold; `grouped`: it is of groups, or distinct; `minus`: it is of MINUS."""
+    patterns that always hold; `grouped`: it is of groups, or distinct; `minus`: it is of MINUS;
+    `apart`: variables of NOT EXISTS in its braces, which are not those of what is around these."""
 
     kept: list[tuple[int, int]]
     bound: set[str]
@@ -45,6 +45,7 @@ class TextPart:
     static: bool = False
     grouped: bool = False
     minus: bool = False
+    apart: set[str] = field(default_factory=set)
 
     @property
     def left(self) -> bool:
@@ -132,7 +133,12 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
     if len(graphs) != 1 or any(i.kind not in wanted for i in inner):
         return None
     time = _time_of(tokens, graphs[0])
-    part = TextPart([(graphs[0].first, graphs[0].last)], list_bound(tokens, graphs), time, kind)
+    part = TextPart(
+        [(graphs[0].first, graphs[0].last)],
+        set(list_variables(tokens, graphs[0].places)),
+        time,
+        kind,
+    )
     rest = [i for i in inner if i not in graphs]
     if not time or not all(_put(tokens, part, one, inside=True) for one in rest):
         return None
@@ -145,7 +151,9 @@ def _put(tokens: Sequence[SparqlToken], part: TextPart, item: Item, *, inside: b
     read = set(list_variables(tokens, item.places))
     if inside and (item.kind is not ItemKind.FILTER or read <= part.bound):
         part.kept.append((item.first, item.last))
-        part.beside += [item] if item.kind in BESIDE else []
+        if item.kind in BESIDE:
+            part.beside.append(item)
+            part.apart |= read - part.bound
         return True
     if item.kind is not ItemKind.FILTER or item.braces or not read & part.bound:
         return False

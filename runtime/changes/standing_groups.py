@@ -139,6 +139,8 @@ _MEASURES = {
     AggregateFunction.PERCENTILE: MeasureKind.HISTOGRAM,
     AggregateFunction.SUM_DISTINCT: MeasureKind.HISTOGRAM,
     AggregateFunction.AVG_DISTINCT: MeasureKind.HISTOGRAM,
+    AggregateFunction.LIST: MeasureKind.HISTOGRAM,
+    AggregateFunction.LIST_DISTINCT: MeasureKind.HISTOGRAM,
 }
 
 
