@@ -47,6 +47,7 @@ from ontoweir.rewriter.nulls.list_hidden import list_hidden
 from ontoweir.rewriter.nulls.list_nullable import list_nullable
 from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
+from ontoweir.rewriter.nulls.settle_false import settle_false
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
@@ -97,6 +98,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     with place_errors(file, lambda: reader.statics):
         whole = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
+        whole = settle_false(whole, catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
 
         def read(one: "exp.Query") -> SpjUnion:
