@@ -16,9 +16,9 @@ def settle_false(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     grouped for others: `LEFT JOIN t ON FALSE` is `ON t.k <> t.k`, and WHERE likewise; it is
     changed in place.
 
-    Where that is not needed, it stays a condition of constants. NULL as a condition, and what is
-    compared with NULL, is never true, alone or negated (SQL-92, 8.2), and so is FALSE, or
-    `c <> c` of the column that is compared.
+    Where that is not needed, it stays a condition of constants. NULL as a condition, and a constant
+    compared with NULL, is never true, alone or negated (SQL-92, 8.2); a column compared with NULL
+    is refused where it is read: it is written by mistake.
 
     Args:
         tree: the query, before its subqueries are merged.
@@ -71,8 +71,8 @@ def _settle(part: "exp.Expr", tables: "list[tuple[str, Stream | Relation]]") -> 
     """Put what never holds in the place of a conjunct: of a column where one is needed."""
     from sqlglot import exp
 
-    column = next(part.find_all(exp.Column), None)
-    if column is None and tables:
+    column: exp.Expr | None = None
+    if tables:
         alias, table = tables[0]
         name = table.timestamp if isinstance(table, Stream) else _first_column(table)
         column = None if name is None else exp.column(name, alias, quoted=True)
@@ -146,7 +146,7 @@ def _is_never(tree: "exp.Expr", catalog: Catalog, *, negated: bool = False) -> b
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
             sides = [tree.this.unnest(), tree.expression.unnest()]
             if any(isinstance(side, exp.Null) for side in sides):
-                plain = (exp.Null, exp.Column, exp.Literal, exp.Boolean)
+                plain = (exp.Null, exp.Literal, exp.Boolean)
                 return all(isinstance(side, plain) for side in sides)
         case exp.And() | exp.Or():
             both = [_is_never(s, catalog, negated=negated) for s in (tree.this, tree.expression)]
