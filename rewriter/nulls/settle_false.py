@@ -62,7 +62,8 @@ def _settle_join(
         first = tables[0][1]
         if not isinstance(first, Stream) or tables[0] == mine[0]:
             return
-        sides = [exp.column(t.timestamp, name, quoted=True) for name, t in (mine[0], tables[0])]
+        times = ((mine[0][0], table.timestamp), (tables[0][0], first.timestamp))
+        sides = [exp.column(time, name, quoted=True) for name, time in times]
         same = exp.EQ(this=sides[0], expression=sides[1])
         join.set("on", exp.And(this=same, expression=exp.paren(join.args["on"].copy())))
 
