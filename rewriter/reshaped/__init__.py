@@ -1,5 +1,6 @@
-"""Tables whose columns are values of one kind, as rows with a value each.
+"""Tables whose columns are values of one kind, as rows with a value each; parts of a UNION.
 
 Takes a query of SQL as it is written; makes one without UNPIVOT, in which the
-parts of a UNION ALL may be told apart in groups. Door: `read_unpivots`.
+parts of a UNION ALL may be told apart in groups, and those of a UNION show numbers of one type.
+Doors: `read_unpivots`, `widen_unions`.
 """

@@ -47,12 +47,14 @@ from ontoweir.rewriter.nulls.list_hidden import list_hidden
 from ontoweir.rewriter.nulls.list_nullable import list_nullable
 from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
+from ontoweir.rewriter.nulls.settle_false import settle_false
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
 from ontoweir.rewriter.ranked.number_groups import number_groups
 from ontoweir.rewriter.registers.group_held import group_held
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
+from ontoweir.rewriter.reshaped.widen_unions import widen_unions
 from ontoweir.rewriter.sessions.read_sessions import take_session
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
@@ -97,6 +99,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     with place_errors(file, lambda: reader.statics):
         whole = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
+        whole = widen_unions(settle_false(whole, catalog), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
 
         def read(one: "exp.Query") -> SpjUnion:

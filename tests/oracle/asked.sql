@@ -13,6 +13,16 @@ SELECT r.sensor, r.ts FROM reading r LEFT JOIN alarm a ON a.sensor = r.sensor AN
 SELECT r.sensor, r.ts FROM reading r LEFT JOIN sensor s ON s.id = r.sensor AND s.city <> 'Kiel' WHERE r.level IN (s.high, 3, 5)
 SELECT r.sensor, r.ts FROM reading r LEFT JOIN sensor s ON s.id = r.sensor AND s.city <> 'Kiel' WHERE UPPER(s.city) <> 'X' AND s.id IS NOT NULL
 SELECT sensor, level - (SELECT s.high FROM sensor s WHERE s.id = sensor AND s.city <> 'Kiel') AS more FROM reading
+SELECT level AS v FROM reading UNION ALL SELECT value FROM reading
+SELECT level AS v FROM reading UNION ALL SELECT amount FROM reading UNION ALL SELECT 2.5 FROM alarm
+SELECT amount AS v, 3 AS w FROM reading UNION ALL SELECT value, 1.5 FROM reading
+SELECT level + 1 AS v, amount AS w FROM reading UNION ALL SELECT amount * 2, level FROM reading
+SELECT NULL AS v FROM reading UNION ALL SELECT level FROM reading UNION ALL SELECT -2 FROM alarm UNION ALL SELECT value FROM reading
+SELECT ts, level AS v FROM reading UNION SELECT ts, amount FROM reading
+SELECT date_trunc('hour', ts) AS h, level AS v FROM reading WHERE EARLY UNION SELECT date_trunc('hour', ts), value FROM reading WHERE EARLY
+SELECT date_trunc('hour', ts) AS h, v, COUNT(*) AS n FROM (SELECT ts, level AS v FROM reading UNION ALL SELECT ts, amount FROM reading UNION ALL SELECT ts, grade FROM alarm) x WHERE EARLY GROUP BY h, v
+SELECT date_trunc('hour', ts) AS h, SUM(v) AS s, MIN(v) AS m FROM (SELECT ts, level AS v FROM reading UNION ALL SELECT ts, amount FROM reading) x WHERE EARLY GROUP BY h
+WITH x AS (SELECT ts, level AS v FROM reading UNION ALL SELECT ts, 2 FROM alarm UNION ALL SELECT ts, value FROM reading) SELECT ts, MAX(v) AS v FROM x WHERE EARLY GROUP BY ts
 SELECT sensor, level > 5 AS much, (amount <= 2) AS small, note = 'x' AS x, level > amount AND note <> 'z' AS both FROM reading
 SELECT r.sensor, r.level > a.grade AS more, (r.ts) AS t FROM reading r JOIN alarm a ON a.ts = r.ts AND a.sensor = r.sensor
 SELECT date_trunc('hour', ts) AS h, level > 5 AS much, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, level > 5
@@ -199,7 +209,7 @@ SELECT sensor, EXTRACT(DOW FROM ts) AS d FROM reading
 -- refused: ISODOW % 7 + 1 is DAYOFWEEK of Spark
 SELECT sensor, dayofweek(ts) AS d FROM reading
 -- refused: write a constant as one of the other type
-SELECT level AS x FROM reading UNION ALL SELECT 2.0 FROM alarm
+SELECT level AS x FROM reading UNION ALL SELECT note FROM reading
 -- refused: write TIMESTAMPDIFF(MINUTE, a, b)
 SELECT a.sensor, date_diff('minute', a.ts, b.ts) AS m FROM alarm a JOIN reading b ON b.sensor = a.sensor AND b.ts = a.ts
 -- refused: write NOT EXISTS
