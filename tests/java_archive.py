@@ -2,7 +2,7 @@
 
 `python -m tests.java_archive` writes it into the environment, once for each Java and Spark
 (`./ontoweir test` does so); tests/conftest.py lets Java read it. Java looks at it by itself, and
-goes without one that another Java or other jars made.
+goes without one where its class path begins with other jars than those of `start_session`.
 """
 
 import os
@@ -48,18 +48,12 @@ def end_java(gateway: Any) -> None:
 
 def write_archive(archive: Path) -> None:
     """Run a query and a stream on Spark, and keep the classes that this took."""
-    from pyspark.sql import SparkSession
+    from ontoweir.runtime.spark.start_session import start_session
 
     made = archive.with_suffix(f".{os.getpid()}")
     os.environ["SPARK_SUBMIT_OPTS"] = f"{OPTIONS} -XX:ArchiveClassesAtExit={made} -Xlog:disable"
     with tempfile.TemporaryDirectory() as folder:
-        session = (
-            SparkSession.builder.master("local[2]")
-            .config("spark.ui.enabled", "false")
-            .config("spark.sql.shuffle.partitions", "2")
-            .config("spark.sql.warehouse.dir", folder)
-            .getOrCreate()
-        )
+        session = start_session({"spark.master": "local[2]", "spark.sql.shuffle.partitions": "2"})
         session.range(9).selectExpr("id", "id % 3 k").write.parquet(f"{folder}/rows")
         rows = session.read.parquet(f"{folder}/rows")
         rows.groupBy("k").count().toArrow()
