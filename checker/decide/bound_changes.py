@@ -1,6 +1,6 @@
 """The bound of a query whose answers are written as changes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ontoweir.checker.model.normal_form import Statistics
@@ -9,8 +9,20 @@ from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_table import bound_groups
 from ontoweir.checker.verdict.verdict import Tier, Verdict
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.sql.read_scope import column_names
+from ontoweir.rewriter.algebra.equality_classes import EqualityClasses
 from ontoweir.rewriter.model.add_views import extend_catalog
-from ontoweir.rewriter.model.spj import SpjUnion, output_attributes
+from ontoweir.rewriter.model.joined import JoinedPart
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    Compare,
+    Constant,
+    Occurrence,
+    Op,
+    SpjQuery,
+    SpjUnion,
+    output_attributes,
+)
 
 
 def bound_changes(verdict: Verdict, catalog: Catalog) -> Bound:
@@ -79,7 +91,7 @@ def bound_joined(
         if part.bound is None and part.tier is not Tier.UNSATISFIABLE:
             return replace(verdict, disjuncts=part.disjuncts, tier=Tier.UNDECIDED, bound=None)
     bounds = [
-        bound_changes(part, catalog) if of.ever is None else _bound_static(of.ever, wide, known)
+        bound_changes(part, catalog) if of.ever is None else _bound_static(of, wide, known)
         for part, of in zip(parts, joined.parts, strict=True)
         if part.bound is not None
     ]
@@ -95,9 +107,62 @@ def bound_joined(
     return replace(verdict, tier=tier, bound=bound, conditions=tuple(conditions))
 
 
-def _bound_static(name: str, catalog: Catalog, known: Statistics) -> Bound:
-    """The rows of a static relation ("": one)."""
-    if not name:
+def _bound_static(part: JoinedPart[SpjUnion], catalog: Catalog, known: Statistics) -> Bound:
+    """The rows of static relations, those that their joins could have; or one row."""
+    if not part.ever:
         return Bound(1, "1")
-    rows = known.rows.get(name, catalog.relations[name].max_rows)
-    return Bound(rows, f"|{name}|" if rows is None else f"|{name}| = {rows}")
+    every: list[Bound] = []
+    for query in part.query.disjuncts:
+        names = _list_apart(query, catalog)
+        counts = [known.rows.get(n, catalog.relations[n].max_rows) for n in names]
+        rows: int | None = 1
+        for count in counts:
+            rows = None if rows is None or count is None else rows * count
+        shown = " × ".join(f"|{n}|" for n in names) or "1"
+        every.append(Bound(rows, shown if rows is None or not names else f"{shown} = {rows}"))
+    return total_bound(every)
+
+
+def _list_apart(query: SpjQuery, catalog: Catalog) -> list[str]:
+    """The static relations of which any row may be beside any of the others: not those of which a
+    key is given by the others."""
+    classes = EqualityClasses(query.occurrences, query.conditions)
+    waiting = [o for o in query.occurrences if o.table in catalog.relations]
+    known = {
+        classes.find(c.left)
+        for c in query.conditions
+        if isinstance(c, Compare) and c.op is Op.EQ and isinstance(c.right, Constant)
+    }
+    made: list[str] = []
+
+    def take(one: Occurrence) -> None:
+        waiting.remove(one)
+        columns = column_names(catalog.table(one.table))
+        known.update(classes.find(Attribute(one.alias, c)) for c in columns)
+
+    def is_given(one: Occurrence) -> bool:
+        keys = catalog.relations[one.table].keys
+        return any(all(classes.find(Attribute(one.alias, c)) in known for c in k) for k in keys)
+
+    while waiting:
+        given = next((o for o in waiting if is_given(o)), None)
+        if given is not None:
+            take(given)
+            continue
+        referring = [o for o in waiting if not _is_referred(o, waiting, classes, catalog)]
+        made.append((referring or waiting)[0].table)
+        take((referring or waiting)[0])
+    return made
+
+
+def _is_referred(
+    one: Occurrence, others: Sequence[Occurrence], classes: EqualityClasses, catalog: Catalog
+) -> bool:
+    """Whether another occurrence gives a key of one."""
+    for other in others:
+        columns = column_names(catalog.table(other.table)) if other is not one else []
+        known = {classes.find(Attribute(other.alias, c)) for c in columns}
+        for key in catalog.relations[one.table].keys:
+            if all(classes.find(Attribute(one.alias, c)) in known for c in key):
+                return True
+    return False

@@ -200,6 +200,8 @@ class MappingSet:
     admit: Admit | None = field(default=None, repr=False, compare=False)
     """Which assertions a pattern of a time sees, by its variable's name (None, and None: one that
     is outside GRAPH; all)."""
+    windowed: bool = False
+    """Each time is one of a window, whose graph is one set of triples, of all its times."""
     _index: dict[tuple[str, bool], list[MappingAssertion]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )

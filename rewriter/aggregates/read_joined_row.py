@@ -23,6 +23,7 @@ from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.joined import JoinedRow
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.phrasings.name_conditions import name_conditions
 from ontoweir.rewriter.unfold.check_aggregates import check_aggregates
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 def read_joined_row(
     tree: "exp.Select", columns: Sequence[tuple[str, ColumnType]], catalog: Catalog, file: str
-) -> JoinedRow:
+) -> JoinedRow[SpjUnion]:
     """What is made of joined rows.
 
     Args:
@@ -98,7 +99,7 @@ def _read_groups(
     catalog: Catalog,
     said: tuple[Expression | None, Source | None],
     file: str,
-) -> JoinedRow:
+) -> JoinedRow[SpjUnion]:
     from sqlglot import exp
 
     made = tree.copy()

@@ -72,6 +72,19 @@ def first_moment(streams: Sequence[Stream]) -> "exp.Select":
     return made.distinct(copy=False)
 
 
+def begun_moment(streams: Sequence[Stream]) -> "exp.Select":
+    """One row that is there from the first timestamp of any row of some streams on, for ever."""
+    from sqlglot import exp
+
+    alias = exp.TableAlias(this=exp.to_identifier(FIRST, quoted=True))
+    time = exp.column(FIRST, FIRST, quoted=True)
+    made = exp.Select(
+        expressions=[exp.alias_(time.copy(), FIRST, quoted=True)],
+        from_=exp.From(this=exp.Subquery(this=first_moment(streams), alias=alias)),
+    )
+    return made.where(never_leaves(time), copy=False)
+
+
 def _times(streams: Sequence[Stream], alias: str) -> "exp.Expr":
     """The rows of streams, as a table with their times."""
     from sqlglot import exp

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import ColumnType, IntType
 from ontoweir.mappings.model.expression import Expression
-from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer, find_name
+from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.rewriter.aggregates.nest_scalars import nest_scalars
 from ontoweir.rewriter.aggregates.read_joined_row import read_joined_condition, read_joined_row
 from ontoweir.rewriter.joined.nest_tables import nest_tables
@@ -120,7 +120,7 @@ class _Joiner:
                 return None
             union = self.parts[n].union
             until, groups = _rename(union.ends, n), self.parts[n].groups
-            ever = find_name(part.item.name, self.catalog.relations) if part.streams else None
+            ever = "static" if part.streams else None
             made.append(replace(compared, until=until, groups=groups, ever=ever))
         shown = tuple((v, f"{n} {self.parts[n].names[c]}") for v, n, c in self.found.shown)
         row = None

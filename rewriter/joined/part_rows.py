@@ -8,7 +8,7 @@ from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType, Stream
 from ontoweir.mappings.model.expression import Field
 from ontoweir.mappings.sql.read_scope import find_name
 from ontoweir.rewriter.aggregates.row_union import row_union
-from ontoweir.rewriter.differences.since_first import FIRST, first_moment, never_leaves
+from ontoweir.rewriter.differences.since_first import begun_moment
 from ontoweir.rewriter.groups.type_group_row import type_group_row
 from ontoweir.rewriter.joined.part import Part
 from ontoweir.rewriter.joined.write_part import write_part
@@ -63,11 +63,11 @@ def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> 
     of = [t for t in written.find_all(exp.Table) if find_name(t.name, catalog.streams)]
     one = read(written, rows=part.is_table)
     if one.joined is not None:
-        return _take(part, one, None, _type_joined(one, one.joined, catalog))
+        return _take(part, one, None, type_joined(one, one.joined, catalog))
     groups = one.aggregation
-    if groups is not None and not _is_plain(groups):
+    if groups is not None and not is_plain(groups):
         return None
-    union = one if groups is None else _open_arguments(one, groups)
+    union = one if groups is None else open_arguments(one, groups)
     single = len(of) == 1 or bool(part.streams)
     statics = replace(union, blocks=()) if single else union  # final at their own time
     if not comes_and_goes(statics):
@@ -99,7 +99,7 @@ def _take(
     return PartRows(union, groups, names, kinds) if len(names) == len(part.wanted) else None
 
 
-def _type_joined(
+def type_joined(
     union: SpjUnion, joined: Joined[SpjUnion], catalog: Catalog
 ) -> "dict[str, set[ColumnType | None]]":
     """The types of the columns that are told of joined rows."""
@@ -114,7 +114,7 @@ def _type_joined(
     return {name: {*kinds[name]} for name in groups.columns if name in kinds}
 
 
-def _open_arguments(union: SpjUnion, groups: Aggregation) -> SpjUnion:
+def open_arguments(union: SpjUnion, groups: Aggregation) -> SpjUnion:
     """The matches of groups, as rows: an argument of theirs may be NULL."""
     disjuncts = tuple(
         replace(
@@ -136,7 +136,7 @@ def _open_arguments(union: SpjUnion, groups: Aggregation) -> SpjUnion:
     return replace(union, variables=(_MATCHED, *union.variables), disjuncts=matched)
 
 
-def _is_plain(groups: Aggregation) -> bool:
+def is_plain(groups: Aggregation) -> bool:
     """Whether its groups are those of the rows that hold, and all of them are told."""
     beyond = (groups.panes, groups.session_us, groups.around, groups.numbered)
     return not groups.one_each and all(one is None for one in beyond)
@@ -149,13 +149,5 @@ def read_begun(streams: Sequence[Stream], read: "Callable[..., SpjUnion]") -> Pa
         streams: of the query.
         read: as read_rows has it.
     """
-    from sqlglot import exp
-
-    alias = exp.TableAlias(this=exp.to_identifier(FIRST, quoted=True))
-    time = exp.column(FIRST, FIRST, quoted=True)
-    made = exp.Select(
-        expressions=[exp.alias_(time.copy(), FIRST, quoted=True)],
-        from_=exp.From(this=exp.Subquery(this=first_moment(streams), alias=alias)),
-    )
-    union = read(made.where(never_leaves(time), copy=False), rows=False)
+    union = read(begun_moment(streams), rows=False)
     return PartRows(union, None, {}, {})

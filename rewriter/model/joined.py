@@ -44,19 +44,21 @@ class JoinedPart(Generic[_Query]):
     on: Expression | None = None
     since: tuple[str, ...] = ()
     ever: str | None = None
-    """Its rows are those of this static relation, and hold for ever ("": it is one row)."""
+    """Its rows are those of static relations ("static"), or it is one (""), and hold for ever."""
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedRow:
+class JoinedRow(Generic[_Query]):
     """What is made of joined rows. `shape`: of each, what is computed, and whether it is there
     (without aggregates; its `group` are the columns that are read); `columns`: what it has then, in
     the order of `shape.columns`, with their types; `groups`: what is told are groups of these rows
-    (None: the rows)."""
+    (None: the rows). `terms`: in SPARQL, a query of what
+    terms the columns are, or its groups'; it is never run (None: of SQL)."""
 
     shape: Aggregation
     columns: tuple[tuple[str, ColumnType], ...]
     groups: Aggregation | None = None
+    terms: _Query | None = None
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -74,7 +76,7 @@ class Joined(Generic[_Query]):
     parts: tuple[JoinedPart[_Query], ...]
     shown: tuple[tuple[str, str], ...]
     distinct: bool = False
-    row: JoinedRow | None = None
+    row: JoinedRow[_Query] | None = None
 
     @property
     def told(self) -> tuple[str, ...]:

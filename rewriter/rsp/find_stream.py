@@ -37,6 +37,23 @@ def find_stream(iri: str, catalog: Catalog, place: Source) -> StreamPart:
     )
 
 
+def name_stream(name: str, catalog: Catalog, place: Source) -> StreamPart:
+    """The rows of the stream that is called so.
+
+    Raises:
+        QueryError: none is.
+    """
+    if name in catalog.streams:
+        return StreamPart(name)
+    known = ", ".join(sorted(catalog.streams)) or "no stream"
+    raise QueryError(
+        f"no stream is called {name}",
+        why=f"the project declares {known}",
+        fix="write one of them, or the IRI of one",
+        source=place,
+    )
+
+
 def _match(iri: str, stream: Stream) -> StreamPart | None:
     if stream.iri is None:
         return None

@@ -48,14 +48,11 @@ def translate_rsp(text: str, file: str, known: Known) -> RspQuery:
     body.write_group(())
     while reader.at < len(tokens.tokens):
         body.put()
-    for name, window in named.items():
-        if name not in body.asked:
-            raise refuse(
-                f"the window {name}, of which no WINDOW has patterns",
-                "it changes no answer",
-                "leave it out, or write WINDOW with its name",
-                window.source,
-            )
+    warnings = tuple(
+        (f"the window {name} has no patterns, and changes no answer", window.source)
+        for name, window in named.items()
+        if name not in body.asked
+    )
     taken = {t.text[1:] for t in tokens.tokens if t.kind == "var"} & body.seen.keys()
     if taken:
         raise refuse(
@@ -64,7 +61,9 @@ def translate_rsp(text: str, file: str, known: Known) -> RspQuery:
             "give it another name",
             Source(file, tokens.line_of(f"?{min(taken)}")),
         )
-    return RspQuery(writer.text, tuple(body.seen.items()), stream or "rstream", writer.columns)
+    return RspQuery(
+        writer.text, tuple(body.seen.items()), stream or "rstream", writer.columns, warnings
+    )
 
 
 def _copy_prologue(reader: Reader, writer: LineWriter) -> None:

@@ -31,11 +31,11 @@ class RspWindow:
         """The FILTER by which a time is in the window."""
         now = "NOW()"
         if self.step_us is not None:
-            now = f"<urn:ontoweir:floor>(NOW(), {_write(self.step_us)})"
-        begin = f"?{time} > {now} - {_write(self.begin_us)}"
+            now = f"<urn:ontoweir:floor>(NOW(), {write_duration(self.step_us)})"
+        begin = f"?{time} > {now} - {write_duration(self.begin_us)}"
         if self.step_us is None and not self.end_us:
             return f"FILTER({begin})"
-        end = f" - {_write(self.end_us)}" if self.end_us else ""
+        end = f" - {write_duration(self.end_us)}" if self.end_us else ""
         return f"FILTER({begin} && ?{time} <= {now}{end})"
 
 
@@ -49,6 +49,7 @@ class RspQuery:
     seen: tuple[tuple[str, tuple[StreamPart, ...]], ...]
     stream: str
     columns: dict[tuple[int, int], int]
+    warnings: tuple[tuple[str, Source], ...] = ()
 
     def place_back(self, place: Source | None) -> Source | None:
         """A place in the SPARQL as one of the text as it was given; of what was put between its
@@ -70,12 +71,16 @@ Predicate = tuple[str, bool]
 class Known:
     """What a project says: `find_stream`: the rows of an IRI's stream; `makers`: of a predicate,
     the streams whose rows make it (None: static data does); `one_row`: whether all triples of a
-    subject, of these predicates and streams, are of one row."""
+    subject, of these predicates and streams, are of one row; `classes`: those that a subject of
+    all of these predicates may be in."""
 
     find_stream: Callable[[str, Source], StreamPart]
     makers: Callable[[Predicate], frozenset[str | None]]
     one_row: Callable[[Sequence[Predicate], frozenset[str]], bool]
     graphs: frozenset[str]
+    classes: Callable[[Sequence[Predicate]], tuple[Predicate, ...]]
+    name_stream: Callable[[str, Source], StreamPart]
+    step_us: Callable[[str], int]
 
 
 def refuse(what: str, why: str, fix: str, source: Source) -> QueryError:
@@ -83,7 +88,8 @@ def refuse(what: str, why: str, fix: str, source: Source) -> QueryError:
     return QueryError(what, why=why, fix=fix, source=source)
 
 
-def _write(us: int) -> str:
+def write_duration(us: int) -> str:
+    """A length of time as a literal."""
     seconds, rest = divmod(us, _SECOND)
     text = f"{seconds}.{rest:06}".rstrip("0") if rest else str(seconds)
     return f'"PT{text}S"^^{_DURATION}'

@@ -1,6 +1,6 @@
 """Write the patterns of a query: those of windows in GRAPHs, with the FILTERs of their times."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from ontoweir.rewriter.rsp.read_head import Reader
@@ -21,8 +21,9 @@ class _Triple:
     subject: _Term
     path: tuple[SparqlToken, ...]
     object: _Term
-    predicate: Predicate | None
-    """(None: a variable, or a path.)"""
+    predicates: tuple[Predicate, ...] = ()
+    """One; the classes that a variable in their place may be; none of a path, or of a variable."""
+    is_type: bool = False
 
     @property
     def of(self) -> str:
@@ -168,13 +169,14 @@ class BodyWriter:
             subject = self.read_term(triples)
             if not blank or read.token.text not in (".", "}"):
                 self.read_properties(subject, triples, "")
+        triples = [self.name_classes(t, triples) for t in triples]
         chosen = [(self.choose(t, inside), t) for t in triples]
         times: dict[tuple[str, tuple[RspWindow, ...]], str] = {}
         by = sorted(range(len(chosen)), key=lambda n: (chosen[n][1].of, _names(chosen[n][0])))
         for (of, _), numbers in groupby(by, key=lambda n: (chosen[n][1].of, _names(chosen[n][0]))):
             group = list(numbers)
             windows = chosen[group[0]][0]
-            predicates = [p for n in group if (p := chosen[n][1].predicate) is not None]
+            predicates = [p for n in group for p in chosen[n][1].predicates]
             streams = frozenset(w.part.stream for w in windows)
             if windows and self.reader.known.one_row(predicates, streams):
                 times[of, windows] = self.make_time(windows)
@@ -218,34 +220,35 @@ class BodyWriter:
     def choose(self, triple: _Triple, inside: tuple[RspWindow, ...]) -> tuple[RspWindow, ...]:
         """The windows of which a pattern is (none: of static data)."""
         place = self.reader.place(triple.path[0])
-        if (inside or self.merged) and triple.path[0].text == "a" and triple.predicate is None:
-            raise refuse(
-                "a variable as a class, in a window",
-                "the classes of a resource are not listed, only asked for",
-                "leave the pattern out, or name the class",
-                place,
-            )
-        if (inside or self.merged) and triple.predicate is None:
+        if (inside or self.merged) and not triple.predicates:
+            if triple.is_type:
+                raise refuse(
+                    f"{_spell(triple.object)} as a class",
+                    "no mapping makes members of any class that have its other properties",
+                    "give a subject map a class (rr:class), or leave the pattern out",
+                    place,
+                )
             raise refuse(
                 "a path, or a variable as a predicate, in a window",
                 "each step may be at another time of the window",
                 "write each step as a triple, of a predicate or class that is named",
                 place,
             )
-        if inside or not self.merged or triple.predicate is None:
+        if inside or not self.merged or not triple.predicates:
             return inside
-        makers = self.reader.known.makers(triple.predicate)
+        makers = {m for p in triple.predicates for m in self.reader.known.makers(p)}
+        named = triple.predicates[0][0] if len(triple.predicates) == 1 else _spell(triple.object)
         windows = tuple(w for w in self.merged if w.part.stream in makers)
         if windows and None in makers:
             raise refuse(
-                f"{triple.predicate[0]}, of static data and of a stream",
+                f"{named}, of static data and of a stream",
                 "the graph of C-SPARQL has both, each in its own way",
                 "write it in RSP-QL, where WINDOW tells them apart",
                 place,
             )
         if len({w.shape for w in windows}) > 1:
             raise refuse(
-                f"{triple.predicate[0]} of windows with different lengths or steps",
+                f"{named} of windows with different lengths or steps",
                 "the graph of C-SPARQL has both, each as long as its own window",
                 "write it in RSP-QL, where WINDOW tells them apart, or give both one window",
                 place,
@@ -259,7 +262,7 @@ class BodyWriter:
             path = self.read_path()
             while True:
                 term = self.read_term(triples)
-                triples.append(_Triple(subject, path, term, self.predicate_of(path, term)))
+                triples.append(self.read_triple(subject, path, term))
                 if read.token.text != ",":
                     break
                 read.take()
@@ -268,15 +271,22 @@ class BodyWriter:
             if read.tokens.tokens[read.at - 1].text != ";" or read.token.text in (".", "}", end):
                 return
 
-    def predicate_of(self, path: tuple[SparqlToken, ...], term: _Term) -> Predicate | None:
+    def read_triple(self, subject: _Term, path: tuple[SparqlToken, ...], term: _Term) -> _Triple:
         if len(path) != 1 or path[0].kind == "var":
-            return None
+            return _Triple(subject, path, term)
         prop = _RDF_TYPE if path[0].text == "a" else self.expand(path[0])
         if prop != _RDF_TYPE:
-            return prop, False
+            return _Triple(subject, path, term, ((prop, False),))
         if isinstance(term, str) or term[0].kind == "var":
-            return None
-        return self.expand(term[0]), True
+            return _Triple(subject, path, term, is_type=True)
+        return _Triple(subject, path, term, ((self.expand(term[0]), True),), is_type=True)
+
+    def name_classes(self, triple: _Triple, beside: list[_Triple]) -> _Triple:
+        """A triple with a variable as its class: of the classes that its subject may be in."""
+        if not triple.is_type or triple.predicates:
+            return triple
+        others = [p for t in beside if t.of == triple.of for p in t.predicates]
+        return replace(triple, predicates=self.reader.known.classes(others))
 
     def expand(self, token: SparqlToken) -> str:
         if token.kind == "iri":

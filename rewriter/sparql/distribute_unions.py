@@ -43,6 +43,8 @@ from ontoweir.rewriter.sparql.patterns import (
 from ontoweir.rewriter.sparql.split_cases import Case, TooManyCases, split_cases
 from ontoweir.rewriter.windows.read_sparql_windows import Now
 
+_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
+
 MAX_BRANCHES = 500
 """How many branches a query may have."""
 
@@ -130,7 +132,7 @@ class _Distributor:
     def finish(self, branch: Branch) -> list[Branch]:
         """The branch with its values in place and its filters split."""
         values: dict[Term, Term] = dict(branch.values.items())
-        atoms = tuple(substitute_terms(atom, values) for atom in branch.atoms)
+        atoms = tuple(_name_class(substitute_terms(atom, values)) for atom in branch.atoms)
         if any(isinstance(_subject(atom), Literal) for atom in atoms):
             return []  # no triple has a literal as its subject
 
@@ -204,6 +206,24 @@ def _close(formula: Formula, bound: set[Variable]) -> Formula:
             assert_never(unreachable)
 
 
+def _name_class(atom: Atom) -> Atom:
+    """The atom; of a class, if a value has made it one.
+
+    Raises:
+        QueryError: the class is a variable, or a literal.
+    """
+    if isinstance(atom, ClassAtom) or atom.prop != _TYPE:
+        return atom
+    if isinstance(atom.object, Iri):
+        return ClassAtom(atom.object.value, atom.subject, atom.time, atom.source)
+    raise QueryError(
+        "rdf:type without a class",
+        why="the class of a pattern is an IRI here: which ones there are, only mappings say",
+        fix="name the class; if there are several, write UNION of one pattern for each",
+        source=atom.source,
+    )
+
+
 def _subject(atom: Atom) -> Term:
     return atom.term if isinstance(atom, ClassAtom) else atom.subject
 
@@ -212,7 +232,12 @@ def _never(pattern: Pattern, make_variable: Callable[[], Variable]) -> Branch:
     """A branch without matches, of a pattern that has none: a variable differs from itself."""
     atoms: list[Atom] = []
     seen: list[Variable] = []
+    some: dict[Term, Term] = {}
+    for part in pattern_values(pattern):
+        some.update(zip(part.variables, part.rows[0], strict=True))
     for atom in pattern_atoms(pattern):
+        if isinstance(atom, PropertyAtom) and atom.prop == _TYPE:
+            atom = _name_class(replace(atom, object=some.get(atom.object, atom.object)))
         if isinstance(_subject(atom), Literal):
             atom = _replace_subject(atom, make_variable())
         atoms.append(atom)

@@ -346,12 +346,7 @@ class _Parser:
                 return PropertyAtom(iri, subject, value, time, source)
             if isinstance(value, Iri):
                 return ClassAtom(value.value, subject, time, source)
-            raise self.error(
-                "rdf:type without a class",
-                "the class of a pattern is an IRI: a query ranges over data, not the vocabulary",
-                "name the class; if there are several, write UNION of one pattern for each",
-                line,
-            )
+            return PropertyAtom(_TYPE, subject, value, time, source)  # VALUES may name the class
 
         return expand_path(
             p,

@@ -18,15 +18,19 @@ from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import Aggregate, AggregateFunction, Aggregation
 from ontoweir.rewriter.model.spj import (
     Attribute,
+    ConstantOutput,
     LiteralOutput,
     Occurrence,
     Output,
     SpjQuery,
     SpjUnion,
 )
-from ontoweir.rewriter.windows.window import ENDS
+from ontoweir.rewriter.views.list_streams import list_streams
+from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
 _COUNT, _MOST, _ALIAS = "how many", "most", "first moment"
+_LONG_AGO = ConstantOutput("0001-01-01T00:00:00", False, f"{XSD}dateTime")
+"""The time before all, which is no later than that of any row."""
 
 
 def find_registers(
@@ -57,12 +61,12 @@ def find_registers(
     present = [hits for hits, _, there in one.parts if there]
     if one.times or one.found.blocks or (present and len(one.parts) > 1):
         return None
-    if not one.found.disjuncts or _list_streams(one.found, catalog):
+    if not one.found.disjuncts or list_streams(one.found, catalog):
         return None
     parts = [hits for hits, _, _ in one.parts]
-    streams = tuple(dict.fromkeys(s for hits in parts for s in _list_streams(hits, catalog)))
+    streams = tuple(dict.fromkeys(s for hits in parts for s in list_streams(hits, catalog)))
     keys = tuple(dict.fromkeys(k for _, of, _ in one.parts for k in of))
-    if not streams or not set(head) <= set(keys) or any(h.blocks or h.begins for h in parts):
+    if not streams or not set(head) <= set(keys) or any(h.blocks for h in parts):
         return None
     if any(not _has_stream(q, h, catalog) for h in parts for q in h.disjuncts):
         return None
@@ -89,8 +93,9 @@ def _unite(
     """One query of solutions and of what is beside them, by the keys."""
     head, keys = names
     answers, block = make_answers(first, _ALIAS, catalog)
-    most = max((1, *(len(h.ends) for h in parts)))
+    most, late = max((1, *(len(h.ends) for h in parts))), max(len(h.begins) for h in parts)
     ends = tuple(f"{ENDS}{n}" for n in range(1, most + 1))
+    begins = tuple(f"{BEGINS}{n}" for n in range(1, late + 1))
     union = replace(one.found, disjuncts=(), aggregation=None)
     buckets: dict[tuple[str, Column], None] = {}
     derived: dict[tuple[str, Expression], None] = {}
@@ -111,9 +116,13 @@ def _unite(
                 alias, of = _find_stream(query, {answers.stream.name}, made, catalog)
                 buckets[(of, NEVER)] = None
                 told = [LiteralOutput(Attribute(alias, NEVER.name), f"{XSD}dateTime")]
+            starts: list[Output] = [shown[n] for n in made.begins]
+            if late and not starts:  # from their own time on
+                starts = [_LONG_AGO]
             outputs: list[tuple[str, Output]] = [(k, shown[k]) for k in keys]
             outputs.append((_COUNT, LiteralOutput(Attribute(table.alias, write_expression(sign)))))
             outputs += zip(ends, [*told, *told[-1:] * (most - len(told))], strict=True)
+            outputs += zip(begins, [*starts, *starts[-1:] * (late - len(starts))], strict=True)
             disjuncts.append(replace(query, outputs=tuple(outputs)))
         buckets |= dict.fromkeys(made.buckets)
         derived |= dict.fromkeys(made.derived)
@@ -124,13 +133,14 @@ def _unite(
         )
     return replace(
         union,
-        variables=(*keys, _COUNT, *ends),
+        variables=(*keys, _COUNT, *ends, *begins),
         disjuncts=tuple(disjuncts),
         distinct=False,
         aggregation=_group(head, keys, distinct=distinct, present=one.parts[0][2]),
         buckets=tuple(buckets),
         derived=tuple(derived),
         ends=ends,
+        begins=begins,
         blocks=(block,),
     )
 
@@ -176,17 +186,3 @@ def _find_stream(
 def _has_stream(query: SpjQuery, union: SpjUnion, catalog: Catalog) -> bool:
     known = extend_catalog(catalog, union).streams
     return any(o.table in known for o in query.occurrences)
-
-
-def _list_streams(union: SpjUnion, catalog: Catalog) -> list[str]:
-    """The streams of the catalog that a query reads, in views too."""
-    views = {v.name: v for v in union.views}
-    found: dict[str, None] = {}
-    waiting = [o.table for q in union.disjuncts for o in q.occurrences]
-    while waiting:
-        name = waiting.pop(0)
-        if name in views:
-            waiting += views[name].tables
-        elif name in catalog.streams:
-            found[name] = None
-    return list(found)

@@ -11,6 +11,8 @@ def take_shown(union: SpjUnion) -> SpjUnion:
     """The query of what may be shown: without rows that only end others, and without the columns
     that only say which; of groups, their matches. Any other query is as it is."""
     standing, joined = union.standing, union.joined
+    if joined is not None and joined.row is not None and joined.row.terms is not None:
+        return replace(joined.row.terms, name=union.name, distinct=joined.is_set)
     if joined is not None and joined.row is not None:  # values, of types that each has
         return replace(
             union, variables=joined.told, disjuncts=(), distinct=joined.is_set, joined=None

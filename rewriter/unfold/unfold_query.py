@@ -127,7 +127,7 @@ def unfold_query(
         shared = TMappings(mappings, tbox, catalog)
     catalog = shared.whole
     compiled = _compile(ucq, mappings, shared, observer)
-    sets = SetMaker(catalog, observer.on_step, _counts(first, options), mappings.admit is not None)
+    sets = SetMaker(catalog, observer.on_step, _counts(first, options), mappings.windowed)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
     buckets = (*first.buckets, *list_moments(ucq, matches, sets.catalog))
@@ -248,7 +248,6 @@ class _Unfolder:
 
     def find_matches(self, query: ConjunctiveQuery) -> tuple[Match, ...]:
         """The ways to match a conjunctive query; none where axioms exclude it."""
-        admit = self.mappings.admit
         found = tuple(self._assertions(query, atom) for atom in query.atoms)
         atoms = tuple(
             replace(atom, always=True)
@@ -259,7 +258,9 @@ class _Unfolder:
         query = replace(query, atoms=atoms)
         choices = tuple(
             self.sets.make_sets(
-                chosen, atom.source, in_graph=atom.time is not None and admit is None
+                chosen,
+                atom.source,
+                in_graph=atom.time is not None and not self.mappings.windowed,
             )
             for atom, chosen in zip(atoms, found, strict=True)
         )

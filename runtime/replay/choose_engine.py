@@ -21,7 +21,7 @@ from ontoweir.runtime.division.division import Division
 from ontoweir.runtime.engine.advance_rows import advance_rows
 from ontoweir.runtime.engine.execution import ExecutionContext, closes_values, drops_matched
 from ontoweir.runtime.kernel.tables_of_size import count_levels
-from ontoweir.runtime.replay.ranges.prefetch_chunks import THINNEST, Asked, read_chunks
+from ontoweir.runtime.replay.ranges.prefetch_chunks import Asked, read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
 from ontoweir.runtime.replay.ranges.scan_ranges import begin_range
 from ontoweir.runtime.replay.ranges.thin_chunks import list_thinned
@@ -39,9 +39,11 @@ SHARE = 1.3
 """What Spark's tasks take together, of what this process takes."""
 SAMPLE = 20
 """One row of so many is replayed to know how long all take,"""
-GLANCE, SURELY = 100, 3.0
+GLANCE, SURELY = 100, 1.5
 """unless one of so many says that all take less than what other ways take to start, so many times
-over."""
+over. Few rows say rather too much, as what begins a replay is a part of what they take."""
+SHORT = 8
+"""Of the rows of a sample one in so many may lack: none are read for these alone."""
 WORTH = 1_000_000
 """Fewer rows are never worth Spark: this process takes about what Spark takes to start."""
 
@@ -214,23 +216,50 @@ def _estimate(work: ExecutionContext, rows: int) -> _Estimate | None:
     total = sum(h.rows for h in work.histories)
     try:
         prepared = prepare_work(work)
-        begun, used = time.perf_counter(), time.process_time()
-        done, advanced = _replay_first(prepared, rows)
-        seconds = (time.perf_counter() - begun) * total / max(done, 1)
+        used = time.process_time()
+        first = _replay_first(prepared, rows)
+        used = time.process_time() - used
     except OntoweirError:
         return None
-    read = max(time.process_time() - used - advanced, 0.0)
-    return _Estimate(seconds, read / max(read + advanced, 1e-9))
+    read = max(used - first.advanced, 0.0)
+    return _Estimate(first.project(total), read / max(read + first.advanced, 1e-9))
 
 
-def _replay_first(prepared: PreparedWork, rows: int) -> tuple[int, float]:
-    """Replay about so many rows, and forget the answers; how many they were, and how many seconds
-    of a processor all took but reading and admitting them."""
+@dataclass(frozen=True, slots=True)
+class _First:
+    """The first rows replayed: how many, and seconds, of the first chunk of them and of all;
+    `advanced`: seconds of a processor that all took but reading and admitting them."""
+
+    begun: int
+    begun_s: float
+    done: int
+    done_s: float
+    advanced: float
+
+    def project(self, total: int) -> float:
+        """Seconds for so many rows: the first chunk also takes what begins a replay, however long,
+        so the others say what each row takes, where there are others.
+
+        >>> _First(50, 2.0, 100, 3.0, 0.0).project(1050)
+        22.0
+        >>> _First(100, 3.0, 100, 3.0, 0.0).project(1000)
+        30.0
+        """
+        if self.done <= self.begun:
+            return self.done_s * total / max(self.done, 1)
+        each = (self.done_s - self.begun_s) / (self.done - self.begun)
+        return self.begun_s + each * max(total - self.begun, 0)
+
+
+def _replay_first(prepared: PreparedWork, rows: int) -> _First:
+    """Replay about so many rows, and forget the answers; in two chunks where all rows count."""
     wanted = list_thinned(prepared.work, prepared.plans)
-    most = max(rows // THINNEST, 1) if wanted else rows
+    most = rows if wanted else -(-rows // 2)
     work = replace(prepared.work, rows_per_chunk=min(most, prepared.work.rows_per_chunk))
+    enough = rows - rows // SHORT
     state, done, advanced = begin_range(work, None), 0, 0.0
-    asked = Asked(wanted, enough=rows)
+    start, first = time.perf_counter(), (0, 0.0)
+    asked = Asked(wanted, enough=enough)
     with closing(
         read_chunks(work, work.histories, prepared.checks, state.cursors, work.span, asked=asked)
     ) as chunks:
@@ -239,6 +268,8 @@ def _replay_first(prepared: PreparedWork, rows: int) -> tuple[int, float]:
             state, _ = advance_rows(work, prepared.plans, admitted, chunk, state)
             advanced += time.thread_time() - begun
             done += sum(a.read for a in admitted.values())
-            if done >= rows:
+            if not first[0]:
+                first = done, time.perf_counter() - start
+            if done >= enough:
                 break
-    return done, advanced
+    return _First(*first, done, time.perf_counter() - start, advanced)

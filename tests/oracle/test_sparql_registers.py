@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.errors import QueryError
@@ -180,6 +181,33 @@ ASKED |= {
         ),
     ),
 }
+GRID = "<urn:ontoweir:floor>(NOW(), 'PT4M'^^xsd:dayTimeDuration)"
+STEPS = (
+    f"GRAPH ?t {{ ?r :of ?s ; :v ?v }} FILTER(?t > {GRID} - 'PT7M'^^xsd:dayTimeDuration && "
+    f"?t <= {GRID} && ?v > 0)"
+)
+STEPPED = "SELECT 1 FROM reading AS r WHERE r.sensor = s.id AND r.ts > {now} // 4 * 4 - 7 AND r.ts "
+STEPPED += "<= {now} // 4 * 4 AND r.v > 0"
+ASKED |= {
+    "absent on a grid": (
+        f"SELECT DISTINCT ?s WHERE {{ ?s a :Sensor FILTER NOT EXISTS {{ {STEPS} }} }}",
+        f"{SENSOR}NOT EXISTS ({STEPPED})",
+    ),
+    "present on a grid": (
+        f"SELECT ?s WHERE {{ ?s a :Sensor FILTER EXISTS {{ {STEPS} }} }}",
+        f"{SENSOR}EXISTS ({STEPPED})",
+    ),
+    "on a grid, and not": (
+        (
+            f"SELECT ?s WHERE {{ ?s a :Sensor FILTER NOT EXISTS {{ {STEPS} }} FILTER NOT EXISTS "
+            "{ GRAPH ?u { ?s a :Repaired } FILTER(?u > NOW() - 'PT5M'^^xsd:dayTimeDuration) } }"
+        ),
+        (
+            f"{SENSOR}NOT EXISTS ({STEPPED}) AND NOT EXISTS (SELECT 1 FROM repair AS p WHERE "
+            "p.sensor = s.id AND p.ts > {now} - 5)"
+        ),
+    ),
+}
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -196,8 +224,10 @@ def test_registers_in_sparql_equal_duckdb(
     job = make_job(workspace, compiled, verdict, Statistics())[0]
     job = replace(job, emit=Emit.CHANGES)
     options: dict[str, Any] = {"ranges": 1, "rows_per_range": 1, "rows_per_chunk": 7}
-    found, _ = replay_here(monkeypatch, job, tmp_path / "a.parquet", **options)
+    found, summary = replay_here(monkeypatch, job, tmp_path / "a.parquet", **options)
     assert len(found) > 3
+    bound = bound_changes(verdict, workspace.project.catalog).rows
+    assert bound is None or summary.state_rows_max <= bound
     base = open_database()
     base.execute("CREATE TEMP TABLE all_reading (sensor BIGINT, v BIGINT, ts BIGINT)")
     base.execute("CREATE TEMP TABLE all_repair (sensor BIGINT, ts BIGINT)")

@@ -9,7 +9,8 @@ that the decimal 1.0 is not IN (1, 2); section 17.4.1.9 has =, which is what is 
 GRAPH leaves the graph with its first solution, where EXISTS is evaluated in the default graph then;
 here all solutions are found before one is given. Its && is an error where a part is; section 17.2
 has false where another part is false, which is what is asked here. Of OPTIONAL after VALUES it
-forgets what VALUES binds when it looks whether there is no match; here it does not (18.5).
+forgets what VALUES binds when it looks whether there is no match; here it does not (18.5). Of GROUP
+BY over nothing it makes a group; there is none (18.5.1).
 """
 
 import re
@@ -35,6 +36,7 @@ Answers: TypeAlias = Counter[Answer]
 HOLDS_AT = URIRef("urn:holds-at")
 TIME = URIRef("http://e/t")
 _EVALUATE_GRAPH, _EVALUATE_OPTIONAL = evaluate.evalGraph, evaluate.evalLeftJoin
+_EVALUATE_GROUPS = evaluate.evalAggregateJoin
 _TIME = re.compile(r"GRAPH \?(\w+) \{")
 _AGGREGATES = re.compile(r"^(SELECT .*\))\n", re.MULTILINE)
 _IN = re.compile(r"\?(\w+) IN \((\S+), (\S+)\)")
@@ -117,6 +119,7 @@ def _count(dataset: Dataset, query: Query) -> Answers:
         patch.object(evaluate, "evalJoin", _join_bags),
         patch.object(evaluate, "evalGraph", _evaluate_graph),
         patch.object(evaluate, "evalLeftJoin", _evaluate_optional),
+        patch.object(evaluate, "evalAggregateJoin", _evaluate_groups),
     ):
         result: Any = dataset.query(query)
         for row in result:
@@ -136,6 +139,12 @@ def _evaluate_graph(ctx: QueryContext, part: CompValue) -> Any:
     evaluate_part = evaluate.evalPart
     with patch.object(evaluate, "evalPart", listed):
         return list(_EVALUATE_GRAPH(ctx, part))
+
+
+def _evaluate_groups(ctx: QueryContext, join: CompValue) -> Any:
+    """Groups of rows: there are none of nothing, but where no key is written."""
+    found = list(_EVALUATE_GROUPS(ctx, join))
+    return found if join.p.expr is None else [group for group in found if len(group)]
 
 
 def _evaluate_optional(ctx: QueryContext, join: CompValue) -> Any:

@@ -4,6 +4,7 @@ holds at every time is what rdflib finds with that time as NOW(), replayed in on
 several, live, as changes and as snapshots, within the bound."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -38,7 +39,7 @@ STEP_US = 300_000_000
 WINDOW = 'FILTER(?t{n} > NOW() - "PT{m}M"^^xsd:dayTimeDuration)'
 
 
-def _draw_latest(random: Random, number: int) -> tuple[str, list[str]]:
+def draw_latest(random: Random, number: int) -> tuple[str, list[str]]:
     """The latest of each key, in one of its phrasings, and what it binds, ?x first."""
     p, v = random.choice("nmp"), f"?v{number}"
     x, t = random.choice(["?x", "?x", f"?y{number}"]), f"?t{number}"
@@ -87,7 +88,7 @@ def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
         parts.append(f"GRAPH ?t0 {{ ?x :{p} ?v0 }} {window}{more}")
         bound.append(["?x", "?v0", *(["?f"] if "?f" in more else [])])
     while len(bound) < 2 - (absent > 0) or (len(bound) < 3 and random.random() < 0.4):
-        text, binds = _draw_latest(random, len(bound))
+        text, binds = draw_latest(random, len(bound))
         said = random.choice(["", "", f"FILTER({binds[1]} {random.choice(['<', '>=', '!='])} ?v0)"])
         said = said if any("?v0" in names for names in bound) else ""
         if bound and "SELECT" not in text and not text.startswith("{") and random.random() < 0.35:
@@ -107,11 +108,15 @@ def make_query(random: Random) -> tuple[str, tuple[str, ...]]:
     return text, tuple(v[1:] for v in shown)
 
 
-def run_seed(seed: int, folder: Path) -> str:
-    """Compare the query of a seed at every time: what came of it."""
+def run_seed(
+    seed: int,
+    folder: Path,
+    make: Callable[[Random], tuple[str, tuple[str, ...]]] = make_query,
+) -> str:
+    """Compare the query of a seed, which is drawn, at every time: what came of it."""
     random = Random(seed)
     case = make_case(random)
-    text, names = make_query(random)
+    text, names = make(random)
     folder.mkdir(exist_ok=True)
     write_case(case, folder)
     (folder / "q.rq").write_text(text, encoding="utf-8")
@@ -130,7 +135,8 @@ def run_seed(seed: int, folder: Path) -> str:
     assert job.emit is Emit.CHANGES
     statics = load_relations(workspace, [compiled], start_session)
     wanted = ask_at_each(text, Project(folder).read_graphs())
-    wanted = [(at, found) for at, found in wanted if step_of(at) <= _last(case, compiled.union)]
+    first, last = _find_ends(case, compiled.union)  # before the first row it has not begun
+    wanted = [(at, found) for at, found in wanted if first <= step_of(at) <= last]
     options: dict[str, Any] = {"statics": statics, "rows_per_range": 1}
     options |= {"ranges": random.choice([1, 3]), "rows_per_chunk": random.choice([1, 3, 99])}
     with pytest.MonkeyPatch.context() as patch:
@@ -168,9 +174,10 @@ def _read(case: cases.Case, union: Any) -> list[str]:
     return [t.name for t in case.tables if t.stream and t.name in tables]
 
 
-def _last(case: cases.Case, union: Any) -> int:
-    """The last step of the streams that a query reads."""
-    return max((int(r[0] or 0) for n in _read(case, union) for r in case.rows[n]), default=-1)
+def _find_ends(case: cases.Case, union: Any) -> tuple[int, int]:
+    """The first and the last step of the streams that a query reads."""
+    steps = [int(r[0] or 0) for n in _read(case, union) for r in case.rows[n]]
+    return min(steps, default=0), max(steps, default=-1)
 
 
 def _run_live(

@@ -17,7 +17,7 @@ from rdflib import RDF, Dataset, Graph, Literal, URIRef
 
 import ontoweir
 from ontoweir.api.python_api import OpenProject
-from ontoweir.errors import QueryError
+from ontoweir.errors import OntoweirWarning, QueryError
 from ontoweir.pipeline.pipeline import Workspace
 from ontoweir.project.project import load_project
 
@@ -82,6 +82,8 @@ _BODIES = (
     ("DISTINCT ?s ?v", "WINDOW :d { ?s :has ?v }"),
     ("?r ?q", "WINDOW :w { ?r :by ?s ; :v ?v . ?q :by ?s ; :v ?u FILTER(?u > ?v) }"),
     ("DISTINCT ?s ?town", "WINDOW :w { [] :by ?s ; :v 2 } ?s :in ?town"),
+    ("?r ?c", "WINDOW :w { ?r a ?c ; :v ?v }"),
+    ("DISTINCT ?c ?o", "WINDOW :w { ?r a ?c ; :by ?s } WINDOW :d { ?s :opens ?o }"),
     ("?s (COUNT(*) AS ?n)", "WINDOW :w { ?r :by ?s ; :v ?v }", "GROUP BY ?s"),
     ("?s (MAX(?v) AS ?n)", "?s :in ?t WINDOW :w { ?r :by ?s ; :v ?v }", "GROUP BY ?s"),
 )
@@ -257,10 +259,6 @@ REFUSED = {
         5,
         "WINDOW http://x/v, which FROM NAMED WINDOW does not name",
     ),
-    "FROM NAMED WINDOW :w ON :stream [RANGE PT1M] WHERE { ?r :by ?s }": (
-        3,
-        "the window http://x/w, of which no WINDOW has patterns",
-    ),
     "FROM NAMED WINDOW :w ON :stream [RANGE PT1M] WHERE { WINDOW :w { ?r :by/:in ?s } }": (
         3,
         "a path, or a variable as a predicate, in a window",
@@ -269,9 +267,9 @@ REFUSED = {
         3,
         "may come again later",
     ),
-    "FROM NAMED WINDOW :w ON :stream [RANGE PT1M] WHERE { WINDOW :w { ?s a ?c } }": (
+    "FROM NAMED WINDOW :w ON :stream [RANGE PT1M] WHERE { WINDOW :w { ?s a ?c ; :opens ?o } }": (
         3,
-        "a variable as a class, in a window",
+        "?c as a class",
     ),
     "FROM STREAM <http://x/stream> [RANGE 1m STEP 1m]\nFROM STREAM <http://x/door1> "
     "[RANGE 2m STEP 1m]\nWHERE {\n ?s :has ?v }": (
@@ -290,6 +288,15 @@ def test_what_is_refused_by_name(rest: str, tmp_path: Path) -> None:
         ontoweir.open_project(tmp_path / "p").check("q")
     assert error.value.source is not None
     assert error.value.source.line == line + rest.startswith("FROM")
+
+
+def test_a_window_without_patterns_is_warned_of(tmp_path: Path) -> None:
+    _write(tmp_path / "p", [(0, 1, 1, 1)], [])
+    text = "SELECT DISTINCT ?v FROM NAMED WINDOW :w ON :stream [RANGE PT1M] "
+    text += "FROM NAMED WINDOW :d ON :door1 [RANGE PT1M] WHERE { WINDOW :w { ?s :has ?v } }"
+    (tmp_path / "p" / "q.rspql").write_text(PREFIX + text)
+    with pytest.warns(OntoweirWarning, match="q.rspql:2: the window http://x/d has no patterns"):
+        ontoweir.open_project(tmp_path / "p").check("q")
 
 
 def test_places_are_those_of_the_text(tmp_path: Path) -> None:

@@ -41,6 +41,9 @@ Admit: TypeAlias = Callable[
 
 THINNEST = 8
 """Of rows that are left out, one in so many counts as held, so that no chunk takes too long."""
+_SHORT = 8
+"""A chunk of all rows may lack one in so many: no further portion is read for these, of which the
+last timestamp of the one before often has some."""
 _BESIDE = 2
 """Portions that are admitted beside each other."""
 _TIDY = 8
@@ -90,22 +93,26 @@ def read_chunks(
         DataError: when its chunk is asked for: the data breaks what is declared of timestamps, or
             cannot be read.
     """
-
     wanted, enough = asked.wanted, asked.enough
 
     def prepare(chunk: Chunk, thin: bool) -> Mapping[str, Admitted]:
         admitted = join_late(chunk, admit(histories, checks, chunk, span))
         return thin_rows(work, admitted, wanted) if thin else admitted
 
-    def read(place: Mapping[str, Cursor]) -> tuple[Chunk, Mapping[str, Admitted]]:
+    def read(place: Mapping[str, Cursor], asked: int) -> tuple[Chunk, Mapping[str, Admitted]]:
+        """`asked`: rows of the chunks before; where enough are, this chunk ends with them."""
         parts: list[Portion] = []
         left, thin, done = work.rows_per_chunk, bool(wanted), False
         portion = min(left, max(PORTION, FEWEST * len(histories)))
         begun: deque[tuple[Chunk, Future[Mapping[str, Admitted]]]] = deque()
         while True:
-            while not done and len(begun) < (beside if thin else 1) and (left > 0 or not parts):
+            short = 0 if thin else work.rows_per_chunk // _SHORT
+            while not done and len(begun) < (beside if thin else 1) and (left > short or not parts):
+                if enough is not None and asked >= enough:
+                    break
                 most = portion if thin else left
                 chunk = read_chunk(portions, histories, place, most, span[1])
+                asked += sum(len(s.times) for s in chunk.slices.values())
                 begun.append((chunk, preparing.submit(prepare, chunk, thin)))
                 place, done = chunk.after, chunk.done
             if not begun:
@@ -128,14 +135,14 @@ def read_chunks(
         closing(Portions(late, len(histories), enough)) as portions,
         ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read") as pool,
     ):
-        coming, rows = None if done else pool.submit(read, cursors), 0
+        coming, rows = None if done else pool.submit(read, cursors, 0), 0
         for number in count(1):
             if coming is None:
                 return
             chunk, admitted = coming.result()
             rows += sum(a.read for a in admitted.values())
             over = chunk.done or (enough is not None and rows >= enough)
-            coming = None if over else pool.submit(read, chunk.after)
+            coming = None if over else pool.submit(read, chunk.after, rows)
             yield chunk, admitted
             if number % _TIDY == 0:
                 pa.default_memory_pool().release_unused()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -178,11 +178,19 @@ class Workspace:
         """The branches of a query as written."""
         from ontoweir.pipeline.compiling.compile_rsp import open_windows
         from ontoweir.rewriter.sparql.parse_query import parse_query
+        from ontoweir.rewriter.syntax.open_ask import open_ask
+        from ontoweir.rewriter.syntax.open_construct import open_construct
+        from ontoweir.rewriter.tmappings.list_classes import list_classes
+        from ontoweir.rewriter.tmappings.name_classes import name_classes
 
         file = self.query_file(name)
         text = read_text(file)
         windows = open_windows(self, text, str(file), None)
         text = text if windows is None else windows[1].text
+        opened = open_ask(open_construct(text, str(file)))
+        listed = partial(list_classes, self.mappings, self.tmappings)
+        named = name_classes(opened, str(file), listed)
+        text = text if named is None else named.text
         return parse_query(text, name=name, file=str(file))
 
     def compile(self, name: str) -> CompiledQuery:

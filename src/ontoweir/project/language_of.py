@@ -7,7 +7,7 @@ from typing import Literal
 Language = Literal["sparql", "sql"]
 
 _COMMENTS = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?\*/)*", re.DOTALL)
-_SQL = re.compile(r"(?:\(\s*)*(?:SELECT|WITH|CREATE)\s", re.IGNORECASE)
+_SQL = re.compile(r"(?:\(\s*)*(?:SELECT|WITH|CREATE(?!\s+PULSE\b))\s", re.IGNORECASE)
 
 _APART = re.compile(r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 """Texts, and SQL's comments."""

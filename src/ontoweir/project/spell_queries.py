@@ -11,7 +11,7 @@ _APART = "--ontology"
 """Without a project, `--query` of `rewrite` is a file."""
 _FIRST = "show"
 """The command that takes a query before the project."""
-_FILES = (".sql", ".rq", ".sparql", ".rspql", ".csparql")
+_FILES = (".sql", ".rq", ".sparql", ".rspql", ".csparql", ".starql")
 
 
 def spell_queries(given: Sequence[str]) -> list[str]:

@@ -129,7 +129,6 @@ def test_a_window_over_a_column_in_no_order_bounds_nothing(
         (["gone.sql", "--dialect", "flink"], "gone.sql cannot be read"),
         (["job.sql", "--catalog", "gone.toml"], "there is no project file"),
         (["--dialect", "flink"], "--dialect without a script"),
-        (["q.starql"], "q.starql is STARQL, which is not read"),
     ],
 )
 def test_wrong_input(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -148,7 +148,7 @@ def settle_project(args: argparse.Namespace) -> None:
 
 OF_QUERIES = ("check", "replay", "rewrite", "plot", "measure", "run", "register", "report")
 _WITHOUT_SQL = ("report",)
-_SQL, _SPARQL = (".sql",), (".rq", ".sparql", ".rspql", ".csparql")
+_SQL, _SPARQL = (".sql",), (".rq", ".sparql", ".rspql", ".csparql", ".starql")
 _ASKED: list[Path] = []
 """Files of SPARQL that this command names itself."""
 _NAMING = ("--query", "--sql", "--for", "--sparql")

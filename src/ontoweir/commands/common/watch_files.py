@@ -16,6 +16,7 @@ _TEXTS = {
         ".sparql",
         ".rspql",
         ".csparql",
+        ".starql",
         ".sql",
         ".ttl",
         ".owl",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 LIMIT = 40
 """Rows that are shown if nothing else is asked for."""
+_QUERIES = (".rq", ".sparql", ".rspql", ".csparql", ".starql", ".sql")
 _OFTEN = 0.5
 """Seconds between two looks at a folder that is followed."""
 
@@ -107,7 +108,7 @@ def _show(args: argparse.Namespace) -> int:
     path = Path(args.what)
     if language_of_text(args.what) == "sparql":
         args.what = ask_sparql(args.what)
-    elif path.suffix.lower() in (".rq", ".sparql", ".rspql", ".csparql", ".sql") and _exists(path):
+    elif path.suffix.lower() in _QUERIES and _exists(path):
         args.what = ask_file(path) if language_of(path) != "sql" else args.what
         above = (p for p in path.resolve().parents if (p / PROJECT_FILE).is_file())
         args.project = args.project if args.has_project else next(map(str, above), args.project)

@@ -4,33 +4,20 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ontoweir.commands.common.arguments import stands_alone
-from ontoweir.errors import Source, UsageError
 
 _APART = ("--dialect", "--catalog")
-_OTHERS = {".starql": "STARQL"}
-_SPARQL = (".rq", ".sparql", ".rspql", ".csparql")
+_SPARQL = (".rq", ".sparql", ".rspql", ".csparql", ".starql")
 
 
 def name_scripts(given: Sequence[str]) -> list[str]:
     """The arguments of `check`, in which files of SQL that are scripts are those of `--script`:
     several, or one with other statements than a SELECT, or beside `--dialect` or `--catalog`. A
-    file of SPARQL beside a catalog is a query of it.
-
-    Raises:
-        UsageError: a file is of a language that is not read.
+    file of SPARQL, RSP-QL, C-SPARQL or STARQL beside a catalog is a query of it.
     """
     if not given or given[0] != "check":
         return list(given)
     alone = [n for n in range(1, len(given)) if stands_alone(given, n)]
     endings = {n: Path(given[n]).suffix.lower() for n in alone if len(given[n]) < 4096}
-    for place, ending in endings.items():
-        if ending in _OTHERS:
-            raise UsageError(
-                f"{given[place]} is {_OTHERS[ending]}, which is not read",
-                why="queries are SPARQL (.rq) or SQL (.sql)",
-                fix="write it in one of them: docs/query-language.md says how windows are written",
-                source=Source(given[place]),
-            )
     apart = any(one.split("=")[0] in _APART for one in given)
     if apart and any(ending in _SPARQL for ending in endings.values()):
         return [one.replace("--catalog", "--project", 1) for one in given]

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.assertion import (
+    ColumnMap,
     ConstantMap,
     MappingAssertion,
     MappingSet,
@@ -19,11 +20,14 @@ from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.progress.progress import OnProgress
 from ontoweir.project.project import Project
 from ontoweir.rewriter.model.query import ConjunctiveQuery
-from ontoweir.rewriter.rsp.find_stream import find_stream
+from ontoweir.rewriter.rsp.find_stream import find_stream, name_stream
 from ontoweir.rewriter.rsp.read_head import asks_windows
 from ontoweir.rewriter.rsp.stream_part import StreamPart, admit_parts
 from ontoweir.rewriter.rsp.translate_rsp import translate_rsp
 from ontoweir.rewriter.rsp.window import Known, Predicate, RspQuery
+from ontoweir.rewriter.starql.translate_starql import asks_sequence, translate_starql
+from ontoweir.rewriter.tmappings.list_classes import list_classes
+from ontoweir.rewriter.tmappings.may_meet import differ_at_ends
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
 
 TOLD = {"rstream": "snapshots", "istream": "insertions", "dstream": "deletions"}
@@ -39,6 +43,8 @@ class WindowCompiler:
     whole: Compiler
     seen: dict[str, tuple[StreamPart, ...]]
     file: str
+    windowed: bool = True
+    """A window is one graph; else (STARQL) each of its times has one."""
 
     @property
     def project(self) -> Project:
@@ -50,7 +56,7 @@ class WindowCompiler:
 
     @property
     def mappings(self) -> MappingSet:
-        return replace(self.whole.mappings, admit=self._admit)
+        return replace(self.whole.mappings, admit=self._admit, windowed=self.windowed)
 
     @property
     def tmappings(self) -> TMappings:
@@ -107,12 +113,13 @@ class WindowCompiler:
 def open_windows(
     workspace: Compiler, text: str, file: str, catalog: Catalog | None
 ) -> tuple[WindowCompiler, RspQuery] | None:
-    """A text of RSP-QL or C-SPARQL as SPARQL, and what compiles it (None: it is SPARQL).
+    """A text of RSP-QL, C-SPARQL or STARQL as SPARQL, and what compiles it (None: it is SPARQL).
 
     Raises:
         QueryError: what is not read; a stream that is not known.
     """
-    if not asks_windows(text):
+    sequence = asks_sequence(text)
+    if not sequence and not asks_windows(text):
         return None
     looking = _Looking(workspace, catalog or workspace.project.catalog)
     known = Known(
@@ -125,9 +132,14 @@ def open_windows(
             for g in a.graphs
             if isinstance(g, ConstantMap)
         ),
+        looking.list_classes,
+        lambda name, place: name_stream(name, looking.catalog, place),
+        lambda name: looking.catalog.streams[name].step_us,
     )
-    read = translate_rsp(text, file, known)
-    return WindowCompiler(workspace, dict(read.seen), file), read
+    read = (translate_starql if sequence else translate_rsp)(text, file, known)
+    for message, place in read.warnings if catalog is None else ():
+        workspace.on_warning(f"{place}: {message}")
+    return WindowCompiler(workspace, dict(read.seen), file, not sequence), read
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +159,18 @@ class _Looking:
     def list_makers(self, predicate: Predicate) -> frozenset[str | None]:
         return frozenset(map(stream_of, self.find(predicate)))
 
+    def list_classes(self, beside: Sequence[Predicate]) -> tuple[Predicate, ...]:
+        """The classes that a subject of all of these predicates may be in."""
+        subjects = [[_ends(a) for a in self.find(p)] for p in beside]
+        return tuple(
+            (iri, True)
+            for iri in list_classes(self.workspace.mappings, self.workspace.tmappings)
+            if any(
+                all(any(not differ_at_ends(ends, e) for e in found) for found in subjects)
+                for ends in (_ends(a) for a in self.find((iri, True)))
+            )
+        )
+
     def is_one_row(self, predicates: Sequence[Predicate], streams: frozenset[str]) -> bool:
         """Whether subjects are made by one template with the time in it, or with a key without the
         time: so all their triples are of one time."""
@@ -159,6 +183,18 @@ class _Looking:
         stream, columns = self.catalog.streams[name], {p for p, text in shape if not text}
         lasting = [key for key in stream.keys if stream.timestamp not in key]
         return stream.timestamp in columns or any(columns.issuperset(key) for key in lasting)
+
+
+def _ends(assertion: MappingAssertion) -> tuple[str, str]:
+    """What a subject begins and ends with."""
+    match assertion.subject:
+        case TemplateMap(parts=parts):
+            first, last = parts[0], parts[-1]
+            return first if isinstance(first, str) else "", last if isinstance(last, str) else ""
+        case ConstantMap(value=value):
+            return value, value
+        case ColumnMap():
+            return "", ""
 
 
 def _shape(assertion: MappingAssertion) -> tuple[tuple[str, bool], ...] | None:

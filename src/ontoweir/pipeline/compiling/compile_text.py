@@ -1,10 +1,12 @@
 """Compile the text of a SPARQL query: rewrite and unfold it, or those that it is made of."""
 
 from dataclasses import replace
+from functools import partial
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
+from ontoweir.pipeline.compiling.compile_joined import compile_joined
 from ontoweir.pipeline.compiling.compile_rsp import TOLD, open_windows
 from ontoweir.pipeline.compiling.compile_solutions import (
     SolutionCompiler,
@@ -23,7 +25,6 @@ from ontoweir.rewriter.absence.compute_solutions import (
 from ontoweir.rewriter.absence.find_greatest import find_greatest
 from ontoweir.rewriter.absence.find_latest import find_latest
 from ontoweir.rewriter.absence.pad_solutions import find_stream, is_timed, pad_solutions
-from ontoweir.rewriter.absence.split_joined import split_joined
 from ontoweir.rewriter.absence.split_last import split_last
 from ontoweir.rewriter.absence.split_latest import LatestText, split_latest
 from ontoweir.rewriter.absence.split_text import SplitText, split_text
@@ -32,7 +33,6 @@ from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
-from ontoweir.rewriter.joined.join_solutions import join_solutions
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.number_groups import limit_groups
@@ -44,6 +44,8 @@ from ontoweir.rewriter.standing.find_standing import find_standing
 from ontoweir.rewriter.syntax.group_binds import group_binds
 from ontoweir.rewriter.syntax.open_ask import open_ask
 from ontoweir.rewriter.syntax.open_construct import open_construct
+from ontoweir.rewriter.tmappings.list_classes import list_classes
+from ontoweir.rewriter.tmappings.name_classes import name_classes
 
 
 def compile_text(
@@ -68,37 +70,30 @@ def compile_text(
         if (first := limit_groups(whole.union, limited)) is not None:
             return replace(whole, union=first)
 
-    text = name_absence(turn_greatest(group_binds(open_ask(open_construct(text, file)))))
+    text = open_ask(open_construct(text, file))
+    listed = partial(list_classes, workspace.mappings, workspace.tmappings)
+    if (named := name_classes(text, file, listed)) is None:
+        return _compile_opened(workspace, text, name, file, catalog)
+    try:
+        return _compile_opened(workspace, named.text, name, file, catalog)
+    except QueryError as error:
+        error.source = named.place_back(error.source)
+        raise
+
+
+def _compile_opened(
+    workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
+) -> CompiledQuery:
+    """A SELECT whose classes have names."""
+    text = name_absence(turn_greatest(group_binds(text)))
     try:
         named = _compile_named(workspace, text, name, file, catalog)
         return replace(named, union=hold_set(named.union))
     except QueryError:
-        joined = _compile_joined(workspace, text, name, file, catalog)
+        joined = compile_joined(workspace, text, name, file, catalog, compile_text)
         if joined is None:
             raise
         return joined
-
-
-def _compile_joined(
-    workspace: Compiler, text: str, name: str, file: str, catalog: Catalog | None
-) -> CompiledQuery | None:
-    """Solutions that come and go by themselves, side by side (None: it is something else)."""
-    asked = split_joined(text)
-    if asked is None:
-        return None
-    try:
-        made = [
-            compile_text(workspace, part.text, f"{name}_{n}", file, catalog=catalog)
-            for n, part in enumerate(asked.parts)
-        ]
-    except QueryError:
-        return None  # what is said of the whole names what was written
-    known = catalog or workspace.project.catalog
-    union = join_solutions(asked, [one.union for one in made], name, known)
-    if union is None:
-        return None
-    incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
-    return replace(made[0], name=name, union=union, incomplete=incomplete)
 
 
 def _compile_named(

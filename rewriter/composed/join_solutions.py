@@ -1,0 +1,230 @@
+"""Solutions that come and go by themselves, joined, as one query."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, FloatType
+from ontoweir.mappings.model.expression import Expression, Field, fields_of, map_fields
+from ontoweir.rewriter.absence.rename_views import rename_views
+from ontoweir.rewriter.composed.compute_row import RowColumn, RowReader, make_column
+from ontoweir.rewriter.composed.solution_part import (
+    SolutionPart,
+    list_kinds,
+    open_begun,
+    open_part,
+    open_static,
+)
+from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText
+from ontoweir.rewriter.joined.join_parts import PART, unite_parts
+from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinedRow, JoinKind
+from ontoweir.rewriter.model.query import (
+    ConjunctiveQuery,
+    Operation,
+    TermExpression,
+    Variable,
+    expression_variables,
+)
+from ontoweir.rewriter.model.spj import ConstantOutput, IriOutput, LiteralOutput, SpjUnion
+from ontoweir.rewriter.views.list_streams import list_streams
+
+_SHOWN = (JoinKind.INNER, JoinKind.LEFT)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What reads what belongs to a join. `parse`: the text of a query of one row; `moment`: the
+    query of the first timestamp of some streams."""
+
+    parse: Callable[[str], ConjunctiveQuery]
+    moment: Callable[[Sequence[str]], SpjUnion]
+
+
+def join_solutions(
+    asked: JoinedText, unions: Sequence[SpjUnion], name: str, catalog: Catalog, how: Asked
+) -> SpjUnion | None:
+    """The query of what is joined of the solutions of texts (SpjUnion.joined).
+
+    None: a part does not come and go by itself, all are of windows alone, or what is compared is
+    of several types, or terms of several forms.
+
+    Args:
+        asked: the texts.
+        unions: their queries.
+        name: what the query is called.
+        catalog: the tables.
+        how: reads what else is asked.
+
+    Raises:
+        QueryError: what is computed of joined rows is not computed exactly as SPARQL has it.
+    """
+    unions = _name_views(unions, catalog)
+    streams = tuple(dict.fromkeys(s for u in unions for s in list_streams(u, catalog)))
+    if not streams:
+        return None
+    parts: list[SolutionPart] = []
+    for one, union in zip(asked.parts, unions, strict=True):
+        static = one.static and not list_streams(union, catalog)
+        made = open_static(union, how.moment(streams), catalog) if static else None
+        made = open_part(union, catalog) if made is None else made
+        if made is None or any(len(of) != 1 for of in made.kinds.values()):
+            return None
+        parts.append(made)
+    plain = all(part.kind is JoinKind.INNER for part in asked.parts) and asked.around is None
+    windows = all(part.union.standing is None and not part.ever for part in parts)
+    if plain and windows and not any(part.groups or part.union.joined for part in parts):
+        return None  # when each answer ends is known
+    return _Joiner(asked, parts, name, catalog, how).join(streams)
+
+
+class _Joiner:
+    """Makes the query."""
+
+    def __init__(
+        self,
+        asked: JoinedText,
+        parts: Sequence[SolutionPart],
+        name: str,
+        catalog: Catalog,
+        how: Asked,
+    ) -> None:
+        self.asked, self.parts, self.name = asked, parts, name
+        self.catalog, self.how = catalog, how
+        self.where: dict[str, int] = {}
+        for number, part in enumerate(asked.parts):
+            for variable in part.variables if part.kind in _SHOWN else ():
+                self.where.setdefault(variable, number)
+        self.rest: list[TermExpression] = []
+
+    def join(self, streams: Sequence[str]) -> SpjUnion | None:
+        """The query of the parts."""
+        made: list[JoinedPart[SpjUnion]] = []
+        for number, part in enumerate(self.asked.parts):
+            one = self._join_part(number, part)
+            if one is None:
+                return None
+            made.append(one)
+        read = [v.name for e in self.rest for v in sorted(expression_variables(e))]
+        names = tuple(dict.fromkeys((*self.asked.head, *read)))
+        shown = [(v, _name(self.where[v], v)) for v in names]
+        row = None
+        made_of = any(part.groups or part.union.joined for part in self.parts)
+        if self.asked.around is not None or self.rest or made_of:
+            row = self._compute(names)
+            if row is None:
+                return None
+        unions = [part.union for part in self.parts]
+        kinds = [list_kinds(union, self.catalog) for union in unions]
+        aggregations = [part.groups for part in made] + ([] if row is None else [row.groups])
+        if any(a is not None and not a.group for a in aggregations):
+            first = open_begun(self.how.moment(streams), self.catalog)
+            until = tuple(_name(len(made), v) for v in first.ends)
+            made.append(JoinedPart(first, kind=JoinKind.BEGUN, until=until, ever=""))
+            unions.append(first)
+            kinds.append(list_kinds(first, self.catalog))
+        joined = Joined(PART, tuple(made), tuple(shown), self.asked.distinct, row)
+        if any(len(of) != 1 for kind in kinds for of in kind.values()):
+            return None
+        return replace(unite_parts(unions, joined, kinds), name=self.name)
+
+    def _join_part(self, number: int, part: PartOfText) -> JoinedPart[SpjUnion] | None:
+        """How a part is joined with those before it (None: terms of several forms)."""
+        union = self.parts[number].union
+        shared = [v for v in part.variables if self.where.get(v, number) < number]
+        if not all(self._are_alike(self.where[v], number, v) for v in shared):
+            return None
+        said, unlike = [], list[TermExpression]()
+        for one, sign, other in part.said:
+            sides = [self._find(v, number, part.variables) for v in (one, other)]
+            if self._is_ordered(sides):
+                said.append((_name(*sides[0]), sign, _name(*sides[1])))
+            else:
+                sign = "!=" if sign == "<>" else sign
+                unlike.append(Operation(sign, (Variable(one), Variable(other))))
+        on = self._read_on(number, part, unlike)
+        if part.kind is JoinKind.INNER:
+            self.rest += unlike
+        equal = tuple((_name(self.where[v], v), _name(number, v)) for v in shared)
+        until = tuple(_name(number, v) for v in union.ends)
+        groups, ever = self.parts[number].groups, "static" if self.parts[number].ever else None
+        return JoinedPart(union, equal, tuple(said), part.kind, until, groups, on, ever=ever)
+
+    def _read_on(
+        self, number: int, part: PartOfText, unlike: Sequence[TermExpression]
+    ) -> Expression | None:
+        """What else a part is joined by (None: nothing)."""
+        inner = part.kind is JoinKind.INNER
+        query = None if part.on is None else self.how.parse(part.on)
+        filters = [(e, None) for e in (() if inner else unlike)]
+        of = {**self.where, **dict.fromkeys(part.variables, number)}
+        columns = {v: column for v, n in of.items() if (column := self._column(n, v)) is not None}
+        reader = RowReader(columns, self.catalog)
+        found = None if query is None or query.computation is None else query.computation.filters
+        made = reader.condition([*(found or ()), *filters])
+        if made is None:
+            return None
+        fields = fields_of(made).items()
+        return map_fields(made, {n: Field(_name(of[n], n), f.type) for n, f in fields})
+
+    def _compute(self, names: Sequence[str]) -> JoinedRow[SpjUnion] | None:
+        """What is computed of joined rows."""
+        columns: dict[str, RowColumn] = {}
+        for variable in names:
+            column = self._column(self.where[variable], variable)
+            if column is None:
+                return None
+            columns[variable] = column
+        reader = RowReader(columns, self.catalog)
+        more = [(e, None) for e in self.rest]
+        if self.asked.around is None:
+            return reader.show(self.name, self.asked.head, more)
+        return reader.compute(self.how.parse(self.asked.around), more)
+
+    def _column(self, number: int, variable: str) -> RowColumn | None:
+        """A variable of a part, among joined rows."""
+        part = self.parts[number]
+        (kind,) = part.kinds[variable]
+        left = self.asked.parts[number].kind is JoinKind.LEFT
+        terms = part.terms[variable]
+        loose = any(isinstance(t, LiteralOutput) and t.optional for t in terms)
+        return make_column(variable, kind, terms, sure=not (left or loose))
+
+    def _find(self, variable: str, number: int, own: Sequence[str]) -> tuple[int, str]:
+        """The part that a variable is read of: of several of them that are equal, this one."""
+        return (number if variable in own else self.where[variable]), variable
+
+    def _is_ordered(self, sides: Sequence[tuple[int, str]]) -> bool:
+        """Whether two variables have values of one type, which are compared as such."""
+        one, other = (self.parts[n].kinds[v] for n, v in sides)
+        return one == other and None not in one
+
+    def _are_alike(self, one: int, other: int, variable: str) -> bool:
+        """Whether equal terms of a variable are equal texts, or values of one type: all are IRIs,
+        or literals of one datatype. A double has several terms of one value (0 and -0)."""
+        outputs = [o for n in (one, other) for o in self.parts[n].terms[variable]]
+        if all(isinstance(o, IriOutput) or _is_iri(o) for o in outputs):
+            return True
+        literals = [o for o in outputs if isinstance(o, LiteralOutput) and not o.optional]
+        terms = {(o.datatype, o.language) for o in literals}
+        of: set[ColumnType | None] = {
+            k for n in (one, other) for k in self.parts[n].kinds[variable]
+        }
+        plain = len(of) == 1 and not any(isinstance(kind, FloatType) for kind in of)
+        return len(literals) == len(outputs) and len(terms) == 1 and plain
+
+
+def _name(number: int, variable: str) -> str:
+    return f"{number} {variable}"
+
+
+def _is_iri(output: object) -> bool:
+    return isinstance(output, ConstantOutput) and output.is_iri
+
+
+def _name_views(unions: Sequence[SpjUnion], catalog: Catalog) -> list[SpjUnion]:
+    """The queries, each with other names for its views than those before it have."""
+    taken = {*catalog.streams, *catalog.relations}
+    made: list[SpjUnion] = []
+    for union in unions:
+        made.append(rename_views(union, taken) if made and union.views else union)
+        taken |= {v.name for v in made[-1].views}
+    return made

@@ -1,0 +1,250 @@
+"""The solutions of a part of a SPARQL text, as rows that are joined, or groups of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ontoweir.mappings.expressions.may_be_null import may_be_null
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
+from ontoweir.mappings.model.column_types import XSD, natural_datatype
+from ontoweir.mappings.model.expression import Field
+from ontoweir.rewriter.algebra.equality_classes import constant_type
+from ontoweir.rewriter.blocks.make_answers import make_answers
+from ontoweir.rewriter.buckets.make_column import NEVER
+from ontoweir.rewriter.differences.since_first import FIRST
+from ontoweir.rewriter.groups.type_group_row import type_group_row
+from ontoweir.rewriter.joined.part_rows import comes_and_goes, is_plain, open_arguments, type_joined
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
+from ontoweir.rewriter.model.joined import Joined
+from ontoweir.rewriter.model.spj import (
+    Attribute,
+    ConstantOutput,
+    LiteralOutput,
+    NullOutput,
+    Occurrence,
+    Output,
+    SpjQuery,
+    SpjUnion,
+)
+from ontoweir.rewriter.standing.answers_of import answers_of
+from ontoweir.rewriter.standing.make_standing import types_of
+from ontoweir.rewriter.windows.window import ENDS
+
+
+@dataclass(frozen=True, slots=True)
+class SolutionPart:
+    """`union`: the rows; `groups`: what is told of them (None: they are); of each variable,
+    `kinds`: its types (None: terms), and `terms`: what terms it may be; `ever`: they always hold.
+    """
+
+    union: SpjUnion
+    groups: Aggregation | None
+    kinds: Mapping[str, set[ColumnType | None]]
+    terms: Mapping[str, tuple[Output, ...]]
+    ever: bool = False
+
+
+def open_part(union: SpjUnion, catalog: Catalog) -> SolutionPart | None:
+    """The rows of a part (None: they do not come and go by themselves).
+
+    Args:
+        union: its solutions.
+        catalog: the tables.
+    """
+    if union.joined is not None:
+        return _open_joined(union, union.joined, catalog)
+    groups = union.aggregation
+    if groups is None and union.distinct:
+        shown = tuple(v for v in union.variables if v not in union.ends)
+        groups = Aggregation(shown, (), shown)
+        union = replace(union, aggregation=groups, distinct=False)
+    if groups is not None and not is_plain(groups):
+        return None
+    rows = union if groups is None else open_arguments(union, groups)
+    if not comes_and_goes(replace(rows, views=())):
+        return None
+    outputs = [dict(q.outputs) for q in answers_of(rows.disjuncts, rows.standing)]
+    names = groups.group if groups is not None else rows.variables
+    hidden = () if rows.standing is None else rows.standing.hidden
+    names = tuple(n for n in names if n not in (*rows.ends, *hidden))
+    terms = {n: tuple(o[n] for o in outputs) for n in names}
+    kinds = {n: _list_types(rows, n, terms[n], catalog) for n in names}
+    if groups is not None:
+        kinds |= _type_groups(union, groups, catalog)
+        terms = {**_list_terms(union, groups, kinds), **terms}
+        kinds = {n: kinds[n] for n in groups.columns}
+        terms = {n: terms[n] for n in groups.columns}
+    if groups is not None and any(len(of) != 1 for of in kinds.values()):
+        return None
+    return SolutionPart(rows, groups, kinds, terms)
+
+
+def _open_joined(
+    union: SpjUnion, joined: Joined[SpjUnion], catalog: Catalog
+) -> SolutionPart | None:
+    """Solutions that are joined themselves."""
+    kinds = type_joined(union, joined, catalog)
+    terms: dict[str, tuple[Output, ...]]
+    if joined.row is None:
+        rows = [dict(q.outputs) for q in union.disjuncts]
+        of = [(row[joined.part], row) for row in rows]  # a value that is seen is of its part
+        terms = {n: tuple(r[v] for p, r in of if _is_of(p, v)) for n, v in joined.shown}
+    elif joined.row.terms is None:
+        return None
+    else:
+        known = dict(joined.row.terms.disjuncts[0].outputs)
+        shown = joined.row.told
+        terms = {n: (known[n] if n in known else _make_literal(n, kinds[n]),) for n in shown}
+    return SolutionPart(union, None, kinds, terms)
+
+
+def _is_of(part: Output, variable: str) -> bool:
+    """Whether a row is of the part that a variable is of."""
+    assert isinstance(part, ConstantOutput)
+    return part.value == variable.partition(" ")[0]
+
+
+def open_static(union: SpjUnion, first: SpjUnion, catalog: Catalog) -> SolutionPart | None:
+    """The rows of a part that always hold, from the first timestamp of some streams on (None: they
+    are of a stream, or computed).
+
+    Args:
+        union: its solutions.
+        first: the query of that timestamp.
+        catalog: the tables.
+    """
+    wide = extend_catalog(catalog, union)
+    tables = {o.table for q in union.disjuncts for o in q.occurrences}
+    plain = union.aggregation is None and not union.distinct and union.standing is None
+    if not plain or union.blocks or tables & wide.streams.keys() or not union.disjuncts:
+        return None
+    answers, block = make_answers(first, FIRST, catalog)
+    end = f"{ENDS}1"
+    disjuncts = []
+    for query in union.disjuncts:
+        row = Occurrence(FIRST, answers.stream.name)
+        told = LiteralOutput(Attribute(FIRST, NEVER.name), f"{XSD}dateTime")
+        disjuncts.append(
+            replace(
+                query,
+                occurrences=(*query.occurrences, row),
+                outputs=(*query.outputs, (end, told)),
+            )
+        )
+    outputs = [dict(q.outputs) for q in union.disjuncts]
+    terms = {n: tuple(o[n] for o in outputs) for n in union.variables}
+    kinds = {n: _list_types(union, n, terms[n], catalog) for n in union.variables}
+    rows = replace(
+        union,
+        variables=(*union.variables, end),
+        disjuncts=tuple(disjuncts),
+        buckets=tuple(dict.fromkeys((*union.buckets, (answers.stream.name, NEVER)))),
+        ends=(end,),
+        blocks=(block,),
+    )
+    return SolutionPart(rows, None, kinds, terms, ever=True)
+
+
+def open_begun(first: SpjUnion, catalog: Catalog) -> SpjUnion:
+    """One row that is there from the first timestamp of some streams on.
+
+    Args:
+        first: the query of that timestamp.
+        catalog: the tables.
+    """
+    answers, block = make_answers(first, FIRST, catalog)
+    end = f"{ENDS}1"
+    told = LiteralOutput(Attribute(FIRST, NEVER.name), f"{XSD}dateTime")
+    one = ConstantOutput("1", is_iri=False, kind=IntType())
+    row = SpjQuery((Occurrence(FIRST, answers.stream.name),), (), ((FIRST, one), (end, told)))
+    return SpjUnion(
+        FIRST,
+        (FIRST, end),
+        (row,),
+        distinct=False,
+        buckets=((answers.stream.name, NEVER),),
+        ends=(end,),
+        blocks=(block,),
+    )
+
+
+def _list_types(
+    union: SpjUnion, variable: str, outputs: Sequence[Output], catalog: Catalog
+) -> set[ColumnType | None]:
+    """The types of a variable, those of constants too (None: terms)."""
+    constants = [o for o in outputs if isinstance(o, ConstantOutput) and not o.is_iri]
+    if len(constants) < len(outputs):
+        return types_of(union, variable, catalog)
+    return {constant_type(o) for o in constants}
+
+
+def _type_groups(
+    union: SpjUnion, groups: Aggregation, catalog: Catalog
+) -> dict[str, set[ColumnType | None]]:
+    """The types of aggregates, and of what is computed of groups."""
+    row = type_group_row(union, extend_catalog(catalog, union), terms=False)
+    made: dict[str, set[ColumnType | None]] = {
+        a.name: {f.type} for a in groups.aggregates if isinstance(f := row[a.name], Field)
+    }
+    return made | {name: {of.type} for name, of in groups.computed}
+
+
+def list_kinds(union: SpjUnion, catalog: Catalog) -> dict[str, set[ColumnType | None]]:
+    """The types of all variables of a query (None: terms).
+
+    Args:
+        union: the query.
+        catalog: the tables.
+    """
+    outputs = [dict(q.outputs) for q in union.disjuncts]
+    return {n: _list_types(union, n, [o[n] for o in outputs], catalog) for n in union.variables}
+
+
+def _list_terms(
+    union: SpjUnion, groups: Aggregation, kinds: Mapping[str, set[ColumnType | None]]
+) -> dict[str, tuple[Output, ...]]:
+    """The terms of aggregates, and of what is computed of groups. A group without rows has no
+    least value, and so has what is not grouped."""
+    terms: dict[str, tuple[Output, ...]] = {}
+    terms |= {n: (_make_literal(n, kinds[n]),) for n in groups.columns if n not in groups.group}
+    outputs = [dict(q.outputs) for q in union.disjuncts]
+    sure: set[str] = set()
+    for one in groups.aggregates:
+        if one.function not in _COUNTS and not (
+            groups.group
+            and one.function in _OF_ALL
+            and all(_has_value(o[argument]) for o in outputs for argument in one.arguments)
+        ):
+            continue
+        sure.add(one.name)
+        if one.name in terms and one.function.chooses:
+            terms[one.name] = tuple(dict.fromkeys(o[one.argument or ""] for o in outputs))
+        elif one.name in terms:
+            made = _make_literal(one.name, kinds[one.name])
+            terms[one.name] = (replace(made, optional=False),)
+    sure |= {n for n in groups.group if all(_has_value(o[n]) for o in outputs)}
+    for name, expression in groups.computed:
+        if name in terms and not may_be_null(expression, sure):
+            terms[name] = (replace(_make_literal(name, kinds[name]), optional=False),)
+    return terms
+
+
+_COUNTS = (AggregateFunction.COUNT, AggregateFunction.COUNT_DISTINCT)
+_OF_ALL = (
+    AggregateFunction.SUM,
+    AggregateFunction.AVG,
+    AggregateFunction.MIN,
+    AggregateFunction.MAX,
+)
+"""What has a value of a group with rows, all of which have one."""
+
+
+def _has_value(output: Output) -> bool:
+    """Whether there is a term in every solution."""
+    return not (isinstance(output, NullOutput) or getattr(output, "optional", False))
+
+
+def _make_literal(name: str, kinds: set[ColumnType | None]) -> LiteralOutput:
+    (kind,) = kinds
+    assert kind is not None
+    return LiteralOutput(Attribute("", name), natural_datatype(kind), optional=True)

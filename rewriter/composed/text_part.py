@@ -1,0 +1,180 @@
+"""The parts of a SPARQL group whose solutions come and go by themselves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ontoweir.rewriter.clauses.list_items import (
+    Item,
+    ItemKind,
+    close_of,
+    is_now,
+    is_select,
+    list_bound,
+    list_items,
+    list_variables,
+)
+from ontoweir.rewriter.composed.read_select import read_select
+from ontoweir.rewriter.model.joined import JoinKind
+from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
+
+BESIDE = (ItemKind.ABSENT, ItemKind.PRESENT)
+STATIC = (ItemKind.TRIPLES, ItemKind.VALUES)
+_KINDS = {
+    ItemKind.OPTIONAL: JoinKind.LEFT,
+    ItemKind.ABSENT: JoinKind.ABSENT,
+    ItemKind.PRESENT: JoinKind.PRESENT,
+    ItemKind.MINUS: JoinKind.ABSENT,
+}
+_SIGNS = {"=": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+
+
+@dataclass
+class TextPart:
+    """The places of its items, of what is `bound` in it; `own`: the variables that a subquery
+    shows (None: it is none). `on`: FILTERs of it and of what is before it; `static`: it is of
+    patterns that always hold; `grouped`: it is of groups, or distinct; `minus`: it is of MINUS."""
+
+    kept: list[tuple[int, int]]
+    bound: set[str]
+    time: str = ""
+    kind: JoinKind = JoinKind.INNER
+    own: tuple[str, ...] | None = None
+    beside: list[Item] = field(default_factory=list)
+    said: list[tuple[str, str, str]] = field(default_factory=list)
+    on: list[Item] = field(default_factory=list)
+    static: bool = False
+    grouped: bool = False
+    minus: bool = False
+
+    @property
+    def left(self) -> bool:
+        """Whether it is no part of what is before it."""
+        return self.kind is not JoinKind.INNER
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether others may read its variables."""
+        return self.kind in (JoinKind.INNER, JoinKind.LEFT)
+
+
+def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[TextPart] | None:
+    """The parts, with what is in their own braces (None: some item is none of these).
+
+    Args:
+        tokens: of the text.
+        items: of the outermost group.
+    """
+    parts: list[TextPart] = []
+    for item in items:
+        if item.kind is ItemKind.GRAPH:
+            time = _time_of(tokens, item)
+            same = next((p for p in parts if p.time == time and not p.left), None)
+            if not time:
+                return None
+            if same is None:
+                same = TextPart([], set(), time)
+                parts.append(same)
+            same.kept.append((item.first, item.last))
+            same.bound |= set(list_variables(tokens, item.places))
+        elif item.kind in (ItemKind.GROUP, ItemKind.OPTIONAL) or is_apart(tokens, item):
+            made = _read_group(tokens, item)
+            if made is None:
+                return None
+            made.minus = item.kind is ItemKind.MINUS
+            if made.minus and (made.said or made.on):
+                return None  # it sees nothing of what is around it
+            parts.append(made)
+        elif item.kind not in (*STATIC, *BESIDE, ItemKind.FILTER, ItemKind.BIND):
+            return None
+    return parts
+
+
+def is_apart(tokens: Sequence[SparqlToken], item: Item) -> bool:
+    """Whether it is NOT EXISTS, EXISTS or MINUS of a GRAPH in a window, of the latest of each key,
+    or of a subquery, so that what is found comes and goes by itself."""
+    if item.kind not in (*BESIDE, ItemKind.MINUS) or len(item.braces) != 1:
+        return False
+    if is_select(tokens, item.braces[0][0]):
+        return True
+    inner = list_items(tokens, item.braces[0][0])
+    if any(i.kind is ItemKind.GROUP and is_select(tokens, i.first) for i in inner):
+        return True
+    now = any(is_now(tokens[n]) for i in inner if i.kind is ItemKind.FILTER for n in i.places)
+    return now or any(i.kind is ItemKind.ABSENT for i in inner)
+
+
+def _time_of(tokens: Sequence[SparqlToken], item: Item) -> str:
+    """The variable of GRAPH ("": a constant)."""
+    word = tokens[item.first + 1]
+    plain = [t.text.upper() for t in tokens[item.first + 2 : item.last]]
+    clauses = {"FILTER", "OPTIONAL", "MINUS", "BIND", "VALUES", "UNION", "SELECT"}
+    return "" if word.kind != "var" or clauses & {*plain} else word.text[1:]
+
+
+def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
+    """A group, a subquery, or what is in OPTIONAL."""
+    if len(item.braces) != 1:
+        return None
+    first = item.braces[0][0]
+    kind = _KINDS.get(item.kind, JoinKind.INNER)
+    if is_select(tokens, first):
+        return _read_subquery(tokens, first, kind)
+    inner = list_items(tokens, first)
+    selects = [i for i in inner if i.kind is ItemKind.GROUP and is_select(tokens, i.first)]
+    if len(selects) == 1:
+        part = _read_subquery(tokens, selects[0].first, kind)
+        rest = [i for i in inner if i not in selects]
+        if part is None or not all(_put(tokens, part, one, inside=False) for one in rest):
+            return None
+        return part
+    graphs = [i for i in inner if i.kind is ItemKind.GRAPH]
+    wanted = (ItemKind.GRAPH, ItemKind.FILTER, *BESIDE)
+    if len(graphs) != 1 or any(i.kind not in wanted for i in inner):
+        return None
+    time = _time_of(tokens, graphs[0])
+    part = TextPart([(graphs[0].first, graphs[0].last)], list_bound(tokens, graphs), time, kind)
+    rest = [i for i in inner if i not in graphs]
+    if not time or not all(_put(tokens, part, one, inside=True) for one in rest):
+        return None
+    return part
+
+
+def _put(tokens: Sequence[SparqlToken], part: TextPart, item: Item, *, inside: bool) -> bool:
+    """Whether an item of a part's braces is read: it is of it alone, which may be said `inside` of
+    its query; or a FILTER of it and of what is before it."""
+    read = set(list_variables(tokens, item.places))
+    if inside and (item.kind is not ItemKind.FILTER or read <= part.bound):
+        part.kept.append((item.first, item.last))
+        part.beside += [item] if item.kind in BESIDE else []
+        return True
+    if item.kind is not ItemKind.FILTER or item.braces or not read & part.bound:
+        return False
+    if not part.left and not read <= part.bound:
+        return False
+    compared = read_comparison(tokens, item)
+    if compared is None or read <= part.bound:
+        part.on.append(item)
+    else:
+        part.said.append(compared)
+    return True
+
+
+def _read_subquery(tokens: Sequence[SparqlToken], first: int, kind: JoinKind) -> TextPart | None:
+    last = close_of(tokens, first)
+    opens = next((n for n in range(first + 1, last) if tokens[n].text == "{"), last)
+    head = read_select(tokens, first, opens)
+    if head is None or head.is_all:
+        return None
+    grouped = head.computes or head.distinct or close_of(tokens, opens) != last - 1
+    own = head.names
+    return TextPart([(first + 1, last - 1)], {*own}, kind=kind, own=own, grouped=grouped)
+
+
+def read_comparison(tokens: Sequence[SparqlToken], item: Item) -> tuple[str, str, str] | None:
+    """FILTER(?one < ?other) as both, and an operator of SQL (None: it says something else)."""
+    words = tokens[item.first + 1 : item.last + 1]
+    if len(words) != 5 or words[1].kind != "var" or words[3].kind != "var":
+        return None
+    if words[0].text != "(" or words[2].text not in _SIGNS:
+        return None
+    return words[1].text[1:], _SIGNS[words[2].text], words[3].text[1:]

@@ -1,0 +1,86 @@
+"""Compile a SPARQL query of solutions that come and go by themselves, side by side."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import gcd
+
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.pipeline.compiled_query import CompiledQuery
+from ontoweir.pipeline.compiling.compiler import Compiler
+from ontoweir.rewriter.composed.join_solutions import Asked, join_solutions
+from ontoweir.rewriter.composed.split_joined import JoinedText, split_joined
+from ontoweir.rewriter.differences.since_first import FIRST, first_moment
+from ontoweir.rewriter.model.query import ConjunctiveQuery
+from ontoweir.rewriter.model.share_steps import share_steps
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sparql.parse_query import parse_query
+from ontoweir.rewriter.sql.parse_sql import parse_sql
+from ontoweir.rewriter.views.list_streams import list_streams
+
+
+def compile_joined(
+    workspace: Compiler,
+    text: str,
+    name: str,
+    file: str,
+    catalog: Catalog | None,
+    read: Callable[..., CompiledQuery],
+) -> CompiledQuery | None:
+    """The query of solutions that come and go by themselves (None: it is something else).
+
+    Args:
+        workspace: compiles what has no such parts.
+        text: a query.
+        name: what it is called.
+        file: where it stands.
+        catalog: the tables (None: the project's).
+        read: compiles the text of a part (compile_text).
+
+    Raises:
+        QueryError: what is computed of the joined solutions is not read.
+    """
+    asked = split_joined(text)
+    if asked is None:
+        return None
+    known = catalog or workspace.project.catalog
+
+    def compile_parts(over: Catalog | None) -> list[CompiledQuery]:
+        return [
+            read(workspace, part.text, f"{name}_{n}", file, catalog=over)
+            for n, part in enumerate(asked.parts)
+        ]
+
+    try:
+        made = compile_parts(catalog)
+        steps = _list_steps(made, known)
+        shared = gcd(*steps) if len(steps) > 1 else None
+        if shared is not None:
+            known = share_steps(known, shared)
+            made = compile_parts(known)
+    except QueryError:
+        return None  # what is said of the whole names what was written
+    unions = [one.union for one in made]
+    union = join_solutions(asked, unions, name, known, _make_readers(asked, known, name, file))
+    if union is None:
+        return None
+    union = union if shared is None else replace(union, step_us=shared)
+    incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
+    return replace(made[0], name=name, union=union, incomplete=incomplete)
+
+
+def _list_steps(made: Sequence[CompiledQuery], catalog: Catalog) -> set[int]:
+    names = {name for one in made for name in list_streams(one.union, catalog)}
+    return {catalog.streams[name].step_us for name in names}
+
+
+def _make_readers(asked: JoinedText, catalog: Catalog, name: str, file: str) -> Asked:
+    def parse(text: str) -> ConjunctiveQuery:
+        branches = parse_query(text, name=name, file=file, late=asked.late)
+        return branches[0]
+
+    def moment(streams: Sequence[str]) -> SpjUnion:
+        text = first_moment([catalog.streams[n] for n in streams]).sql("spark")
+        return parse_sql(text, catalog, name=FIRST, file=file)
+
+    return Asked(parse, moment)
