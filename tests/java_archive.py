@@ -12,11 +12,14 @@ import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from tests.paths import ROOT
 from tests.waiting import HANG_TIMEOUT
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 OPTIONS = "-XX:TieredStopAtLevel=1"
 """Java processes of tests live for seconds: what its second compiler takes is not won back."""
@@ -72,13 +75,17 @@ def write_archive(archive: Path) -> None:
         rows.groupBy("k").count().toArrow()
         stream = session.readStream.schema(rows.schema).parquet(f"{folder}/rows").writeStream
         stream = stream.option("checkpointLocation", f"{folder}/state").trigger(availableNow=True)
-        stream.foreachBatch(lambda batch, _: batch.collect()).start().awaitTermination()
+        stream.foreachBatch(_take_rows).start().awaitTermination()
         gateway = session.sparkContext._gateway
         session.stop()
         end_java(gateway)  # which writes the archive, and takes half a minute
         for other in archive.parent.glob("spark-classes-*.jsa"):
             other.unlink(missing_ok=True)
         made.rename(archive)
+
+
+def _take_rows(batch: "DataFrame", _: int) -> None:
+    batch.collect()
 
 
 def main() -> None:
