@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.case_files import Golden, compare_block, write_block
+from tests.java_archive import java_options
 from tests.paths import ROOT, SHARED
 from tests.selection import is_fast, rank_test, uses_session
 from tests.waiting import HANG_TIMEOUT
@@ -56,8 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.timeout is None and not long:
         config.option.timeout = HANG_TIMEOUT
     os.environ["ONTOWEIR_CACHE"] = "off"  # every test reads and decides by itself
-    # Java processes of tests live for seconds: what its second compiler takes is not won back.
-    os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", java_options())
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a job in the background: programs that
         signal.signal(signal.SIGINT, signal.default_int_handler)  # tests start would inherit it
 
