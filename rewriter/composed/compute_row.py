@@ -203,17 +203,27 @@ class RowReader:
         if query.filters or query.choices or query.buckets:
             return None
         computation, made = query.computation, query.aggregation
+        sure = {n for n, c in self.columns.items() if c.sure}
         filters = [*more]
         values: dict[str, Expression] = {}
         for constant, term in query.constants:
             values[constant.name] = self._type(term, values, query.source)
         for one in () if computation is None else computation.computed:
-            values[one.variable.name] = self._type(one.expression, values, one.source)
+            made_of = self._type(one.expression, values, one.source)
+            values[one.variable.name] = made_of
+            if one.bound and may_be_null(made_of, sure):
+                raise QueryError(
+                    f"?{one.variable.name}, which is aggregated or grouped by, may have no value",
+                    why="an error in an aggregate is one of the whole group (SPARQL 1.1, 18.5.1)",
+                    fix="give it a value with COALESCE, or write FILTER(BOUND(…)) in the pattern "
+                    "that may not match",
+                    source=one.source,
+                )
         filters += [] if computation is None else computation.filters
         having = self._connect(filters, values)
         names = _list_names(query) if made is None else made.variables
         shown = {n: self._show(n, values) for n in names}
-        _refuse_unbound(query, shown, {n for n, c in self.columns.items() if c.sure})
+        _refuse_unbound(query, shown, sure)
         row = self._make(query.name, shown, (having, filters[0][1] if filters else None))
         return row if made is None else self._group(row, query, made)
 

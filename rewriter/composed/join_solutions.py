@@ -188,6 +188,7 @@ class _Joiner:
         left = self.asked.parts[number].kind is JoinKind.LEFT
         terms = part.terms[variable]
         loose = any(isinstance(t, LiteralOutput) and t.optional for t in terms)
+        loose = loose or variable in part.loose
         return make_column(variable, kind, terms, sure=not (left or loose))
 
     def _find(self, variable: str, number: int, own: Sequence[str]) -> tuple[int, str]:
@@ -213,6 +214,8 @@ class _Joiner:
     def _are_alike(self, one: int, other: int, variable: str) -> bool:
         """Whether equal terms of a variable are equal texts, or values of one type: all are IRIs,
         or literals of one datatype. A double has several terms of one value (0 and -0)."""
+        if any(variable in self.parts[n].loose for n in (one, other)):
+            return False  # what has no value is compatible with anything
         outputs = [o for n in (one, other) for o in self.parts[n].terms[variable]]
         if all(isinstance(o, IriOutput) or _is_iri(o) for o in outputs):
             return True

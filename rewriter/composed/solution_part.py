@@ -15,7 +15,7 @@ from ontoweir.rewriter.groups.type_group_row import type_group_row
 from ontoweir.rewriter.joined.part_rows import comes_and_goes, is_plain, open_arguments, type_joined
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import AggregateFunction, Aggregation
-from ontoweir.rewriter.model.joined import Joined
+from ontoweir.rewriter.model.joined import Joined, JoinKind
 from ontoweir.rewriter.model.spj import (
     Attribute,
     ConstantOutput,
@@ -34,7 +34,8 @@ from ontoweir.rewriter.windows.window import ENDS
 @dataclass(frozen=True, slots=True)
 class SolutionPart:
     """`union`: the rows; `groups`: what is told of them (None: they are); of each variable,
-    `kinds`: its types (None: terms), and `terms`: what terms it may be; `ever`: they always hold.
+    `kinds`: its types (None: terms), and `terms`: what terms it may be; `ever`: they always hold;
+    `loose`: variables that may have no value, though their terms do not say so.
     """
 
     union: SpjUnion
@@ -42,6 +43,7 @@ class SolutionPart:
     kinds: Mapping[str, set[ColumnType | None]]
     terms: Mapping[str, tuple[Output, ...]]
     ever: bool = False
+    loose: frozenset[str] = frozenset()
 
 
 def open_part(union: SpjUnion, catalog: Catalog) -> SolutionPart | None:
@@ -95,7 +97,27 @@ def _open_joined(
         known = dict(joined.row.terms.disjuncts[0].outputs)
         shown = joined.row.told
         terms = {n: (known[n] if n in known else _make_literal(n, kinds[n]),) for n in shown}
-    return SolutionPart(union, None, kinds, terms)
+    return SolutionPart(union, None, kinds, terms, loose=frozenset(terms) - _list_sure(joined))
+
+
+def _list_sure(joined: Joined[SpjUnion]) -> set[str]:
+    """The variables of joined solutions that have a value in all of them: those of parts that are
+    not in OPTIONAL, which are no groups and not joined themselves; and counts."""
+    plain = {
+        str(number)
+        for number, part in enumerate(joined.parts)
+        if part.kind is JoinKind.INNER and part.groups is None and part.query.joined is None
+    }
+    columns = {name for name, variable in joined.shown if variable.partition(" ")[0] in plain}
+    if joined.row is None:
+        return columns
+    computed = joined.row.shape.computed
+    made = {name for name, expression in computed if not may_be_null(expression, columns)}
+    groups = joined.row.groups
+    if groups is None:
+        return made
+    counts = {a.name for a in groups.aggregates if a.function in _COUNTS}
+    return (made & set(groups.group)) | counts
 
 
 def _is_of(part: Output, variable: str) -> bool:

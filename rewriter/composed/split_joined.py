@@ -112,10 +112,9 @@ def _are_parts(
 def _list_late(
     tokens: Sequence[SparqlToken], parts: Sequence[TextPart], rest: Sequence[Item]
 ) -> frozenset[str]:
-    """The variables of OPTIONAL, of aggregates, which may have no value over nothing, and of
-    FILTERs, which are then computed."""
-    filters = [i for i in rest if i.kind is ItemKind.FILTER]
-    late = {v for i in filters for v in list_variables(tokens, i.places)}
+    """The variables of OPTIONAL, of aggregates, which may have no value over nothing, of BINDs, and
+    of FILTERs, which are then computed."""
+    late = {v for i in rest for v in list_variables(tokens, i.places)}
     plain = {v for p in parts if not p.left and not p.grouped for v in p.bound}
     others = {v for p in parts if p.is_shown and (p.left or p.grouped) for v in p.bound}
     return frozenset(late | (others - plain))

@@ -343,7 +343,3 @@ SELECT sensor FROM reading WHERE ts > NOW() - INTERVAL '1' HOUR GROUP BY sensor 
 
 -- refused: the condition GREATEST(s.high, 3) > 2 on columns of s
 SELECT r.sensor FROM reading r LEFT JOIN sensor s ON s.id = r.sensor WHERE GREATEST(s.high, 3) > 2
-
-SELECT sensor, level, level - LAG(level) OVER (PARTITION BY sensor ORDER BY ts) AS d FROM reading QUALIFY ROW_NUMBER() OVER (PARTITION BY sensor ORDER BY ts DESC) = 1
-
-SELECT r.sensor, r.level, g.n, g.m FROM reading r JOIN (SELECT sensor, COUNT(*) AS n, MAX(level) AS m FROM reading GROUP BY sensor) AS g ON g.sensor = r.sensor WHERE r.ts > NOW() - INTERVAL '30' MINUTE AND r.level = g.m

@@ -80,6 +80,51 @@ def test_names_of_their_own_are_answered(
     assert "with answers" in told
 
 
+OPTIONAL = f"OPTIONAL {{ {_count('?x', ':m', 'e', '?d')} }}"
+INNER = f"{{ SELECT ?x ?n ?d {{ {_rows('b', '?x :n ?n')} {OPTIONAL} }} }}"
+"""A subquery whose ?d may have no value."""
+BOUND = f"{_count('?x', ':p', 'a', '?c')} {_rows('b', '?x :n ?n')} {OPTIONAL}"
+
+
+@pytest.mark.parametrize(
+    ("head", "names", "where"),
+    [
+        ("?x (COUNT(?o) AS ?k)", ("x", "k"), f"{BOUND} BIND(?d + 1 AS ?o) }} GROUP BY ?x"),
+        (
+            "?x (COUNT(?d) AS ?k)",
+            ("x", "k"),
+            f"{INNER} {_count('?x', ':p', 'a', '?c')} }} GROUP BY ?x",
+        ),
+        ("?x ?n ?d ?c", ("x", "n", "d", "c"), f"{INNER} {_count('?x', ':p', 'a', '?c')} }}"),
+    ],
+)
+def test_what_has_no_value_is_not_counted(
+    head: str, names: tuple[str, ...], where: str, tmp_path: Path
+) -> None:
+    text = f"{PREFIXES}SELECT {head} {{ {where}"
+    told = {run_seed(s, tmp_path / str(s), lambda _: (text, names)) for s in range(6)}
+    assert told <= {"with answers", "without"}
+    assert "with answers" in told
+
+
+@pytest.mark.parametrize(
+    ("head", "where"),
+    [
+        # what has no value is compatible with any number
+        ("?x ?d", f"{INNER} {_count('?x', ':p', 'a', '?d')} }}"),
+        # an error in an aggregate is one of the whole group
+        ("(SUM(?d) AS ?k)", f"{INNER} {_count('?x', ':p', 'a', '?c')} }}"),
+        ("(COUNT(?d + 1) AS ?k)", f"{BOUND} }}"),
+        ("(MAX(?o) AS ?k)", f"{BOUND} BIND(?d + 1 AS ?o) }}"),
+    ],
+)
+def test_what_may_have_no_value_is_refused(head: str, where: str, tmp_path: Path) -> None:
+    write_case(make_case(Random(0)), tmp_path)
+    (tmp_path / "q.rq").write_text(f"{PREFIXES}SELECT {head} {{ {where}", encoding="utf-8")
+    with pytest.raises(QueryError):
+        Workspace(load_project(tmp_path, environ={})).compile("q")
+
+
 def _write_texts(folder: Path, query: str) -> Workspace:
     """A project of texts, plain and of a language, of one key."""
     tables, maps = [], []
