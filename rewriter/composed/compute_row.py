@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.expressions import build
 from ontoweir.mappings.expressions.may_be_null import may_be_null
 from ontoweir.mappings.model.catalog import (
     BooleanType,
@@ -24,7 +23,7 @@ from ontoweir.mappings.model.expression import (
 )
 from ontoweir.rewriter.aggregates.row_union import ROW, row_union
 from ontoweir.rewriter.algebra.equality_classes import Types
-from ontoweir.rewriter.expressions.not_exact import NotExactError
+from ontoweir.rewriter.expressions.not_exact import LazyValues, refusing_inexact
 from ontoweir.rewriter.expressions.term_value import term_value
 from ontoweir.rewriter.expressions.type_expression import TermTypes, truth, type_expression
 from ontoweir.rewriter.expressions.type_term import attribute_of
@@ -134,25 +133,11 @@ class RowReader:
         outputs = {n: c.term for n, c in self.columns.items()}
         texts = {_text(n): Field(n, StringType()) for n in self._iris}
         columns = {n: term_value(o, types) for n, o in outputs.items()}
-        try:
+        with refusing_inexact(source):
             terms = TermTypes(
-                _Known(columns, {**values, **texts}), outputs, types, self.catalog.functions
+                LazyValues(columns, {**values, **texts}), outputs, types, self.catalog.functions
             )
             made = type_expression(self._open_iris(expression), terms)
-        except NotExactError as error:
-            raise QueryError(
-                f"{error.what} is not computed",
-                why="it would not be exactly what SPARQL says, or not of a literal's value",
-                fix=error.fix,
-                source=source,
-            ) from None
-        except build.TypeClash as clash:
-            raise QueryError(
-                f"an expression mixes types: {clash}",
-                why="its values have no common type",
-                fix="cast one of them, as by xsd:double(?x)",
-                source=source,
-            ) from None
         return map_fields(
             made, {n: Field(_name(n), field.type) for n, field in fields_of(made).items()}
         )
@@ -303,22 +288,6 @@ def _list_names(query: ConjunctiveQuery) -> tuple[str, ...]:
     if query.computation is not None:
         return query.computation.variables
     return tuple(v.name for v in query.head)
-
-
-class _Known(dict[str, Expression]):
-    """What variables are; a term that is not computed with is an error only where it is used."""
-
-    def __init__(
-        self, terms: Mapping[str, Expression | NotExactError], values: Mapping[str, Expression]
-    ) -> None:
-        super().__init__(values)
-        self.terms = terms
-
-    def __missing__(self, name: str) -> Expression:
-        term = self.terms[name]
-        if isinstance(term, NotExactError):
-            raise term
-        return term
 
 
 def _name(field: str) -> str:

@@ -25,7 +25,7 @@ from ontoweir.mappings.model.expression import (
 )
 from ontoweir.rewriter.algebra.equality_classes import EqualityClasses, Types
 from ontoweir.rewriter.expressions.compare_rows import RoundedError, compare_rows
-from ontoweir.rewriter.expressions.not_exact import NotExactError
+from ontoweir.rewriter.expressions.not_exact import LazyValues, refusing_inexact
 from ontoweir.rewriter.expressions.term_value import term_value
 from ontoweir.rewriter.expressions.type_expression import TermTypes, truth, type_expression
 from ontoweir.rewriter.expressions.type_term import attribute_of
@@ -148,25 +148,11 @@ class _Attacher:
         types: Types,
     ) -> Expression:
         """An expression over columns, whose names say their aliases."""
-        try:
+        with refusing_inexact(one.source):
             known = {name: term_value(output, types) for name, output in outputs.items()}
-            lazy = _Lazy(known, values)
+            lazy = LazyValues(known, values)
             terms = TermTypes(lazy, outputs, types, self.catalog.functions)
             return type_expression(one.expression, terms)
-        except NotExactError as error:
-            raise QueryError(
-                f"{error.what} is not computed",
-                why="it would not be exactly what SPARQL says, or not of a literal's value",
-                fix=error.fix,
-                source=one.source,
-            ) from None
-        except build.TypeClash as clash:
-            raise QueryError(
-                f"an expression mixes types: {clash}",
-                why="its values have no common type",
-                fix="cast one of them, as by xsd:double(?x)",
-                source=one.source,
-            ) from None
 
     def _show(
         self, value: Expression, source: Source | None
@@ -302,22 +288,6 @@ class _Attacher:
 
 
 _FILTER = Variable("_filter")
-
-
-class _Lazy(dict[str, Expression]):
-    """What variables are; a term that is not computed with is an error only where it is used."""
-
-    def __init__(
-        self, terms: Mapping[str, Expression | NotExactError], values: Mapping[str, Expression]
-    ) -> None:
-        super().__init__(values)
-        self.terms = terms
-
-    def __missing__(self, name: str) -> Expression:
-        term = self.terms[name]
-        if isinstance(term, NotExactError):
-            raise term
-        return term
 
 
 def _equal_in(alias: str, attribute: Attribute, classes: EqualityClasses) -> Attribute | None:

@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-from ontoweir.errors import QueryError, Source
-from ontoweir.mappings.expressions import build
+from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import BooleanType, Catalog
 from ontoweir.mappings.model.expression import Call, Expression, Function
 from ontoweir.rewriter.algebra.equality_classes import Types
 from ontoweir.rewriter.buckets.slide_buckets import slide_buckets
-from ontoweir.rewriter.expressions.not_exact import NotExactError
+from ontoweir.rewriter.expressions.not_exact import NotExactError, refusing_inexact
 from ontoweir.rewriter.expressions.type_expression import (
     TermTypes,
     truth,
@@ -41,7 +40,7 @@ def attach_group_terms(union: SpjUnion, catalog: Catalog, terms: GroupTerms) -> 
 
     def read(expression: TermExpression, source: Source | None) -> Expression:
         known = dict(values)
-        try:
+        with refusing_inexact(source, "an expression of groups"):
             for variable in sorted(expression_variables(expression)):
                 if variable.name in known:
                     continue
@@ -51,20 +50,6 @@ def attach_group_terms(union: SpjUnion, catalog: Catalog, terms: GroupTerms) -> 
                 known[variable.name] = value
             none = TermTypes(known, {}, Types(catalog, ()), catalog.functions)
             return type_expression(expression, none)
-        except NotExactError as error:
-            raise QueryError(
-                f"{error.what} is not computed",
-                why="it would not be exactly what SPARQL says, or not of a literal's value",
-                fix=error.fix,
-                source=source,
-            ) from None
-        except build.TypeClash as clash:
-            raise QueryError(
-                f"an expression of groups mixes types: {clash}",
-                why="its values have no common type",
-                fix="cast one of them, as by xsd:double(?x)",
-                source=source,
-            ) from None
 
     for one in terms.computed:
         values[one.variable.name] = read(one.expression, one.source)

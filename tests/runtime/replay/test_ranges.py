@@ -187,7 +187,7 @@ def test_a_task_holds_a_chunk_not_a_history(
             rows_per_chunk=16,
         )  # fmt: skip
         assert summary.tuples == 2 * length
-    assert max(most) <= 2 * 16  # whatever the length of the history
+    assert max(most) <= 16  # whatever the length of the history
 
 
 @pytest.mark.parametrize(
