@@ -112,7 +112,7 @@ class _Reader:
                 made = self._aggregate(name, inner)
                 self.aggregates.append(made)
                 self.known.setdefault(made.key, name)
-            elif inner.find(exp.AggFunc) or name in self.again or _is_constant(inner):
+            elif inner.find(exp.AggFunc) or name in self.again or self._is_of_group(inner):
                 computed[name] = inner
             elif not isinstance(inner, exp.Column):
                 what = f"{show_sql(inner)} in SELECT"
@@ -166,6 +166,17 @@ class _Reader:
             self.again.add(name)
         else:
             self.names[key] = name
+
+    def _is_of_group(self, inner: "exp.Expr") -> bool:
+        """Whether it is a constant, or computed of what is grouped by alone."""
+        from sqlglot import exp
+
+        if _is_constant(inner):
+            return True
+        columns = list(inner.find_all(exp.Column))
+        if isinstance(inner, exp.Column) or not columns or inner.find(exp.Query, exp.Star):
+            return False
+        return all(self._meant(_resolve(c, self.scope)) in self.grouped for c in columns)
 
     def _aggregate(self, name: str, call: "exp.Expr") -> Aggregate:
         function, column, fraction, second, listing = read_sql_aggregate(call)

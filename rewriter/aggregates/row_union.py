@@ -12,7 +12,9 @@ from ontoweir.mappings.model.catalog import (
     DecimalType,
     Relation,
 )
+from ontoweir.mappings.model.expression import Field
 from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.joined import JoinedRow
 from ontoweir.rewriter.model.spj import (
     Attribute,
     LiteralOutput,
@@ -58,6 +60,21 @@ def row_union(
     union = SpjUnion(ROW, tuple(names), (query,), False, source=source, aggregation=groups)
     relations = {**catalog.relations, ROW: row_table(columns)}
     return union, replace(catalog, relations=relations)
+
+
+def show_columns(
+    shown: Sequence[tuple[str, str, ColumnType]],
+) -> tuple[tuple[tuple[str, str], ...], JoinedRow[SpjUnion]]:
+    """The columns of joined rows, as they are: what is read of the rows, and what is made of that.
+
+    Args:
+        shown: name, variable and type of each.
+    """
+    read = tuple((f"shown {name}", variable) for name, variable, _ in shown)
+    typed = tuple((name, kind) for name, _, kind in shown)
+    computed = tuple((name, Field(f"shown {name}", kind)) for name, kind in typed)
+    names = tuple(name for name, _ in typed)
+    return read, JoinedRow(Aggregation(tuple(n for n, _ in read), (), names, computed), typed)
 
 
 def _widen(kind: ColumnType) -> ColumnType:

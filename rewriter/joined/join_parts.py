@@ -11,6 +11,7 @@ from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.rewriter.aggregates.nest_scalars import nest_scalars
 from ontoweir.rewriter.aggregates.read_joined_row import read_joined_condition, read_joined_row
+from ontoweir.rewriter.aggregates.row_union import show_columns
 from ontoweir.rewriter.aggregates.run_groups import run_groups
 from ontoweir.rewriter.joined.nest_tables import nest_tables
 from ontoweir.rewriter.joined.part import Part, Tables
@@ -129,12 +130,16 @@ class _Joiner:
             made.append(replace(compared, until=until, since=since, groups=groups, ever=ever))
         shown = tuple((v, f"{n} {self.parts[n].names[c]}") for v, n, c in self.found.shown)
         row = None
-        if self.found.row is not None:
+        if self.found.row is not None or any(p.union.joined for p in self.parts):
             typed = [(v, self._type(n, self.parts[n].names[c])) for v, n, c in self.found.shown]
             columns = [(v, kind) for v, kind in typed if kind is not None]
             if len(columns) < len(typed):
                 return None
-            row = read_joined_row(self.found.row, columns, self.catalog, self.file)
+            if self.found.row is None:
+                of = zip(shown, columns, strict=True)
+                shown, row = show_columns([(v, name, kind) for (v, name), (_, kind) in of])
+            else:
+                row = read_joined_row(self.found.row, columns, self.catalog, self.file)
         aggregations = [part.groups for part in made] + ([] if row is None else [row.groups])
         if any(a is not None and not a.group for a in aggregations):
             first = read_begun(self.streams, self.read)

@@ -126,11 +126,20 @@ def list_changing(item: "exp.Expr") -> Part | None:
     several = len({name.lower() for name in names}) < len(names)
     if several or "" in names or any(e.is_star for e in inner.expressions):
         return None
-    if inner.find(exp.Window) is not None:
+    if inner.find(exp.Window) is not None and not is_numbered(inner):
         return None
     made = _make(item.alias, item, [(name, False) for name in names])
     made.apart = aggregates(inner) or inner.find(exp.Subquery) is not None
+    made.apart |= inner.find(exp.Window, exp.Limit, exp.Fetch) is not None
     return made
+
+
+def is_numbered(inner: "exp.Select") -> bool:
+    """Whether its windows are numbers alone, which are not in the order of time, or of groups."""
+    from sqlglot import exp
+
+    numbers = (exp.RowNumber, exp.Rank, exp.DenseRank)
+    return all(isinstance(w.this, numbers) for w in inner.find_all(exp.Window))
 
 
 def _make(alias: str, item: "exp.Expr", columns: "list[tuple[str, bool]]") -> Part:

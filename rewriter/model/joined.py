@@ -6,7 +6,7 @@ from typing import Generic, TypeVar
 
 from ontoweir.mappings.model.catalog import ColumnType
 from ontoweir.mappings.model.expression import Expression
-from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.aggregation import Aggregation, NumberedGroups
 
 _Query = TypeVar("_Query")
 
@@ -70,18 +70,25 @@ class JoinedRow(Generic[_Query]):
 class Joined(Generic[_Query]):
     """The rows that hold of several queries, joined at each time. `part`: the variable that says of
     which a row is; `shown`: the columns, each with its variable; `distinct`: each row once; `row`:
-    what is made of the columns (None: they are told)."""
+    what is made of the columns (None: they are told); `numbered`: which of all that is found by
+    this is told (None: all)."""
 
     part: str
     parts: tuple[JoinedPart[_Query], ...]
     shown: tuple[tuple[str, str], ...]
     distinct: bool = False
     row: JoinedRow[_Query] | None = None
+    numbered: NumberedGroups | None = None
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """The columns of what is found, in order."""
+        return tuple(name for name, _ in self.shown) if self.row is None else self.row.told
 
     @property
     def told(self) -> tuple[str, ...]:
         """The columns that are told, in order."""
-        return tuple(name for name, _ in self.shown) if self.row is None else self.row.told
+        return self.found if self.numbered is None else self.numbered.columns
 
     @property
     def is_set(self) -> bool:

@@ -1,5 +1,5 @@
-"""Groups that come and go, of which those with the first numbers of each key are told; rows that
-are numbered and that a register chooses are joined with it.
+"""How groups that come and go, and rows that are joined, are numbered; rows that are numbered and
+that a register chooses are joined with it.
 
-Takes SQL as it is written; makes the groups, and which of them are told. Door: `number_groups`.
+Takes SQL and SPARQL as they are written. Doors: `read_ranked`, `split_limit`, `join_chosen`.
 """

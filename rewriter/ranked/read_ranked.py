@@ -18,6 +18,8 @@ from ontoweir.rewriter.windows.rows_leave import has_now
 if TYPE_CHECKING:
     from sqlglot import exp
 
+ALL = 1 << 62
+"""As the last number that is told: there is none."""
 _OUTER = frozenset({"expressions", "from_", "where", "qualify", "order", "limit", "offset"})
 _GROUPS = frozenset({"expressions", "from_", "joins", "where", "group", "having", "windows"})
 
@@ -38,20 +40,25 @@ class Ranked:
     told: "exp.Expr | None"
 
 
-def read_ranked(tree: "exp.Query", catalog: Catalog) -> Ranked | None:
+def read_ranked(tree: "exp.Query", catalog: Catalog, *, rows: bool = False) -> Ranked | None:
     """The groups that a query numbers (None: it does not, or they are of buckets of time).
+
+    Args:
+        tree: the query, whose names are as they were written.
+        catalog: the tables.
+        rows: rows may be numbered too, and groups of any.
 
     Raises:
         SqlRefusal: they are numbered, and asked for in a way that is not read.
     """
     from sqlglot import exp
 
-    layers = _list_layers(open_with(tree))
+    layers = _list_layers(open_with(tree), {"distinct"} if rows else set())
     if not any(one.find(exp.Window) or one.args.get("limit") for one in layers):
         return None
     base = layers[-1]
     chosen = (exp.ArgMax, exp.ArgMin, exp.First, exp.Last)
-    if not aggregates(base) or base.find(*chosen) or not changes(base, catalog):
+    if not rows and (not aggregates(base) or base.find(*chosen) or not changes(base, catalog)):
         return None
     read = _Reading(base.copy())
     for key in ("qualify", "order", "limit", "offset"):
@@ -59,7 +66,7 @@ def read_ranked(tree: "exp.Query", catalog: Catalog) -> Ranked | None:
     read.take(base, base=True)
     for layer in reversed(layers[:-1]):
         read.take(layer, base=False)
-    if read.window is None or read.limit is None:
+    if read.window is None:
         return None
     keys = tuple(read.window.args.get("partition_by") or ())
     told = None
@@ -70,11 +77,13 @@ def read_ranked(tree: "exp.Query", catalog: Catalog) -> Ranked | None:
     if any(e is not None and e.find(exp.Window) for _, e in shown):
         raise _refuse(tree, "more than one number, or one in an expression")
     order = tuple(read.window.args["order"].expressions)
-    return Ranked(read.groups, shown, read.window, keys, order, read.least, read.limit, told)
+    limit = ALL if read.limit is None else read.limit
+    return Ranked(read.groups, shown, read.window, keys, order, read.least, limit, told)
 
 
-def _list_layers(tree: "exp.Query") -> "list[exp.Select]":
-    """The SELECTs, from the outermost, of which each but the last has the next in FROM, alone."""
+def _list_layers(tree: "exp.Query", more: set[str]) -> "list[exp.Select]":
+    """The SELECTs, from the outermost, of which each but the last has the next in FROM, alone;
+    `more`: clauses that the last may have."""
     from sqlglot import exp
 
     made: list[exp.Select] = []
@@ -84,7 +93,7 @@ def _list_layers(tree: "exp.Query") -> "list[exp.Select]":
         inside = None if start is None else start.this
         plain = not {k for k, v in tree.args.items() if v} - _OUTER and not aggregates(tree)
         if not plain or not isinstance(inside, exp.Subquery):
-            allowed = _GROUPS | _OUTER
+            allowed = _GROUPS | _OUTER | more
             return [] if {k for k, v in tree.args.items() if v} - allowed else made
         if {k for k, v in inside.args.items() if v} - {"this", "alias"}:
             return []
@@ -168,6 +177,10 @@ class _Reading:
             name = item.alias_or_name if plain else item.sql("spark")
             made.append((name, of.copy() if base else self._put(of)))
         named = {n.lower(): e for n, e in made}
+        if len(named) < len(made):
+            several = [n.lower() for n, _ in made]
+            twice = next(n for n in several if several.count(n) > 1)
+            raise _refuse(layer, f"of two columns that are called {twice!r}, one")
         self.shown = [] if base else before
         for window in (w for _, e in made for w in e.find_all(exp.Window)):
             self._number(window, layer)
@@ -204,9 +217,10 @@ class _Reading:
         if found is None and any(c.find(exp.Window) for c in said):
             raise _refuse(layer, "a number without a last one, or in an expression")
         if found is None and self.window is None:
-            having = self.groups.args.get("having")
-            known = [] if having is None else [having.this]
-            self.groups.set("having", exp.Having(this=exp.and_(*known, *said)))
+            clause = ("having", exp.Having) if aggregates(self.groups) else ("where", exp.Where)
+            known = self.groups.args.get(clause[0])
+            whole = [*([] if known is None else [known.this]), *said]
+            self.groups.set(clause[0], clause[1](this=exp.and_(*whole)))
             return
         if found is None:
             self.told += said

@@ -29,6 +29,8 @@ from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
+from ontoweir.rewriter.first.join_one import open_numbered
+from ontoweir.rewriter.first.number_groups import number_groups
 from ontoweir.rewriter.grouped.merge_groups import merge_groups
 from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
@@ -51,7 +53,6 @@ from ontoweir.rewriter.nulls.settle_false import settle_false
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
-from ontoweir.rewriter.ranked.number_groups import number_groups
 from ontoweir.rewriter.registers.group_held import group_held
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.reshaped.widen_unions import widen_unions
@@ -116,7 +117,11 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
                 made = own.read_whole(settle_phrasings(one, known), known, name, nullable=free)
             else:
                 whole = partial(_read_tree, catalog=known, name=name, reader=own)
-                made = join_parts(one, Tables(known, streams), whole, read_part, file)
+
+                def read_inner(tree: "exp.Query") -> SpjUnion:
+                    return join_parts(tree, Tables(known, streams), whole, read_part, file)
+
+                made = open_numbered(number_groups(one, known, read_inner), known)
             blocks.extend(made.blocks)
             return made
 

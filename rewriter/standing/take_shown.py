@@ -18,26 +18,27 @@ def take_shown(union: SpjUnion) -> SpjUnion:
             union, variables=joined.told, disjuncts=(), distinct=joined.is_set, joined=None
         )
     if joined is not None:
+        shown = [(name, v) for name, v in joined.shown if name in joined.told]
         rows = tuple(
-            replace(q, outputs=tuple((name, dict(q.outputs)[v]) for name, v in joined.shown))
+            replace(q, outputs=tuple((name, dict(q.outputs)[v]) for name, v in shown))
             for q in union.disjuncts
         )
-        names = tuple(name for name, _ in joined.shown)
+        names = tuple(name for name, _ in shown)
         return replace(
             union, variables=names, disjuncts=rows, distinct=joined.distinct, joined=None
         )
     if standing is None:
         return union
-    shown = tuple(v for v in union.variables if v not in standing.hidden)
+    names = tuple(v for v in union.variables if v not in standing.hidden)
     if standing.groups is not None:
-        shown = standing.groups.variables
+        names = standing.groups.variables
     disjuncts = tuple(
-        replace(q, outputs=tuple((n, dict(q.outputs)[n]) for n in shown))
+        replace(q, outputs=tuple((n, dict(q.outputs)[n]) for n in names))
         for q in answers_of(union.disjuncts, standing)
     )
     return replace(
         union,
-        variables=shown,
+        variables=names,
         disjuncts=disjuncts,
         distinct=shows_set(union),
         aggregation=standing.groups,

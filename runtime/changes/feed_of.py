@@ -71,16 +71,17 @@ def _join(joined: Joined[SpjUnion], tables: Catalog, answers: pa.Schema) -> Chan
         shown = feed.schema if grouped is None else grouped.answers
         kinds |= {f"{number} {f.name}": f.type for f in shown}
     told = plan_row_groups(joined, tables)
+    names = joined.found
     if joined.row is None:
         fields = [pa.field(name, kinds[variable]) for name, variable in joined.shown]
     elif told is None:
         fields = [pa.field(name, result_type(kind)) for name, kind in joined.row.columns]
     else:
-        fields = [told.answers.field(name) for name in joined.told]
+        fields = [told.answers.field(name) for name in names]
     fields += [pa.field(OP, pa.string()), pa.field(AT, INSTANT)]
     fields += [] if joined.is_set else [pa.field(MULTIPLICITY, pa.int64())]
-    return ChangeFeed(
-        joined.told,
+    feed = ChangeFeed(
+        names,
         joined.is_set,
         False,
         None,
@@ -89,6 +90,7 @@ def _join(joined: Joined[SpjUnion], tables: Catalog, answers: pa.Schema) -> Chan
         rows=answers,
         joined=JoinedFeed(joined, tuple(parts), told),
     )
+    return feed if joined.numbered is None else number_feed(feed, joined.numbered)
 
 
 def _make(query: QueryConfig) -> ChangeFeed | None:

@@ -19,6 +19,7 @@ def number_feed(feed: ChangeFeed, numbered: NumberedGroups) -> ChangeFeed:
         pa.field(name, pa.int64()) if name == numbered.first.number else feed.schema.field(name)
         for name in (*numbered.columns, OP, AT)
     ]
+    fields += [f for f in feed.schema if f.name == MULTIPLICITY and not feed.distinct]
     inner = NumberedFeed(replace(feed, snapshots=False), standing)
     columns = numbered.columns
     return replace(feed, variables=columns, schema=pa.schema(fields), numbered=inner)

@@ -9,6 +9,7 @@ from ontoweir.runtime.changes.change_feed import (
     ChangeFeed,
     JoinedFeed,
     show_events,
+    show_first,
 )
 from ontoweir.runtime.changes.end_rows import tell_changes
 from ontoweir.runtime.changes.few_changes import advance_few_changes
@@ -20,6 +21,7 @@ from ontoweir.runtime.groups.code_rows import code_rows
 from ontoweir.runtime.kept.kept_parts import KeptParts, Part, part_tables
 from ontoweir.runtime.kept.kept_rows import are_few
 from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
+from ontoweir.runtime.numbered.number_spans import number_held, number_spans
 from ontoweir.runtime.results.render_results import INSTANT, MULTIPLICITY
 from ontoweir.runtime.spans.spans import Spans
 from ontoweir.runtime.told.join_feeds import (
@@ -51,6 +53,23 @@ def advance_joined(
         answers: new rows of all parts; all up to `now`, and perhaps later ones.
         now: µs since 1970.
     """
+    if feed.numbered is None:
+        return _advance(feed, of, held, answers, now)
+    before = repeat_held(_hold_found(of, held))
+    told, left = _advance(feed.numbered.of, of, held, answers, now)
+    spans = pair_changes(before, repeat_held(told))
+    found = number_spans(feed.numbered.standing, spans.rows, spans.begins, spans.ends, now)
+    return show_first(feed, found), left
+
+
+def _advance(
+    feed: ChangeFeed,
+    of: JoinedFeed,
+    held: "pa.Table | KeptTable | KeptParts | None",
+    answers: pa.Table,
+    now: int,
+) -> "tuple[pa.Table, KeptParts | None]":
+    """The same, of all that is found."""
     known = part_tables(held, len(of.parts))
     size = 0 if held is None else held.num_rows
     new = split_rows(of.joined, of.parts, answers)
@@ -83,12 +102,22 @@ def advance_joined(
 
 
 def hold_joined(of: JoinedFeed, held: "pa.Table | KeptTable | KeptParts | None") -> pa.Table:
-    """The joined rows that hold, of what advance_joined holds, with how often.
+    """The joined rows that hold and are told, of what advance_joined holds, with how often.
 
     Args:
         of: the parts.
         held: what is held.
     """
+    found, numbered = _hold_found(of, held), of.joined.numbered
+    if numbered is None:
+        return found
+    standing = Standing(numbered.key, first=numbered.first)
+    shown = number_held(standing, repeat_held(found)).select([*numbered.columns, MULTIPLICITY])
+    return _add_up(shown, distinct=of.joined.is_set)
+
+
+def _hold_found(of: JoinedFeed, held: "pa.Table | KeptTable | KeptParts | None") -> pa.Table:
+    """The same, of all that is found."""
     before = [
         number_columns(number, standing_spans(_hold(part.feed, mine)))
         for number, (part, mine) in enumerate(

@@ -11,6 +11,8 @@ from ontoweir.pipeline.warn_answers import refuse_static
 from ontoweir.report.describe_plan import describe_plan
 from ontoweir.rewriter.model.add_views import extend_catalog, tables_of
 from ontoweir.rewriter.model.aggregation import Aggregation
+from ontoweir.rewriter.model.joined import Joined
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sql.print_sql import print_sql
 from ontoweir.rewriter.windows.choose_emit import Emit
 from ontoweir.run.prepare_jobs import AskedFor, prepare_jobs, refusal
@@ -93,6 +95,20 @@ def prepare_run(
     return PreparedRun(job, fingerprint, prepared.verdicts, tuple(jobs))
 
 
+def _describe_joined(joined: Joined[SpjUnion]) -> list[str | bytes]:
+    """How the rows of parts are joined, those of parts that are joined themselves too."""
+    parts: list[str | bytes] = [repr((joined.part, joined.shown, joined.distinct))]
+    parts += [] if joined.row is None else [repr(joined.row)]
+    parts += [] if joined.numbered is None else [repr(joined.numbered)]
+    more = ((p.groups, p.on, p.since) for p in joined.parts if p.groups or p.on or p.since)
+    parts += [repr(one) for one in more]
+    how = ((p.equal, p.said, p.kind, p.until, p.query.standing) for p in joined.parts)
+    parts += [repr(one) for one in how]
+    for part in joined.parts:
+        parts += [] if part.query.joined is None else _describe_joined(part.query.joined)
+    return parts
+
+
 def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     """A query as unfolded, with the functions that it calls, its plans, and those of the queries
     whose answers it reads."""
@@ -114,13 +130,8 @@ def _describe_job(name: str, job: "QueryJob") -> list[str | bytes]:
     parts += [] if job.union.standing is None else [repr(job.union.standing)]
     parts += [] if gap is None else [f"sessions {gap}"]
     parts += [] if numbered is None else [repr(numbered)]
-    if (joined := job.union.joined) is not None:
-        parts += [repr((joined.part, joined.shown, joined.distinct))]
-        parts += [] if joined.row is None else [repr(joined.row)]
-        more = ((p.groups, p.on, p.since) for p in joined.parts if p.groups or p.on or p.since)
-        parts += [repr(one) for one in more]
-        how = ((p.equal, p.said, p.kind, p.until, p.query.standing) for p in joined.parts)
-        parts += [repr(one) for one in how]
+    if job.union.joined is not None:
+        parts += _describe_joined(job.union.joined)
     parts += [] if around is None else [f"around {Aggregation.shape_of(around)} {around.columns}"]
     parts += [] if around is None else [repr((around.computed, around.having))]
     for block in job.blocks:

@@ -33,9 +33,9 @@ from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
 from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
+from ontoweir.rewriter.first.number_groups import limit_groups
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.spj import SpjUnion
-from ontoweir.rewriter.ranked.number_groups import limit_groups
 from ontoweir.rewriter.ranked.split_limit import split_limit
 from ontoweir.rewriter.sparql.parse_query import parse_query
 from ontoweir.rewriter.standing.compute_standing import compute_standing
