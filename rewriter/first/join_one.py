@@ -33,7 +33,7 @@ def join_one(union: SpjUnion, catalog: Catalog) -> SpjUnion | None:
     rows = union if groups is None else open_arguments(union, groups)
     distinct = rows.distinct
     rows = replace(rows, distinct=False)
-    if rows.standing is not None or not comes_and_goes(rows):
+    if rows.standing is not None or not comes_and_goes(replace(rows, views=())):
         return None
     wide = extend_catalog(catalog, rows)
     kinds = {v: types_of(rows, v, wide) for v in rows.variables}

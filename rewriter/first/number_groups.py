@@ -183,17 +183,20 @@ def _list_values(found: Ranked) -> "tuple[exp.Select, dict[exp.Expr, str]]":
     return made, names
 
 
-def limit_groups(union: SpjUnion, asked: LimitedGroups) -> SpjUnion | None:
+def limit_groups(union: SpjUnion, asked: LimitedGroups, catalog: Catalog) -> SpjUnion | None:
     """The groups of a query, or what it joins, with the first numbers in an order (None: it has no
     groups, or not such that change, and joins nothing, or is ordered by what it does not show).
 
     Args:
         union: the query of all groups.
         asked: which; what has no value comes before all that have, as SPARQL says.
+        catalog: the tables.
 
     Raises:
         QueryError: which groups are the first is not known.
     """
+    if union.aggregation is None:
+        union = join_one(union, catalog) or union
     made, joined = _groups_of(union), union.joined
     names = [name for name, _ in asked.order]
     if joined is None and (made is None or made.numbered is not None or not has_updates(union)):

@@ -1,4 +1,4 @@
-"""ORDER BY … LIMIT n of groups, in SPARQL."""
+"""ORDER BY … LIMIT n of groups, and of solutions, in SPARQL."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 @dataclass(frozen=True, slots=True)
 class LimitedGroups:
-    """`text`: the query of all groups; those with numbers from `least` to `limit` are asked for, in
+    """`text`: the query of all groups, or solutions; those with numbers from `least` to `limit` are asked for, in
     the order of variables, each with whether the greatest comes first; `line`: where."""
 
     text: str
@@ -18,13 +18,13 @@ class LimitedGroups:
 
 
 def split_limit(text: str) -> LimitedGroups | None:
-    """A query with GROUP BY, ORDER BY of variables, and LIMIT, also with OFFSET, as that of all its
-    groups (None: another query)."""
+    """A query with ORDER BY of variables and LIMIT, also with OFFSET, as that of all its groups, or
+    solutions (None: another query)."""
     tokens = Tokens(text).tokens
     closes = [n for n, t in enumerate(tokens) if t.kind == "op" and t.text == "}"]
     after = closes[-1] + 1 if closes else 0
     words = [t.text.upper() if t.kind == "word" else "" for t in tokens]
-    if "ORDER" not in words[after:] or "GROUP" not in words[after:]:
+    if "ORDER" not in words[after:]:
         return None
     start = words.index("ORDER", after)
     ends = [words.index(w, start) for w in ("LIMIT", "OFFSET") if w in words[start:]]

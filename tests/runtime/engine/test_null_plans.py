@@ -111,13 +111,14 @@ def test_answers_are_those_of_the_relation(
 
 @pytest.mark.parametrize(
     ("nulls", "times"),
-    [([0.0] * 4, 3 * 4), ([0.0, 0.0, 1.0, 0.0], 3 * 4 + 3 + 2)],
+    [([0.0] * 4, 3 * 4), ([0.0, 0.0, 1.0, 0.0], 3 * 4 + 3 + 3)],
     ids=["none", "some"],
 )
 def test_plans_for_nulls_are_computed_where_there_are_some(
     nulls: list[float], times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of six plans three are of `k IS NULL`; two of them keep rows once they had some."""
+    """Of six plans three are of `k IS NULL`: they are computed of the chunk that has such rows, and
+    of the next, which has the last of them: more may have come of its time."""
     _write(tmp_path / "p", nulls, 0)
     done = []
 

@@ -67,7 +67,8 @@ def compile_text(
         return replace(made, text=text, union=replace(made.union, told=TOLD[read.stream]))
     if (limited := split_limit(text)) is not None:
         whole = compile_text(workspace, limited.text, name, file, catalog=catalog)
-        if (first := limit_groups(whole.union, limited)) is not None:
+        known = catalog or workspace.project.catalog
+        if (first := limit_groups(whole.union, limited, known)) is not None:
             return replace(whole, union=first)
 
     text = open_ask(open_construct(text, file))
