@@ -8,6 +8,6 @@ SEEDS = st.integers(min_value=0, max_value=(1 << 48) - 1)
 
 
 def budget(share: float) -> settings:
-    """A multiple of the profile's budget (ci: 60 examples, --long: 5,000)."""
+    """A multiple of the profile's budget (ci: 24 examples, --long: 5,000)."""
     profile = settings()
     return settings(profile, max_examples=max(1, int(profile.max_examples * share)))

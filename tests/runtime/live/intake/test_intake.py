@@ -32,7 +32,7 @@ def test_queries_that_join_and_leave_have_a_replays_answers(
     streams is a topic then, or none."""
     if kills.count(" ") > 1 and not pytestconfig.getoption("--long"):
         pytest.skip("each of these is tested by itself")
-    seeds = 60 if pytestconfig.getoption("--long") else 1 if " " in kills else 2
+    seeds = 60 if pytestconfig.getoption("--long") else 1
     for seed in range(seeds):
         command = [sys.executable, str(HERE / "intake_cycles.py"), str(tmp_path / str(seed))]
         command += [str(seed), "6" if kills else "3", *kills.split()]
