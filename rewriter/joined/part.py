@@ -118,23 +118,23 @@ def list_changing(item: "exp.Expr") -> Part | None:
     from sqlglot import exp
 
     inner = item.this if isinstance(item, exp.Subquery) and is_plain(item) else None
-    if not isinstance(inner, exp.Select) or not item.alias:
+    if not isinstance(inner, (exp.Select, exp.Union)) or not item.alias:
         return None
     if not any(rows_leave(select) for select in inner.find_all(exp.Select)):
         return None
-    names = [e.alias_or_name for e in inner.expressions]
+    names = [e.alias_or_name for e in inner.selects]
     several = len({name.lower() for name in names}) < len(names)
-    if several or "" in names or any(e.is_star for e in inner.expressions):
+    if several or "" in names or any(e.is_star for e in inner.selects):
         return None
     if inner.find(exp.Window) is not None and not is_numbered(inner):
         return None
     made = _make(item.alias, item, [(name, False) for name in names])
-    made.apart = aggregates(inner) or inner.find(exp.Subquery) is not None
-    made.apart |= inner.find(exp.Window, exp.Limit, exp.Fetch) is not None
+    beyond = (exp.Subquery, exp.Union, exp.Window, exp.Limit, exp.Fetch)
+    made.apart = aggregates(inner) or inner.find(*beyond) is not None
     return made
 
 
-def is_numbered(inner: "exp.Select") -> bool:
+def is_numbered(inner: "exp.Query") -> bool:
     """Whether its windows are numbers alone, which are not in the order of time, or of groups."""
     from sqlglot import exp
 

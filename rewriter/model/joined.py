@@ -13,13 +13,15 @@ _Query = TypeVar("_Query")
 
 class JoinKind(StrEnum):
     """What rows of a part say of those before it: they are beside them; where there is none, there
-    is NULL; there must be one, which is not shown; there must be none. BEGUN: they are not joined,
-    but say since when what is not grouped has a row, whatever there is."""
+    is NULL; there must be one, which is not shown; there must be none. UNION: they
+    are not joined, but are there as those are, whose columns they have (`equal`). BEGUN: they are
+    not joined, but say since when what is not grouped has a row, whatever there is."""
 
     INNER = "inner"
     LEFT = "left"
     PRESENT = "present"
     ABSENT = "absent"
+    UNION = "union"
     BEGUN = "begun"
 
 

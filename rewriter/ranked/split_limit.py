@@ -7,8 +7,9 @@ from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
 
 @dataclass(frozen=True, slots=True)
 class LimitedGroups:
-    """`text`: the query of all groups, or solutions; those with numbers from `least` to `limit` are asked for, in
-    the order of variables, each with whether the greatest comes first; `line`: where."""
+    """`text`: the query of all groups, or solutions; those with numbers from `least` to `limit` are
+    asked for, in the order of variables, each with whether the greatest comes first; `line`: where.
+    """
 
     text: str
     order: tuple[tuple[str, bool], ...]

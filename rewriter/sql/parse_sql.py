@@ -17,6 +17,9 @@ from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.aggregates.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.aggregates.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
+from ontoweir.rewriter.around.join_one import open_numbered
+from ontoweir.rewriter.around.number_groups import number_groups
+from ontoweir.rewriter.around.unite_changing import unite_changing
 from ontoweir.rewriter.beside.read_beside import read_beside
 from ontoweir.rewriter.blocks.make_absence import make_absence
 from ontoweir.rewriter.blocks.make_answers import add_blocks, make_answers
@@ -29,8 +32,6 @@ from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
-from ontoweir.rewriter.first.join_one import open_numbered
-from ontoweir.rewriter.first.number_groups import number_groups
 from ontoweir.rewriter.grouped.merge_groups import merge_groups
 from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
@@ -104,8 +105,16 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         written, catalog, reader.statics = read_statics(whole, catalog)
 
         def read(one: "exp.Query") -> SpjUnion:
-            whole = partial(_read_tree, catalog=catalog, name=name, reader=reader)
-            return join_parts(one, Tables(catalog, streams), whole, read_part, file)
+            return join(one, catalog, reader)
+
+        def join(one: "exp.Query", known: Catalog, own: _Reader) -> SpjUnion:
+            whole = partial(_read_tree, catalog=known, name=name, reader=own)
+            tables = Tables(known, streams)
+
+            def read_joined(tree: "exp.Query") -> SpjUnion:
+                return join_parts(tree, tables, whole, read_part, file)
+
+            return unite_changing(one, tables, read_joined, read_part)
 
         blocks: list[Block] = []
         streams = list_streams(written, catalog)
@@ -116,12 +125,8 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
                 free = NullPlaces(shown=frozenset(range(len(one.selects))))
                 made = own.read_whole(settle_phrasings(one, known), known, name, nullable=free)
             else:
-                whole = partial(_read_tree, catalog=known, name=name, reader=own)
-
-                def read_inner(tree: "exp.Query") -> SpjUnion:
-                    return join_parts(tree, Tables(known, streams), whole, read_part, file)
-
-                made = open_numbered(number_groups(one, known, read_inner), known)
+                inner = partial(join, known=known, own=own)
+                made = open_numbered(number_groups(one, known, inner), known)
             blocks.extend(made.blocks)
             return made
 

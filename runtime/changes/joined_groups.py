@@ -17,7 +17,7 @@ from ontoweir.runtime.changes.standing_groups import group_standing
 from ontoweir.runtime.columnar.frame import LONG_AGO
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
 from ontoweir.runtime.groups.shape_rows import find_holding, shape_rows
-from ontoweir.runtime.results.render_results import AT, INSTANT
+from ontoweir.runtime.results.render_results import AT, INSTANT, MULTIPLICITY
 from ontoweir.runtime.spans.spans import NEVER, Spans
 
 
@@ -66,7 +66,10 @@ def pair_groups(
     """
     before = hold_groups_of(work, sides[0], begun=begun[0])
     told = group_standing(work, sides[1], begun[1], now)
-    return pair_changes(before, told)
+    made = pair_changes(before, told)
+    if MULTIPLICITY in made.rows.column_names:  # groups that say how often their rows are there
+        return replace(made, rows=made.rows.drop_columns([MULTIPLICITY]))
+    return made
 
 
 def hold_groups_of(work: AggregateWork, spans: Spans, *, begun: bool) -> pa.Table:

@@ -32,11 +32,14 @@ def join_spans(one: Spans, other: Spans, part: JoinedPart[Any]) -> Spans:
         part: how the other's are joined. `equal`: columns of one and of the other whose values are
             equal (NULL equals nothing); `said`: comparisons of columns of the pairs, which hold, as
             `on` does; `kind`: LEFT: a row is also there alone, with NULL, while no pair of it
-            holds; ABSENT: it is there only then; PRESENT: it is there, once, while one holds.
+            holds; ABSENT: it is there only then; PRESENT: it is there, once, while one holds;
+            UNION: all rows of both, each as often as it holds, with the columns of `equal`.
 
     Raises:
         DataError: what the condition computes is beyond its type.
     """
+    if part.kind is JoinKind.UNION:
+        return _unite(one, other, part.equal)
     index, partner = _pair(one.rows, other.rows, part.equal)
     begins = np.maximum(one.begins[index], other.begins[partner])
     ends = np.minimum(one.ends[index], other.ends[partner])
@@ -69,6 +72,19 @@ def join_spans(one: Spans, other: Spans, part: JoinedPart[Any]) -> Spans:
         np.concatenate([begins, since]),
         np.concatenate([ends, until]),
         np.concatenate([weights, one.weights[alone]]),
+    )
+
+
+def _unite(one: Spans, other: Spans, equal: Sequence[tuple[str, str]]) -> Spans:
+    """The rows of both, with columns of the first."""
+    names = [a for a, _ in equal]
+    rows = one.rows.select(names)
+    more = other.rows.select([b for _, b in equal]).rename_columns(names).cast(rows.schema)
+    return Spans(
+        pa.concat_tables([rows, more]),
+        np.concatenate([one.begins, other.begins]),
+        np.concatenate([one.ends, other.ends]),
+        np.concatenate([one.weights, other.weights]),
     )
 
 

@@ -145,7 +145,9 @@ def _hold(feed: ChangeFeed, held: Part) -> pa.Table:
 
 
 def _count(rows: pa.Table) -> pa.Table:
-    """Rows, each of which holds once."""
+    """Rows, each of which holds once, where it does not say how often."""
+    if MULTIPLICITY in rows.column_names:
+        return rows
     return rows.append_column(MULTIPLICITY, pa.array(np.ones(rows.num_rows, dtype=np.int64)))
 
 

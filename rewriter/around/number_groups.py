@@ -10,7 +10,7 @@ from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.show_sql import show_sql
-from ontoweir.rewriter.first.join_one import join_one
+from ontoweir.rewriter.around.join_one import join_one, names_one
 from ontoweir.rewriter.model.aggregation import Aggregation, FirstRows, NumberedGroups, Numbering
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.join_chosen import join_chosen
@@ -63,7 +63,7 @@ def number_groups(
         made, names = _list_values(found)
         one = None
         with suppress(SqlRefusal, QueryError):  # what is said of the whole names what was written
-            one = join_one(read(made), catalog)
+            one = join_one(read(made), catalog, single=names_one(made, catalog))
         if one is None:
             raise
         union = one

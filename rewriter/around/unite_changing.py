@@ -1,0 +1,135 @@
+"""Rows that come and go of several queries, as those of one: UNION, and UNION ALL."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ontoweir.errors import QueryError
+from ontoweir.mappings.model.catalog import Catalog, ColumnType
+from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
+from ontoweir.rewriter.aggregates.row_union import show_columns
+from ontoweir.rewriter.around.join_one import join_one, names_one
+from ontoweir.rewriter.joined.join_parts import PART, unite_parts
+from ontoweir.rewriter.joined.part import Tables
+from ontoweir.rewriter.joined.part_rows import read_begun, type_joined
+from ontoweir.rewriter.model.add_views import extend_catalog
+from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
+from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.ranked.open_with import open_with
+from ontoweir.rewriter.standing.make_standing import types_of
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+def unite_changing(
+    tree: "exp.Query",
+    tables: Tables,
+    read: "Callable[[exp.Query], SpjUnion]",
+    fresh: "Callable[..., SpjUnion]",
+) -> SpjUnion:
+    """The query of what is found by several, where one of them has groups of windows, or joins rows
+    that come and go (SpjUnion.joined); another one as it is read.
+
+    Args:
+        tree: the query, whose names are as they were written.
+        tables: what it may read.
+        read: reads a query.
+        fresh: reads a part of it, by itself (PartReader).
+
+    Raises:
+        SqlRefusal: it is not read.
+    """
+    from sqlglot import exp
+
+    try:
+        return read(tree)
+    except SqlUnitsDiffer:
+        raise  # it is read again, in steps that all streams have in common
+    except (SqlRefusal, QueryError):
+        whole = open_with(tree)
+        if not isinstance(whole, exp.Union):
+            raise
+        made = None
+        with suppress(SqlRefusal, QueryError):  # what is said of the whole names what was written
+            made = _Uniter(tables, fresh).unite(whole)
+        if made is None:
+            raise
+        return made
+
+
+class _Uniter:
+    """Reads the sides of a UNION."""
+
+    def __init__(self, tables: Tables, fresh: "Callable[..., SpjUnion]") -> None:
+        self.tables, self.fresh = tables, fresh
+
+    def unite(self, tree: "exp.Union") -> SpjUnion | None:
+        """The query of all sides (None: rows of one do not come and go by themselves, or columns
+        have several types)."""
+        if {k for k, v in tree.args.items() if v} - {"this", "expression", "distinct"}:
+            return None
+        distinct = bool(tree.args.get("distinct"))
+        sides: list[SpjUnion] = []
+        for one in _list_sides(tree, distinct=distinct):
+            side = self._read(one)
+            if side is None:
+                return None
+            sides.append(side)
+        columns = [_list_columns(side, self._extend(side)) for side in sides]
+        first = columns[0]
+        if any([k for _, k in of] != [k for _, k in first] for of in columns) or not first:
+            return None
+        parts = [JoinedPart(sides[0])]
+        for number, (side, of) in enumerate(zip(sides[1:], columns[1:], strict=True), 1):
+            pairs = zip(first, of, strict=True)
+            equal = tuple((f"0 {a}", f"{number} {b}") for (a, _), (b, _) in pairs)
+            parts.append(JoinedPart(side, equal, kind=JoinKind.UNION))
+        typed = [(name, f"0 {name}", kind) for name, kind in first if kind is not None]
+        if len(typed) < len(first):
+            return None
+        shown, row = show_columns(typed)
+        joined = Joined(PART, tuple(parts), shown, distinct, row)
+        kinds = [{v: types_of(s, v, self._extend(s)) for v in s.variables} for s in sides]
+        return unite_parts(sides, joined, kinds)
+
+    def _read(self, tree: "exp.Query") -> SpjUnion | None:
+        from sqlglot import exp
+
+        if isinstance(tree, exp.Union):
+            return self.unite(tree)
+        if not isinstance(tree, exp.Select):
+            return None
+        begun = read_begun(self.tables.streams, self.fresh)
+        one = self.fresh(tree, rows=False)
+        single = names_one(tree, self.tables.catalog)
+        return join_one(one, self._extend(one), begun.union, single=single)
+
+    def _extend(self, union: SpjUnion) -> Catalog:
+        return extend_catalog(self.tables.catalog, union)
+
+
+def _list_sides(tree: "exp.Query", *, distinct: bool) -> "list[exp.Query]":
+    """The queries of a UNION, those of one inside too that leaves nothing more out."""
+    from sqlglot import exp
+
+    inside = tree.unnest()
+    tree = inside if isinstance(inside, exp.Query) else tree
+    if not isinstance(tree, exp.Union):
+        return [tree]
+    inner, plain = bool(tree.args.get("distinct")), {"this", "expression", "distinct"}
+    if (inner and not distinct) or {k for k, v in tree.args.items() if v} - plain:
+        return [tree]
+    sides = (tree.this, tree.expression)
+    return [one for side in sides for one in _list_sides(side, distinct=distinct)]
+
+
+def _list_columns(union: SpjUnion, catalog: Catalog) -> list[tuple[str, ColumnType | None]]:
+    """What is told of joined rows, with its type (None: it has several)."""
+    assert union.joined is not None
+    kinds = type_joined(union, union.joined, catalog)
+    made: list[tuple[str, ColumnType | None]] = []
+    for name in union.joined.told:
+        of = kinds.get(name, set())
+        made.append((name, next(iter(of)) if len(of) == 1 else None))
+    return made
