@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, ColumnType
+from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.rewriter.aggregates.row_union import show_columns
 from ontoweir.rewriter.around.join_one import join_one, names_one
 from ontoweir.rewriter.joined.join_parts import PART, unite_parts
 from ontoweir.rewriter.joined.part import Tables
-from ontoweir.rewriter.joined.part_rows import read_begun, type_joined
+from ontoweir.rewriter.joined.part_rows import read_begun, refuse_later, type_joined
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -53,6 +54,8 @@ def unite_changing(
         made = None
         with suppress(SqlRefusal, QueryError):  # what is said of the whole names what was written
             made = _Uniter(tables, fresh).unite(whole)
+        if made is not None:
+            refuse_later(made, tables.streams, tables.catalog, line_of(tree))
         if made is None:
             raise
         return made

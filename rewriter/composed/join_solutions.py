@@ -17,6 +17,7 @@ from ontoweir.rewriter.composed.solution_part import (
 )
 from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText
 from ontoweir.rewriter.joined.join_parts import PART, unite_parts
+from ontoweir.rewriter.joined.part_rows import begins_later
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinedRow, JoinKind
 from ontoweir.rewriter.model.query import (
     ConjunctiveQuery,
@@ -68,6 +69,8 @@ def join_solutions(
         made = open_static(union, how.moment(streams), catalog) if static else None
         made = open_part(union, catalog) if made is None else made
         if made is None or any(len(of) != 1 for of in made.kinds.values()):
+            return None
+        if begins_later(made.union, streams, catalog):
             return None
         parts.append(made)
     plain = all(part.kind is JoinKind.INNER for part in asked.parts) and asked.around is None

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 FIRST = "first moment"
 """How the table of the first timestamp is called, and its column."""
+FIRST_TIME = "first timestamp"
+"""How the rows are called that have it."""
 
 
 def since_first(select: "exp.Select", streams: Sequence[Stream]) -> "exp.Select":
@@ -61,7 +63,7 @@ def first_moment(streams: Sequence[Stream]) -> "exp.Select":
     """The first timestamp of any row of some streams, as one row."""
     from sqlglot import exp
 
-    one, before = "first timestamp", "earlier one"
+    one, before = FIRST_TIME, "earlier one"
     inner = exp.Select(
         expressions=[exp.Literal.number(1)], from_=exp.From(this=_times(streams, before))
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import ColumnType, IntType
 from ontoweir.mappings.model.expression import Expression
+from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.rewriter.aggregates.nest_scalars import nest_scalars
 from ontoweir.rewriter.aggregates.read_joined_row import read_joined_condition, read_joined_row
@@ -15,7 +16,7 @@ from ontoweir.rewriter.aggregates.row_union import show_columns
 from ontoweir.rewriter.aggregates.run_groups import run_groups
 from ontoweir.rewriter.joined.nest_tables import nest_tables
 from ontoweir.rewriter.joined.part import Part, Tables
-from ontoweir.rewriter.joined.part_rows import PartRows, read_begun, read_rows
+from ontoweir.rewriter.joined.part_rows import PartRows, read_begun, read_rows, refuse_later
 from ontoweir.rewriter.joined.read_joined import JoinedSql, read_joined
 from ontoweir.rewriter.joined.refuse_beside import refuse_beside
 from ontoweir.rewriter.joined.write_row import name_column
@@ -117,6 +118,7 @@ class _Joiner:
             rows = read_rows(part, self.catalog, self.read)
             if rows is None:
                 return None
+            refuse_later(rows.union, self.streams, self.catalog, line_of(part.item))
             self.parts.append(rows)
         made: list[JoinedPart[SpjUnion]] = []
         for n, part in enumerate(self.found.parts):

@@ -193,9 +193,9 @@ ASKED |= {
     "until a later one is": (
         f"SELECT ?s WHERE {{ ?s a :Sensor OPTIONAL {{ {READ} {LATER} && ?w > 0) }} }} }}",
         (
-            "SELECT 'urn:sensor/' || s.id FROM sensor AS s LEFT JOIN reading AS r ON r.sensor = s.id "
-            "AND NOT EXISTS (SELECT 1 FROM reading AS o WHERE o.sensor = r.sensor AND o.ts > r.ts AND "
-            "o.v > 0)"
+            "SELECT 'urn:sensor/' || s.id FROM sensor AS s LEFT JOIN reading AS r ON r.sensor = "
+            "s.id AND NOT EXISTS (SELECT 1 FROM reading AS o WHERE o.sensor = r.sensor AND o.ts > "
+            "r.ts AND o.v > 0)"
         ),
     ),
 }
