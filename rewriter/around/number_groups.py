@@ -57,17 +57,25 @@ def number_groups(
     except SqlUnitsDiffer:
         raise  # it is read again, in steps that all streams have in common
     except (SqlRefusal, QueryError):
+        rows = _find_rows(tree, catalog, read)
+        if rows is None:
+            raise
+    return _number(*rows, tree)
+
+
+def _find_rows(
+    tree: "exp.Query", catalog: Catalog, read: "Callable[[exp.Query], SpjUnion]"
+) -> "tuple[Ranked, dict[exp.Expr, str], SpjUnion] | None":
+    """How rows of windows, or what is joined, are numbered, and the query of all of these (None: it
+    is something else, of which what is said of the whole names what was written)."""
+    with suppress(SqlRefusal, QueryError):
         found = read_ranked(tree, catalog, rows=True)
         if found is None:
-            raise
+            return None
         made, names = _list_values(found)
-        one = None
-        with suppress(SqlRefusal, QueryError):  # what is said of the whole names what was written
-            one = join_one(read(made), catalog, single=names_one(made, catalog))
-        if one is None:
-            raise
-        union = one
-    return _number(found, names, union, tree)
+        one = join_one(read(made), catalog, single=names_one(made, catalog))
+        return None if one is None else (found, names, one)
+    return None
 
 
 def _number(
