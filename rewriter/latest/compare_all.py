@@ -18,15 +18,15 @@ _ALONE = {"expressions", "from_", "where", "joins"}
 
 def compare_all(select: "exp.Select", catalog: Catalog) -> None:
     """NOT IN for `<> ALL`, IN for `= ANY`, EXISTS for other comparisons with ANY; NOT EXISTS for
-    those with ALL of what is never NULL, as a stream's timestamps; EXISTS and NOT EXISTS for a
-    COUNT that is compared with 0; in place, in the conditions of WHERE.
+    those with ALL, of what is less, or greater, or NULL, where it may be; EXISTS and NOT EXISTS
+    for a COUNT that is compared with 0; in place, in the conditions of WHERE.
 
     Args:
         select: the query, or a part of it.
         catalog: the tables.
 
     Raises:
-        SqlRefusal: values that may be NULL are compared with ALL.
+        SqlRefusal: tables of both have one name.
     """
     where = select.args.get("where")
     for conjunct in [] if where is None else list(split_conjuncts(where.this)):
@@ -59,13 +59,6 @@ def _read_quantified(
     if kind not in opposite or {k for k, v in inner.args.items() if v} - _ALONE:
         return None
     made, other = inner.copy(), inner.expressions[0].unalias()
-    if every and not (_has_value(value, select, catalog) and _has_value(other, inner, catalog)):
-        raise SqlRefusal(
-            f"{show_sql(condition)}, of what may be NULL",
-            why="where one of the values is NULL, it is not true",
-            fix="write NOT EXISTS (SELECT 1 FROM … WHERE …), with what must not hold",
-            line=line_of(inner),
-        )
     outer = _name_columns(value, select, inner, catalog)
     if outer is None:
         raise SqlRefusal(
@@ -74,7 +67,13 @@ def _read_quantified(
             fix="give the tables different aliases, and write them before the columns",
             line=line_of(inner),
         )
-    compared = (opposite[kind] if every else kind)(this=outer, expression=other.copy())
+    compared: exp.Expr = (opposite[kind] if every else kind)(this=outer, expression=other.copy())
+    sides = ((value, select, outer), (other, inner, other)) if every else ()
+    for side, rows, said in sides:
+        if not _has_value(side, rows, catalog):  # then the comparison is not false, nor true
+            unknown = exp.Is(this=said.copy(), expression=exp.Null())
+            compared = exp.Or(this=compared, expression=unknown)
+    compared = exp.paren(compared) if isinstance(compared, exp.Or) else compared
     made.set("expressions", [exp.Literal.number(1)])
     found = exp.Exists(this=made.where(compared, copy=False))
     return exp.Not(this=found) if every else found

@@ -343,3 +343,8 @@ SELECT sensor FROM reading WHERE ts > NOW() - INTERVAL '1' HOUR GROUP BY sensor 
 
 -- refused: the condition GREATEST(s.high, 3) > 2 on columns of s
 SELECT r.sensor FROM reading r LEFT JOIN sensor s ON s.id = r.sensor WHERE GREATEST(s.high, 3) > 2
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level >= ALL (SELECT q.level FROM reading q WHERE q.ts = r.ts)
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level > ALL (SELECT q.level FROM reading q WHERE q.ts = r.ts AND q.sensor <> r.sensor AND q.level IS NOT NULL)
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level <= ALL (SELECT q.level FROM reading q WHERE q.ts < r.ts AND q.ts >= r.ts - INTERVAL '1' HOUR AND q.level > 1)
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level < ALL (SELECT a.grade FROM alarm a WHERE a.ts = r.ts)
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level + 1 > ALL (SELECT s.high FROM sensor s WHERE s.id <> r.sensor)
