@@ -348,3 +348,11 @@ SELECT sensor, ts FROM reading r WHERE r.EARLY AND level > ALL (SELECT q.level F
 SELECT sensor, ts FROM reading r WHERE r.EARLY AND level <= ALL (SELECT q.level FROM reading q WHERE q.ts < r.ts AND q.ts >= r.ts - INTERVAL '1' HOUR AND q.level > 1)
 SELECT sensor, ts FROM reading r WHERE r.EARLY AND level < ALL (SELECT a.grade FROM alarm a WHERE a.ts = r.ts)
 SELECT sensor, ts FROM reading r WHERE r.EARLY AND level + 1 > ALL (SELECT s.high FROM sensor s WHERE s.id <> r.sensor)
+SELECT r.sensor, a.sensor AS other FROM reading r JOIN alarm a ON a.ts = r.ts AND r.sensor < a.sensor
+SELECT r.sensor, r.note FROM reading r WHERE NOT (r.note <= r.sensor)
+SELECT r.sensor, q.sensor AS other, date_trunc('hour', r.ts) AS h, COUNT(*) AS n FROM reading r JOIN reading q ON q.ts = r.ts WHERE r.EARLY AND q.EARLY AND (r.note < q.note OR r.sensor > q.sensor) GROUP BY 1, 2, 3
+SELECT r.sensor, s.id FROM reading r, sensor s WHERE s.id <= r.note
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level <> ANY (SELECT a.grade FROM alarm a WHERE a.ts = r.ts)
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level = ALL (SELECT q.level FROM reading q WHERE q.ts = r.ts)
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND NOT (level > ANY (SELECT q.level FROM reading q WHERE q.ts = r.ts))
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND NOT level = ALL (SELECT s.high FROM sensor s)
