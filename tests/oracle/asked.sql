@@ -356,3 +356,7 @@ SELECT sensor, ts FROM reading r WHERE r.EARLY AND level <> ANY (SELECT a.grade 
 SELECT sensor, ts FROM reading r WHERE r.EARLY AND level = ALL (SELECT q.level FROM reading q WHERE q.ts = r.ts)
 SELECT sensor, ts FROM reading r WHERE r.EARLY AND NOT (level > ANY (SELECT q.level FROM reading q WHERE q.ts = r.ts))
 SELECT sensor, ts FROM reading r WHERE r.EARLY AND NOT level = ALL (SELECT s.high FROM sensor s)
+SELECT GREATEST(0, LEAST(value, 1)) AS v, date_trunc('hour', ts) AS h FROM reading WHERE EARLY GROUP BY 1, 2
+SELECT NULLIF(note, 'x') AS c, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE note IN ('x', 'yy') AND EARLY GROUP BY 1, 2
+SELECT DISTINCT UPPER(note) || sensor AS c FROM reading WHERE note IN ('x', 'yy')
+SELECT DISTINCT CASE WHEN amount BETWEEN 0 AND 3 THEN amount END AS c FROM reading
