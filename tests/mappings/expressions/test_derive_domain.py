@@ -58,9 +58,9 @@ def draw_number(random: Random) -> Expression:
 def draw_condition(random: Random, depth: int) -> Expression:
     if depth and random.random() < 0.6:
         made = random.choice([Function.AND, Function.OR, Function.NOT])
-        sides = 1 if made is Function.NOT else 2
-        return Call(made, tuple(draw_condition(random, depth - 1) for _ in range(sides)), TRUTH)
-    sides = [Field(random.choice("xy"), INT), draw_number(random)]
+        count = 1 if made is Function.NOT else 2
+        return Call(made, tuple(draw_condition(random, depth - 1) for _ in range(count)), TRUTH)
+    sides: list[Expression] = [Field(random.choice("xy"), INT), draw_number(random)]
     random.shuffle(sides)
     return Call(random.choice(SIGNS), tuple(sides), TRUTH)
 
