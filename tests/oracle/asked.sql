@@ -360,3 +360,6 @@ SELECT GREATEST(0, LEAST(value, 1)) AS v, date_trunc('hour', ts) AS h FROM readi
 SELECT NULLIF(note, 'x') AS c, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE note IN ('x', 'yy') AND EARLY GROUP BY 1, 2
 SELECT DISTINCT UPPER(note) || sensor AS c FROM reading WHERE note IN ('x', 'yy')
 SELECT DISTINCT CASE WHEN amount BETWEEN 0 AND 3 THEN amount END AS c FROM reading
+SELECT sensor, ts, CONCAT_WS('-', note, NULLIF(note, 'x')) AS c, CONCAT_WS(', ', NULLIF(sensor, 'a'), note) AS d FROM reading
+-- refused: SELECT without FROM
+SELECT 'silent' AS what WHERE NOT EXISTS (SELECT 1 FROM reading WHERE ts > NOW() - INTERVAL '1' HOUR)
