@@ -105,7 +105,7 @@ class ConstraintGraph:
                     f"the order of two texts: {condition.left} {condition.op} {_show(right)}",
                     why="texts of rows beside others are told apart, and not put in order",
                     fix="compare them with = or <>, or each with constants; in SQL, the order of "
-                    "two columns is read in WHERE, and in ON of inner joins",
+                    "two columns is read in WHERE and ON of a SELECT without outer joins",
                     source=condition.source,
                 )
 

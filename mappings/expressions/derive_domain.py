@@ -15,13 +15,7 @@ from typing import TypeAlias, assert_never
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.expressions.functions import DATE_PARTS
-from ontoweir.mappings.model.catalog import (
-    BooleanType,
-    Column,
-    DecimalType,
-    IntType,
-    Scalar,
-)
+from ontoweir.mappings.model.catalog import BooleanType, Column, DecimalType, IntType, Scalar
 from ontoweir.mappings.model.expression import (
     Call,
     Case,
@@ -87,11 +81,8 @@ def derive_domain(expression: Expression, columns: Sequence[Column]) -> Domain:
 
 def count_values(expression: Expression | None) -> int | None:
     """How many values an expression has at most, whatever it reads; None: that is not known."""
-    match expression:
-        case Call(function=Function.ROUND_RELATIVE):
-            return ROUNDED
-        case _:
-            return None
+    rounded = isinstance(expression, Call) and expression.function is Function.ROUND_RELATIVE
+    return ROUNDED if rounded else None
 
 
 def _evaluate_all(expression: Expression, declared: dict[str, Column]) -> Finite | None:
@@ -249,17 +240,18 @@ def _derive_call(call: Call, declared: Declared) -> Domain:
 
 
 def _constant(expression: Expression) -> Fraction | None:
-    """The number that an expression of no column is; None: it reads some, or is none."""
-    domain = None if fields_of(expression) else _derive(expression, {})
-    known = _range(domain) if isinstance(domain, Finite) and len(domain.values) == 1 else None
-    if isinstance(domain, Range) and domain.low == domain.high:
-        known = domain
-    return None if known is None else known.low
+    """The exact number that is written; None: it is none."""
+    match _uncast(expression):
+        case Value(value=int() | Decimal() as value) if not isinstance(value, bool):
+            return _exact(value)
+        case Call(function=Function.NEGATE, arguments=(inner,)):
+            return None if (number := _constant(inner)) is None else -number
+        case _:
+            return None
 
 
 def _choose(given: Sequence[Domain], constants: Sequence[Fraction], *, greatest: bool) -> Domain:
-    """The greatest, or the least, of values: of constants among them it is on one side, whatever is
-    NULL."""
+    """The greatest, or the least: it is on one side of constants, whatever else is NULL."""
     united = _unite(given)
     if not isinstance(united, Range):
         return united
@@ -283,8 +275,7 @@ _EQUAL = {True: Function.EQUAL, False: Function.UNEQUAL}
 
 
 def _narrow(condition: Expression, declared: Declared, *, holds: bool) -> Declared:
-    """Columns with the domains that they have in rows of which a condition is not false (`holds`),
-    or not true. What is compared with a number has one there, or is NULL."""
+    """The domains of columns in rows of which a condition is not false (`holds`), or not true."""
     if not isinstance(condition, Call):
         return declared
     function = condition.function
@@ -296,7 +287,7 @@ def _narrow(condition: Expression, declared: Declared, *, holds: bool) -> Declar
         return declared
     if function not in _SIDES:
         return declared
-    left, right = condition.arguments
+    left, right = map(_uncast, condition.arguments)
     if isinstance(right, Field):
         left, right, function = right, left, _SIDES[function]
     number = _constant(right)
@@ -310,6 +301,16 @@ def _narrow(condition: Expression, declared: Declared, *, holds: bool) -> Declar
     if lows and highs and max(lows) > min(highs):  # there is no such row
         return declared
     return {**declared, left.column: Range(max(lows, default=None), min(highs, default=None))}
+
+
+def _uncast(side: Expression) -> Expression:
+    """A number without a CAST to wider decimals, which keeps its value."""
+    if isinstance(side, Call) and side.function is Function.CAST:
+        of, to = side.arguments[0].type, side.type
+        of = DecimalType(19, 0) if isinstance(of, IntType) else of
+        if isinstance(of, DecimalType) and isinstance(to, DecimalType) and to.scale >= of.scale:
+            return side.arguments[0] if to.precision - to.scale >= of.precision - of.scale else side
+    return side
 
 
 def _list_formatted(call: Call) -> Domain:

@@ -17,8 +17,8 @@ def order_texts(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
 
     Numbers and times of two columns are compared as differences, which have a closure; texts have
     none, so their order is computed of the row, or of the match. Of a conjunct the whole is
-    computed, as NOT of what is NULL is not true. Of outer joins, and of what a subquery in WHERE
-    compares with the rows around it, it is not. It is changed in place.
+    computed, as NOT of what is NULL is not true. Beside outer joins, and of what a subquery in
+    WHERE compares with the rows around it, it is not. It is changed in place.
 
     Args:
         tree: the query, before its subqueries are merged.
@@ -27,10 +27,12 @@ def order_texts(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     from sqlglot import exp
 
     for select in list(tree.find_all(exp.Select)):
+        if any(join.side for join in select.args.get("joins") or ()):
+            continue
         where = select.args.get("where")
         places = [] if where is None else [where.this]
         for join in select.args.get("joins") or ():
-            if not join.side and join.kind in ("", "INNER") and join.args.get("on") is not None:
+            if join.kind in ("", "INNER") and join.args.get("on") is not None:
                 places.append(join.args["on"])
         scope = list_tables(select, catalog)
         for conjunct in [c for place in places for c in split_conjuncts(place)]:

@@ -365,3 +365,4 @@ SELECT sensor, ts, CONCAT_WS('-', note, NULLIF(note, 'x')) AS c, CONCAT_WS(', ',
 SELECT 'silent' AS what WHERE NOT EXISTS (SELECT 1 FROM reading WHERE ts > NOW() - INTERVAL '1' HOUR)
 -- refused: of groups, without a last number
 SELECT sensor, SUM(level) AS s, RANK() OVER (ORDER BY SUM(level) DESC) AS r FROM reading WHERE ts > NOW() - INTERVAL '2' HOUR GROUP BY sensor
+SELECT DISTINCT CASE WHEN amount > 2 THEN 2 WHEN amount < -1.5 THEN -1.5 ELSE amount END AS c FROM reading

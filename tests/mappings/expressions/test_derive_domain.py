@@ -60,7 +60,10 @@ def draw_condition(random: Random, depth: int) -> Expression:
         made = random.choice([Function.AND, Function.OR, Function.NOT])
         count = 1 if made is Function.NOT else 2
         return Call(made, tuple(draw_condition(random, depth - 1) for _ in range(count)), TRUTH)
-    sides: list[Expression] = [Field(random.choice("xy"), INT), draw_number(random)]
+    never: Expression = Call(Function.EQUAL, (Value(1, INT), Value(2, INT)), TRUTH)
+    nothing = Case(((never, Value(3, INT)),), Value(None, INT), INT)
+    number = draw_number(random) if random.random() < 0.95 else nothing  # which is no number
+    sides: list[Expression] = [Field(random.choice("xy"), INT), number]
     random.shuffle(sides)
     return Call(random.choice(SIGNS), tuple(sides), TRUTH)
 
