@@ -101,7 +101,13 @@ class ConstraintGraph:
                 self._check_constant(condition, right.value)
             ordered = condition.op not in (Op.EQ, Op.NE)
             if kind is Kind.STRING and ordered and isinstance(right, Attribute):
-                self._clash(condition, "strings of two attributes are compared by order")
+                raise QueryError(
+                    f"the order of two texts: {condition.left} {condition.op} {_show(right)}",
+                    why="texts of rows beside others are told apart, and not put in order",
+                    fix="compare them with = or <>, or each with constants; in SQL, the order of "
+                    "two columns is read in WHERE and ON of a SELECT without outer joins",
+                    source=condition.source,
+                )
 
     def _check_constant(self, condition: Compare, value: Scalar) -> None:
         kind = kind_of(self.columns[condition.left].type)

@@ -1,8 +1,12 @@
 """Read the columns of a table of the catalog: types, domains, resolutions."""
 
+from decimal import Decimal
+
 from ontoweir.errors import with_article
 from ontoweir.mappings.model.catalog import (
     Column,
+    ColumnType,
+    DecimalType,
     FloatType,
     IntType,
     Scalar,
@@ -16,6 +20,9 @@ from ontoweir.mappings.model.column_types import (
     type_family,
 )
 from ontoweir.mappings.model.read_table import TomlTable, did_you_mean
+
+FEW_DIGITS = 6
+"""A decimal of at most so many digits is a range: two million values, which memory may hold."""
 
 
 def read_columns(table: TomlTable) -> tuple[Column, ...]:
@@ -63,6 +70,7 @@ def read_column(columns: TomlTable, name: str) -> Column:
                 why="no value lies between them",
                 fix="exchange them",
             )
+    low, high = _span_digits(kind, low, high)
     enum: tuple[Scalar, ...] | None = None
     if "enum" in options.values:
         enum = tuple(_constant(options, "enum", v, spelled or "") for v in options.items("enum"))
@@ -72,6 +80,17 @@ def read_column(columns: TomlTable, name: str) -> Column:
     place = options.lines.place(*options.path)
     nullable = isinstance(value, dict) and options.flag("nullable")
     return Column(name, kind, low, high, enum, place, path=path, nullable=nullable)
+
+
+def _span_digits(
+    kind: ColumnType, low: Scalar | None, high: Scalar | None
+) -> tuple[Scalar | None, Scalar | None]:
+    """A range, with the ends that the digits of a decimal set where it has few of them: rows with
+    more are rejected, so that `decimal(4,1)` is declared to lie between -999.9 and 999.9."""
+    if not isinstance(kind, DecimalType) or kind.precision > FEW_DIGITS:
+        return low, high
+    most = Decimal(10**kind.precision - 1).scaleb(-kind.scale)
+    return -most if low is None else low, most if high is None else high
 
 
 def _bound(options: TomlTable, key: str, *, kind_name: str) -> Scalar | None:

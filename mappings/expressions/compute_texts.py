@@ -50,8 +50,10 @@ def compute_text(call: Call, evaluate: "Callable[[Expression], pa.Array]") -> "p
         return pc.binary_join_element_wise(*map(evaluate, call.arguments), "")
     if call.function is Function.CONCAT_WS:
         between, *parts = call.arguments
-        joined = (*map(evaluate, parts), _text(between))
-        return pc.binary_join_element_wise(*joined, null_handling="skip")
+        # Arrow 26 leaves a row out in which all are NULL, so an empty text is before them
+        joined = ("", *map(evaluate, parts), _text(between))
+        made = pc.binary_join_element_wise(*joined, null_handling="skip")
+        return pc.utf8_slice_codeunits(made, len(_text(between)))
     values, rest = evaluate(call.arguments[0]), call.arguments[1:]
     match call.function:
         case Function.EXACT_TEXT:

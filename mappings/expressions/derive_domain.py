@@ -5,7 +5,7 @@ occurs, never smaller: verdicts rest on it.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
@@ -15,13 +15,7 @@ from typing import TypeAlias, assert_never
 
 from ontoweir.errors import DataError
 from ontoweir.mappings.expressions.functions import DATE_PARTS
-from ontoweir.mappings.model.catalog import (
-    BooleanType,
-    Column,
-    DecimalType,
-    IntType,
-    Scalar,
-)
+from ontoweir.mappings.model.catalog import BooleanType, Column, DecimalType, IntType, Scalar
 from ontoweir.mappings.model.expression import (
     Call,
     Case,
@@ -68,6 +62,8 @@ class Range:
 
 Domain: TypeAlias = Finite | Range | None
 """None: nothing is known."""
+Declared: TypeAlias = Mapping[str, Column | Range]
+"""Columns by their names; or the ranges of those of which some condition has said more."""
 
 
 def derive_domain(expression: Expression, columns: Sequence[Column]) -> Domain:
@@ -85,11 +81,8 @@ def derive_domain(expression: Expression, columns: Sequence[Column]) -> Domain:
 
 def count_values(expression: Expression | None) -> int | None:
     """How many values an expression has at most, whatever it reads; None: that is not known."""
-    match expression:
-        case Call(function=Function.ROUND_RELATIVE):
-            return ROUNDED
-        case _:
-            return None
+    rounded = isinstance(expression, Call) and expression.function is Function.ROUND_RELATIVE
+    return ROUNDED if rounded else None
 
 
 def _evaluate_all(expression: Expression, declared: dict[str, Column]) -> Finite | None:
@@ -142,14 +135,17 @@ def _whole(number: Scalar, rounding: str) -> int:
     return int(Decimal(str(number)).to_integral_value(rounding=rounding))
 
 
-def _derive(expression: Expression, declared: dict[str, Column]) -> Domain:
+def _derive(expression: Expression, declared: Declared) -> Domain:
     match expression:
         case Field(column=name):
             return _declared(declared.get(name))
         case Value(value=constant):
             return Finite(frozenset() if constant is None else frozenset({constant}))
         case Case(branches=branches, otherwise=otherwise):
-            domains = [_derive(value, declared) for _, value in branches]
+            domains = []
+            for condition, value in branches:
+                domains.append(_derive(value, _narrow(condition, declared, holds=True)))
+                declared = _narrow(condition, declared, holds=False)
             return _unite([*domains, _derive(otherwise, declared)])
         case Call():
             return _derive_call(expression, declared)
@@ -159,7 +155,9 @@ def _derive(expression: Expression, declared: dict[str, Column]) -> Domain:
             assert_never(expression)
 
 
-def _declared(column: Column | None) -> Domain:
+def _declared(column: Column | Range | None) -> Domain:
+    if isinstance(column, Range):
+        return column
     if column is None or column.bucket is not None:
         return None
     if column.enum is not None:
@@ -199,7 +197,7 @@ def _range(domain: Domain) -> Range | None:
     return Range(min(numbers), max(numbers)) if numbers else Range()
 
 
-def _derive_call(call: Call, declared: dict[str, Column]) -> Domain:
+def _derive_call(call: Call, declared: Declared) -> Domain:
     function = call.function
     if function in DATE_PARTS:
         low, high = DATE_PARTS[function]
@@ -207,8 +205,11 @@ def _derive_call(call: Call, declared: dict[str, Column]) -> Domain:
     if function is Function.FORMAT:
         return _list_formatted(call)
     given = [_derive(a, declared) for a in call.arguments]
-    if function in (Function.COALESCE, Function.GREATEST, Function.LEAST):
+    if function is Function.COALESCE:
         return _unite(given)
+    if function in (Function.GREATEST, Function.LEAST):
+        constants = [number for a in call.arguments if (number := _constant(a)) is not None]
+        return _choose(given, constants, greatest=function is Function.GREATEST)
     if function in (Function.LENGTH, Function.POSITION):
         return Range(Fraction(0))
     if function is Function.SIGN:
@@ -236,6 +237,80 @@ def _derive_call(call: Call, declared: dict[str, Column]) -> Domain:
             return _round(ranges[0])
         case _:
             return None
+
+
+def _constant(expression: Expression) -> Fraction | None:
+    """The exact number that is written; None: it is none."""
+    match _uncast(expression):
+        case Value(value=int() | Decimal() as value) if not isinstance(value, bool):
+            return _exact(value)
+        case Call(function=Function.NEGATE, arguments=(inner,)):
+            return None if (number := _constant(inner)) is None else -number
+        case _:
+            return None
+
+
+def _choose(given: Sequence[Domain], constants: Sequence[Fraction], *, greatest: bool) -> Domain:
+    """The greatest, or the least: it is on one side of constants, whatever else is NULL."""
+    united = _unite(given)
+    if not isinstance(united, Range):
+        return united
+    lows = [end for end in (united.low, *(constants if greatest else ())) if end is not None]
+    highs = [end for end in (united.high, *(() if greatest else constants)) if end is not None]
+    return Range(max(lows, default=None), min(highs, default=None))
+
+
+_SIDES = {
+    Function.LESS: Function.GREATER,
+    Function.AT_MOST: Function.AT_LEAST,
+    Function.GREATER: Function.LESS,
+    Function.AT_LEAST: Function.AT_MOST,
+    Function.EQUAL: Function.EQUAL,
+    Function.UNEQUAL: Function.UNEQUAL,
+}
+"""The comparison with its sides exchanged."""
+_ABOVE = (Function.GREATER, Function.AT_LEAST)
+_BELOW = (Function.LESS, Function.AT_MOST)
+_EQUAL = {True: Function.EQUAL, False: Function.UNEQUAL}
+
+
+def _narrow(condition: Expression, declared: Declared, *, holds: bool) -> Declared:
+    """The domains of columns in rows of which a condition is not false (`holds`), or not true."""
+    if not isinstance(condition, Call):
+        return declared
+    function = condition.function
+    if function is Function.NOT:
+        return _narrow(condition.arguments[0], declared, holds=not holds)
+    if function is (Function.AND if holds else Function.OR):
+        for argument in condition.arguments:
+            declared = _narrow(argument, declared, holds=holds)
+        return declared
+    if function not in _SIDES:
+        return declared
+    left, right = map(_uncast, condition.arguments)
+    if isinstance(right, Field):
+        left, right, function = right, left, _SIDES[function]
+    number = _constant(right)
+    known = _declared(declared.get(left.column)) if isinstance(left, Field) else None
+    if number is None or not isinstance(known, Range) or not isinstance(left, Field):
+        return declared
+    low = function in (_ABOVE if holds else _BELOW) or function is _EQUAL[holds]
+    high = function in (_BELOW if holds else _ABOVE) or function is _EQUAL[holds]
+    lows = [end for end in (known.low, number if low else None) if end is not None]
+    highs = [end for end in (known.high, number if high else None) if end is not None]
+    if lows and highs and max(lows) > min(highs):  # there is no such row
+        return declared
+    return {**declared, left.column: Range(max(lows, default=None), min(highs, default=None))}
+
+
+def _uncast(side: Expression) -> Expression:
+    """A number without a CAST to wider decimals, which keeps its value."""
+    if isinstance(side, Call) and side.function is Function.CAST:
+        of, to = side.arguments[0].type, side.type
+        of = DecimalType(19, 0) if isinstance(of, IntType) else of
+        if isinstance(of, DecimalType) and isinstance(to, DecimalType) and to.scale >= of.scale:
+            return side.arguments[0] if to.precision - to.scale >= of.precision - of.scale else side
+    return side
 
 
 def _list_formatted(call: Call) -> Domain:

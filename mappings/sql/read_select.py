@@ -263,7 +263,8 @@ def read_from(
         raise SqlRefusal(
             "SELECT without FROM",
             why="rows come from declared tables",
-            fix="add FROM",
+            fix="add FROM; of whether there are rows in a window, write SELECT COUNT(*) AS n FROM "
+            "… WHERE ts > NOW() - INTERVAL '1' HOUR HAVING COUNT(*) = 0",
             line=line_of(tree),
         )
     scope = Scope(catalog, {})

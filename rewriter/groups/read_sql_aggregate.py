@@ -151,7 +151,11 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
     }
     function = kinds.get(type(call))
     if function is None:
-        raise _beyond(call, f"{show_sql(call)} in SELECT", "aggregate columns themselves")
+        fix = "aggregate columns themselves"
+        if isinstance(call.parent, exp.Window):
+            fix = "of numbers of groups say up to which, QUALIFY RANK() OVER (…) <= 10; or group "
+            fix += "by a bucket of time too, whose groups are final, and number those of each"
+        raise _beyond(call, f"{show_sql(call)} in SELECT", fix)
     argument = call.this
     if isinstance(argument, exp.Distinct):
         argument = argument.expressions[0] if len(argument.expressions) == 1 else argument

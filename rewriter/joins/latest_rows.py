@@ -187,7 +187,8 @@ def lacks_values(
             inner = inner.this.unnest()
             valued |= {resolve(scope, inner.this)} if inner.expression == exp.Null() else set()
         elif isinstance(inner, (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)):
-            valued |= {resolve(scope, side) for side in (inner.this, inner.expression)}
+            if not isinstance(inner.expression, exp.All):  # of nothing it is true of NULL, too
+                valued |= {resolve(scope, side) for side in (inner.this, inner.expression)}
         elif isinstance(inner, (exp.In, exp.Between)):
             valued.add(resolve(scope, inner.this))
     columns = [c for n in names if (c := stream.column(n)) is not None]

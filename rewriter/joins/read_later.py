@@ -25,7 +25,7 @@ def read_later(tree: "exp.Select", catalog: Catalog) -> LatestRows | None:
     absent = [
         c.this.this for c in conjuncts if isinstance(c, exp.Not) and isinstance(c.this, exp.Exists)
     ]
-    if len(absent) != 1 or not isinstance(absent[0], exp.Select):
+    if len(absent) != 1 or not isinstance(absent[0], exp.Select) or not tree.args.get("from_"):
         return None
     inner = absent[0]
     rest = [c for c in conjuncts if not isinstance(c, exp.Not) or c.this.this is not inner]

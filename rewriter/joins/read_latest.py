@@ -62,6 +62,14 @@ def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
         if inside and (not late or window.args.get("partition_by")):
             continue  # it is read when subqueries are merged
         _require_tables(tree, catalog)
+        if tree.find(exp.Group) is not None:
+            raise SqlRefusal(
+                f"{show_sql(window)}, of groups, without a last number",
+                why="groups that change with every row are numbered up to a last number",
+                fix="say up to which, QUALIFY RANK() OVER (…) <= 10; or group by a bucket of time "
+                "too, whose groups are final, and number those of each",
+                line=line_of(window),
+            )
         raise SqlRefusal(
             f"{show_sql(window)}",
             why="ROW_NUMBER() and RANK() in another order than that of time are read where they "

@@ -18,15 +18,15 @@ _ALONE = {"expressions", "from_", "where", "joins"}
 
 def compare_all(select: "exp.Select", catalog: Catalog) -> None:
     """NOT IN for `<> ALL`, IN for `= ANY`, EXISTS for other comparisons with ANY; NOT EXISTS for
-    those with ALL of what is never NULL, as a stream's timestamps; EXISTS and NOT EXISTS for a
-    COUNT that is compared with 0; in place, in the conditions of WHERE.
+    other ones with ALL, and NOT of those with ANY, of what the comparison is false of, or NULL;
+    EXISTS and NOT EXISTS for a COUNT that is compared with 0; in place, in the conditions of WHERE.
 
     Args:
         select: the query, or a part of it.
         catalog: the tables.
 
     Raises:
-        SqlRefusal: values that may be NULL are compared with ALL.
+        SqlRefusal: tables of both have one name.
     """
     where = select.args.get("where")
     for conjunct in [] if where is None else list(split_conjuncts(where.this)):
@@ -36,10 +36,12 @@ def compare_all(select: "exp.Select", catalog: Catalog) -> None:
 
 
 def _read_quantified(
-    condition: "exp.Expr", select: "exp.Select", catalog: Catalog
+    condition: "exp.Expr | None", select: "exp.Select", catalog: Catalog
 ) -> "exp.Expr | None":
     from sqlglot import exp
 
+    opposite = _list_opposites()
+    condition = _negate(condition.this.unnest()) if isinstance(condition, exp.Not) else condition
     if not isinstance(condition, exp.Binary):
         return None
     value, quantified = condition.this, condition.expression
@@ -54,18 +56,10 @@ def _read_quantified(
     if isinstance(condition, exp.NEQ if every else exp.EQ):
         made: exp.Expr = exp.In(this=value.copy(), query=exp.Subquery(this=inner.copy()))
         return exp.Not(this=made) if every else made
-    opposite = {exp.GTE: exp.LT, exp.GT: exp.LTE, exp.LTE: exp.GT, exp.LT: exp.GTE}
-    kind = type(condition)
+    kind: type[exp.Expr] = type(condition)
     if kind not in opposite or {k for k, v in inner.args.items() if v} - _ALONE:
         return None
     made, other = inner.copy(), inner.expressions[0].unalias()
-    if every and not (_has_value(value, select, catalog) and _has_value(other, inner, catalog)):
-        raise SqlRefusal(
-            f"{show_sql(condition)}, of what may be NULL",
-            why="where one of the values is NULL, it is not true",
-            fix="write NOT EXISTS (SELECT 1 FROM … WHERE …), with what must not hold",
-            line=line_of(inner),
-        )
     outer = _name_columns(value, select, inner, catalog)
     if outer is None:
         raise SqlRefusal(
@@ -74,10 +68,38 @@ def _read_quantified(
             fix="give the tables different aliases, and write them before the columns",
             line=line_of(inner),
         )
-    compared = (opposite[kind] if every else kind)(this=outer, expression=other.copy())
+    compared: exp.Expr = (opposite[kind] if every else kind)(this=outer, expression=other.copy())
+    sides = ((value, select, outer), (other, inner, other)) if every else ()
+    for side, rows, said in sides:
+        if not _has_value(side, rows, catalog):  # then the comparison is not false, nor true
+            unknown = exp.Is(this=said.copy(), expression=exp.Null())
+            compared = exp.Or(this=compared, expression=unknown)
+    compared = exp.paren(compared) if isinstance(compared, exp.Or) else compared
     made.set("expressions", [exp.Literal.number(1)])
     found = exp.Exists(this=made.where(compared, copy=False))
     return exp.Not(this=found) if every else found
+
+
+def _list_opposites() -> "dict[type[exp.Expr], type[exp.Expr]]":
+    """The comparison that is true where another one is false."""
+    from sqlglot import exp
+
+    pairs = ((exp.GTE, exp.LT), (exp.GT, exp.LTE), (exp.EQ, exp.NEQ))
+    return {a: b for pair in pairs for a, b in (pair, pair[::-1])}
+
+
+def _negate(condition: "exp.Expr") -> "exp.Expr | None":
+    """The negation of a comparison with all values, or with any: with any, or with all."""
+    from sqlglot import exp
+
+    kind = _list_opposites().get(type(condition))
+    if kind is None or not isinstance(condition, exp.Binary):
+        return None
+    many = {exp.All: exp.Any, exp.Any: exp.All}.get(type(condition.expression))
+    if many is None:
+        return None
+    values = many(this=condition.expression.this.copy())
+    return kind(this=condition.this.copy(), expression=values)
 
 
 def _name_columns(

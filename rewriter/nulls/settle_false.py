@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def settle_false(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query in which what never holds is said of columns where rows are beside others, or are
-    grouped for others: `LEFT JOIN t ON FALSE` is `ON t.k <> t.k`, and WHERE likewise; it is
-    changed in place.
+    grouped for others, or all of them are one group, whose row over nothing begins with the tables:
+    `LEFT JOIN t ON FALSE` is `ON t.k <> t.k`, and WHERE likewise; it is changed in place.
 
     Where that is not needed, it stays a condition of constants. NULL as a condition, and a constant
     compared with NULL, is never true, alone or negated (SQL-92, 8.2); a column compared with NULL
@@ -26,19 +26,22 @@ def settle_false(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """
     from sqlglot import exp
 
+    one = any(_is_one_group(select) for select in tree.find_all(exp.Select))
     for select in list(tree.find_all(exp.Select)):
+        single = one and select.find_ancestor(exp.Where) is None
         tables = _list_tables(select, catalog)
+        made = _first_of_query(select) if single and not tables else None
         where = select.args.get("where")
         for part in list(_list_conjuncts(where.this)) if where is not None else []:
             if _is_never(part, catalog):
-                _settle(part, tables[:1] if _needs_columns(select) else [])
+                _settle(part, tables[:1] if single or _needs_columns(select) else [], made)
         for join in select.args.get("joins") or ():
             if join.side == "LEFT" and join.args.get("on") is not None:
                 _settle_join(join, tables, catalog)
             elif not join.side and join.args.get("on") is not None:
                 for part in list(_list_conjuncts(join.args["on"])):
                     if _is_never(part, catalog):
-                        _settle(part, [])
+                        _settle(part, tables[:1] if single else [], made)
     return tree
 
 
@@ -68,11 +71,15 @@ def _settle_join(
         join.set("on", exp.And(this=same, expression=exp.paren(join.args["on"].copy())))
 
 
-def _settle(part: "exp.Expr", tables: "list[tuple[str, Stream | Relation]]") -> None:
-    """Put what never holds in the place of a conjunct: of a column where one is needed."""
+def _settle(
+    part: "exp.Expr",
+    tables: "list[tuple[str, Stream | Relation]]",
+    column: "exp.Expr | None" = None,
+) -> None:
+    """Put what never holds in the place of a conjunct: of a column where one is needed, of the
+    first of the tables or of a query (`column`)."""
     from sqlglot import exp
 
-    column: exp.Expr | None = None
     if tables:
         alias, table = tables[0]
         name = table.timestamp if isinstance(table, Stream) else _first_column(table)
@@ -84,9 +91,36 @@ def _settle(part: "exp.Expr", tables: "list[tuple[str, Stream | Relation]]") -> 
     part.replace(exp.NEQ(this=column.copy(), expression=column.copy()))
 
 
+def _first_of_query(select: "exp.Select") -> "exp.Expr | None":
+    """The first column of the query that comes first in FROM, written there or named by WITH."""
+    from sqlglot import exp
+
+    start = select.args.get("from_")
+    item = None if start is None else start.this
+    inner = item.this if isinstance(item, exp.Subquery) else None
+    around: exp.Expr | None = select
+    while isinstance(item, exp.Table) and inner is None and around is not None:
+        for cte in getattr(around, "ctes", ()):
+            inner = cte.this if cte.alias.lower() == item.name.lower() else inner
+        around = around.parent
+    first = inner.selects[0] if isinstance(inner, exp.Query) and inner.selects else None
+    if item is None or first is None or first.is_star or not first.alias_or_name:
+        return None
+    return exp.column(first.alias_or_name, item.alias_or_name, quoted=True)
+
+
 def _first_column(table: Relation) -> str | None:
     plain = [c.name for c in table.columns if c.expression is None and c.bucket is None]
     return plain[0] if plain else None
+
+
+def _is_one_group(select: "exp.Select") -> bool:
+    """Whether it has one row, also over nothing: it aggregates, without GROUP BY."""
+    from sqlglot import exp
+
+    calls = [call for item in select.expressions for call in item.find_all(exp.AggFunc)]
+    inside = any(call.find_ancestor(exp.Window) is None for call in calls)
+    return inside and not select.args.get("group")
 
 
 def _needs_columns(select: "exp.Select") -> bool:

@@ -54,7 +54,7 @@ def pad_registers(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         return tree
     stream = scope.tables[next(a for a in scope.tables if a.lower() == outer.alias.lower())]
     others = {a: t for a, t in scope.tables.items() if a.lower() != outer.alias.lower()}
-    if not isinstance(stream, Stream):
+    if not isinstance(stream, Stream) or _asks_of_partners(made, outer.alias):
         return tree
     _check_clauses(made)
     one = _Padded(made, outer, scope, Scope(catalog, others), stream)
@@ -68,6 +68,16 @@ def _has_left(tree: "exp.Query") -> bool:
     return isinstance(tree, exp.Select) and any(
         str(j.args.get("side") or "").upper() == "LEFT" and not j.args.get("using") for j in joins
     )
+
+
+def _asks_of_partners(select: "exp.Select", alias: str) -> bool:
+    """Whether WHERE reads the stream: then a row whose partners do not meet it is none, and not one
+    without a partner."""
+    from sqlglot import exp
+
+    where = select.args.get("where")
+    columns = [] if where is None else where.find_all(exp.Column)
+    return any(c.table.lower() == alias.lower() for c in columns)
 
 
 def _check_clauses(select: "exp.Select") -> None:

@@ -32,6 +32,7 @@ from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
+from ontoweir.rewriter.greatest.order_texts import order_texts
 from ontoweir.rewriter.grouped.merge_groups import merge_groups
 from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
@@ -101,7 +102,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     with place_errors(file, lambda: reader.statics):
         whole = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
-        whole = widen_unions(settle_false(whole, catalog), catalog)
+        whole = widen_unions(order_texts(settle_false(whole, catalog), catalog), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
 
         def read(one: "exp.Query") -> SpjUnion:

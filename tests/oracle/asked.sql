@@ -343,3 +343,26 @@ SELECT sensor FROM reading WHERE ts > NOW() - INTERVAL '1' HOUR GROUP BY sensor 
 
 -- refused: the condition GREATEST(s.high, 3) > 2 on columns of s
 SELECT r.sensor FROM reading r LEFT JOIN sensor s ON s.id = r.sensor WHERE GREATEST(s.high, 3) > 2
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level >= ALL (SELECT q.level FROM reading q WHERE q.ts = r.ts)
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level > ALL (SELECT q.level FROM reading q WHERE q.ts = r.ts AND q.sensor <> r.sensor AND q.level IS NOT NULL)
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level <= ALL (SELECT q.level FROM reading q WHERE q.ts < r.ts AND q.ts >= r.ts - INTERVAL '1' HOUR AND q.level > 1)
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level < ALL (SELECT a.grade FROM alarm a WHERE a.ts = r.ts)
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level + 1 > ALL (SELECT s.high FROM sensor s WHERE s.id <> r.sensor)
+SELECT r.sensor, a.sensor AS other FROM reading r JOIN alarm a ON a.ts = r.ts AND r.sensor < a.sensor
+SELECT r.sensor, r.note FROM reading r WHERE NOT (r.note <= r.sensor)
+SELECT r.sensor, q.sensor AS other, date_trunc('hour', r.ts) AS h, COUNT(*) AS n FROM reading r JOIN reading q ON q.ts = r.ts WHERE r.EARLY AND q.EARLY AND (r.note < q.note OR r.sensor > q.sensor) GROUP BY 1, 2, 3
+SELECT r.sensor, s.id FROM reading r, sensor s WHERE s.id <= r.note
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level <> ANY (SELECT a.grade FROM alarm a WHERE a.ts = r.ts)
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND level = ALL (SELECT q.level FROM reading q WHERE q.ts = r.ts)
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND NOT (level > ANY (SELECT q.level FROM reading q WHERE q.ts = r.ts))
+SELECT sensor, ts FROM reading r WHERE r.EARLY AND NOT level = ALL (SELECT s.high FROM sensor s)
+SELECT GREATEST(0, LEAST(value, 1)) AS v, date_trunc('hour', ts) AS h FROM reading WHERE EARLY GROUP BY 1, 2
+SELECT NULLIF(note, 'x') AS c, date_trunc('day', ts) AS d, COUNT(*) AS n FROM reading WHERE note IN ('x', 'yy') AND EARLY GROUP BY 1, 2
+SELECT DISTINCT UPPER(note) || sensor AS c FROM reading WHERE note IN ('x', 'yy')
+SELECT DISTINCT CASE WHEN amount BETWEEN 0 AND 3 THEN amount END AS c FROM reading
+SELECT sensor, ts, CONCAT_WS('-', note, NULLIF(note, 'x')) AS c, CONCAT_WS(', ', NULLIF(sensor, 'a'), note) AS d FROM reading
+-- refused: SELECT without FROM
+SELECT 'silent' AS what WHERE NOT EXISTS (SELECT 1 FROM reading WHERE ts > NOW() - INTERVAL '1' HOUR)
+-- refused: of groups, without a last number
+SELECT sensor, SUM(level) AS s, RANK() OVER (ORDER BY SUM(level) DESC) AS r FROM reading WHERE ts > NOW() - INTERVAL '2' HOUR GROUP BY sensor
+SELECT DISTINCT CASE WHEN amount > 2 THEN 2 WHEN amount < -1.5 THEN -1.5 ELSE amount END AS c FROM reading

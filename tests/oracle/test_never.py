@@ -84,3 +84,31 @@ def test_a_left_join_that_never_holds_brings_nothing(
 def test_a_column_that_is_compared_with_null_is_named(project: OpenProject) -> None:
     with pytest.raises(QueryError, match="NULL is outside"):
         project.check("SELECT sensor FROM reading WHERE level = NULL")
+
+
+ONE_GROUP = (
+    "SELECT COUNT(*) AS n, SUM(r.level) AS s FROM reading r WHERE {}",
+    "SELECT COUNT(*) + 1 AS n FROM (SELECT level, ts FROM reading) r WHERE {}",
+    "WITH r AS (SELECT level + 1 AS level FROM reading) SELECT MAX(level) AS m FROM r WHERE {}",
+    "SELECT COUNT(*) AS n FROM reading r JOIN alarm a ON a.ts = r.ts AND {}",
+    "SELECT COUNT(*) AS n FROM (SELECT sensor FROM reading r WHERE {}) x",
+    "SELECT COUNT(*) AS n FROM reading r WHERE r.ts > NOW() - INTERVAL '1' HOUR AND {}",
+    (
+        "WITH x AS (SELECT level FROM reading r WHERE {} UNION ALL SELECT grade FROM alarm "
+        "WHERE FALSE) SELECT COUNT(*) AS n, MAX(level) AS m FROM x"
+    ),
+)
+
+
+@pytest.mark.parametrize("shape", ONE_GROUP)
+@pytest.mark.parametrize("never", ["FALSE", "1 > 2", "NULL", "r.level > 3 AND FALSE"])
+def test_one_group_of_what_never_holds_has_its_row_over_nothing(
+    folder: Path, project: OpenProject, shape: str, never: str
+) -> None:
+    text = shape.format(never)
+    assert project.check(text).tier == "unsatisfiable"
+    by_duckdb = text.replace("NOW()", "TIMESTAMP '2026-03-08 05:00:00'")
+    for emit in ("changes", "snapshots"):
+        (row,) = project.replay(text, emit=emit).to_arrow().to_pylist()
+        values = tuple(v for name, v in row.items() if name not in ("op", "at"))
+        assert {values: 1} == ask_duckdb(folder, by_duckdb), (emit, text)

@@ -14,6 +14,7 @@ from ontoweir.checker.verdict.verdict import Tier
 from ontoweir.rewriter.sql.parse_sql import parse_sql
 from tests.oracle.budget import SEEDS, budget
 from tests.oracle.compare_changes import compare_changes
+from tests.oracle.compare_told import compare_told, draw_data
 from tests.oracle.random_queries import Case, Tables
 from tests.oracle.test_sql_nulls import CATALOG, MARKERS, make_data
 from tests.oracle.test_stacked_queries import Stacked
@@ -238,3 +239,31 @@ def test_not_in_of_null_is_unknown(column: str) -> None:
         "y.a > -3 AND y.ts > NOW() - INTERVAL '3' MICROSECOND)"
     )
     assert "answers: True" in compare(Random(2), text, 1, data)
+
+
+ASKED_AFTER = (
+    "y.a IS NULL OR y.a > 0",
+    "y.h IS NULL OR y.g = 'x'",
+    "COALESCE(y.a, 1) > 0",
+    "x.a > 0 OR y.a > 0",
+    "(y.a > 0 AND y.g = 'x') IS NOT TRUE",
+)
+SHOWN_AFTER = (
+    "SELECT x.h AS c0, y.a AS c1 FROM {} WHERE {}",
+    "SELECT x.h AS c0, COUNT(y.h) AS c1 FROM {} WHERE {} GROUP BY x.h",
+)
+
+
+@pytest.mark.parametrize("said", ASKED_AFTER)
+def test_what_where_says_of_partners_is_asked_after_the_join(said: str) -> None:
+    """A row of the register whose partners do not meet it is no answer without one."""
+    told = Counter[str]()
+    for seed in range(4):
+        random = Random(seed)
+        catalog, data = draw_data(random)
+        on = f"y.h = x.h AND y.ts > NOW() - {_us(random.randint(2, 4))}"
+        text = random.choice(SHOWN_AFTER).format(f"r AS x LEFT JOIN s AS y ON {on}", said)
+        union = parse_sql(text, catalog, name="q", file="q.sql")
+        since = min((row[-1] for row in data["s"][1]), default=MARKERS)
+        told[compare_told(random, text, ("c0", "c1"), union, (catalog, data), since)] += 1
+    assert any("answers: True" in one for one in told), told

@@ -138,11 +138,15 @@ def _add(every: set[Tendency | None]) -> Tendency | None:
 
 
 def _scale(call: Call, known: list[Tendency | None]) -> Tendency | None:
-    """A number times a constant, or divided by it; columns that stay are 1."""
+    """A number times a constant, or divided by it, where columns that stay are 1; or times one that
+    grows or falls, too."""
     left, right = call.arguments
     if known == [Tendency.STILL, Tendency.STILL]:
         return Tendency.STILL
     moving, still = (known[0], right) if known[1] is Tendency.STILL else (known[1], left)
+    far = (Tendency.UP, Tendency.DOWN)
+    if call.function is Function.MULTIPLY and known[0] in far and known[1] in far:
+        return Tendency.UP if known[0] is known[1] else Tendency.DOWN
     if Tendency.STILL not in known or Tendency.MANY in known or moving is None:
         return None
     if call.function is not Function.MULTIPLY and known[1] is not Tendency.STILL:

@@ -34,7 +34,7 @@ k = "int" # who
 a = { type = "int", max = -5 }
 f = "double"
 day = "date"
-price = "decimal(4,2)"
+price = "decimal(8,2)"
 small = { type = "int", min = 0, max = 9 }
 [streams.s.columns.name]
 type = "string" # no list of them
@@ -46,7 +46,7 @@ max_per_timestamp = 3
 references = [
   { columns = ["w"], relation = "q", to = ["z"] }, # kept
 ]
-columns = { k = "int", w = "int", b = "int", f = "double", day = "date", price = "decimal(4,2)" }
+columns = { k = "int", w = "int", b = "int", f = "double", day = "date", price = "decimal(8,2)" }
 
 [relations.r]
 source = { format = "csv", path = "r" }

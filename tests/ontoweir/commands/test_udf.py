@@ -24,7 +24,7 @@ source = { format = "csv", path = "data", options = { header = "true" } }
 timestamp = { column = "ts", unit = "1 second" }
 max_per_timestamp = 2
 keys = [["id", "ts"]]
-columns = { id = { type = "int", min = 0, max = 3 }, c = "decimal(5,1)", name = "string" }
+columns = { id = { type = "int", min = 0, max = 3 }, c = "decimal(8,1)", name = "string" }
 """
 ONTOLOGY = "@prefix : <http://e/> . @prefix owl: <http://www.w3.org/2002/07/owl#> .\n"
 MAPPING = """@prefix rr: <http://www.w3.org/ns/r2rml#> . @prefix : <http://e/> .
