@@ -7,8 +7,9 @@ moves the files in by renaming, `rate` timestamps a second. N queries of five ki
 join of three, count by key, DISTINCT), with different constants, are registered and served by
 `ontoweir run`. A timestamp is finished when the next has arrived in all streams: that rename is the
 marker's arrival. A result is there when its Parquet file is in the sink (the file's time). For each
-N, after a warm-up: milliseconds from arrival to result, CPU (of a core, Python and Java), their
-memory, threads, and the stages of steps (medians, ms). Then `--idle` seconds without input: CPU.
+N, after a warm-up: milliseconds from arrival to result, CPU (of a core, Python and Java, and of
+which threads), their memory, threads, and the stages of steps (medians, ms). Then `--idle` seconds
+without input: CPU.
 `--texts`: the columns a, b and d are texts. `--archive`: files that are read are moved away.
 Prints the figures as JSON.
 """
@@ -125,6 +126,28 @@ def look(root: int) -> dict[str, float]:
     }
 
 
+SHARES = {"stream execut": "spark_stream", "C1 Compiler": "compilers", "C2 Compiler": "compilers"}
+"""How Java's threads of note are called, and in the figures."""
+
+
+def look_at_threads(root: int) -> dict[str, float]:
+    """CPU milliseconds of Python, of Spark's thread of the query, of Java's compilers, and of its
+    other threads; those of threads that have ended are not known."""
+    spent = {"python": 0.0, "spark_stream": 0.0, "compilers": 0.0, "other_java": 0.0}
+    for pid in processes(root):
+        for task in Path(f"/proc/{pid}/task").glob("*"):
+            try:
+                program = Path(f"/proc/{pid}/comm").read_text()
+                name = (task / "comm").read_text()
+                nanoseconds = int((task / "schedstat").read_text().split()[0])
+            except OSError:
+                continue
+            named = (kind for start, kind in SHARES.items() if name.startswith(start))
+            kind = next(named, "other_java") if program.startswith("java") else "python"
+            spent[kind] += nanoseconds / 1e6
+    return spent
+
+
 def measure(folder: Path, count: int, given: argparse.Namespace) -> dict[str, Any]:
     """Serve so many queries."""
     rate, seconds = given.rate, given.seconds
@@ -168,9 +191,9 @@ def watch_server(
         begun = time.time()
         with send() as producer:
             time.sleep(WARM_UP)
-            first = look(server.pid)
+            first, threads = look(server.pid), look_at_threads(server.pid)
             time.sleep(seconds)
-            last = look(server.pid)
+            last, after_threads = look(server.pid), look_at_threads(server.pid)
             assert producer.stdout is not None
             arrived = dict(json.loads(line) for line in producer.stdout)
         time.sleep(3)
@@ -187,6 +210,10 @@ def watch_server(
         "p50_ms": round(statistics.median(late), 1),
         "p95_ms": round(statistics.quantiles(late, n=20)[-1], 1),
         "cpu_ms_per_marker": round(1000 * (last["cpu"] - first["cpu"]) / (seconds * rate), 1),
+        "cpu_ms_of": {
+            kind: round((after_threads[kind] - spent) / (seconds * rate), 1)
+            for kind, spent in threads.items()
+        },
         "mb": round(last["mb"]),
         "threads": int(last["threads"]),
         "stages": stages(folder),

@@ -102,12 +102,6 @@ class JoinedFeed:
     parts: tuple[PartFeed, ...]
     groups: AggregateWork | None = None
 
-    @property
-    def has_inner(self) -> bool:
-        """Whether a part is made of others, or groups are told of joined rows."""
-        parts = any(p.groups is not None or p.feed.joined is not None for p in self.parts)
-        return parts or self.groups is not None
-
 
 def no_answers(feed: ChangeFeed) -> pa.Table:
     """Answers, none of them."""

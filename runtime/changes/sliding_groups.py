@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -67,6 +67,32 @@ def slide_groups(
     Raises:
         RunError: a sum, or a number of matches, does not fit 64 bits.
     """
+    changes, found = _change(work, held, matches, now)
+    if found is None:
+        return changes, None
+    parts = [part for part, _ in work.parts]
+    return changes, keep_leaving(parts, found.table, found.groups, found.begins, found.ends, now)
+
+
+def tell_groups(work: AggregateWork, matches: pa.Table, now: int) -> pa.Table:
+    """As slide_groups, where nothing was held, and nothing will be."""
+    return _change(work, None, matches, now)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Matches that begin before they end (µs), each with the code of its group."""
+
+    table: pa.Table
+    groups: Array
+    begins: Array
+    ends: Array
+
+
+def _change(
+    work: AggregateWork, held: "pa.Table | None", matches: pa.Table, now: int
+) -> "tuple[pa.Table, _Found | None]":
+    """The changes of the groups' rows, and the matches (None: there are none)."""
     tables = [t for t in (held, matches) if t is not None and t.num_rows]
     if not tables:
         return change_schema(work).empty_table(), None
@@ -89,8 +115,7 @@ def slide_groups(
         if keys.num_columns:
             keys = keys.take(pa.array(first_of(groups, count)))
         changes = _Sliding(work, table, moments, keys).changes()
-    parts = [part for part, _ in work.parts]
-    return changes, keep_leaving(parts, table, groups, begins, ends, now)
+    return changes, _Found(table, groups, begins, ends)
 
 
 def count_leaving(held: pa.Table) -> int:
@@ -105,7 +130,7 @@ def standing_groups(work: AggregateWork, held: pa.Table) -> pa.Table:
     now = LONG_AGO + 1
     begun = pa.array(np.maximum(begins, now)).cast(INSTANT)
     place = held.column_names.index(AT)
-    return slide_groups(work, None, held.set_column(place, AT, begun), now)[0]
+    return tell_groups(work, held.set_column(place, AT, begun), now)
 
 
 def change_schema(work: AggregateWork) -> pa.Schema:

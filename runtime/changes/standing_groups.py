@@ -13,7 +13,7 @@ from ontoweir.rewriter.model.aggregation import AggregateFunction, Standing
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.standing.take_shown import take_shown
 from ontoweir.runtime.changes.end_rows import end_rows
-from ontoweir.runtime.changes.sliding_groups import slide_groups
+from ontoweir.runtime.changes.sliding_groups import tell_groups
 from ontoweir.runtime.columnar.exact_decimals import encode_decimals
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array, multiply
 from ontoweir.runtime.engine.aggregate_chunk import AggregateWork, plan_aggregates
@@ -68,7 +68,7 @@ def group_standing(work: AggregateWork, spans: Spans, begun: int | None, now: in
         named |= {PART: pa.array([NO_PART], pa.int8()), WEIGHT: pa.array([1])}
         tables.append(pa.table(named))
     matches = pa.concat_tables(tables, promote_options="default") if tables else pa.table({})
-    return slide_groups(work, None, matches, now)[0]
+    return tell_groups(work, matches, now)
 
 
 def hold_groups(work: AggregateWork, standing: Standing, held: pa.Table) -> pa.Table:

@@ -17,10 +17,12 @@ HELD = "_part"
 class KeptParts:
     """The rows of several parts, which become one table where they are written."""
 
-    __slots__ = ("_table", "parts")
+    __slots__ = ("_table", "parts", "wholly")
 
-    def __init__(self, parts: Sequence[Part]) -> None:
+    def __init__(self, parts: Sequence[Part], wholly: int = 0) -> None:
         self.parts = tuple(parts)
+        self.wholly = wholly
+        """In how many of the next batches all rows are looked at, as few did not suffice."""
         self._table: pa.Table | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:

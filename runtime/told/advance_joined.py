@@ -24,6 +24,7 @@ from ontoweir.runtime.kept.kept_table import KeptTable, whole_table
 from ontoweir.runtime.numbered.number_spans import number_held, number_spans
 from ontoweir.runtime.results.render_results import INSTANT, MULTIPLICITY
 from ontoweir.runtime.spans.spans import Spans
+from ontoweir.runtime.told.find_ways import find_ways
 from ontoweir.runtime.told.join_feeds import (
     find_begun,
     join_all,
@@ -33,8 +34,11 @@ from ontoweir.runtime.told.join_feeds import (
     split_rows,
     standing_spans,
 )
-from ontoweir.runtime.told.join_few import join_few, list_found
+from ontoweir.runtime.told.join_few import join_few
 from ontoweir.runtime.told.list_standing import list_standing
+
+_WAIT = 16
+"""Where the rows that changes may meet were many, all are looked at in so many further batches."""
 
 
 def advance_joined(
@@ -74,25 +78,27 @@ def _advance(
     size = 0 if held is None else held.num_rows
     new = split_rows(of.joined, of.parts, answers)
     told, after = list[pa.Table](), list[Part]()
-    plain = not feed.snapshots and of.joined.row is None and not of.has_inner
-    found = list_found(of) if plain else [[] for _ in of.parts]
-    left: Part
-    for part, mine, rows, ways in zip(of.parts, known, new, found, strict=True):
+    ways = None if feed.snapshots else find_ways(of)
+    found = [()] * len(of.parts) if ways is None else ways.found
+    rest: Part
+    for part, mine, rows, by in zip(of.parts, known, new, found, strict=True):
         if part.feed.joined is not None:
-            made, left = advance_joined(part.feed, part.feed.joined, mine, rows, now)
+            made, rest = advance_joined(part.feed, part.feed.joined, mine, rows, now)
         else:
             assert not isinstance(mine, KeptParts)
-            made, left = advance_few_changes(part.feed, mine, rows, now, ways)
+            made, rest = advance_few_changes(part.feed, mine, rows, now, by)
         told.append(made)
-        after.append(left)
-    spans = None
-    if plain and are_few(sum(t.num_rows for t in told), size):
-        spans = join_few(of, told, after)
-    begun: int | None = None
+        after.append(rest)
+    left = KeptParts(after, held.wholly if isinstance(held, KeptParts) else 0)
+    kept = left if left.num_rows else None
+    if not any(t.num_rows for t in told):  # what is made of the same rows is the same
+        return feed.schema.empty_table(), kept
+    spans, begun = None, None
+    if ways is not None and are_few(sum(t.num_rows for t in told), size):
+        spans = join_few(of, ways, told, after, now) if not left.wholly else None
+        left.wholly = _WAIT if spans is None and not left.wholly else max(left.wholly - 1, 0)
     if spans is None:
         spans, begun = _join_whole(of, known, told, now)
-    left_of = KeptParts(after)
-    kept = left_of if left_of.num_rows else None
     if of.groups is not None:
         return group_standing(of.groups, spans, begun, now), kept
     standing_of = Standing((), distinct=of.joined.distinct)

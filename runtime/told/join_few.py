@@ -1,17 +1,18 @@
 """What is joined of rows that come and go, where little came: of what is held, only that is looked
 at which changes may meet."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.rewriter.model.joined import Joined, JoinKind
-from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.model.joined import JoinKind
 from ontoweir.runtime.changes.change_feed import ChangeFeed, JoinedFeed
 from ontoweir.runtime.changes.group_changes import pair_changes
+from ontoweir.runtime.changes.joined_groups import pair_groups
 from ontoweir.runtime.changes.sliding_groups import OP
 from ontoweir.runtime.columnar.frame import LONG_AGO, Array, first_of
 from ontoweir.runtime.groups.code_rows import code_rows
@@ -20,105 +21,55 @@ from ontoweir.runtime.kept.kept_parts import Part
 from ontoweir.runtime.kept.kept_table import KeptTable, hash_wanted
 from ontoweir.runtime.results.render_results import MULTIPLICITY
 from ontoweir.runtime.spans.spans import NEVER, Spans
-from ontoweir.runtime.told.join_feeds import join_all, number_columns, repeat_held
+from ontoweir.runtime.told.find_ways import Ways
+from ontoweir.runtime.told.join_feeds import (
+    join_all,
+    number_columns,
+    repeat_held,
+    standing_spans,
+)
 from ontoweir.runtime.told.list_standing import list_standing
 
+_MANY = 4
+"""Where more than one row of so many is found, all are looked at."""
 
-@dataclass(frozen=True, slots=True)
-class _Edge:
-    """Rows of a part are joined with those of another where `names` of theirs equal `others`."""
-
-    of: int
-    names: tuple[str, ...]
-    to: int
-    others: tuple[str, ...]
+_Way: TypeAlias = "tuple[tuple[str, ...], pa.Table]"
+"""Columns, and rows to which others are equal in these (without columns: all are)."""
 
 
-def list_found(of: JoinedFeed) -> list[list[tuple[str, ...]]]:
-    """By which columns the rows of each part are found."""
-    edges = [*_list_edges(of.joined)]
-    made = []
-    for number, one in enumerate(of.parts):
-        ways = [e.others for e in edges if e.to == number]
-        ways.append(_own_names(of, edges, number))
-        place, names, _ = _shown_by(of.joined)
-        ways += [names] if of.joined.distinct and place == number else []
-        known = ((), _key_of(one.feed))
-        made.append([names for names in dict.fromkeys(ways) if names not in known])
-    return made
-
-
-def join_few(of: JoinedFeed, told: Sequence[pa.Table], after: Sequence[Part]) -> Spans | None:
+def join_few(
+    of: JoinedFeed, ways: Ways, told: Sequence[pa.Table], after: Sequence[Part], now: int
+) -> Spans | None:
     """The rows that are joined, or were, of those that changes may meet, with the columns that are
-    shown: each that began or ended, and where rows are shown once, all that show the same (None:
-    these are not found).
+    shown, or computed: each that began or ended, and where rows are shown once, or grouped, all
+    that show the same, or are of the same groups (None: these may be many of all).
 
     A row of the join changes only where one of its parts does. From the changes of each part the
     rows of the others are found by the columns that are equal, from one to the next; and for LEFT
-    JOIN all that are beside a row which is found, so that it is known when there is none.
+    JOIN all that are beside a row which is found, so that it is known when there is none. Of groups
+    those are computed whose rows are found.
 
     Args:
         of: how rows are joined.
-        told: the changes of each part.
+        ways: how they are found.
+        told: the changes of each part's rows.
         after: what is held of each part after them.
+        now: µs since 1970, up to which they are.
     """
-    search = _Search(of, told, after, [*_list_edges(of.joined)], [[] for _ in told])
+    search = _Search(of, ways, told, after, now, [[] for _ in told])
     for number, changes in enumerate(told):
         if changes.num_rows:
-            search.spread(number, _own_names(of, search.edges, number), changes)
-    made = search.join()
-    if not of.joined.distinct or not len(made.begins):
-        return made
-    place, names, shown = _shown_by(of.joined)
-    if not names:
+            search.spread(number, ways.own[number], changes)
+    if search.are_many():
         return None
+    made = search.join()
+    if ways.again is None or not len(made.begins):
+        return made
+    place, names, shown = ways.again
     changed = np.flatnonzero((made.begins > LONG_AGO) | (made.ends < NEVER))
-    wanted = made.rows.select(shown).take(pa.array(changed)).rename_columns(names)
+    wanted = made.rows.select(shown).take(pa.array(changed)).rename_columns(list(names))
     search.spread(place, names, wanted)
-    return search.join()
-
-
-def _list_edges(joined: Joined[SpjUnion]) -> Iterator[_Edge]:
-    """The parts that are joined by equal columns, in both directions."""
-    for number, part in enumerate(joined.parts):
-        by: dict[int, list[tuple[str, str]]] = {}
-        for other, own in part.equal:
-            before, _, name = other.partition(" ")
-            pairs = by.setdefault(int(before), [])
-            pair = name, own.partition(" ")[2]
-            if not any(a == pair[0] or b == pair[1] for a, b in pairs):  # more are found without it
-                pairs.append(pair)
-        for of, pairs in by.items():
-            theirs, mine = (tuple(side) for side in zip(*pairs, strict=True))
-            yield _Edge(of, theirs, number, mine)
-            yield _Edge(number, mine, of, theirs)
-
-
-def _own_names(of: JoinedFeed, edges: Sequence[_Edge], number: int) -> tuple[str, ...]:
-    """The columns by which the rows of a part that are looked at are found, where one changes: for
-    LEFT JOIN with them those that are beside the same row."""
-    if of.joined.parts[number].kind is not JoinKind.INNER:
-        return next((e.names for e in edges if e.of == number and e.to < number), ())
-    return of.parts[number].feed.variables
-
-
-def _shown_by(joined: Joined[SpjUnion]) -> tuple[int, tuple[str, ...], list[str]]:
-    """A part that is in every row, which shows the most columns: its number, these columns, and
-    what they are called in the answer."""
-    made: tuple[int, tuple[str, ...], list[str]] = (0, (), [])
-    for number, part in enumerate(joined.parts):
-        split = [(name, *v.split(" ", 1)) for name, v in joined.shown]
-        mine = {column: name for name, n, column in split if int(n) == number}
-        if part.kind is JoinKind.INNER and len(mine) > len(made[1]):
-            made = number, tuple(mine), [*mine.values()]
-    return made
-
-
-def _key_of(feed: ChangeFeed) -> tuple[str, ...]:
-    """By which columns what a feed holds is found anyway."""
-    if feed.first is not None:
-        return tuple(feed.first.key)
-    return feed.latest or feed.variables
+    return None if search.are_many() else search.join()
 
 
 @dataclass(slots=True)
@@ -127,11 +78,18 @@ class _Search:
     one of a table."""
 
     of: JoinedFeed
+    ways: Ways
     told: Sequence[pa.Table]
     after: Sequence[Part]
-    edges: list[_Edge]
-    found: list[list[tuple[tuple[str, ...], pa.Table]]]
+    now: int
+    found: list[list[_Way]]
     _whole: set[int] = field(default_factory=set)
+    _looked_at: int = 0
+
+    def are_many(self) -> bool:
+        """Whether so many rows were found that to look at all costs hardly more."""
+        size = sum(held.num_rows for held in self.after if held is not None)
+        return self._looked_at * _MANY > size
 
     def spread(self, number: int, names: tuple[str, ...], wanted: pa.Table) -> None:
         """Look at the rows of a part that are equal in some columns to one of those wanted (without
@@ -140,11 +98,13 @@ class _Search:
         rows = [self._look_at(number, names, wanted)]
         order, seen, ahead = [number], {number}, set[int]()
         for one, mine in zip(order, rows, strict=False):
-            for edge in self.edges:
+            for edge in self.ways.edges:
                 back = one in ahead and edge.to < one
                 if edge.of != one or edge.to in seen or back:
                     continue
-                asked = mine.select(edge.names).rename_columns(edge.others)
+                asked = mine.select(edge.mine).rename_columns(edge.others)
+                if self.are_many():
+                    return
                 seen.add(edge.to)
                 order.append(edge.to)
                 if one < edge.to and self.of.joined.parts[edge.to].kind is not JoinKind.INNER:
@@ -159,7 +119,9 @@ class _Search:
         held = self.after[number]
         tables = [self.told[number].filter(pa.array(_among(self.told[number], names, wanted)))]
         if held is not None:
-            tables.append(_take(held, _find(held, names, wanted)))
+            places = _find(held, names, wanted)
+            self._looked_at += len(places)
+            tables.append(_take(held, places))
         kinds = pa.schema([self.told[number].schema.field(n) for n in shown])
         return pa.concat_tables([t.select(shown).cast(kinds) for t in tables])
 
@@ -167,7 +129,7 @@ class _Search:
         """The rows that are looked at, joined."""
         parts: list[Spans] = []
         for number, part in enumerate(self.of.joined.parts):
-            edge = next((e for e in self.edges if e.to == number and e.of < number), None)
+            edge = next((e for e in self.ways.edges if e.to == number and e.of < number), None)
             found = part.kind is not JoinKind.INNER  # by the row, whether there is one
             if found and edge is not None:
                 rows = parts[edge.of].rows.select([f"{edge.of} {n}" for n in edge.names])
@@ -178,9 +140,24 @@ class _Search:
         return join_all(self.of.joined, parts)
 
     def _list_spans(self, number: int) -> Spans:
-        """The rows of a part that are looked at, with when they begin and end."""
+        """The rows, or groups, of a part that are looked at, with when they begin and end."""
+        ways = self.found[number] if number not in self._whole else [((), self.told[number])]
+        if self.of.parts[number].groups is not None:
+            return self._list_groups(number, ways)
+        before, told = self._list_rows(number, ways)
+        return pair_changes(repeat_held(before), repeat_held(told))
+
+    def _list_groups(self, number: int, ways: Sequence[_Way]) -> Spans:
+        """The groups of the rows of a part that are found, with when they begin and end."""
+        groups = self.of.parts[number].groups
+        assert groups is not None
+        before, told = self._list_rows(number, ways)
+        sides = standing_spans(before), pair_changes(repeat_held(before), repeat_held(told))
+        return pair_groups(groups, sides, (False, None), self.now)
+
+    def _list_rows(self, number: int, ways: Sequence[_Way]) -> tuple[pa.Table, pa.Table]:
+        """The rows of a part that are found, as they were before, and their changes."""
         feed, held, told = self.of.parts[number].feed, self.after[number], self.told[number]
-        ways = self.found[number] if number not in self._whole else [((), told)]
         if held is not None:
             places = [np.zeros(0, dtype=np.int64), *(_find(held, *way) for way in ways)]
             held = _close(feed, held, np.unique(np.concatenate(places)))
@@ -188,8 +165,7 @@ class _Search:
         for way in ways:
             mine |= _among(told, *way)
         told = told.filter(pa.array(mine))
-        before = _go_back(list_standing(feed, held), told)
-        return pair_changes(repeat_held(before), repeat_held(told))
+        return _go_back(list_standing(feed, held), told), told
 
 
 def _among(rows: pa.Table, names: tuple[str, ...], wanted: pa.Table) -> Array:

@@ -33,6 +33,7 @@ from ontoweir.runtime.ingest.resolve_breakpoints import resolve_breaks
 from ontoweir.runtime.kept import kept_rows
 from ontoweir.runtime.kernel.kernel import KernelState, advance_kernel
 from ontoweir.runtime.pool.string_pool import StringPool
+from ontoweir.runtime.told import join_few
 
 Row = tuple[Any, ...]
 
@@ -52,6 +53,7 @@ def few_touched() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_rows, "_SMALL", 0)
         patch.setattr(kept_rows, "_FEW", 0)
+        patch.setattr(join_few, "_MANY", 0)
         yield
 
 
