@@ -127,7 +127,8 @@ def unfold_query(
         shared = TMappings(mappings, tbox, catalog)
     catalog = shared.whole
     compiled = _compile(ucq, mappings, shared, observer)
-    sets = SetMaker(catalog, observer.on_step, _counts(first, options), mappings.windowed)
+    counts = _counts(first, options)
+    sets = SetMaker(catalog, observer.on_step, counts, mappings.windowed, known=shared.sets)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
     buckets = (*first.buckets, *list_moments(ucq, matches, sets.catalog))
