@@ -142,7 +142,7 @@ SELECT sensor FROM reading GROUP BY sensor, level
 SELECT sensor FROM reading GROUP BY sensor UNION SELECT id FROM sensor
 -- refused: patterns of rows are read as joins
 SELECT * FROM reading MATCH_RECOGNIZE (PARTITION BY sensor ORDER BY ts MEASURES a.level AS x PATTERN (a b) DEFINE a AS level > 5, b AS level < 5)
--- refused: FLOAT, a number of 32 bits
+-- refused: FLOAT and REAL have 32 bits in Spark
 SELECT CAST(level AS FLOAT) AS x FROM reading
 -- refused: a subquery as a value
 SELECT sensor FROM reading WHERE level = (SELECT MAX(level) FROM alarm)

@@ -76,6 +76,20 @@ def test_a_folder_of_one_table_is_that(run: Run, tmp_path: Path, data: Path) -> 
     assert [s["source"]["path"] for s in made["streams"].values()] == [str(data)]
 
 
+def test_a_folder_of_one_file_is_called_as_that(run: Run, tmp_path: Path) -> None:
+    """Unless its name has a number: then others may follow, and belong to it."""
+    folder = tmp_path / "hall"
+    for name, table, path in (("kwh.csv", "kwh", "hall/kwh.csv"), ("2026-01.csv", "hall", "hall")):
+        folder.mkdir()
+        _readings(folder / name, "2026-01-05")
+        made = _init(run, tmp_path / f"of-{table}", folder)
+        assert {n: s["source"]["path"] for n, s in made["streams"].items()} == {
+            table: str(tmp_path / path)
+        }
+        (folder / name).unlink()
+        folder.rmdir()
+
+
 def test_folders_within_are_tables(run: Run, tmp_path: Path, data: Path) -> None:
     (data / "meters").mkdir()
     (data / "meters.csv").rename(data / "meters" / "a.csv")
