@@ -281,7 +281,7 @@ def form_of(file: Path) -> str:
 
 def name_table(path: Path) -> str:
     """What a table is called: as its file, without what files of one pattern differ in."""
-    before, star, _ = path.name.partition("*")
+    before, star, _ = path.name.replace("[0-9]*", "*").partition("*")
     stem = path.name.partition(".")[0]
     return make_name((before.rstrip("0123456789-_ .[") or path.parent.name) if star else stem)
 

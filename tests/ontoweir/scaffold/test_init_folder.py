@@ -98,6 +98,17 @@ def test_folders_within_are_tables(run: Run, tmp_path: Path, data: Path) -> None
     assert set(made["streams"]) == {"events", "readings"}
 
 
+def test_numbered_files_beside_one_that_begins_alike(run: Run, tmp_path: Path, data: Path) -> None:
+    for n, file in enumerate(sorted(data.glob("readings*"))):
+        file.rename(data / f"m{n}.csv")  # m*.csv would have meters.csv, too
+    made = _init(run, tmp_path / "p", data)
+    assert made["streams"]["m"]["source"]["path"] == str(data / "m[0-9]*.csv")
+    assert list(made["relations"]) == ["meters"]
+    names = [f.stem for f in (tmp_path / "p" / "queries").iterdir() if f.stem.startswith("m-by")]
+    ran = run("replay", names[0], "--project", tmp_path / "p", "--output", tmp_path / "o.csv")
+    assert ran.code == 0, ran.err
+
+
 def test_files_that_no_pattern_has_are_tables_each(run: Run, tmp_path: Path, data: Path) -> None:
     """`*.csv` would have the meters, too."""
     (data / "readings-2026-01.csv").rename(data / "z.csv")
