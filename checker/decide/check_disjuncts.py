@@ -75,6 +75,7 @@ class DisjunctChecker:
         self.statistics, self.timed = statistics, timed
         self.forms: dict[SpjQuery, tuple[NormalForm, tuple[Failure, ...]]] = {}
         self.known: dict[tuple[SpjQuery, bool], NormalForm] = {}
+        self.same: dict[tuple[int, bool], tuple[SpjQuery, NormalForm]] = {}
 
     @property
     def is_special(self) -> bool:
@@ -98,9 +99,14 @@ class DisjunctChecker:
 
     def normal(self, query: SpjQuery, *, timed: bool | None = None) -> NormalForm:
         """The normal form of a disjunct, with all that is declared."""
-        key = (query, self.timed if timed is None else timed)
+        how = self.timed if timed is None else timed
+        same = self.same.get((id(query), how))
+        if same is not None:  # comparing long queries takes its time
+            return same[1]
+        key = (query, how)
         if key not in self.known:
-            self.known[key] = self.normal_by(query, lambda _: True, timed=key[1])
+            self.known[key] = self.normal_by(query, lambda _: True, timed=how)
+        self.same[id(query), how] = (query, self.known[key])
         return self.known[key]
 
     def normal_by(

@@ -145,9 +145,10 @@ def _cast_type(tree: exp.Cast, refuse: Callable[..., Exception]) -> tuple[Column
     if to.this == kinds.FLOAT:
         raise refuse(
             tree,
-            why="FLOAT, a number of 32 bits, would be rounded differently by others; columns that "
-            "are declared as float have 64 bits here",
-            fix="write DOUBLE, or leave the CAST out",
+            why="FLOAT and REAL have 32 bits in Spark, and 64 in others (REAL in SQLite and MySQL, "
+            "FLOAT in PostgreSQL), so that the same text would be rounded differently; columns "
+            "that are declared as float have 64 bits here",
+            fix="write DOUBLE, which has 64 bits everywhere, or leave the CAST out",
         )
     raise refuse(
         tree,

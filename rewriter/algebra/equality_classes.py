@@ -57,8 +57,10 @@ class EqualityClasses:
         return attribute
 
     def _union(self, left: Attribute, right: Attribute) -> None:
-        first, second = sorted((self.find(left), self.find(right)), key=self._order)
+        first, second = self.find(left), self.find(right)
         if first != second:
+            if self._order(second) < self._order(first):
+                first, second = second, first
             self._parent[second] = first
 
     def same(self, left: Attribute, right: Attribute) -> bool:
@@ -105,11 +107,12 @@ def constant_type(output: ConstantOutput) -> ColumnType:
 def map_output(output: Output, change: Callable[[Attribute], Attribute]) -> Output:
     """The output with its attributes replaced."""
     match output:
-        case LiteralOutput():
-            return replace(output, value=change(output.value))
+        case LiteralOutput(value=before):
+            value = change(before)
+            return output if value is before else replace(output, value=value)
         case IriOutput() | TemplateLiteralOutput() | BlankOutput():
             parts = tuple(change(p) if isinstance(p, Attribute) else p for p in output.parts)
-            return replace(output, parts=parts)
+            return output if parts == output.parts else replace(output, parts=parts)
         case NullOutput():
             return replace(output, value=change(output.value))
         case ConstantOutput():

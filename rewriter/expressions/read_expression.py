@@ -34,7 +34,8 @@ _DATES = {XSD + name for name in ("date", "time", "gYear", "gYearMonth", "gMonth
 _BUCKET = '(ow:tumble(?t, "P1D"^^xsd:dayTimeDuration) AS ?day), or YEAR(?t), MONTH(?t), DAY(?t), …'
 _INSTEAD = {
     "urn:ontoweir:tumble": "a bucket of time is in GROUP BY, or in a BIND whose variable is there: "
-    f"GROUP BY {_BUCKET}",
+    f"GROUP BY {_BUCKET}; that ?t is in the bucket ?day of a SELECT within is written FILTER(?t >= "
+    '?day && ?t < ?day + "P1D"^^xsd:dayTimeDuration)',
     **dict.fromkeys(_DATES, f"group by the time of a GRAPH ?t: GROUP BY {_BUCKET}"),
 }
 

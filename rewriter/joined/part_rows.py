@@ -61,10 +61,16 @@ def begins_later(union: SpjUnion, streams: Collection[str], catalog: Catalog) ->
     """
     for block in union.blocks:
         first = block.stream.name.startswith((FIRST, FIRST_TIME))
-        if first and not {*streams} <= {*list_streams(block.union, catalog)}:
+        if first and not {*streams} <= _list_read(block.union, catalog):
             return True
     parts = () if union.joined is None else union.joined.parts
     return any(begins_later(part.query, streams, catalog) for part in parts)
+
+
+def _list_read(union: SpjUnion, catalog: Catalog) -> set[str]:
+    """The streams that a query reads, in the queries too whose answers it does."""
+    inner = (query for block in union.blocks for query in block.queries)
+    return {*list_streams(union, catalog)}.union(*(_list_read(one, catalog) for one in inner))
 
 
 def refuse_later(

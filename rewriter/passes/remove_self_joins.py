@@ -17,26 +17,36 @@ def remove_self_joins(query: SpjQuery, catalog: Catalog, *, whole: bool = True) 
     occurrence keeps the provenance of both. `whole`: False leaves keys of streams without the
     timestamp alone.
     """
-    while (pair := _find_pair(query, catalog, whole)) is not None:
-        first, second, key = pair
-        query = propagate_equalities(rename_alias(query, second.alias, first.alias), catalog)
-        stream = catalog.streams.get(first.table)
-        if stream is not None and stream.timestamp not in key:
-            merged = dict.fromkeys((*query.merged, (stream.name, key)))
-            query = replace(query, merged=tuple(merged))
+    while pairs := _find_pairs(query, catalog, whole):
+        names = {second.alias: first.alias for first, second, _ in pairs}
+        query = propagate_equalities(_rename(query, names), catalog)
+        lasting = [
+            (stream.name, key)
+            for first, _, key in pairs
+            if (stream := catalog.streams.get(first.table)) is not None
+            and stream.timestamp not in key
+        ]
+        if lasting:
+            query = replace(query, merged=tuple(dict.fromkeys((*query.merged, *lasting))))
     return query
 
 
-def _find_pair(
+def _find_pairs(
     query: SpjQuery, catalog: Catalog, whole: bool
-) -> tuple[Occurrence, Occurrence, tuple[str, ...]] | None:
-    """Two occurrences that are one row, by a key: by one with the timestamp if there is one, as a
-    run compares rows of one timestamp."""
-    classes = EqualityClasses(query.occurrences, query.conditions)
+) -> list[tuple[Occurrence, Occurrence, tuple[str, ...]]]:
+    """Occurrences that are one row, by a key: by one with the timestamp if there is one, as a run
+    compares rows of one timestamp. The second of a pair is in no other."""
+    classes: EqualityClasses | None = None
+    pairs: list[tuple[Occurrence, Occurrence, tuple[str, ...]]] = []
+    dropped: set[str] = set()
     for n, first in enumerate(query.occurrences):
+        if first.alias in dropped:
+            continue
         for second in query.occurrences[n + 1 :]:
-            if first.table != second.table:
+            if first.table != second.table or second.alias in dropped:
                 continue
+            if classes is None:
+                classes = EqualityClasses(query.occurrences, query.conditions)
             table = catalog.table(first.table)
             timestamp = table.timestamp if isinstance(table, Stream) else None
             keys = [k for k in table.keys if whole or timestamp is None or timestamp in k]
@@ -44,20 +54,23 @@ def _find_pair(
                 if all(
                     classes.same(Attribute(first.alias, c), Attribute(second.alias, c)) for c in key
                 ):
-                    return first, second, key
-    return None
+                    pairs.append((first, second, key))
+                    dropped.add(second.alias)
+                    break
+    return pairs
 
 
-def rename_alias(query: SpjQuery, old: str, new: str) -> SpjQuery:
-    """The query with occurrence `old` dropped and its attributes taken from `new`."""
+def _rename(query: SpjQuery, names: dict[str, str]) -> SpjQuery:
+    """The query without the occurrences that `names` has, their attributes taken from others."""
 
     def change(attribute: Attribute) -> Attribute:
-        return Attribute(new, attribute.column) if attribute.alias == old else attribute
+        new = names.get(attribute.alias)
+        return attribute if new is None else Attribute(new, attribute.column)
 
-    provenance = ((new if a == old else a, p) for a, p in query.provenance)
+    provenance = ((names.get(a, a), p) for a, p in query.provenance)
     return replace(
         query,
-        occurrences=tuple(o for o in query.occurrences if o.alias != old),
+        occurrences=tuple(o for o in query.occurrences if o.alias not in names),
         conditions=tuple(map_condition(c, change) for c in query.conditions),
         outputs=tuple((n, map_output(o, change)) for n, o in query.outputs),
         provenance=tuple(dict.fromkeys(provenance)),

@@ -27,6 +27,8 @@ _BUCKETS = (
 """Buckets of time, from the shortest, and the parts of a time that tell them apart."""
 _FORMATS = {"%Y": "Y", "%m": "M", "%d": "D", "%H": "h", "%M": "m", "%S": "s"}
 _LETTERS = {"yyyy": "Y", "MM": "M", "dd": "D", "HH": "h", "mm": "m", "ss": "s"}
+_SPANS = {"Y": 9999, "Q": 3, "M": 11, "D": 30, "h": 23, "m": 59}
+"""How far apart the values of a part are at most."""
 _PARTS = {"YEAR": "Y", "QUARTER": "Q", "MONTH": "M", "DAY": "D", "HOUR": "h", "MINUTE": "m"}
 
 
@@ -139,12 +141,69 @@ def _read_parts(item: "exp.Expr") -> "tuple[exp.Column, frozenset[str]] | None":
         found = item.this, _read_format(item.args.get("format"))
     elif item.key.upper() in _PARTS:
         found = item.this, _PARTS[item.key.upper()]
+    elif isinstance(item, (exp.Add, exp.Mul, exp.Sub)):
+        found = _read_number(item)
     if found is None or not found[1]:
         return None
-    time = found[0]
+    time = _bare(found[0])
+    return (time, frozenset(found[1])) if isinstance(time, exp.Column) else None
+
+
+def _read_number(item: "exp.Expr") -> "tuple[exp.Expr, str] | None":
+    """Of a number that is made of parts of one time, as YEAR(ts) * 10000 + MONTH(ts) * 100 +
+    DAY(ts), the time and the parts, if each number is made of one choice of them only."""
+    terms = _list_terms(item, 1)
+    if not terms:
+        return None
+    time = terms[0][0]
+    below = 0
+    for of, part, weight in sorted(terms, key=lambda term: term[2]):
+        if of != time or weight <= below:
+            return None
+        below += weight * _SPANS[part]
+    return time, "".join(part for _, part, _ in terms)
+
+
+def _list_terms(item: "exp.Expr", weight: int) -> "list[tuple[exp.Expr, str, int]] | None":
+    """The parts of times that are added up, each with what it is multiplied by; None: it is no such
+    sum. What is added to it alike for every row is passed over."""
+    from sqlglot import exp
+
+    item = item.unnest()
+    if isinstance(item, exp.Literal):
+        return [] if _read_whole(item) is not None else None
+    if isinstance(item, exp.Mul):
+        left, right = item.left.unnest(), item.right.unnest()
+        factor, other = (left, right) if isinstance(left, exp.Literal) else (right, left)
+        times = _read_whole(factor)
+        return _list_terms(other, weight * times) if times else None
+    if isinstance(item, (exp.Add, exp.Sub)):
+        before, after = _list_terms(item.left, weight), _list_terms(item.right, weight)
+        if before is None or after is None or (isinstance(item, exp.Sub) and after):
+            return None
+        return [*before, *after]
+    if isinstance(item, exp.Extract):
+        part, time = _PARTS.get(item.this.name.upper(), ""), item.expression
+    else:
+        part, time = _PARTS.get(item.key.upper(), ""), item.this
+    return [(_bare(time), part, weight)] if part else None
+
+
+def _bare(time: "exp.Expr") -> "exp.Expr":
+    """A time without what sqlglot puts around it."""
+    from sqlglot import exp
+
     while isinstance(time, (exp.TsOrDsToDate, exp.TimeStrToTime, exp.Paren)):
         time = time.this
-    return (time, frozenset(found[1])) if isinstance(time, exp.Column) else None
+    return time
+
+
+def _read_whole(item: "exp.Expr") -> int | None:
+    """A whole number, as it is written (None: it is none)."""
+    from sqlglot import exp
+
+    known = isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit()
+    return int(item.name) if known else None
 
 
 def _is_call(item: "exp.Expr", name: str, count: int) -> bool:

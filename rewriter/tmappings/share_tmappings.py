@@ -8,6 +8,7 @@ from ontoweir.mappings.model.assertion import MappingAssertion, MappingSet, Refu
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.hierarchy import Hierarchy
 from ontoweir.rewriter.tmappings.compile_tmappings import compile_tmappings
+from ontoweir.rewriter.tmappings.known_sets import KnownSets
 from ontoweir.rewriter.tmappings.select_graphs import select_graphs
 
 _Graphs = tuple[str, ...]
@@ -45,6 +46,9 @@ class TMappings:
         init=False, repr=False, compare=False, default_factory=dict
     )
     """What a trace says of them: of a property, or (True) of a class."""
+
+    sets: KnownSets = field(init=False, repr=False, compare=False, default_factory=KnownSets)
+    """What is known of their triples as sets."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "whole", add_derived(self.catalog, self.mappings.derived))

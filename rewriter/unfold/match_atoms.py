@@ -1,7 +1,7 @@
 """Matches the atoms of a conjunctive query with mapping assertions, in all ways."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -335,10 +335,15 @@ def _add(atom: Atom, assertion: MappingAssertion, catalog: Catalog, match: Match
     if atom.time is not None and made.time is not None:
         times[atom.time] = (*times.get(atom.time, ()), made.time)
     time = None if made.time is None else atom.time or _named_time(atom, made)
-    provenance = replace(
-        made.provenance,
-        query_source=atom.source,
-        time=None if time is None else time.name,
+    made_by = made.provenance
+    provenance = Provenance(
+        made_by.mapping,
+        made_by.mapping_source,
+        made_by.axioms,
+        made_by.axiom_sources,
+        atom.source,
+        None if time is None else time.name,
+        made_by.others,
     )
     return Match(
         occurrences,

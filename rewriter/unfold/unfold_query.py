@@ -127,7 +127,7 @@ def unfold_query(
         shared = TMappings(mappings, tbox, catalog)
     catalog = shared.whole
     compiled = _compile(ucq, mappings, shared, observer)
-    sets = SetMaker(catalog, observer.on_step, _counts(first, options), mappings.windowed)
+    sets = _set_maker(shared, mappings, observer, first, options)
     unfolder = _Unfolder(mappings, compiled, catalog, tbox, options.skip, observer, sets)
     matches = [unfolder.find_matches(query) for query in ucq]
     buckets = (*first.buckets, *list_moments(ucq, matches, sets.catalog))
@@ -172,9 +172,21 @@ def unfold_query(
     return add_columns(union, sets.catalog, first, buckets)
 
 
-def _counts(query: ConjunctiveQuery, options: UnfoldOptions) -> bool:
-    """Whether triples count, not rows."""
-    return not query.distinct and options.counts is Counts.SPARQL
+def _set_maker(
+    shared: TMappings,
+    mappings: MappingSet,
+    observer: Observer,
+    query: ConjunctiveQuery,
+    options: UnfoldOptions,
+) -> SetMaker:
+    """What makes sets of triples, where these count, not rows."""
+    return SetMaker(
+        shared.whole,
+        observer.on_step,
+        not query.distinct and options.counts is Counts.SPARQL,
+        mappings.windowed,
+        known=shared.sets,
+    )
 
 
 def _name_columns(query: ConjunctiveQuery, named: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,7 +1,9 @@
 """What is declared of a view: as far as the declarations of its branches' tables hold of it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from math import gcd
 
 from ontoweir.errors import QueryError, Source
@@ -69,11 +71,12 @@ def declare_stream(
     for stream in streams:
         if stream.step_us != first.step_us:
             raise UnitsDiffer.of(stream.step_us, first.step_us, stream.source)
-    domains = _list_domains(branches, catalog)
+    facts = [_read(_Branch(b, catalog)) for b in branches]
+    domains = [f.domains for f in facts]
     columns = _columns(domains, frozenset({first.timestamp}), _list_domains(without, catalog))
     keys = pass_keys(branches, columns, domains, catalog)
     keys = tuple(dict.fromkeys((*keys, *((tuple(range(len(columns))),) if distinct else ()))))
-    rates = [_rate(b, s, catalog) for b, s in zip(branches, streams, strict=True)]
+    rates = [f.rate for f in facts]
     known = [r for r in rates if r is not None]
     starts = [s.start_us for s in streams if s.start_us is not None]
     return Stream(
@@ -84,7 +87,7 @@ def declare_stream(
         sum(known) if len(known) == len(rates) else None,
         columns,
         tuple((*(columns[n].name for n in key), first.timestamp) for key in keys),
-        _references(branches, columns, catalog),
+        _references([f.held for f in facts], columns),
         first.source,
         lags=weakest_lags([_lags(b, s, columns) for b, s in zip(branches, streams, strict=True)]),
         start_us=min(starts) if len(starts) == len(streams) else None,
@@ -98,9 +101,54 @@ def _stream(branch: ViewBranch, catalog: Catalog) -> Stream:
     return catalog.streams[next(o.table for o in branch.occurrences if o.alias == alias)]
 
 
-def _list_domains(branches: Sequence[ViewBranch], catalog: Catalog) -> list[list[Column]]:
+class _Branch:
+    """A branch, and the tables that it reads: equal to others of the same objects."""
+
+    __slots__ = ("branch", "catalog", "tables")
+
+    def __init__(self, branch: ViewBranch, catalog: Catalog) -> None:
+        self.branch, self.catalog = branch, catalog
+        self.tables = tuple(catalog.table(o.table) for o in branch.occurrences)
+
+    def __hash__(self) -> int:
+        return hash((id(self.branch), *map(id, self.tables)))
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Branch)
+            and self.branch is other.branch
+            and all(a is b for a, b in zip(self.tables, other.tables, strict=True))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What a branch says of each column; the columns of static relations that hold every value of
+    it; the most rows of one timestamp."""
+
+    domains: tuple[Column, ...]
+    held: tuple[tuple[tuple[str, str], ...], ...]
+    rate: int | None
+
+
+@lru_cache(maxsize=1 << 12)
+def _read(key: _Branch) -> _Facts:
+    """What a branch says: once for all the catalogs that have the same tables, as those do which
+    repairs declare."""
+    branch, catalog = key.branch, key.catalog
+    types = Types(catalog, branch.occurrences)
+    classes = EqualityClasses(branch.occurrences, branch.conditions)
+    places = range(len(branch.columns))
+    return _Facts(
+        tuple(_domain(branch, place, types, classes) for place in places),
+        tuple(_held_in(branch, place, catalog, classes) for place in places),
+        None if branch.time is None else _rate(branch, _stream(branch, catalog), catalog),
+    )
+
+
+def _list_domains(branches: Sequence[ViewBranch], catalog: Catalog) -> list[tuple[Column, ...]]:
     """What each branch says of each column."""
-    return [[_domain(b, place, catalog) for place in range(len(b.columns))] for b in branches]
+    return [_read(_Branch(b, catalog)).domains for b in branches]
 
 
 def _columns(
@@ -123,7 +171,7 @@ def _columns(
     return tuple(columns)
 
 
-def _domain(branch: ViewBranch, place: int, catalog: Catalog) -> Column:
+def _domain(branch: ViewBranch, place: int, types: Types, classes: EqualityClasses) -> Column:
     """What a branch says of a column: its type, and its domain, narrowed by its conditions. Without
     a name: it is a constant, and fits wherever it is compared."""
     attribute = branch.columns[place]
@@ -131,13 +179,11 @@ def _domain(branch: ViewBranch, place: int, catalog: Catalog) -> Column:
         return Column("", IntType(), enum=(attribute.value,))
     if isinstance(attribute, TextColumn):
         return Column("iri", StringType())
-    types = Types(catalog, branch.occurrences)
     table = types.tables[attribute.alias]
     declared = table.column(attribute.column)
     kind = types.type_of(attribute)
     if declared is None or isinstance(table, Relation):
         declared = Column(attribute.column, kind)
-    classes = EqualityClasses(branch.occurrences, branch.conditions)
     low, high, enum = declared.minimum, declared.maximum, declared.enum
     for c in branch.conditions:
         if isinstance(c, OneOf) and classes.same(c.attribute, attribute):
@@ -238,23 +284,25 @@ def _type_of(constant: Scalar, whole: bool) -> ColumnType:
 
 
 def _references(
-    branches: Sequence[ViewBranch], columns: Sequence[Column], catalog: Catalog
+    held: Sequence[tuple[tuple[tuple[str, str], ...], ...]], columns: Sequence[Column]
 ) -> tuple[Reference, ...]:
-    """The columns of static relations that hold every value of a column."""
+    """The columns of static relations that hold every value of a column, given for each branch
+    those of each of its columns."""
     references = []
     for place, column in enumerate(columns):
-        of_each = [_held_in(b, place, catalog) for b in branches]
+        of_each = [of_branch[place] for of_branch in held]
         common = [h for h in of_each[0] if all(h in other for other in of_each[1:])]
         references += [Reference((column.name,), table, (to,)) for table, to in common]
     return tuple(references)
 
 
-def _held_in(branch: ViewBranch, place: int, catalog: Catalog) -> list[tuple[str, str]]:
+def _held_in(
+    branch: ViewBranch, place: int, catalog: Catalog, classes: EqualityClasses
+) -> tuple[tuple[str, str], ...]:
     attribute = branch.columns[place]
     if not isinstance(attribute, Attribute):
-        return []
+        return ()
     held: list[tuple[str, str]] = []
-    classes = EqualityClasses(branch.occurrences, branch.conditions)
     for occurrence in branch.occurrences:
         table = catalog.table(occurrence.table)
         if isinstance(table, Relation):
@@ -270,7 +318,7 @@ def _held_in(branch: ViewBranch, place: int, catalog: Catalog) -> list[tuple[str
             if len(r.columns) == 1
             and classes.find(Attribute(occurrence.alias, r.columns[0])) == classes.find(attribute)
         ]
-    return list(dict.fromkeys(held))
+    return tuple(dict.fromkeys(held))
 
 
 def _rate(branch: ViewBranch, stream: Stream, catalog: Catalog) -> int | None:
@@ -286,6 +334,8 @@ def _rate(branch: ViewBranch, stream: Stream, catalog: Catalog) -> int | None:
 
 def _lags(branch: ViewBranch, stream: Stream, columns: Sequence[Column]) -> tuple[Lag, ...]:
     """The lags of a branch's stream on columns that the view has."""
+    if not stream.lags:
+        return ()
     assert branch.time is not None
     names = {
         a.column: c.name

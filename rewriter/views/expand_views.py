@@ -5,6 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import islice, product
 
+from ontoweir.errors import Source
 from ontoweir.mappings.model.catalog import Scalar, Stream
 from ontoweir.rewriter.algebra.equality_classes import (
     condition_attributes,
@@ -26,6 +27,7 @@ from ontoweir.rewriter.model.spj import (
     Occurrence,
     OneOf,
     Output,
+    Provenance,
     SpjQuery,
     SpjUnion,
     TemplateLiteralOutput,
@@ -61,6 +63,7 @@ def _expand_all(query: SpjQuery, views: Sequence[View], *, complete: bool) -> It
         yield query
         return
     places = [(o, known[o.table]) for o in query.occurrences if o.table in known]
+    query = replace(query, provenance=_without_branches(query, dict(places)))
     for chosen in product(*(view.branches for _, view in places)):
         expanded: SpjQuery | None = query
         try:
@@ -164,15 +167,63 @@ def _expand(
         conditions=tuple(dict.fromkeys(conditions)),
         outputs=tuple((name, _show(o, {**made, **texts}, change)) for name, o in query.outputs),
         provenance=tuple(
-            (renamed.get(branch.occurrences[0].alias, "") if branch.occurrences else "", p)
-            if alias == occurrence.alias
-            else (alias, p)
+            origin
             for alias, p in query.provenance
+            for origin in (
+                _branch_origins(p, branch, renamed) if alias == occurrence.alias else ((alias, p),)
+            )
         ),
         closing=None if query.closing is None else change(query.closing),
         folds=None
         if query.folds is None
         else tuple(replace(f, attribute=change(f.attribute)) for f in query.folds),
+    )
+
+
+_Origins = tuple[tuple[str, Provenance], ...]
+
+
+def _without_branches(query: SpjQuery, views: Mapping[Occurrence, View]) -> _Origins:
+    """Where a query came from, without what the branches of its views say themselves."""
+    said: dict[str, tuple[set[str], set[Source]]] = {}
+    for occurrence, view in views.items():
+        own = [p for branch in view.branches for _, p in branch.provenance]
+        if all(branch.provenance for branch in view.branches):
+            said[occurrence.alias] = (
+                {text for p in own for text in p.axioms},
+                {place for p in own for place in p.axiom_sources},
+            )
+    return tuple(
+        (alias, _leave_out(p, *said[alias]) if alias in said else p)
+        for alias, p in query.provenance
+    )
+
+
+def _leave_out(provenance: Provenance, axioms: set[str], places: set[Source]) -> Provenance:
+    return replace(
+        provenance,
+        axioms=tuple(text for text in provenance.axioms if text not in axioms),
+        axiom_sources=tuple(place for place in provenance.axiom_sources if place not in places),
+    )
+
+
+def _branch_origins(whole: Provenance, branch: ViewBranch, renamed: Mapping[str, str]) -> _Origins:
+    """Where a branch in the place of its view came from: its own triples maps and axioms, after
+    those of the query."""
+    if not branch.provenance:
+        first = branch.occurrences[0].alias if branch.occurrences else ""
+        return ((renamed.get(first, ""), whole),)
+    return tuple(
+        (renamed.get(alias, ""), own if not whole.axioms else _with_axioms(own, whole))
+        for alias, own in branch.provenance
+    )
+
+
+def _with_axioms(own: Provenance, whole: Provenance) -> Provenance:
+    return replace(
+        own,
+        axioms=tuple(dict.fromkeys((*whole.axioms, *own.axioms))),
+        axiom_sources=tuple(dict.fromkeys((*whole.axiom_sources, *own.axiom_sources))),
     )
 
 

@@ -32,6 +32,7 @@ from ontoweir.rewriter.model.spj import (
     column_attributes,
 )
 from ontoweir.rewriter.tmappings.instantiate_assertion import instantiate_assertion
+from ontoweir.rewriter.tmappings.known_sets import Ends, KnownSets, SetsMade
 from ontoweir.rewriter.tmappings.may_meet import differ_at_ends, fixed_ends
 from ontoweir.rewriter.views.align_branches import Aligned, align_branches
 from ontoweir.rewriter.views.declare_view import declare_relation, declare_stream
@@ -40,7 +41,6 @@ from ontoweir.rewriter.views.hold_once import hold_once
 from ontoweir.rewriter.views.may_coincide import may_coincide
 
 _ALIAS = "view"
-_Ends = tuple[str, str]
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class SetMaker:
 
     `catalog`: the tables, the views made so far among them. `counts`: whether it matters how often
     a triple is made (else assertions stay as they are). `windowed`: all else than
-    GRAPH is windows.
+    GRAPH is windows. `known`: what queries over the same tables share.
     """
 
     catalog: Catalog
@@ -59,14 +59,8 @@ class SetMaker:
     views: list[View] = field(default_factory=list)
     lasting: dict[tuple[str, tuple[str, ...]], None] = field(default_factory=dict)
     """The keys (stream, columns) of whole streams by which triples outside GRAPH come once."""
-    _made: dict[tuple[MappingAssertion, ...], tuple[MappingAssertion, ...]] = field(
-        default_factory=dict
-    )
-
-    _ends: dict[int, tuple[MappingAssertion, _Ends | None, _Ends | None]] = field(
-        default_factory=dict
-    )
-    """By assertion (by its id, while it is kept here): what its IRIs begin and end with."""
+    known: KnownSets = field(default_factory=KnownSets)
+    _made: dict[tuple[int, ...], SetsMade] = field(default_factory=dict)
 
     def make_sets(
         self,
@@ -94,9 +88,30 @@ class SetMaker:
             self.lasting.update(
                 dict.fromkeys(hold_once(flowing, self.catalog, place, windowed=self.windowed))
             )
-        if assertions not in self._made:
-            self._made[assertions] = tuple(self._make(assertions, place))
-        return self._made[assertions]
+        ids = tuple(map(id, assertions))
+        if ids in self._made:
+            return self._made[ids].made
+        sets = self.known.sets.get(ids)
+        if sets is None:
+            sets = self._make_once(assertions, place, ids)
+        else:
+            for step in sets.steps:
+                self.on_step(step)
+        self._made[ids] = sets
+        return sets.made
+
+    def _make_once(
+        self, assertions: tuple[MappingAssertion, ...], place: Source | None, ids: tuple[int, ...]
+    ) -> SetsMade:
+        """Sets of the assertions; other queries know them where they need no view."""
+        steps, views = list[TraceStep](), len(self.views)
+        made = tuple(self._make(assertions, place, steps.append))
+        for step in steps:
+            self.on_step(step)
+        sets = SetsMade(assertions, made, tuple(steps))
+        if len(self.views) == views:
+            self.known.sets[ids] = sets
+        return sets
 
     def keys_of(self, tables: Iterable[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Of the keys by which triples outside GRAPH come once, those of streams that are among
@@ -112,15 +127,15 @@ class SetMaker:
         return tuple(key for key in self.lasting if key[0] in read)
 
     def _make(
-        self, assertions: Sequence[MappingAssertion], place: Source | None
+        self, assertions: Sequence[MappingAssertion], place: Source | None, on_step: OnStep
     ) -> Iterable[MappingAssertion]:
         static = [a for a in assertions if a.stream_alias is None]
         flowing = [a for a in assertions if a.stream_alias is not None]
         for group in self._group(static):
-            yield self._unite(group, place)
+            yield self._unite(group, place, on_step)
         for group in self._group(flowing):
             always = [s for s in static if any(self.may_meet(s, a) for a in group)]
-            yield self._unite(group, place, always)
+            yield self._unite(group, place, on_step, always)
 
     def _group(self, assertions: Sequence[MappingAssertion]) -> list[list[MappingAssertion]]:
         """The assertions in groups, so that those of different groups make no triple both. Facts,
@@ -176,18 +191,19 @@ class SetMaker:
             return False
         return may_coincide(first, second, self.catalog)
 
-    def _ends_of(self, assertion: MappingAssertion) -> tuple[_Ends | None, _Ends | None]:
+    def _ends_of(self, assertion: MappingAssertion) -> tuple[Ends | None, Ends | None]:
         """What the IRIs of subject and object begin and end with (None: they are no IRIs)."""
-        key = id(assertion)
-        if key not in self._ends:
+        key, ends = id(assertion), self.known.ends
+        if key not in ends:
             one = instantiate_assertion(assertion, 1, self.catalog)
-            self._ends[key] = (assertion, _ends_of(one.subject), _ends_of(one.object))
-        return self._ends[key][1:]
+            ends[key] = (assertion, _ends_of(one.subject), _ends_of(one.object))
+        return ends[key][1:]
 
     def _unite(
         self,
         group: list[MappingAssertion],
         place: Source | None,
+        on_step: OnStep,
         always: Sequence[MappingAssertion] = (),
     ) -> MappingAssertion:
         """One assertion for those that may make the same triples, without the triples that static
@@ -198,7 +214,7 @@ class SetMaker:
             if keys is not None:
                 if keys:
                     told = f"rows of {group[0].id} make each once, by {', '.join(keys)}"
-                    self.on_step(TraceStep("triples as sets", subject, told))
+                    on_step(TraceStep("triples as sets", subject, told))
                 return replace(group[0], repeats=None)
         aligned = align_branches([*group, *always], self.catalog, place)
         count = len(group)
@@ -212,7 +228,7 @@ class SetMaker:
             why=why,
             without=aligned.branches[count:],
         )
-        self.on_step(TraceStep("triples as sets", subject, f"{view.name}: {view.why}"))
+        on_step(TraceStep("triples as sets", subject, f"{view.name}: {view.why}"))
         return _over(view, group, aligned)
 
     def add_view(
@@ -239,7 +255,7 @@ class SetMaker:
         return view
 
 
-def _ends_of(output: Output | None) -> _Ends | None:
+def _ends_of(output: Output | None) -> Ends | None:
     """The fixed text that an IRI begins and ends with (None: it is none)."""
     if isinstance(output, IriOutput):
         return fixed_ends(output.parts)

@@ -34,7 +34,10 @@ _DAYS = (
     "%d-%b-%y",
     "%a, %d %b %Y",
 )
-_CLOCKS = (" %H:%M:%S", " %H:%M", " %H:%M:%S.%f", " %I:%M:%S %p", " %I:%M %p", "T%H:%M:%S", "")
+_CLOCKS = (
+    *(" %H:%M:%S", " %H:%M", " %H:%M:%S.%f", "T%H:%M:%S", ""),
+    *(" %I:%M:%S %p", " %I:%M %p", " %I:%M:%S.%f %p"),
+)
 _ZONED = (" %H:%M:%S %z", " %H:%M:%S%z", " %H:%M:%S.%f %z", " %H:%M %z")
 _OTHERS = (
     "%a %b %d %H:%M:%S %Y",
@@ -75,6 +78,8 @@ def suggest_format(texts: Sequence[str]) -> str | None:
     'iso'
     >>> suggest_format(["01/02/2026 01:00 PM"])
     '%m/%d/%Y %I:%M %p'
+    >>> suggest_format(["01/02/2026 01:00:02.250 PM"])
+    '%m/%d/%Y %I:%M:%S.%f %p'
     >>> suggest_format(["01 02 2026 00:10", "02 02 2026 00:20"]), suggest_format(["01-15-2026"])
     ('%d %m %Y %H:%M', '%m-%d-%Y')
     >>> suggest_format(["Sun, 06 Nov 1994 08:49:37 GMT"]), suggest_format(["1977-Jan"])

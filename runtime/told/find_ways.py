@@ -66,7 +66,7 @@ def _is_found(part: PartFeed) -> bool:
     """Whether some rows of a part are found without the others: those of its groups, too."""
     feed, groups = part.feed, part.groups
     inner = feed.joined is not None or feed.groups is not None or feed.numbered is not None
-    if inner or part.part.kind is JoinKind.BEGUN:
+    if inner or part.part.kind in (JoinKind.BEGUN, JoinKind.UNION):
         return False
     if groups is None:
         return True
@@ -128,7 +128,7 @@ def _find_again(of: JoinedFeed) -> tuple[int, tuple[str, ...], tuple[str, ...]] 
     """A part that is in every row, and has most of the columns that tell rows, or groups of them,
     apart (None: no part has one)."""
     shape = None if of.joined.row is None else of.joined.row.shape
-    names = of.joined.told if of.groups is None else of.groups.aggregation.group
+    names = of.joined.found if of.groups is None else of.groups.aggregation.group
     if of.groups is None and shape is None:
         names = tuple(name for name, _ in of.joined.shown)
     shown = dict(of.joined.shown)

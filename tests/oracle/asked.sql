@@ -56,6 +56,9 @@ SELECT r.sensor, (SELECT UPPER(city) FROM sensor WHERE id = r.sensor) AS city FR
 SELECT date_trunc('hour', ts) AS h, SUM(CASE WHEN level > (SELECT high FROM sensor WHERE id = r.sensor) THEN 1 ELSE 0 END) AS n FROM reading r WHERE EARLY GROUP BY 1
 SELECT a.sensor FROM alarm a JOIN reading r ON r.ts = a.ts AND r.sensor = a.sensor WHERE r.level <> (SELECT high FROM sensor WHERE id = a.sensor) + a.grade
 SELECT a.sensor, r.level FROM alarm a JOIN reading r ON r.sensor = a.sensor AND CAST(r.ts AS DATE) = CAST(a.ts AS DATE)
+SELECT YEAR(ts) * 10000 + MONTH(ts) * 100 + DAY(ts) AS d, MAX(level) AS m FROM reading WHERE EARLY GROUP BY d
+SELECT sensor, (100 * (YEAR(ts) - 2000) + MONTH(ts)) * 100 + EXTRACT(DAY FROM ts) AS d, COUNT(*) AS n FROM reading WHERE EARLY GROUP BY 1, 2 HAVING COUNT(*) > 3
+SELECT CAST(ts AS DATE) AS d, HOUR(ts) * 60 + MINUTE(ts) AS m, MAX(level) AS l FROM reading WHERE EARLY GROUP BY d, HOUR(ts) * 60 + MINUTE(ts)
 SELECT sensor FROM reading WHERE CAST(ts AS DATE) > DATE '2026-02-27' AND YEAR(ts) IN (2026, 2028)
 SELECT sensor, CAST(ts AS DATE) AS d FROM reading WHERE EARLY UNION SELECT sensor, CAST(ts AS DATE) FROM alarm WHERE EARLY
 WITH x AS (SELECT sensor, CAST(ts AS DATE) AS d, level FROM reading WHERE EARLY) SELECT d, sensor, MAX(level) AS m FROM x GROUP BY d, sensor
@@ -142,7 +145,7 @@ SELECT sensor FROM reading GROUP BY sensor, level
 SELECT sensor FROM reading GROUP BY sensor UNION SELECT id FROM sensor
 -- refused: patterns of rows are read as joins
 SELECT * FROM reading MATCH_RECOGNIZE (PARTITION BY sensor ORDER BY ts MEASURES a.level AS x PATTERN (a b) DEFINE a AS level > 5, b AS level < 5)
--- refused: FLOAT, a number of 32 bits
+-- refused: FLOAT and REAL have 32 bits in Spark
 SELECT CAST(level AS FLOAT) AS x FROM reading
 -- refused: a subquery as a value
 SELECT sensor FROM reading WHERE level = (SELECT MAX(level) FROM alarm)

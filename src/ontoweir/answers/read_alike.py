@@ -5,8 +5,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ontoweir.answers.read_answers import Answers
-from ontoweir.files.name_formats import OUTPUTS
+from ontoweir.answers.read_answers import Answers, output_form
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -40,7 +39,7 @@ def _is_text(answers: Answers) -> bool:
 
 
 def _form(file: Path) -> str:
-    return "" if file.is_dir() else OUTPUTS[file.suffix.lower()]
+    return "" if file.is_dir() else output_form(file) or ""
 
 
 def _read_text(answers: Answers, schema: "pa.Schema") -> "Iterator[pa.Table]":

@@ -60,7 +60,7 @@ def find_answers(path: Path) -> Answers:
             why="it is neither a file, nor a folder",
             fix="name what `replay --output` or `run --output` has written, or a query",
         )
-    wrong = next((p for p in files if p.is_file() and p.suffix.lower() not in OUTPUTS), None)
+    wrong = next((p for p in files if p.is_file() and output_form(p) is None), None)
     if wrong is not None or not files:
         raise UsageError(
             f"{path} holds no answers" if wrong is None else f"{path} is no file of answers",
@@ -97,7 +97,17 @@ def _list_files(path: Path) -> list[Path]:
 
 
 def _form(file: Path) -> str:
-    return table_form(file) or OUTPUTS[file.suffix.lower()]
+    return table_form(file) or output_form(file) or ""
+
+
+def output_form(file: Path) -> str | None:
+    """The format of a file that answers were written to (None: it is none); without an ending it is
+    Parquet, as `replay --output NAME` writes it."""
+    form = OUTPUTS.get(file.suffix.lower())
+    if form is not None or file.suffix:
+        return form
+    with file.open("rb") as opened:
+        return "parquet" if opened.read(4) == b"PAR1" else None
 
 
 def _is_hidden(file: Path, folder: Path) -> bool:
@@ -120,7 +130,7 @@ def _read(file: Path, kinds: "Mapping[str, pa.DataType]") -> "Iterator[pa.Table]
 
         yield from read_whole(str(file), table)
         return
-    match OUTPUTS[file.suffix.lower()]:
+    match output_form(file):
         case "parquet":
             with pq.ParquetFile(file) as opened:
                 if not opened.num_row_groups:

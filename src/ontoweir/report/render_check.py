@@ -73,8 +73,12 @@ def render_verdict(
     elif verdict.witness is not None:
         line.append(f"a counterexample with {verdict.witness.size} tuples is confirmed")
     console.print(line, soft_wrap=True)
+    made = {view.name: view.why for view in verdict.union.views}
     for condition in verdict.conditions:
-        console.print(Text(f"  rests on {condition.text}", style="cyan"), soft_wrap=True)
+        line = Text(f"  rests on {condition.text}", style="cyan")
+        if why := made.pop(condition.table, ""):
+            line.append(f" ({condition.table}: {why})", style="dim")
+        console.print(line, soft_wrap=True)
     changing = verdict.union.standing is not None or verdict.union.joined is not None
     if verdict.union.ends or changing:
         pattern, emit = (

@@ -1,5 +1,6 @@
 """The files of the tables that a project is made of."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from ontoweir.scaffold.copies.export_workbook import SUFFIXES as WORKBOOKS
 from ontoweir.scaffold.copies.export_workbook import export_workbook
 from ontoweir.scaffold.copies.unpack_files import decode_text, unpack_text, unpack_zip
 from ontoweir.scaffold.ddl.read_constraints import Constraints, read_constraints
-from ontoweir.scaffold.read_sample import PACKED, form_of
+from ontoweir.scaffold.read_sample import PACKED, form_of, list_files
 from ontoweir.scaffold.remote.fetch_file import fetch_file
 from ontoweir.scaffold.split_folder import split_folder
 from ontoweir.scaffold.texts.export_text import export_text
@@ -65,6 +66,8 @@ def _list(data: str, folder: Path, *, views: bool) -> Tables:
         return Tables(served.files, served.declared, served.views, served.denied)
     path = fetch_file(data, folder) if data == "-" or "://" in data else Path(data)
     if path.is_dir():
+        if (alone := _find_alone(path)) is not None:
+            return _list(str(alone), folder, views=views)
         return _add(
             Tables((part,)) if part.is_dir() else _list(str(part), folder, views=views)
             for part in split_folder(path)
@@ -84,3 +87,12 @@ def _list(data: str, folder: Path, *, views: bool) -> Tables:
         return Tables(tuple(files or [path]))
     path = decode_text(path, folder)
     return Tables(tuple(export(path, folder) or [path]))
+
+
+def _find_alone(folder: Path) -> Path | None:
+    """The one file of a folder, if no number in its name says that others follow: a table of its
+    name, not of the folder's."""
+    files = list_files(folder)
+    if len(files) != 1 or files[0].parent != folder or re.search("[0-9]", files[0].name):
+        return None
+    return files[0]

@@ -188,7 +188,7 @@ def _make(tables: Tables, heard: Sequence[Heard], given: Given) -> Scaffold:
     guessed, evidence = measure_declared(guessed, guess, tables.declared, _spark)
     same = find_same(evidence.catalog, _spark)
     made = _write(evidence, guessed.reasons, left_out, given, same)
-    no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines)
+    no_rows = tuple((s.name, s.no_rows) for s in samples if s.no_rows.lines or s.no_rows.cut)
     catalog = note_lines(str(made.files["ontoweir.toml"]), dict(no_rows))
     return replace(made, files={**made.files, "ontoweir.toml": catalog}, no_rows=no_rows)
 

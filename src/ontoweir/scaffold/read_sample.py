@@ -125,6 +125,7 @@ def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
     elif form != "csv":
         lines = rows
         rows, paths, unnest = flatten_rows(lines)
+        rows = _read_fractions(rows) if form == "jsonl" else rows
         if unnest is not None:
             outer = _read_lines(lines, unnest, path, reader)
     for name, said in _list_parts(path, rows.column_names).items():
@@ -187,6 +188,7 @@ def _read_lines(lines: "pa.Table", unnest: str, path: Path, form: str) -> Sample
     values of their own, with fractions). Where the array's elements are rows, such a value would
     count once for each of them, and a line without elements would have no row."""
     rows, paths, _ = flatten_rows(lines, leave=unnest)
+    rows = _read_fractions(rows) if form == "json" else rows
     types = [(name, _column_type(rows.schema.field(name).type)) for name in rows.column_names]
     known = _list_known(types)
     measured = any(isinstance(kind, FloatType) for _, kind in known)
@@ -197,6 +199,22 @@ def _read_lines(lines: "pa.Table", unnest: str, path: Path, form: str) -> Sample
     rows = rows.select([name for name, _ in known])
     name = name_table(path)
     return Sample(name, path.absolute(), form, (), rows, known, left_out, nested)
+
+
+def _read_fractions(rows: "pa.Table") -> "pa.Table":
+    """Texts of JSON that are numbers with fractions, as amounts of money are written, as such."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, field_ in enumerate(rows.schema):
+        if not pa.types.is_string(field_.type):
+            continue
+        texts = rows.column(place)
+        numbers = pc.match_substring_regex(texts, r"^[+-]?[0-9]{1,12}[.][0-9]+$")
+        if texts.null_count < len(texts) and pc.all(numbers).as_py():
+            column = texts.cast(pa.float64())
+            rows = rows.set_column(place, field_.name, column)
+    return rows
 
 
 def _find_packed(path: Path) -> str | None:
@@ -263,7 +281,7 @@ def form_of(file: Path) -> str:
 
 def name_table(path: Path) -> str:
     """What a table is called: as its file, without what files of one pattern differ in."""
-    before, star, _ = path.name.partition("*")
+    before, star, _ = path.name.replace("[0-9]*", "*").partition("*")
     stem = path.name.partition(".")[0]
     return make_name((before.rstrip("0123456789-_ .[") or path.parent.name) if star else stem)
 

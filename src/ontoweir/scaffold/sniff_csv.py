@@ -5,7 +5,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ontoweir.errors import DataError, Source
@@ -107,6 +107,9 @@ def sniff_csv(file: Path, names: Sequence[str] = ()) -> Sniffed:
     body = rows[1:] if header else rows
     if header and not names:
         _refuse_narrow(file, rows[0], body)
+    width = max(len(names), len(rows[0]))
+    cut = sum(any(map(str.strip, row[width:])) for row in body)
+    left_out = replace(left_out, cut=cut, seen=len(body))
     columns = [[row[n] for row in body if n < len(row)] for n in range(len(rows[0]))]
     nulls = _find_nulls(columns)
     named = nulls and header and nulls[0] in rows[0]  # which would be no name then

@@ -120,8 +120,11 @@ def _find_pattern(group: Sequence[Path], folder: Path) -> Path | None:
     names = [file.name for file in group]
     before = _common(names)
     after = _common([n[len(before) :][::-1] for n in names])[::-1]
-    made = folder / f"{glob.escape(before)}*{glob.escape(after)}"
-    return made if {Path(p) for p in glob.glob(str(made))} == set(group) else None
+    for rest in ("*", "[0-9]*"):  # s000.csv to s299.csv, beside site.csv
+        made = folder / f"{glob.escape(before)}{rest}{glob.escape(after)}"
+        if {Path(p) for p in glob.glob(str(made))} == set(group):
+            return made
+    return None
 
 
 def _common(texts: Sequence[str]) -> str:

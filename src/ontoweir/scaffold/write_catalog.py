@@ -284,13 +284,21 @@ def describe_lines(no_rows: LeftOut) -> Iterator[str]:
     count = len(no_rows.lines)
     values = f", {no_rows.values} of them with values" if no_rows.values else ""
     lines = "one line" if count == 1 else f"{count} lines"
-    yield f"left out, as no rows of the table: {lines} of its file{values}:"
+    if count:
+        yield f"left out, as no rows of the table: {lines} of its file{values}:"
     for line in no_rows.lines[:_LINES]:
         yield f"    {' '.join(line.split())[:_WIDTH]}"
     if count > _LINES:
         yield f"    … and {count - _LINES} more"
     if no_rows.values:
         yield "If these are a table, save it as a file of its own."
+    if no_rows.cut:
+        have = "has" if no_rows.cut == 1 else "have"
+        yield (
+            f"{no_rows.cut:,} of the first {no_rows.seen:,} rows {have} more cells than there are "
+            "columns; what is beyond is not read."
+        )
+        yield "A cell that has the separator in it needs quotes around it."
 
 
 def _is_folder(data: DataSource) -> bool:

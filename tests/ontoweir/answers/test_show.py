@@ -173,6 +173,18 @@ def test_what_cannot_be_followed(run: Run, tmp_path: Path) -> None:
         assert (ran.code, said in ran.err) == (2, True), ran.err
 
 
+def test_a_file_without_an_ending_is_parquet(run: Run, folder: Path) -> None:
+    """As `replay --output NAME` writes it."""
+    (folder / "part-0.parquet").rename(folder.parent / "plain")
+    (folder.parent / "other").write_text("no Parquet")
+    ran = run("show", folder.parent / "plain")
+    assert ran.code == 0, ran.err
+    assert "road 1" in ran.out
+    same = run("diff", folder.parent / "plain", folder.parent / "plain")
+    assert "5 answers in both, 0 gone, 0 new" in same.out
+    assert "is no file of answers" in run("show", folder.parent / "other").err
+
+
 def test_no_answers(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_text("no Parquet")
     (tmp_path / "a.txt").write_text("no answers")

@@ -93,8 +93,8 @@ def test_numbers_of_things_are_not_their_values(run: Run, tmp_path: Path) -> Non
     assert run("init", tmp_path / "p", "--from", tmp_path / "calls.jsonl").code == 0
     stream = tomllib.loads((tmp_path / "p" / "ontoweir.toml").read_text())["streams"]["calls"]
     assert "keys" not in stream
-    above = (tmp_path / "p" / "queries" / "calls-above.rq").read_text()
-    assert ":tons ?value" in above
+    above = (tmp_path / "p" / "queries" / "calls-above.sql").read_text()
+    assert "WHERE tons >" in above
 
 
 def test_the_latest_state(run: Run, tmp_path: Path) -> None:

@@ -76,12 +76,37 @@ def test_a_folder_of_one_table_is_that(run: Run, tmp_path: Path, data: Path) -> 
     assert [s["source"]["path"] for s in made["streams"].values()] == [str(data)]
 
 
+def test_a_folder_of_one_file_is_called_as_that(run: Run, tmp_path: Path) -> None:
+    """Unless its name has a number: then others may follow, and belong to it."""
+    folder = tmp_path / "hall"
+    for name, table, path in (("kwh.csv", "kwh", "hall/kwh.csv"), ("2026-01.csv", "hall", "hall")):
+        folder.mkdir()
+        _readings(folder / name, "2026-01-05")
+        made = _init(run, tmp_path / f"of-{table}", folder)
+        assert {n: s["source"]["path"] for n, s in made["streams"].items()} == {
+            table: str(tmp_path / path)
+        }
+        (folder / name).unlink()
+        folder.rmdir()
+
+
 def test_folders_within_are_tables(run: Run, tmp_path: Path, data: Path) -> None:
     (data / "meters").mkdir()
     (data / "meters.csv").rename(data / "meters" / "a.csv")
     made = _init(run, tmp_path / "p", data)
     assert made["relations"]["meters"]["source"]["path"] == str(data / "meters")
     assert set(made["streams"]) == {"events", "readings"}
+
+
+def test_numbered_files_beside_one_that_begins_alike(run: Run, tmp_path: Path, data: Path) -> None:
+    for n, file in enumerate(sorted(data.glob("readings*"))):
+        file.rename(data / f"m{n}.csv")  # m*.csv would have meters.csv, too
+    made = _init(run, tmp_path / "p", data)
+    assert made["streams"]["m"]["source"]["path"] == str(data / "m[0-9]*.csv")
+    assert list(made["relations"]) == ["meters"]
+    names = [f.stem for f in (tmp_path / "p" / "queries").iterdir() if f.stem.startswith("m-by")]
+    ran = run("replay", names[0], "--project", tmp_path / "p", "--output", tmp_path / "o.csv")
+    assert ran.code == 0, ran.err
 
 
 def test_files_that_no_pattern_has_are_tables_each(run: Run, tmp_path: Path, data: Path) -> None:

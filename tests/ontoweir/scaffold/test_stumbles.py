@@ -1,5 +1,7 @@
 """`ontoweir init --from` of data as others write it: what is missing, rows in another order."""
 
+import csv
+import json
 import tomllib
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -105,3 +107,51 @@ def test_a_table_of_begins_and_ends_may_be_static(run: Run, tmp_path: Path) -> N
     ):
         ran = run("init", tmp_path / "r", *more)
         assert (ran.code, said in ran.err) == (2, True), ran.err
+
+
+def test_rows_about_what_the_table_is_called_after(run: Run, tmp_path: Path) -> None:
+    """Several rows of `orders` are of one order: they are not orders themselves, and are counted
+    apart from these; amounts of money that JSON has as texts are numbers."""
+    begin = datetime(2026, 3, 1, 8)
+    lines = [
+        {
+            "at": (begin + timedelta(minutes=n)).isoformat(),
+            "order": {"id": n // 3, "items": [{"sku": f"s{n % 4}", "qty": 2}] * (2 - n % 3)},
+            "event": ("placed", "paid", "sent")[n % 3],
+            "amount": f"{n}.50",
+        }
+        for n in range(200)
+    ]
+    (tmp_path / "orders.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    ran = run("init", tmp_path / "p", "--from", tmp_path / "orders.jsonl")
+    assert ran.code == 0, ran.err
+    made = tomllib.loads((tmp_path / "p" / "ontoweir.toml").read_text())["streams"]
+    assert made["orders"]["columns"]["amount"] == "double"
+    assert "keys" not in made["orders_items"]  # two equal elements are two rows
+    texts = {f.name: f.read_text() for f in (tmp_path / "p" / "queries").iterdir()}
+    for name, text in texts.items():
+        query = name.partition(".")[0]
+        ran = run(
+            "replay", query, "--project", tmp_path / "p", "--output", tmp_path / f"{query}.csv"
+        )
+        assert ran.code == 0, ran.err
+        assert ("a :OrderEvent" in text) == (name.startswith("orders-") and name.endswith(".rq"))
+    by_hour = next(q for q in texts if q.startswith("orders-by-hour-of-all"))
+    with (tmp_path / f"{by_hour.partition('.')[0]}.csv").open() as opened:
+        assert {row["rows"] for row in csv.DictReader(opened)} == {"60"}
+    above = (tmp_path / "p" / "queries" / "orders-items-above.sql").read_text()
+    assert "at AS at_seen" in above
+    items = next(q for q in texts if q.startswith("orders-items-by-hour-of-all"))
+    assert items.endswith(".sql")
+    with (tmp_path / f"{items.partition('.')[0]}.csv").open() as opened:
+        assert {row["number"] for row in csv.DictReader(opened)} == {"60"}
+
+
+def test_cells_beyond_the_header_are_told(run: Run, tmp_path: Path) -> None:
+    rows = [f"2026-01-01T00:{n:02}:00;{n};a{'; b' if n % 4 == 0 else ''}" for n in range(60)]
+    (tmp_path / "log.csv").write_text("\n".join(["ts;n;text", *rows]) + "\n")
+    ran = run("init", tmp_path / "p", "--from", tmp_path / "log.csv")
+    assert ran.code == 0, ran.err
+    told = "15 of the first 60 rows have more cells than there are columns; what is beyond is not"
+    assert told in ran.out
+    assert f"# {told}" in (tmp_path / "p" / "ontoweir.toml").read_text()

@@ -1,5 +1,6 @@
 """Phrasings of SQL that are read as others: the same query comes of both."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -213,3 +214,31 @@ def test_parts_that_make_none(text: str) -> None:
 def test_what_is_no_such_phrasing(text: str, message: str) -> None:
     with pytest.raises(QueryError, match=message):
         read(text)
+
+
+@pytest.mark.parametrize(
+    ("number", "unit"),
+    [
+        ("YEAR(ts) * 10000 + MONTH(ts) * 100 + DAY(ts)", "day"),
+        ("31 * (MONTH(ts) + YEAR(ts) * 12) + DAY(ts) - 1", "day"),
+        ("YEAR(ts) + 10000 * MONTH(ts)", "month"),
+        ("YEAR(ts) * 4 + QUARTER(ts)", "quarter"),
+        ("YEAR(ts) * 10000 + MONTH(ts) * 10 + DAY(ts)", None),  # 31 January is 21 February
+        ("MONTH(ts) * 100 + YEAR(ts)", None),
+        ("YEAR(ts) * 100 - MONTH(ts)", None),
+        ("MONTH(ts) * 100 + DAY(ts)", None),
+        ("YEAR(ts) * 100 + level", None),
+    ],
+)
+def test_a_number_made_of_parts_of_a_time_is_its_bucket(number: str, unit: str | None) -> None:
+    """If each is made of one choice of parts only."""
+    text = f"SELECT {number} AS d, MAX(value) AS m FROM reading GROUP BY {{}}"
+    union = read(text.format(number))
+    of_bucket = f"date_trunc('{unit}', ts)"
+    computed = re.sub(r"\bts\b", f"ANY_VALUE({of_bucket})", number)
+    same = f"SELECT {computed} AS d, MAX(value) AS m FROM reading GROUP BY {of_bucket}"
+    if unit:
+        assert union == read(same)
+    else:
+        assert union.aggregation is not None
+        assert union.aggregation.group == ("d",)

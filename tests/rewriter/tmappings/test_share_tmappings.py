@@ -12,11 +12,13 @@ from ontoweir.mappings.model.assertion import MappingSet, RefusedMap
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.ontology.tbox import Because, NamedClass, SubConcept, TBox
 from ontoweir.project.project import load_project
+from ontoweir.rewriter.algebra.trace_steps import TraceStep
 from ontoweir.rewriter.model.query import ClassAtom, ConjunctiveQuery, Variable
 from ontoweir.rewriter.tmappings import share_tmappings
 from ontoweir.rewriter.tmappings.compile_tmappings import compile_tmappings
 from ontoweir.rewriter.tmappings.share_tmappings import TMappings
-from ontoweir.rewriter.unfold.unfold_query import UnfoldOptions, unfold_query
+from ontoweir.rewriter.unfold.unfold_query import Observer, UnfoldOptions, unfold_query
+from ontoweir.rewriter.views import make_sets
 
 TOML = """
 [streams.a]
@@ -133,3 +135,22 @@ def test_what_is_refused_is_told_every_time(tmp_path: Path, compiled: list[str])
     assert compiled == ["C", "C", "C"]
     with pytest.raises(MappingError, match="wrong"):
         shared.compile(mappings, (), [EX + "C"])
+
+
+def test_sets_without_a_view_are_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And told of each time; those that need a view are made in each query."""
+    catalog, mappings = load(tmp_path)
+    shared = TMappings(mappings, TBOX, catalog)
+    count = replace(ask("C"), distinct=False)
+    alone = unfold_query([count], mappings, catalog, TBOX)
+    steps: list[list[TraceStep]] = []
+    for _ in range(2):
+        heard: list[TraceStep] = []
+        options = UnfoldOptions(shared=shared)
+        observer = Observer(on_step=heard.append)
+        made = unfold_query([count], mappings, catalog, TBOX, observer=observer, options=options)
+        assert made == alone
+        steps.append(heard)
+        monkeypatch.setattr(make_sets, "find_key", None)  # whatever calls it fails
+    assert steps[0] == steps[1]
+    assert any(step.name == "triples as sets" for step in steps[0])

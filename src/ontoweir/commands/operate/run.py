@@ -226,7 +226,7 @@ def _serve(args: argparse.Namespace, registry: Path) -> int:
     for option in ("checkpoint", "metrics"):
         if getattr(args, option):
             raise UsageError(
-                f"--{option} does not go with registered queries",
+                "it does not go with registered queries",
                 why="each has its own folder of the registry",
                 fix="leave it out, or name the queries to run with --query",
                 source=Source(f"--{option}"),

@@ -155,7 +155,8 @@ def _init(args: argparse.Namespace) -> int:
 
             declared = any(is_sql(str(p)) for p in args.data)
             odd = any(ODD & {*name} for name in made_of.left_out)
-            nested = "they are nested, or called oddly" if odd else "they are nested"
+            nested = "they are nested, or of types that are not read"
+            nested += ", or called oddly" if odd else ""
             why = "their types are not known" if declared else nested
             print(f"  left out, as {why}: {', '.join(made_of.left_out)}")
         _print_lines(made_of)

@@ -44,13 +44,41 @@ def read_ddl(files: Sequence[Path]) -> DeclaredTables:
     put into `data/TABLE.parquet`.
 
     Args:
-        files: SQL; other statements than CREATE TABLE are passed over.
+        files: SQL; what one alters may be created by another; other statements than CREATE TABLE
+            and ALTER TABLE are passed over.
 
     Raises:
         UsageError: there is no such file.
-        DataError: one is not SQL, or creates no table.
+        DataError: one is not SQL, or none creates a table.
     """
-    return _declare([table for file in files for table in _list_tables(file)])
+    flink: list[CreatedTable] = []
+    statements: list[exp.Expr | None] = []
+    for file in files:
+        text = _read_text(file)
+        if is_flink(text):
+            for made in read_flink(text):
+                flink += [CreatedTable(one, made) for one in _creations(file, made.sql, made.line)]
+        else:
+            statements += _parse(file, text, "mysql" if "`" in text else "postgres", 0)
+    tables = [*flink, *list_created(statements)]
+    if not tables:
+        altered = dict.fromkeys(s.this.name for s in statements if isinstance(s, exp.Alter))
+        raise DataError(
+            "no table is created",
+            why=f"only ALTER TABLE is there, of {_list_some(list(altered))}"
+            if altered
+            else "tables are read from CREATE TABLE",
+            fix=f"name the file that creates the tables too: --from TABLES.sql --from {files[-1]}"
+            if altered
+            else "name a file that has it",
+            source=Source(str(files[-1])),
+        )
+    return _declare(tables)
+
+
+def _list_some(names: Sequence[str]) -> str:
+    more = len(names) - 3
+    return ", ".join(names[:3]) + (f" and {more} more" if more > 0 else "")
 
 
 def read_tables(texts: Sequence[tuple[Source, str]], *, flink: bool) -> DeclaredTables:
@@ -145,7 +173,7 @@ def _known(
     return tuple(dict.fromkeys(found))
 
 
-def _list_tables(file: Path) -> list[CreatedTable]:
+def _read_text(file: Path) -> str:
     """
     Raises:
         UsageError, DataError: as `read_ddl`.
@@ -158,25 +186,9 @@ def _list_tables(file: Path) -> list[CreatedTable]:
             source=Source(str(file)),
         )
     try:
-        text = file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise _not_known(file, error, 0) from error
-    if is_flink(text):
-        tables = [
-            CreatedTable(made, flink)
-            for flink in read_flink(text)
-            for made in _creations(file, flink.sql, flink.line)
-        ]
-    else:
-        tables = list_created(_parse(file, text, "mysql" if "`" in text else "postgres", 0))
-    if not tables:
-        raise DataError(
-            "no table is created",
-            why="tables are read from CREATE TABLE",
-            fix="name a file that has it",
-            source=Source(str(file)),
-        )
-    return tables
 
 
 def _creations(file: Path, text: str, line: int) -> list[exp.Create]:

@@ -58,10 +58,13 @@ def _group(found: Sequence[Same]) -> Iterator[list[Same]]:
         group = [left.pop(0)]
         known = {_place(group[0], "few"), _place(group[0], "many")}
         while True:
-            more = [s for s in left if {_place(s, "few"), _place(s, "many")} & known]
+            more, others = list[Same](), list[Same]()
+            for same in left:
+                hangs = _place(same, "few") in known or _place(same, "many") in known
+                (more if hangs else others).append(same)
             if not more:
                 break
             group += more
             known |= {_place(s, end) for s in more for end in ("few", "many")}
-            left = [s for s in left if s not in more]
+            left = others
         yield group

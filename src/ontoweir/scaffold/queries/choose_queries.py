@@ -32,9 +32,9 @@ def choose_queries(
         tried: of each stream, names and texts.
     """
     texts = dict(query for one in tried for query in one)
-    large = _keep_bounded(files, [*texts.items()])
-    kept = [sorted((n for n, _ in one if n in large), key=large.__getitem__) for one in tried]
     each = max(_EACH, _AT_LEAST // max(1, len(tried)))
+    large = _keep_bounded(files, tried, each)
+    kept = [sorted((n for n, _ in one if n in large), key=large.__getitem__) for one in tried]
     small = [sum(not large[name] for name in names) for names in kept]
     kept = [names[: max(few, _EACH)] for names, few in zip(kept, small, strict=True)]
     chosen = {name: texts[name] for names in kept for name in names[:each]}
@@ -43,22 +43,43 @@ def choose_queries(
     return dict([*chosen.items()][:_MOST])
 
 
-def _keep_bounded(files: Mapping[str, str], tried: Sequence[tuple[str, str]]) -> dict[str, bool]:
+def _keep_bounded(
+    files: Mapping[str, str], tried: Sequence[Sequence[tuple[str, str]]], each: int
+) -> dict[str, bool]:
     """The queries that are bounded, by name, and whether the bound is so large that it says
-    little."""
+    little: of each stream as many as may be chosen, and no more streams than there is room for
+    (`each`: so many are taken of one), as of many streams there are very many queries."""
     kept: dict[str, bool] = {}
     with tempfile.TemporaryDirectory(prefix="ontoweir-init-") as folder:
         place = Path(folder)
         (place / "queries").mkdir()
-        for name, text in (*files.items(), *((file_of_query(n, t), t) for n, t in tried)):
+        texts = ((file_of_query(n, t), t) for one in tried for n, t in one)
+        for name, text in (*files.items(), *texts):
             (place / name).write_text(text, encoding="utf-8")
         workspace = Workspace(load_project(place))
-        for name, _ in tried:
-            try:
-                verdict = workspace.check(workspace.compile(name))
-                if verdict.plans:
-                    rows = None if verdict.bound is None else verdict.bound.rows
-                    kept[name] = rows is not None and rows > _LARGE
-            except OntoweirError:
-                continue
+        chosen = 0
+        for one in tried:
+            mine: dict[str, bool] = {}
+            for name, _ in one:
+                large = _is_large(workspace, name)
+                if large is not None:
+                    mine[name] = large
+                if list(mine.values()).count(False) >= _AT_LEAST:
+                    break
+            kept |= mine
+            chosen += min(each, len(mine))
+            if chosen >= _MOST:
+                break
     return kept
+
+
+def _is_large(workspace: Workspace, name: str) -> bool | None:
+    """Whether the bound of a query says little (None: it has none)."""
+    try:
+        verdict = workspace.check(workspace.compile(name))
+    except OntoweirError:
+        return None
+    if not verdict.plans:
+        return None
+    rows = None if verdict.bound is None else verdict.bound.rows
+    return rows is not None and rows > _LARGE

@@ -64,14 +64,17 @@ def write_queries(
     if subject.value is not None:
         of = terms.show(terms.columns[stream.name, subject.value].iri)
         limit = _middle(measured, subject.value)
-        yield (
-            f"{name}-above",
-            (
-                f"# Every {called} whose {_say(subject.value)} is above {limit}.\n{head}"
-                f"SELECT {'?it ' if leads else ''}?value\nWHERE {{\n"
-                f"  GRAPH ?t {{ {row} ; {of} ?value }}\n  FILTER(?value > {limit})\n}}\n"
-            ),
-        )
+        what = f"Every {called} whose {_say(subject.value)} is above {limit}"
+        if not stream.keys:
+            yield f"{name}-above", _above_in_sql(stream, subject, what, limit)
+        else:
+            yield (
+                f"{name}-above",
+                (
+                    f"# {what}.\n{head}SELECT {'?it ' if leads else ''}?value\nWHERE {{\n"
+                    f"  GRAPH ?t {{ {row} ; {of} ?value }}\n  FILTER(?value > {limit})\n}}\n"
+                ),
+            )
     yield from _ask_buckets(stream, catalog, measured, terms)
     told = subject.value if subject.value is not None else subject.state
     if subject.entity is not None and told is not None:
@@ -79,12 +82,13 @@ def write_queries(
         what = f"# The latest {_say(told)} of each {_say(subject.entity)}: what holds now.\n"
         yield f"{name}-latest", what + _latest(_prefixes(terms, stream.name, told), row[5:], of)
     if subject.entity is not None and subject.value is not None:
-        by, time, shown = map(_name, (subject.entity, stream.timestamp, subject.value))
+        parts = (subject.entity, stream.timestamp, subject.value)
+        by, time, shown = map(_name, parts)
         yield (
             f"{name}-change",
             (
                 "-- By how much each value differs from the one before it (SQL, over the tables).\n"
-                f"SELECT {by}, {time}, {shown},\n"
+                f"SELECT {', '.join(map(_show_column, parts))},\n"
                 f"  {shown} - LAG({shown}) OVER (PARTITION BY {by} ORDER BY {time}) AS change\n"
                 f"FROM {_name(stream.name)}\n"
             ),
@@ -119,7 +123,10 @@ def _ask_buckets(
     if subject.value is not None:
         value = f" ; {terms.show(terms.columns[stream.name, subject.value].iri)} ?value"
         average = " (AVG(?value) AS ?average)"
-        of += f", and their average {_say(subject.value)}"
+        column = stream.column(subject.value)
+        some = column is not None and column.nullable
+        said = _say(subject.value)
+        of += f" with a value of {said}, and its average" if some else f", and their average {said}"
     about, asked = "", [""]
     if subject.entity is not None:
         about = f" ; {terms.show(terms.about[stream.name].iri)} ?it"
@@ -128,8 +135,13 @@ def _ask_buckets(
     for each in asked:
         thing = f" of each {_say(subject.entity)}" if each and subject.entity is not None else ""
         more = "-of-all" if each != asked[0] else ""
+        name = f"{stream.name.replace('_', '-')}-by-{unit}{more}"
+        if not stream.keys:
+            by = subject.entity if each else None
+            yield name, _count_in_sql(stream, by, subject.value, f"{of}{thing}", unit)
+            continue
         yield (
-            f"{stream.name.replace('_', '-')}-by-{unit}{more}",
+            name,
             (
                 f"# {of}{thing}, {unit} by {unit}.\n"
                 f"{_prefixes(terms, stream.name, subject.value)}"
@@ -138,6 +150,34 @@ def _ask_buckets(
                 f"GROUP BY {each}({_tumble(stream, width, unit)} AS ?{unit})\n"
             ),
         )
+
+
+_AS_ROWS = "(SQL: no columns tell its rows apart, of which SPARQL would take equal ones for one)"
+
+
+def _above_in_sql(stream: Stream, subject: Subject, what: str, limit: str) -> str:
+    """The rows with a great value; in SPARQL those that are called alike would be one."""
+    assert subject.value is not None
+    shown = [n for n in (subject.entity, stream.timestamp, subject.value) if n is not None]
+    return (
+        f"-- {what} {_AS_ROWS}.\nSELECT {', '.join(map(_show_column, shown))}\n"
+        f"FROM {_name(stream.name)}\nWHERE {_name(subject.value)} > {limit}\n"
+    )
+
+
+def _count_in_sql(stream: Stream, by: str | None, value: str | None, what: str, unit: str) -> str:
+    """How many rows there are in buckets of time; in SPARQL those that are called alike would
+    be one."""
+    each = "" if by is None else f"{_name(by)}, "
+    average = "" if value is None else f", AVG({_name(value)}) AS average"
+    since = _truncate(stream, unit)
+    column = None if value is None else stream.column(value)
+    number = f"COUNT({_name(column.name)})" if column and column.nullable else "COUNT(*)"
+    return (
+        f"-- {what}, {unit} by {unit} {_AS_ROWS}.\n"
+        f"SELECT {each}{since} AS since, {number} AS number{average}\n"
+        f"FROM {_name(stream.name)}\nGROUP BY {each}{since}\n"
+    )
 
 
 def _is_known(stream: Stream, entity: str) -> bool:
@@ -270,6 +310,12 @@ def _name(column: str) -> str:
     """A name in SQL, in quotes where it needs them."""
     plain = column.isascii() and column.replace("_", "a").isalnum() and not column[0].isdigit()
     return column if plain and column.islower() else f"`{column}`"
+
+
+def _show_column(column: str) -> str:
+    """A column in SELECT; every answer has columns of its own that are called so."""
+    own = column.lower() in ("at", "multiplicity", "until", "op")
+    return f"{_name(column)} AS {column.lower()}_seen" if own else _name(column)
 
 
 def _middle(measured: "MeasuredStream", column: str) -> str:

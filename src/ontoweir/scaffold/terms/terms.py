@@ -75,15 +75,21 @@ def own_terms(
     shared = shared or {}
     own = f"{base}ns#"
     classes = {n: Term(own + class_of(n)) for n in (*catalog.streams, *catalog.relations)}
+    subjects = {n: describe_stream(s, catalog) for n, s in catalog.streams.items()}
+    kinds = {
+        n: entity_name(s) if (n, s.entity) not in shared else shared[n, s.entity].kind
+        for n, s in subjects.items()
+        if s.entity is not None
+    }
+    things = {kinds[n] for n, s in subjects.items() if n in kinds and s.relation is None}
+    for name in catalog.streams:
+        if class_of(name) in things:  # rows of `orders` about an `order_id` are no orders
+            classes[name] = Term(f"{own}{class_of(name)}Event")
     entities, about = {}, {}
     columns = {(n, s.timestamp): Term(RESULT_TIME) for n, s in catalog.streams.items()}
-    for name, stream in catalog.streams.items():
-        subject = describe_stream(stream, catalog)
-        if subject.entity is None:
-            continue
-        same = shared.get((name, subject.entity))
-        kind = entity_name(subject) if same is None else same.kind
-        entities[name] = Term(own + kind)
+    for name, kind in kinds.items():
+        rows = subjects[name].relation
+        entities[name] = Term(own + kind) if rows is None else classes[rows]
         about[name] = Term(f"{own}of{kind}")
     tables: list[Stream | Relation] = [*catalog.streams.values(), *catalog.relations.values()]
     for table in tables:
@@ -93,7 +99,7 @@ def own_terms(
             columns[table.name, column.name] = Term(iri)
     links: dict[tuple[str, str], Term] = {}
     for (name, linked), same in shared.items():
-        if describe_stream(catalog.streams[name], catalog).entity == linked:
+        if subjects[name].entity == linked:
             continue
         mine = {links[at].iri for at in links if at[0] == name}
         mine |= {about[name].iri} if name in about else set()

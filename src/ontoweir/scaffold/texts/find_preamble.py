@@ -146,10 +146,13 @@ def cut_lines(head: str) -> list[str]:
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """Lines that are neither a file's header nor rows: their texts, without empty ones; `values`:
-    so many of them, before the header, have several cells with numbers or days, as rows have."""
+    so many of them, before the header, have several cells with numbers or days, as rows have.
+    `cut`: so many of the first `seen` rows have more cells than there are columns."""
 
     lines: tuple[str, ...] = ()
     values: int = 0
+    cut: int = 0
+    seen: int = 0
 
 
 def list_left_out(head: str, preamble: Preamble, is_value: Callable[[str], bool]) -> LeftOut:

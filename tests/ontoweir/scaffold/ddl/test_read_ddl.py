@@ -59,6 +59,24 @@ def test_sql_that_is_called_otherwise(run: Run, tmp_path: Path, ending: str) -> 
     assert (ran.code, "1 stream (readings), 1 relation (sensors)" in ran.out) == (0, True), ran.err
 
 
+def test_what_one_file_alters_is_created_by_another(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "keys.sql").write_text(
+        "ALTER TABLE ONLY sensors ADD CONSTRAINT p PRIMARY KEY (id);\n"
+        "ALTER TABLE readings ADD FOREIGN KEY (sensor) REFERENCES sensors (id);"
+    )
+    (tmp_path / "tables.sql").write_text(
+        "CREATE TABLE sensors (id INT); CREATE TABLE readings (sensor INT, seen TIMESTAMP);"
+    )
+    project = tmp_path / "plant"
+    files = ("--from", tmp_path / "keys.sql", "--from", tmp_path / "tables.sql")
+    ran = run("init", project, *files)
+    assert ran.code == 0, ran.err
+    made = tomllib.loads((project / "ontoweir.toml").read_text())
+    assert made["relations"]["sensors"]["keys"] == [["id"]]
+    (reference,) = made["streams"]["readings"]["references"]
+    assert reference == {"columns": ["sensor"], "relation": "sensors", "to": ["id"]}
+
+
 def test_the_data_comes_later(run: Run, tmp_path: Path) -> None:
     (tmp_path / "plant.sql").write_text(SQL)
     project = tmp_path / "plant"
@@ -87,6 +105,10 @@ def test_the_data_comes_later(run: Run, tmp_path: Path) -> None:
         ("CREATE TABLE t (a INT;", "it is not SQL that is known"),
         ("SELECT 1", "no table is created"),
         ("CREATE TABLE t (a INT)", "has a timestamp"),
+        (
+            "ALTER TABLE t ADD PRIMARY KEY (a)",
+            "only ALTER TABLE is there, of t; name the file that",
+        ),
     ],
 )
 def test_what_is_refused(run: Run, tmp_path: Path, text: str, told: str) -> None:

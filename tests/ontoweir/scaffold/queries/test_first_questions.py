@@ -97,7 +97,7 @@ def test_thirty_car_parks_that_come_again_are_all(run: Run, tmp_path: Path) -> N
     assert len(streams["parks"]["columns"]["park"]["enum"]) == 30
     asked = _queries(tmp_path)
     assert "# The latest occupancy of each park: what holds now." in asked["parks-latest"]
-    assert "# Every Park whose occupancy is above 72." in asked["parks-above"]
+    assert "# Every ParkEvent whose occupancy is above 72." in asked["parks-above"]
     assert run("check", tmp_path / "p", "--fail-on", "unbounded").code == 0
 
 
