@@ -105,12 +105,9 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         whole = widen_unions(order_texts(settle_false(whole, catalog), catalog), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
 
-        def read(one: "exp.Query") -> SpjUnion:
-            return join(one, catalog, reader)
-
         def join(one: "exp.Query", known: Catalog, own: _Reader) -> SpjUnion:
-            whole = partial(_read_tree, catalog=known, name=name, reader=own)
             tables = Tables(known, streams)
+            whole = partial(_read_tree, catalog=known, name=name, reader=own)
 
             def read_joined(tree: "exp.Query") -> SpjUnion:
                 return join_parts(tree, tables, whole, read_part, file)
@@ -131,6 +128,7 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
             blocks.extend(made.blocks)
             return made
 
+        read = partial(join, known=catalog, own=reader)
         return hold_set(number_groups(number_nested(written, catalog), catalog, read))
 
 
