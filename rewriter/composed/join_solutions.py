@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ontoweir.mappings.model.catalog import Catalog, ColumnType, FloatType
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, FloatType, StringType
 from ontoweir.mappings.model.column_types import XSD, natural_datatype
 from ontoweir.mappings.model.expression import Expression, Field, fields_of, map_fields
 from ontoweir.rewriter.absence.rename_views import rename_views
@@ -27,6 +27,7 @@ from ontoweir.rewriter.model.query import (
     expression_variables,
 )
 from ontoweir.rewriter.model.spj import ConstantOutput, IriOutput, LiteralOutput, SpjUnion
+from ontoweir.rewriter.syntax.locate_tokens import Tokens
 from ontoweir.rewriter.views.list_streams import list_streams
 
 _SHOWN = (JoinKind.INNER, JoinKind.LEFT)
@@ -67,7 +68,9 @@ def join_solutions(
     for one, union in zip(asked.parts, unions, strict=True):
         static = one.static and not list_streams(union, catalog)
         made = open_static(union, how.moment(streams), catalog) if static else None
-        made = open_part(union, catalog) if made is None else made
+        if made is None:
+            words = [t.text.upper() for t in Tokens(one.text).tokens if t.kind == "word"]
+            made = open_part(union, catalog, single=words.count("GRAPH") == 1)
         if made is None or any(len(of) != 1 for of in made.kinds.values()):
             return None
         if begins_later(made.union, streams, catalog):
@@ -112,6 +115,7 @@ class _Joiner:
         shown = [(v, _name(self.where[v], v)) for v in names]
         row = None
         made_of = any(part.groups or part.union.joined for part in self.parts)
+        made_of |= any(part.kind is JoinKind.UNION for part in self.asked.parts)
         if self.asked.around is not None or self.rest or made_of:
             row = self._compute(names)
             if row is None:
@@ -134,7 +138,10 @@ class _Joiner:
         """How a part is joined with those before it (None: terms of several forms)."""
         union = self.parts[number].union
         shared = [v for v in part.variables if self.where.get(v, number) < number]
-        if not all(self._are_alike(self.where[v], number, v) for v in shared):
+        if part.kind is JoinKind.UNION:
+            if any(self._column(number, v) is None for v in part.variables):
+                return None
+        elif not all(self._are_alike(self.where[v], number, v) for v in shared):
             return None
         said, unlike = [], list[TermExpression]()
         for one, sign, other in part.said:
@@ -185,14 +192,18 @@ class _Joiner:
         return reader.compute(self.how.parse(self.asked.around), more)
 
     def _column(self, number: int, variable: str) -> RowColumn | None:
-        """A variable of a part, among joined rows."""
-        part = self.parts[number]
-        (kind,) = part.kinds[variable]
-        left = self.asked.parts[number].kind is JoinKind.LEFT
-        terms = part.terms[variable]
+        """A variable of a part, or of all that are united, among joined rows."""
+        kinds = [part.kind for part in self.asked.parts]
+        united = [n for n, kind in enumerate(kinds) if kind is JoinKind.UNION]
+        parts = [self.parts[n] for n in ([0, *united] if united else [number])]
+        types = {kind or StringType() for part in parts for kind in part.kinds[variable]}
+        terms = [term for part in parts for term in part.terms[variable]]
+        if len(types) != 1:
+            return None
         loose = any(isinstance(t, LiteralOutput) and t.optional for t in terms)
-        loose = loose or variable in part.loose
-        return make_column(variable, kind, terms, sure=not (left or loose))
+        loose = loose or any(variable in part.loose for part in parts)
+        left = kinds[number] is JoinKind.LEFT
+        return make_column(variable, types.pop(), terms, sure=not (left or loose))
 
     def _find(self, variable: str, number: int, own: Sequence[str]) -> tuple[int, str]:
         """The part that a variable is read of: of several of them that are equal, this one."""

@@ -46,7 +46,7 @@ def place_items(
             continue
         read = set(list_variables(tokens, item.places))
         read = read & bound if item.kind in BESIDE else read
-        home = next((p for p in plain if read <= p.bound and p.own is None), None)
+        home = next((p for p in plain if read <= p.bound and p.is_open), None)
         if home is not None:
             home.kept.append((item.first, item.last))
             home.beside += [item] if item.kind in BESIDE else []
@@ -106,7 +106,7 @@ def _find_homes(
     for item in items:
         read = set(list_variables(tokens, item.places))
         for part in parts:
-            if part.own is None and read & part.bound:
+            if part.is_open and read & part.bound:
                 yield item, part
 
 

@@ -10,6 +10,7 @@ from ontoweir.mappings.model.expression import Field
 from ontoweir.rewriter.algebra.equality_classes import constant_type
 from ontoweir.rewriter.blocks.make_answers import make_answers
 from ontoweir.rewriter.buckets.make_column import NEVER
+from ontoweir.rewriter.differences.count_rows import MULTIPLICITY
 from ontoweir.rewriter.differences.since_first import FIRST
 from ontoweir.rewriter.groups.type_group_row import type_group_row
 from ontoweir.rewriter.joined.part_rows import comes_and_goes, is_plain, open_arguments, type_joined
@@ -46,12 +47,13 @@ class SolutionPart:
     loose: frozenset[str] = frozenset()
 
 
-def open_part(union: SpjUnion, catalog: Catalog) -> SolutionPart | None:
+def open_part(union: SpjUnion, catalog: Catalog, *, single: bool = False) -> SolutionPart | None:
     """The rows of a part (None: they do not come and go by themselves).
 
     Args:
         union: its solutions.
         catalog: the tables.
+        single: it names one GRAPH: what it reads of others' answers is there in time.
     """
     if union.joined is not None:
         return _open_joined(union, union.joined, catalog)
@@ -63,7 +65,7 @@ def open_part(union: SpjUnion, catalog: Catalog) -> SolutionPart | None:
     if groups is not None and not is_plain(groups):
         return None
     rows = union if groups is None else open_arguments(union, groups)
-    if not comes_and_goes(replace(rows, views=())):
+    if not comes_and_goes(replace(rows, views=(), blocks=() if single else rows.blocks)):
         return None
     outputs = [dict(q.outputs) for q in answers_of(rows.disjuncts, rows.standing)]
     names = groups.group if groups is not None else rows.variables
@@ -74,8 +76,9 @@ def open_part(union: SpjUnion, catalog: Catalog) -> SolutionPart | None:
     if groups is not None:
         kinds |= _type_groups(union, groups, catalog)
         terms = {**_list_terms(union, groups, kinds), **terms}
-        kinds = {n: kinds[n] for n in groups.columns}
-        terms = {n: terms[n] for n in groups.columns}
+        columns = [n for n in groups.columns if n != MULTIPLICITY]  # how often rows are there
+        kinds = {n: kinds[n] for n in columns}
+        terms = {n: terms[n] for n in columns}
     if groups is not None and any(len(of) != 1 for of in kinds.values()):
         return None
     return SolutionPart(rows, groups, kinds, terms)

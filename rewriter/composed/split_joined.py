@@ -83,6 +83,8 @@ def split_joined(text: str) -> JoinedText | None:
     computed = head.computes or bool(rest) or bool(after)
     if not computed and not set(shown) <= bound:
         return None
+    if not computed and len(parts) == 1 and parts[0].united:
+        return None  # it is split by split_union
     if computed:
         places = [*range(head.place, opens), *after, *(n for i in rest for n in i.places)]
         read = {*list_variables(tokens, places)} | ({*named} if head.is_all else set())

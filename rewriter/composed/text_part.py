@@ -12,6 +12,7 @@ from ontoweir.rewriter.clauses.list_items import (
     list_items,
     list_variables,
 )
+from ontoweir.rewriter.composed.list_visible import list_given
 from ontoweir.rewriter.composed.read_select import read_select
 from ontoweir.rewriter.model.joined import JoinKind
 from ontoweir.rewriter.syntax.locate_tokens import SparqlToken
@@ -32,7 +33,8 @@ class TextPart:
     """The places of its items, of what is `bound` in it; `own`: the variables that a subquery
     shows (None: it is none). `on`: FILTERs of it and of what is before it; `static`: it is of
     patterns that always hold; `grouped`: it is of groups, or distinct; `minus`: it is of MINUS;
-    `apart`: variables of NOT EXISTS in its braces, which are not those of what is around these."""
+    `united`: of UNION; `apart`: variables of NOT EXISTS in its braces, which are not those of what
+    is around these."""
 
     kept: list[tuple[int, int]]
     bound: set[str]
@@ -46,11 +48,17 @@ class TextPart:
     grouped: bool = False
     minus: bool = False
     apart: set[str] = field(default_factory=set)
+    united: bool = False
 
     @property
     def left(self) -> bool:
         """Whether it is no part of what is before it."""
         return self.kind is not JoinKind.INNER
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more may be said of its variables in its own query."""
+        return self.own is None and not self.united
 
     @property
     def is_shown(self) -> bool:
@@ -113,7 +121,10 @@ def _time_of(tokens: Sequence[SparqlToken], item: Item) -> str:
 
 
 def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
-    """A group, a subquery, or what is in OPTIONAL."""
+    """A group, a subquery, what is in OPTIONAL, or a UNION."""
+    if len(item.braces) > 1 and item.kind is ItemKind.GROUP:
+        bound = list_given(tokens, [item])
+        return TextPart([(item.first, item.last)], bound, grouped=True, united=True)
     if len(item.braces) != 1:
         return None
     first = item.braces[0][0]

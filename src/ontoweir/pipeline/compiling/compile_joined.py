@@ -10,6 +10,7 @@ from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.composed.join_solutions import Asked, join_solutions
 from ontoweir.rewriter.composed.split_joined import JoinedText, split_joined
+from ontoweir.rewriter.composed.split_union import split_union
 from ontoweir.rewriter.differences.since_first import FIRST, first_moment
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.share_steps import share_steps
@@ -40,7 +41,7 @@ def compile_joined(
     Raises:
         QueryError: what is computed of the joined solutions is not read.
     """
-    asked = split_joined(text)
+    asked = split_union(text) or split_joined(text)
     if asked is None:
         return None
     known = catalog or workspace.project.catalog
