@@ -139,6 +139,9 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
         if part is None or not all(_put(tokens, part, one, inside=False) for one in rest):
             return None
         return part
+    triples = [i for i in inner if i.kind is ItemKind.TRIPLES]
+    if triples and all(i in triples or i.kind is ItemKind.FILTER for i in inner):
+        return _read_static(tokens, triples, inner, kind)
     graphs = [i for i in inner if i.kind is ItemKind.GRAPH]
     wanted = (ItemKind.GRAPH, ItemKind.FILTER, *BESIDE)
     if len(graphs) != 1 or any(i.kind not in wanted for i in inner):
@@ -154,6 +157,16 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
     if not time or not all(_put(tokens, part, one, inside=True) for one in rest):
         return None
     return part
+
+
+def _read_static(
+    tokens: Sequence[SparqlToken], triples: Sequence[Item], inner: Sequence[Item], kind: JoinKind
+) -> TextPart | None:
+    """Static patterns in braces, or in OPTIONAL, with FILTERs."""
+    bound = {v for i in triples for v in list_variables(tokens, i.places)}
+    part = TextPart([(i.first, i.last) for i in triples], bound, kind=kind, static=True)
+    rest = [i for i in inner if i not in triples]
+    return part if all(_put(tokens, part, one, inside=True) for one in rest) else None
 
 
 def _put(tokens: Sequence[SparqlToken], part: TextPart, item: Item, *, inside: bool) -> bool:

@@ -99,6 +99,10 @@ def _draw_parts(random: Random) -> tuple[list[str], list[str], list[str], list[s
             sure.append(number)
             keyed = keyed or bool(keys)
     random.shuffle(parts)
+    if keyed and random.random() < 0.25:
+        said = random.choice(["", f" FILTER(?g > {random.choice(['1', sure[0]])})"])
+        last.append(f"OPTIONAL {{ ?x :f ?g{said} }}")
+        loose.append("?g")
     return parts, last, sure, loose, keyed
 
 

@@ -32,6 +32,7 @@ from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
 from ontoweir.rewriter.around.number_groups import limit_groups
 from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
+from ontoweir.rewriter.composed.refuse_parts import refuse_parts
 from ontoweir.rewriter.delays.hold_set import hold_set
 from ontoweir.rewriter.expressions.attach_computation import SeveralRowsError
 from ontoweir.rewriter.model.query import ConjunctiveQuery
@@ -90,10 +91,10 @@ def _compile_opened(
     try:
         named = _compile_named(workspace, text, name, file, catalog)
         return replace(named, union=hold_set(named.union))
-    except QueryError:
+    except QueryError as error:
         joined = compile_joined(workspace, text, name, file, catalog, compile_text)
         if joined is None:
-            raise
+            raise refuse_parts(error, text, file) from error
         return joined
 
 

@@ -1,0 +1,181 @@
+"""What keeps solutions that come and go from being read side by side, in the words of the query."""
+
+from collections.abc import Iterator, Sequence
+
+from ontoweir.errors import QueryError, Source
+from ontoweir.rewriter.clauses.list_items import (
+    Item,
+    ItemKind,
+    close_of,
+    is_now,
+    is_select,
+    list_items,
+    list_variables,
+)
+from ontoweir.rewriter.composed.list_visible import list_given
+from ontoweir.rewriter.composed.read_select import read_select
+from ontoweir.rewriter.syntax.locate_tokens import SparqlToken, Tokens
+
+_ALIKE = (
+    "an aggregate in a subquery whose groups are not final",
+    "a SELECT inside, whose rows have",
+)
+"""How refusals begin that say of a part what does not hold of several."""
+_BESIDE = ", beside groups, the latest of keys or windows"
+
+_TAKEN_BACK = (
+    "every row changes them, and what reads them would have to take back what it has answered"
+)
+_WINDOW = (
+    "give it a window, FILTER(?t > NOW() - …); group by a bucket of time too, as (ow:tumble(?t, "
+    '"PT1H"^^xsd:dayTimeDuration) AS ?hour), whose groups are final when it is over; aggregate in '
+    "the outermost SELECT; or, to join them with others, write the query in SQL"
+)
+
+
+def refuse_parts(error: QueryError, text: str, file: str) -> QueryError:
+    """The refusal of a query that has several parts: what of it is not read, if that is known; else
+    the refusal as it is.
+
+    Args:
+        error: of the whole query.
+        text: of it.
+        file: where it is.
+    """
+    if not error.what.startswith(_ALIKE):
+        return error
+    tokens = Tokens(text).tokens
+    opens = next((n for n, t in enumerate(tokens) if t.text == "{"), None)
+    if opens is None or is_select(tokens, opens):
+        return error
+    found = next(_find_reasons(tokens, opens), None)
+    if found is None:
+        return error
+    place, what, why, fix = found
+    line = tokens[place].line
+    return QueryError(what, why=why, fix=fix, source=Source(file, line))
+
+
+def _find_reasons(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[int, str, str, str]]:
+    """Where something is, what, why it is not read, and what to write instead."""
+    items = list_items(tokens, opens)
+    yield from _find_groups(tokens, opens)
+    for item in items:
+        yield from _find_in(tokens, item)
+        if item.kind is ItemKind.MINUS and len(item.braces) == 1:
+            before = list_given(tokens, [i for i in items if i.last < item.first])
+            if not before & set(list_variables(tokens, item.places)):
+                yield (
+                    item.first,
+                    f"MINUS that shares no variable with what is before it{_BESIDE}",
+                    "it takes nothing away (SPARQL 1.1, 8.3.3)",
+                    "leave it out; or write FILTER NOT EXISTS, where variables are those around it",
+                )
+    yield from _find_optional(tokens, items)
+    yield from _find_union(tokens, opens, items)
+
+
+def _find_groups(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[int, str, str, str]]:
+    """Subqueries of groups of all rows so far."""
+    for n in range(opens + 1, close_of(tokens, opens)):
+        if tokens[n].text != "{" or not is_select(tokens, n):
+            continue
+        inside = range(n, close_of(tokens, n))
+        words = {tokens[k].text.upper() for k in inside if tokens[k].kind == "word"}
+        bucket = any("tumble" in tokens[k].text or "session" in tokens[k].text for k in inside)
+        clauses = {"EXISTS", "MINUS", "OPTIONAL"}
+        body = next((k for k in inside if k > n and tokens[k].text == "{"), n)
+        head = read_select(tokens, n, body)
+        grouped = head is not None and (head.computes or "GROUP" in words)
+        now = any(is_now(tokens[k]) for k in inside)
+        if grouped and "GRAPH" in words and not (now or bucket or clauses & words):
+            yield (
+                n,
+                f"{_ALIKE[0]}: they are of all rows so far",
+                _TAKEN_BACK,
+                _WINDOW,
+            )
+
+
+def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, str, str, str]]:
+    """What is in an item."""
+    words = [tokens[n].text.upper() for n in item.places]
+    if item.kind is ItemKind.VALUES and "UNDEF" in words:
+        yield (
+            item.first,
+            f"UNDEF in VALUES{_BESIDE}",
+            "a variable without a value is compatible with any",
+            "write a UNION, or a FILTER with ||",
+        )
+    if item.kind is ItemKind.FILTER and len(item.braces) > 0:
+        yield (
+            item.first,
+            f"EXISTS in an expression{_BESIDE}",
+            "what it finds comes and goes, and an expression is of one solution",
+            "write FILTER EXISTS { … } or FILTER NOT EXISTS { … } by itself",
+        )
+    if item.kind is ItemKind.GRAPH and tokens[item.first + 1].kind != "var":
+        yield (
+            item.first,
+            f"GRAPH {tokens[item.first + 1].text}{_BESIDE}",
+            "patterns of a stream are in GRAPH ?t, of the time of their row",
+            "write GRAPH ?t { … } and compare ?t in a FILTER",
+        )
+    if item.kind is ItemKind.OPTIONAL and len(item.braces) == 1:
+        inner = item.braces[0][0]
+        nested = [] if is_select(tokens, inner) else list_items(tokens, inner)
+        if any(i.kind is ItemKind.OPTIONAL for i in nested):
+            yield (
+                item.first,
+                f"an OPTIONAL inside of another one{_BESIDE}",
+                "what the inner one finds depends on whether the outer one found something",
+                "write one after the other, if both hold by themselves; or a query for each",
+            )
+
+
+def _find_optional(
+    tokens: Sequence[SparqlToken], items: Sequence[Item]
+) -> Iterator[tuple[int, str, str, str]]:
+    """Variables that several OPTIONALs may give a value."""
+    for n, item in enumerate(items):
+        if item.kind is not ItemKind.OPTIONAL:
+            continue
+        before = list_given(tokens, [i for i in items[:n] if i.kind is not ItemKind.OPTIONAL])
+        mine = list_given(tokens, [item], optional=True) - before
+        for other in items[n + 1 :]:
+            shared = mine & list_given(tokens, [other], optional=True)
+            if shared and other.kind not in (ItemKind.BIND, ItemKind.FILTER):
+                name = min(shared)
+                yield (
+                    other.first,
+                    f"?{name}, which an OPTIONAL before it may leave without a value{_BESIDE}",
+                    "what has no value is compatible with any, so that it is no key of a join",
+                    f"bind ?{name} before the OPTIONAL; or call it otherwise, and compare both",
+                )
+
+
+def _find_union(
+    tokens: Sequence[SparqlToken], opens: int, items: Sequence[Item]
+) -> Iterator[tuple[int, str, str, str]]:
+    """Sides of a UNION that do not bind what others do."""
+    for item in items:
+        if item.kind is not ItemKind.GROUP or len(item.braces) < 2:
+            continue
+        sides = [list_given(tokens, [_side(item, brace)]) for brace in item.braces]
+        read = set(list_variables(tokens, [*range(opens), *_outside(tokens, opens, item)]))
+        for (first, _), side in zip(item.braces, sides, strict=True):
+            if missing := (set().union(*sides) & read) - side:
+                yield (
+                    first,
+                    f"a side of UNION that does not bind ?{min(missing)}{_BESIDE}",
+                    "each has a value for all that is read of them",
+                    f"give it one with BIND(… AS ?{min(missing)}); or register a query for each",
+                )
+
+
+def _side(item: Item, brace: tuple[int, int]) -> Item:
+    return Item(item.kind, *brace, (brace,))
+
+
+def _outside(tokens: Sequence[SparqlToken], opens: int, item: Item) -> Iterator[int]:
+    yield from (n for n in range(opens, len(tokens)) if n not in item.places)
