@@ -72,7 +72,6 @@ def _find_reasons(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[i
                     "leave it out; or write FILTER NOT EXISTS, where variables are those around it",
                 )
     yield from _find_optional(tokens, items)
-    yield from _find_union(tokens, opens, items)
 
 
 def _find_groups(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[int, str, str, str]]:
@@ -152,30 +151,3 @@ def _find_optional(
                     "what has no value is compatible with any, so that it is no key of a join",
                     f"bind ?{name} before the OPTIONAL; or call it otherwise, and compare both",
                 )
-
-
-def _find_union(
-    tokens: Sequence[SparqlToken], opens: int, items: Sequence[Item]
-) -> Iterator[tuple[int, str, str, str]]:
-    """Sides of a UNION that do not bind what others do."""
-    for item in items:
-        if item.kind is not ItemKind.GROUP or len(item.braces) < 2:
-            continue
-        sides = [list_given(tokens, [_side(item, brace)]) for brace in item.braces]
-        read = set(list_variables(tokens, [*range(opens), *_outside(tokens, opens, item)]))
-        for (first, _), side in zip(item.braces, sides, strict=True):
-            if missing := (set().union(*sides) & read) - side:
-                yield (
-                    first,
-                    f"a side of UNION that does not bind ?{min(missing)}{_BESIDE}",
-                    "each has a value for all that is read of them",
-                    f"give it one with BIND(… AS ?{min(missing)}); or register a query for each",
-                )
-
-
-def _side(item: Item, brace: tuple[int, int]) -> Item:
-    return Item(item.kind, *brace, (brace,))
-
-
-def _outside(tokens: Sequence[SparqlToken], opens: int, item: Item) -> Iterator[int]:
-    yield from (n for n in range(opens, len(tokens)) if n not in item.places)

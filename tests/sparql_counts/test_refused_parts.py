@@ -34,10 +34,6 @@ INNER = f"OPTIONAL {{ {_rows(3, '?x :p ?b')} }}"
         (f"{COUNTED} MINUS {{ {_rows(2, '?z :m ?a')} }}", "MINUS that shares no variable"),
         (f"{COUNTED} VALUES ?x {{ UNDEF }} ?x :f ?f", "UNDEF in VALUES"),
         (
-            f"{COUNTED} UNION {COUNTED.replace('?c', '?d')}",
-            r"side of UNION that does not bind \?c",
-        ),
-        (
             f"{COUNTED} FILTER(?c > 2 || EXISTS {{ {_rows(2, '?x :m ?v')} }})",
             "EXISTS in an expression",
         ),
