@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 settings.register_profile(
     "ci",
     derandomize=True,
-    max_examples=24,
+    max_examples=40,
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

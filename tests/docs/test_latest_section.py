@@ -29,7 +29,7 @@ FIRST = list_queries(read_section("The first n of each, by value"))
 
 
 def test_the_table_has_rows() -> None:
-    assert (len(LATEST), len(BESIDE), len(FIRST)) == (13 + 1, 12, 13 + 2 + 7)
+    assert (len(LATEST), len(BESIDE), len(FIRST)) == (13 + 1, 12, 13 + 2 + 10)
 
 
 def make_catalog() -> Catalog:
@@ -70,7 +70,10 @@ def test_the_latest_beside_each_sensor(sql: str) -> None:
 def test_the_first_by_sensor(sql: str) -> None:
     catalog = make_catalog()
     union = parse_sql(sql, catalog, name="q", file="q.sql")
-    if union.aggregation is not None:
+    if union.joined is not None:
+        of = (union.joined, *(part.query.joined for part in union.joined.parts))
+        assert any(one is not None and one.numbered is not None for one in of)
+    elif union.aggregation is not None:
         assert union.aggregation.numbered is not None
     else:
         assert union.standing is not None

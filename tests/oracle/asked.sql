@@ -366,6 +366,4 @@ SELECT DISTINCT CASE WHEN amount BETWEEN 0 AND 3 THEN amount END AS c FROM readi
 SELECT sensor, ts, CONCAT_WS('-', note, NULLIF(note, 'x')) AS c, CONCAT_WS(', ', NULLIF(sensor, 'a'), note) AS d FROM reading
 -- refused: SELECT without FROM
 SELECT 'silent' AS what WHERE NOT EXISTS (SELECT 1 FROM reading WHERE ts > NOW() - INTERVAL '1' HOUR)
--- refused: of groups, without a last number
-SELECT sensor, SUM(level) AS s, RANK() OVER (ORDER BY SUM(level) DESC) AS r FROM reading WHERE ts > NOW() - INTERVAL '2' HOUR GROUP BY sensor
 SELECT DISTINCT CASE WHEN amount > 2 THEN 2 WHEN amount < -1.5 THEN -1.5 ELSE amount END AS c FROM reading

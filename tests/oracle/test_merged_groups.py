@@ -71,14 +71,8 @@ ROWS = "s WHERE ts > NOW() - INTERVAL '5' MICROSECOND"
 INNER = f"(SELECT h, COUNT(*) AS n FROM {ROWS} GROUP BY h) AS x"
 
 
-@pytest.mark.parametrize(
-    ("shown", "source"),
-    [
-        ("x.h, x.n, t.a", f"{INNER} JOIN t ON t.h = x.h"),
-        ("x.n", f"(SELECT COUNT(*) AS n FROM {ROWS}) AS x WHERE 1 = 2"),
-    ],
-)
-def test_what_is_more_is_refused(shown: str, source: str) -> None:
-    """Rows without a window, and no group."""
+def test_what_is_more_is_refused() -> None:
+    """Rows without a window."""
+    text = f"SELECT x.h, x.n, t.a FROM {INNER} JOIN t ON t.h = x.h"
     with pytest.raises(QueryError, match=r"not final|not selected"):
-        parse_sql(f"SELECT {shown} FROM {source}", CATALOG, name="q", file="q.sql")
+        parse_sql(text, CATALOG, name="q", file="q.sql")

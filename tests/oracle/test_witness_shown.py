@@ -152,7 +152,7 @@ def test_what_counts_some_of_the_rows(shown: str) -> None:
         ("ABS(a)", Tier.UNBOUNDED),
         ("SUBSTR(g, 1, 3)", Tier.UNDECIDED),  # of which there may be few
         ("CASE WHEN a < 50 THEN a ELSE 50 END", Tier.UNBOUNDED),  # of what is less
-        ("CASE WHEN a < 50 AND a > 0 THEN a ELSE 50 END", Tier.UNDECIDED),
+        ("CASE WHEN a < 50 AND a > 0 THEN a ELSE 50 END", Tier.CONDITIONALLY_BOUNDED),
     ],
 )
 def test_what_is_computed_of_rows(made: str, tier: Tier) -> None:

@@ -101,7 +101,7 @@ def test_what_is_computed_of_a_value_that_stays_open(sql: str, rule: str, tmp_pa
     [
         ("a.cost % 7", "conditionally-bounded"),
         ("CASE WHEN a.cost > 3 THEN 1 ELSE 0 END", "conditionally-bounded"),
-        ("GREATEST(LEAST(a.cost, 100), 0)", "undecided"),  # how many values is not known
+        ("GREATEST(LEAST(a.cost, 100), 0)", "conditionally-bounded"),
     ],
 )
 @pytest.mark.parametrize("rule", [GAP, ROWS])

@@ -1,6 +1,6 @@
 """Random mappings, data and queries: the answers of a replay are rdflib's, each as often.
 
-600 cases; `--long`: 100,000; in parts, without pytest: `run_cases`. A case that fails is made
+1,080 cases; `--long`: 100,000; in parts, without pytest: `run_cases`. A case that fails is made
 small and printed as a project.
 """
 

@@ -217,8 +217,8 @@ def test_what_does_not_go_with_a_registry(run: Run, project: Path) -> None:
     assert run("register", project, "--query", QUERY).code == 0
     for more, said in (
         (("--query", QUERY, "--serve"), "--query does not go with"),
-        (("--checkpoint", project / "x"), "--checkpoint does not go with"),
-        (("--metrics", project / "x"), "--metrics does not go with"),
+        (("--checkpoint", project / "x"), "--checkpoint: it does not go with"),
+        (("--metrics", project / "x"), "--metrics: it does not go with"),
     ):
         ran = run("run", project, *more)
         assert ran.code == 2

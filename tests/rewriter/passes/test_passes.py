@@ -44,7 +44,7 @@ references = [{ columns = ["k"], relation = "r", to = ["k"] }]
 [streams.s.columns]
 k = "int"
 v = { type = "int", min = 0, max = 9 }
-d = "decimal(5,1)"
+d = "decimal(9,1)"
 f = "double"
 name = { type = "string", enum = ["p", "q"] }
 [relations.r]

@@ -389,7 +389,7 @@ def test_projects_over_them(tmp_path: Path, form: str, capsys: pytest.CaptureFix
     project = tmp_path / "p"
     assert main(["init", str(project), "--from", str(path)]) == 0
     told = capsys.readouterr().out
-    assert ("nested: a.mixed\n" in told) == (form == "avro")  # place is read by path
+    assert ("that are not read: a.mixed\n" in told) == (form == "avro")  # place is read by path
     assert main(["check", str(project), "-q"]) == 0
     assert main(["check", str(project), "--mappings-only", "-q"]) == 0
     output = tmp_path / "o.parquet"
