@@ -1,6 +1,7 @@
-"""The first of solutions in windows, and of what is joined of groups, rows and the latest of keys, by
-ORDER BY, LIMIT and OFFSET: what holds at every time is what rdflib finds with that time as NOW(),
-replayed in one range and in several, live, as changes and as snapshots, within the bound."""
+"""The first of solutions in windows, and of what is joined of groups, rows and the latest of keys,
+by ORDER BY, LIMIT and OFFSET: what holds at every time is what rdflib finds with NOW() as that
+time, replayed in one range and in several, live, as changes and as snapshots, within the bound.
+"""
 
 from collections import Counter
 from pathlib import Path
