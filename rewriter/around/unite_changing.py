@@ -1,4 +1,4 @@
-"""Rows that come and go of several queries, as those of one: UNION, and UNION ALL."""
+"""Rows that come and go of several queries, as those of one: UNION, EXCEPT, INTERSECT."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -49,7 +49,7 @@ def unite_changing(
         raise  # it is read again, in steps that all streams have in common
     except (SqlRefusal, QueryError):
         whole = open_with(tree)
-        if not isinstance(whole, exp.Union):
+        if not isinstance(whole, exp.SetOperation):
             raise
         made = None
         with suppress(SqlRefusal, QueryError):  # what is said of the whole names what was written
@@ -62,19 +62,24 @@ def unite_changing(
 
 
 class _Uniter:
-    """Reads the sides of a UNION."""
+    """Reads the sides of UNION, EXCEPT and INTERSECT."""
 
     def __init__(self, tables: Tables, fresh: "Callable[..., SpjUnion]") -> None:
         self.tables, self.fresh = tables, fresh
 
-    def unite(self, tree: "exp.Union") -> SpjUnion | None:
+    def unite(self, tree: "exp.SetOperation") -> SpjUnion | None:
         """The query of all sides (None: rows of one do not come and go by themselves, or columns
-        have several types)."""
+        have several types, or it is EXCEPT ALL or INTERSECT ALL)."""
+        from sqlglot import exp
+
+        distinct, kind = bool(tree.args.get("distinct")), _KINDS.get(type(tree).__name__)
         if {k for k, v in tree.args.items() if v} - {"this", "expression", "distinct"}:
             return None
-        distinct = bool(tree.args.get("distinct"))
+        if kind is None or not (distinct or kind is JoinKind.UNION):
+            return None
+        united = isinstance(tree, exp.Union)
         sides: list[SpjUnion] = []
-        for one in _list_sides(tree, distinct=distinct):
+        for one in _list_sides(tree, distinct=distinct) if united else (tree.this, tree.expression):
             side = self._read(one)
             if side is None:
                 return None
@@ -87,7 +92,7 @@ class _Uniter:
         for number, (side, of) in enumerate(zip(sides[1:], columns[1:], strict=True), 1):
             pairs = zip(first, of, strict=True)
             equal = tuple((f"0 {a}", f"{number} {b}") for (a, _), (b, _) in pairs)
-            parts.append(JoinedPart(side, equal, kind=JoinKind.UNION))
+            parts.append(JoinedPart(side, equal, kind=kind, nulls=not united))
         typed = [(name, f"0 {name}", kind) for name, kind in first if kind is not None]
         if len(typed) < len(first):
             return None
@@ -99,10 +104,12 @@ class _Uniter:
     def _read(self, tree: "exp.Query") -> SpjUnion | None:
         from sqlglot import exp
 
-        if isinstance(tree, exp.Union):
-            return self.unite(tree)
-        if not isinstance(tree, exp.Select):
+        inside = tree.unnest()
+        if isinstance(inside, exp.SetOperation):
+            return self.unite(inside)
+        if not isinstance(inside, exp.Select):
             return None
+        tree = inside
         begun = read_begun(self.tables.streams, self.fresh)
         one = self.fresh(tree, rows=False)
         single = names_one(tree, self.tables.catalog)
@@ -110,6 +117,10 @@ class _Uniter:
 
     def _extend(self, union: SpjUnion) -> Catalog:
         return extend_catalog(self.tables.catalog, union)
+
+
+_KINDS = {"Union": JoinKind.UNION, "Except": JoinKind.ABSENT, "Intersect": JoinKind.PRESENT}
+"""How the rows of the second side are joined with those of the first."""
 
 
 def _list_sides(tree: "exp.Query", *, distinct: bool) -> "list[exp.Query]":

@@ -118,7 +118,7 @@ def list_changing(item: "exp.Expr") -> Part | None:
     from sqlglot import exp
 
     inner = item.this if isinstance(item, exp.Subquery) and is_plain(item) else None
-    if not isinstance(inner, (exp.Select, exp.Union)) or not item.alias:
+    if not isinstance(inner, (exp.Select, exp.SetOperation)) or not item.alias:
         return None
     if not any(rows_leave(select) for select in inner.find_all(exp.Select)):
         return None
@@ -129,7 +129,7 @@ def list_changing(item: "exp.Expr") -> Part | None:
     if inner.find(exp.Window) is not None and not is_numbered(inner):
         return None
     made = _make(item.alias, item, [(name, False) for name in names])
-    beyond = (exp.Subquery, exp.Union, exp.Window, exp.Limit, exp.Fetch)
+    beyond = (exp.Subquery, exp.SetOperation, exp.Window, exp.Limit, exp.Fetch)
     made.apart = aggregates(inner) or inner.find(*beyond) is not None
     return made
 

@@ -47,6 +47,8 @@ class JoinedPart(Generic[_Query]):
     since: tuple[str, ...] = ()
     ever: str | None = None
     """Its rows are those of static relations ("static"), or it is one (""), and hold for ever."""
+    nulls: bool = False
+    """NULL equals NULL, as in EXCEPT and INTERSECT."""
 
 
 @dataclass(frozen=True, slots=True)

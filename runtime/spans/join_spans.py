@@ -30,17 +30,18 @@ def join_spans(one: Spans, other: Spans, part: JoinedPart[Any]) -> Spans:
     Args:
         one, other: rows; no column is in both.
         part: how the other's are joined. `equal`: columns of one and of the other whose values are
-            equal (NULL equals nothing); `said`: comparisons of columns of the pairs, which hold, as
-            `on` does; `kind`: LEFT: a row is also there alone, with NULL, while no pair of it
-            holds; ABSENT: it is there only then; PRESENT: it is there, once, while one holds;
-            UNION: all rows of both, each as often as it holds, with the columns of `equal`.
+            equal (NULL equals nothing; with `nulls`, NULL); `said`: comparisons of columns of the
+            pairs, which hold, as `on` does; `kind`: LEFT: a row is also there alone, with NULL,
+            while no pair of it holds; ABSENT: it is there only then; PRESENT: it is there, once,
+            while one holds; UNION: all rows of both, each as often as it holds, with the columns
+            of `equal`.
 
     Raises:
         DataError: what the condition computes is beyond its type.
     """
     if part.kind is JoinKind.UNION:
         return _unite(one, other, part.equal)
-    index, partner = _pair(one.rows, other.rows, part.equal)
+    index, partner = _pair(one.rows, other.rows, part.equal, nulls=part.nulls)
     begins = np.maximum(one.begins[index], other.begins[partner])
     ends = np.minimum(one.ends[index], other.ends[partner])
     meet = np.flatnonzero(begins < ends)
@@ -88,14 +89,18 @@ def _unite(one: Spans, other: Spans, equal: Sequence[tuple[str, str]]) -> Spans:
     )
 
 
-def _pair(one: pa.Table, other: pa.Table, equal: Sequence[tuple[str, str]]) -> tuple[Array, Array]:
-    """The places of the rows of both whose columns are equal."""
+def _pair(
+    one: pa.Table, other: pa.Table, equal: Sequence[tuple[str, str]], *, nulls: bool
+) -> tuple[Array, Array]:
+    """The places of the rows of both whose columns are equal; `nulls`: NULL equals NULL."""
     if not equal:
         index = np.repeat(np.arange(one.num_rows), other.num_rows)
         return index, np.tile(np.arange(other.num_rows), one.num_rows)
     mine, theirs = one.select([a for a, _ in equal]), other.select([b for _, b in equal])
     there = [
-        np.logical_and.reduce([pc.is_valid(c).to_numpy() for c in t.columns])
+        np.ones(t.num_rows, dtype=np.bool_)
+        if nulls
+        else np.logical_and.reduce([pc.is_valid(c).to_numpy() for c in t.columns])
         for t in (mine, theirs)
     ]
     names = [str(n) for n in range(len(equal))]

@@ -66,7 +66,7 @@ def _is_found(part: PartFeed) -> bool:
     """Whether some rows of a part are found without the others: those of its groups, too."""
     feed, groups = part.feed, part.groups
     inner = feed.joined is not None or feed.groups is not None or feed.numbered is not None
-    if inner or part.part.kind in (JoinKind.BEGUN, JoinKind.UNION):
+    if inner or part.part.nulls or part.part.kind in (JoinKind.BEGUN, JoinKind.UNION):
         return False
     if groups is None:
         return True

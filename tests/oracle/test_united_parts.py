@@ -1,6 +1,7 @@
-"""UNION and UNION ALL of groups of windows, rows of windows, what is joined of them and rows of a
-register that are, or are not, beside others: their changes and snapshots, replayed in ranges and
-live, as DuckDB answers the same text at every time, with NOW() as that time."""
+"""UNION, UNION ALL, EXCEPT and INTERSECT of groups of windows, rows of windows, what is joined of
+them and rows of a register that are, or are not, beside others: their changes and snapshots,
+replayed in ranges and live, as DuckDB answers the same text at every time, with NOW() as that time.
+"""
 
 from random import Random
 
@@ -43,7 +44,8 @@ def make_union(random: Random) -> tuple[str, tuple[str, ...]]:
     """A query, and the names of its columns."""
     text = _draw_side(random)
     for _ in range(random.choice([1, 1, 2])):
-        text += f" {random.choice(['UNION ALL', 'UNION ALL', 'UNION'])} {_draw_side(random)}"
+        text += f" {random.choice(['UNION ALL', 'UNION ALL', 'UNION', 'EXCEPT', 'INTERSECT'])} "
+        text += _draw_side(random)
     around = random.random()
     if around < 0.2:
         return f"SELECT c0, COUNT(*) AS c1 FROM ({text}) AS q GROUP BY c0", ("c0", "c1")

@@ -105,6 +105,7 @@ def _describe_joined(joined: Joined[SpjUnion]) -> list[str | bytes]:
     how = ((p.equal, p.said, p.kind, p.until, p.query.standing) for p in joined.parts)
     parts += [repr(one) for one in how]
     for part in joined.parts:
+        parts += ["NULL equals NULL"] if part.nulls else []
         parts += [] if part.query.joined is None else _describe_joined(part.query.joined)
     return parts
 
