@@ -1,4 +1,4 @@
-"""The groups with the first numbers: the three busiest sensors of the last hour."""
+"""The groups, and rows, with the first numbers: the three busiest sensors of the last hour."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -11,6 +11,7 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.around.join_one import join_one, names_one
+from ontoweir.rewriter.differences.count_rows import MULTIPLICITY
 from ontoweir.rewriter.model.aggregation import Aggregation, FirstRows, NumberedGroups, Numbering
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.join_chosen import join_chosen
@@ -74,7 +75,9 @@ def _find_rows(
             return None
         made, names = _list_values(found)
         one = join_one(read(made), catalog, single=names_one(made, catalog))
-        return None if one is None else (found, names, one)
+        if one is None or (one.joined is not None and one.joined.numbered is not None):
+            return None
+        return found, names, one
     return None
 
 
@@ -203,11 +206,16 @@ def limit_groups(union: SpjUnion, asked: LimitedGroups, catalog: Catalog) -> Spj
     Raises:
         QueryError: which groups are the first is not known.
     """
-    if union.aggregation is None:
-        union = join_one(union, catalog) or union
+    if union.aggregation is None or MULTIPLICITY in union.aggregation.columns:
+        one = join_one(union, catalog)  # rows, which groups may say how often they are
+        if one is None:
+            return None
+        union = one
     made, joined = _groups_of(union), union.joined
     names = [name for name, _ in asked.order]
     if joined is None and (made is None or made.numbered is not None or not has_updates(union)):
+        return None
+    if joined is not None and joined.numbered is not None:
         return None
     columns = joined.told if joined is not None else made.told.columns if made is not None else ()
     own = columns if made is None else made.told.row

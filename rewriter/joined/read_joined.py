@@ -135,20 +135,18 @@ def _find_using(
 
 
 def _list_said(tree: "exp.Expr") -> "list[exp.Expr]":
-    """The conditions that a condition is of, without `1 = 1`."""
+    """The conditions that a condition is of, without `1 = 1` and TRUE."""
+    return [one for one in split_conjuncts(tree) if not _is_true(one)]
+
+
+def _is_true(one: "exp.Expr") -> bool:
     from sqlglot import exp
 
-    return [
-        one
-        for one in split_conjuncts(tree)
-        if not (isinstance(one, exp.EQ) and one.this == one.expression and _is_number(one.this))
-    ]
-
-
-def _is_number(tree: "exp.Expr") -> bool:
-    from sqlglot import exp
-
-    return isinstance(tree, exp.Literal) and not tree.is_string
+    if isinstance(one, exp.Boolean):
+        return bool(one.this)
+    sides = (one.this, one.expression) if isinstance(one, exp.EQ) else (None, None)
+    number = isinstance(sides[0], exp.Literal) and not sides[0].is_string
+    return number and sides[0] == sides[1]
 
 
 def _list_present(
