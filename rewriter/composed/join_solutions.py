@@ -72,7 +72,8 @@ def join_solutions(
         made = open_static(union, how.moment(streams), catalog) if static else None
         if made is None:
             words = [t.text.upper() for t in Tokens(one.text).tokens if t.kind == "word"]
-            made = open_part(union, catalog, single=words.count("GRAPH") == 1)
+            single = words.count("GRAPH") == 1 and len(list_streams(union, catalog)) == 1
+            made = open_part(union, catalog, single=single)
         if made is None or any(len(of) != 1 for of in made.kinds.values()):
             return None
         if begins_later(made.union, streams, catalog):

@@ -53,7 +53,8 @@ def open_part(union: SpjUnion, catalog: Catalog, *, single: bool = False) -> Sol
     Args:
         union: its solutions.
         catalog: the tables.
-        single: it names one GRAPH: what it reads of others' answers is there in time.
+        single: it names one GRAPH, of one stream: what it reads of others' answers is there in
+            time.
     """
     if union.joined is not None:
         return _open_joined(union, union.joined, catalog)
