@@ -26,7 +26,7 @@ def split_union(text: str) -> JoinedText | None:
     head = read_select(tokens, 0, opens)
     union = items[0] if len(items) == 1 and items[0].kind is ItemKind.GROUP else None
     if head is None or head.computes or union is None or len(union.braces) < 2:
-        return None  # SERVICE has one
+        return None
     if closes + 1 < len(tokens):
         return None
     sides = [list_given(tokens, [replace(union, braces=(brace,))]) for brace in union.braces]

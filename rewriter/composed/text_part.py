@@ -75,8 +75,6 @@ def list_parts(tokens: Sequence[SparqlToken], items: Sequence[Item]) -> list[Tex
     """
     parts: list[TextPart] = []
     for item in items:
-        if tokens[item.first].text.upper() == "SERVICE":
-            return None
         if item.kind is ItemKind.GRAPH:
             time = _time_of(tokens, item)
             same = next((p for p in parts if p.time == time and not p.left), None)
@@ -134,8 +132,6 @@ def _read_group(tokens: Sequence[SparqlToken], item: Item) -> TextPart | None:
     if is_select(tokens, first):
         return _read_subquery(tokens, first, kind)
     inner = list_items(tokens, first)
-    if any(tokens[i.first].text.upper() == "SERVICE" for i in inner):
-        return None
     selects = [i for i in inner if i.kind is ItemKind.GROUP and is_select(tokens, i.first)]
     if len(selects) == 1:
         part = _read_subquery(tokens, selects[0].first, kind)

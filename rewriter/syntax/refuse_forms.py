@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import rdflib
 
-from ontoweir.errors import QueryError
+from ontoweir.errors import QueryError, Source
 from ontoweir.rewriter.syntax.locate_tokens import Tokens
 from ontoweir.rewriter.syntax.node import Node
 
@@ -50,6 +50,23 @@ def refuse_forms(
     if "limitoffset" in query:
         fix = "remove it: results are a stream without an end"
         raise refuse("LIMIT or OFFSET", OUTSIDE, fix, tokens.line_of("LIMIT", "OFFSET"))
+
+
+def refuse_service(text: str, file: str) -> None:
+    """Nothing, if a query has no SERVICE: what is in its braces is not of this project, wherever
+    they stand.
+
+    Args:
+        text: the query.
+        file: where it is.
+
+    Raises:
+        QueryError: it has.
+    """
+    for token in Tokens(text).tokens:
+        if token.kind == "word" and token.text.upper() == "SERVICE":
+            what, fix = _REFUSED["ServiceGraphPattern"]
+            raise QueryError(what, why=OUTSIDE, fix=fix, source=Source(file, token.line))
 
 
 def _is_by_time(conditions: Sequence[Node], times: Sequence[str]) -> bool:

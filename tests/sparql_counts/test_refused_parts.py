@@ -19,6 +19,7 @@ def _rows(number: int, triple: str) -> str:
 
 COUNTED = f"{{ SELECT ?x (COUNT(*) AS ?c) {{ {_rows(1, '?x :n ?n')} }} GROUP BY ?x }}"
 ALL_ROWS = "{ SELECT ?x (COUNT(*) AS ?c) { GRAPH ?t { ?x :n ?n } } GROUP BY ?x }"
+LATEST = "GRAPH ?u { ?x :p ?v } FILTER NOT EXISTS { GRAPH ?w { ?x :p ?o } FILTER(?w > ?u) }"
 INNER = f"OPTIONAL {{ {_rows(3, '?x :p ?b')} }}"
 
 
@@ -35,6 +36,8 @@ INNER = f"OPTIONAL {{ {_rows(3, '?x :p ?b')} }}"
         (f"{COUNTED} VALUES ?x {{ UNDEF }} ?x :f ?f", "UNDEF in VALUES"),
         (f"{COUNTED} SERVICE <urn:s> {{ {_rows(2, '?x :m ?v')} }}", "SERVICE"),
         (f"{COUNTED} SERVICE <urn:s> {{ ?x :f ?f }}", "SERVICE"),
+        (f"{COUNTED} {{ SELECT ?x {{ SERVICE <urn:s> {{ {LATEST} }} }} }}", "SERVICE"),
+        (f"BIND(1 AS ?c) SERVICE SILENT <urn:s> {{ {LATEST} }}", "SERVICE"),
         (
             f"{COUNTED} FILTER(?c > 2 || EXISTS {{ {_rows(2, '?x :m ?v')} }})",
             "EXISTS in an expression",

@@ -45,6 +45,7 @@ from ontoweir.rewriter.standing.find_standing import find_standing
 from ontoweir.rewriter.syntax.group_binds import group_binds
 from ontoweir.rewriter.syntax.open_ask import open_ask
 from ontoweir.rewriter.syntax.open_construct import open_construct
+from ontoweir.rewriter.syntax.refuse_forms import refuse_service
 from ontoweir.rewriter.tmappings.list_classes import list_classes
 from ontoweir.rewriter.tmappings.name_classes import name_classes
 
@@ -66,6 +67,7 @@ def compile_text(
             error.source = read.place_back(error.source)
             raise
         return replace(made, text=text, union=replace(made.union, told=TOLD[read.stream]))
+    refuse_service(text, file)
     if (limited := split_limit(text)) is not None:
         whole = compile_text(workspace, limited.text, name, file, catalog=catalog)
         known = catalog or workspace.project.catalog
