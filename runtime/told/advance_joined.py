@@ -61,6 +61,8 @@ def advance_joined(
         return _advance(feed, of, held, answers, now)
     before = repeat_held(_hold_found(of, held))
     told, left = _advance(feed.numbered.of, of, held, answers, now)
+    if not told.num_rows:
+        return feed.schema.empty_table(), left
     spans = pair_changes(before, repeat_held(told))
     found = number_spans(feed.numbered.standing, spans.rows, spans.begins, spans.ends, now)
     return show_first(feed, found), left
