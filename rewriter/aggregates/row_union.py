@@ -65,15 +65,18 @@ def row_union(
 def show_columns(
     shown: Sequence[tuple[str, str, ColumnType]],
 ) -> tuple[tuple[tuple[str, str], ...], JoinedRow[SpjUnion]]:
-    """The columns of joined rows, as they are: what is read of the rows, and what is made of that.
+    """The columns of joined rows, as they are: what is read of the rows, by names that no column
+    has, and what is made of that.
 
     Args:
         shown: name, variable and type of each.
     """
-    read = tuple((f"shown {name}", variable) for name, variable, _ in shown)
+    names, prefix = tuple(name for name, _, _ in shown), "shown "
+    while any(name.startswith(prefix) for name in names):
+        prefix = f"{prefix} "
+    read = tuple((f"{prefix}{name}", variable) for name, variable, _ in shown)
     typed = tuple((name, kind) for name, _, kind in shown)
-    computed = tuple((name, Field(f"shown {name}", kind)) for name, kind in typed)
-    names = tuple(name for name, _ in typed)
+    computed = tuple((name, Field(f"{prefix}{name}", kind)) for name, kind in typed)
     return read, JoinedRow(Aggregation(tuple(n for n, _ in read), (), names, computed), typed)
 
 

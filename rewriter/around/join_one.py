@@ -46,8 +46,7 @@ def join_one(
     rows = replace(rows, distinct=False)
     if not comes_and_goes(replace(rows, views=(), blocks=() if single else rows.blocks)):
         return None
-    wide = extend_catalog(catalog, rows)
-    kinds = {v: types_of(rows, v, wide) for v in rows.variables}
+    kinds = {v: types_of(rows, v, catalog) for v in rows.variables}
     if any(len(of) != 1 for of in kinds.values()):
         return None
     until, since = (tuple(f"0 {v}" for v in of) for of in (rows.ends, rows.begins))
@@ -57,7 +56,7 @@ def join_one(
         shown = [v for v in rows.variables if v not in (*rows.ends, *rows.begins, *hidden)]
         pairs, row = tuple((v, f"0 {v}") for v in shown), None
     else:
-        known = type_group_row(union, wide, terms=False)
+        known = type_group_row(union, extend_catalog(catalog, union), terms=False)
         fields = {n: f for n, f in known.items() if isinstance(f, Field)} | dict(groups.computed)
         pairs, row = show_columns(
             [(v, f"0 {v}", fields[v].type) for v in groups.columns if v != MULTIPLICITY]
@@ -67,7 +66,7 @@ def join_one(
         until = tuple(f"1 {v}" for v in begun.ends)
         parts.append(JoinedPart(begun, kind=JoinKind.BEGUN, until=until, ever=""))
         unions.append(begun)
-        types.append({v: types_of(begun, v, extend_catalog(wide, begun)) for v in begun.variables})
+        types.append({v: types_of(begun, v, catalog) for v in begun.variables})
     joined = Joined(PART, tuple(parts), pairs, distinct, row, numbered)
     return unite_parts(unions, joined, types)
 

@@ -69,16 +69,17 @@ def _find_rows(
 ) -> "tuple[Ranked, dict[exp.Expr, str], SpjUnion] | None":
     """How rows of windows, or what is joined, are numbered, and the query of all of these (None: it
     is something else, of which what is said of the whole names what was written)."""
+    found, one = None, None
     with suppress(SqlRefusal, QueryError):
         found = read_ranked(tree, catalog, rows=True)
-        if found is None:
-            return None
-        made, names = _list_values(found)
+    if found is None:
+        return None
+    made, names = _list_values(found)
+    with suppress(SqlRefusal, QueryError):
         one = join_one(read(made), catalog, single=names_one(made, catalog))
-        if one is None or (one.joined is not None and one.joined.numbered is not None):
-            return None
-        return found, names, one
-    return None
+    if one is None or (one.joined is not None and one.joined.numbered is not None):
+        return None
+    return found, names, one
 
 
 def _number(

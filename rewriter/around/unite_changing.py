@@ -13,7 +13,6 @@ from ontoweir.rewriter.around.join_one import join_one, names_one
 from ontoweir.rewriter.joined.join_parts import PART, unite_parts
 from ontoweir.rewriter.joined.part import Tables
 from ontoweir.rewriter.joined.part_rows import read_begun, refuse_later, type_joined
-from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.open_with import open_with
@@ -54,11 +53,10 @@ def unite_changing(
         made = None
         with suppress(SqlRefusal, QueryError):  # what is said of the whole names what was written
             made = _Uniter(tables, fresh).unite(whole)
-        if made is not None:
-            refuse_later(made, tables.streams, tables.catalog, line_of(tree))
         if made is None:
             raise
-        return made
+    refuse_later(made, tables.streams, tables.catalog, line_of(tree))
+    return made
 
 
 class _Uniter:
@@ -84,7 +82,7 @@ class _Uniter:
             if side is None:
                 return None
             sides.append(side)
-        columns = [_list_columns(side, self._extend(side)) for side in sides]
+        columns = [_list_columns(side, self.tables.catalog) for side in sides]
         first = columns[0]
         if any([k for _, k in of] != [k for _, k in first] for of in columns) or not first:
             return None
@@ -98,7 +96,7 @@ class _Uniter:
             return None
         shown, row = show_columns(typed)
         joined = Joined(PART, tuple(parts), shown, distinct, row)
-        kinds = [{v: types_of(s, v, self._extend(s)) for v in s.variables} for s in sides]
+        kinds = [{v: types_of(s, v, self.tables.catalog) for v in s.variables} for s in sides]
         return unite_parts(sides, joined, kinds)
 
     def _read(self, tree: "exp.Query") -> SpjUnion | None:
@@ -109,14 +107,11 @@ class _Uniter:
             return self.unite(inside)
         if not isinstance(inside, exp.Select):
             return None
-        tree = inside
-        begun = read_begun(self.tables.streams, self.fresh)
-        one = self.fresh(tree, rows=False)
-        single = names_one(tree, self.tables.catalog)
-        return join_one(one, self._extend(one), begun.union, single=single)
-
-    def _extend(self, union: SpjUnion) -> Catalog:
-        return extend_catalog(self.tables.catalog, union)
+        one, begun = self.fresh(inside, rows=False), None
+        if one.aggregation is not None and not one.aggregation.group:
+            begun = read_begun(self.tables.streams, self.fresh).union
+        catalog = self.tables.catalog
+        return join_one(one, catalog, begun, single=names_one(inside, catalog))
 
 
 _KINDS = {"Union": JoinKind.UNION, "Except": JoinKind.ABSENT, "Intersect": JoinKind.PRESENT}

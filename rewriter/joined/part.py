@@ -135,7 +135,7 @@ def list_changing(item: "exp.Expr") -> Part | None:
 
 
 def is_numbered(inner: "exp.Query") -> bool:
-    """Whether its windows are numbers alone, which are not in the order of time, or of groups."""
+    """Whether its windows are numbers alone: ROW_NUMBER(), RANK() and DENSE_RANK()."""
     from sqlglot import exp
 
     numbers = (exp.RowNumber, exp.Rank, exp.DenseRank)

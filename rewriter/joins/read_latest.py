@@ -64,10 +64,12 @@ def read_latest(tree: "exp.Query", catalog: Catalog) -> LatestRows:
         _require_tables(tree, catalog)
         if tree.find(exp.Group) is not None:
             raise SqlRefusal(
-                f"{show_sql(window)}, of groups, without a last number",
-                why="groups that change with every row are numbered up to a last number",
-                fix="say up to which, QUALIFY RANK() OVER (…) <= 10; or group by a bucket of time "
-                "too, whose groups are final, and number those of each",
+                f"{show_sql(window)}, of groups, beside DISTINCT, or of buckets of time without a "
+                "last number",
+                why="rows are numbered before DISTINCT; and groups of a bucket of time are final, "
+                "and so are their numbers among those of one bucket",
+                fix="number around it, FROM (SELECT DISTINCT …); or PARTITION BY the bucket, and "
+                "say up to which, QUALIFY RANK() OVER (…) <= 10",
                 line=line_of(window),
             )
         raise SqlRefusal(

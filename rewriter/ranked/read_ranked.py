@@ -60,6 +60,9 @@ def read_ranked(tree: "exp.Query", catalog: Catalog, *, rows: bool = False) -> R
     chosen = (exp.ArgMax, exp.ArgMin, exp.First, exp.Last)
     if not rows and (not aggregates(base) or base.find(*chosen) or not changes(base, catalog)):
         return None
+    numbered = base.args.get("qualify") or any(e.find(exp.Window) for e in base.expressions)
+    if base.args.get("distinct") and numbered:
+        return None  # rows are numbered before equal ones are left out
     read = _Reading(base.copy())
     for key in ("qualify", "order", "limit", "offset"):
         read.groups.set(key, None)

@@ -14,8 +14,10 @@ import pytest
 from ontoweir.checker.decide.bound_changes import bound_changes
 from ontoweir.checker.decide.check_query import check_query
 from ontoweir.checker.verdict.verdict import Tier
+from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.model.spj import SpjUnion
+from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
 from ontoweir.runtime.statics.evaluate_view import evaluate_view
 from tests.oracle.random_queries import Case
@@ -41,6 +43,22 @@ def draw_data(random: Random) -> tuple[Catalog, Any]:
         ]
         data[name] = columns, made
     return CATALOG, data
+
+
+def compare_text(text: str, names: tuple[str, ...], random: Random) -> str:
+    """A query of rows that come and go, of which `names` are the columns, over random rows: what
+    came of it."""
+    catalog, data = draw_data(random)
+    catalog = replace(catalog, relations=CATALOG.relations)
+    try:
+        union = parse_sql(text, catalog, name="q", file="q.sql")
+    except QueryError as error:
+        return f"refused: {error.what[:60]}"
+    if choose_emit(union) is not Emit.CHANGES:
+        return "rows of windows alone"
+    streams = union_streams(union)
+    since = min((row[-1] for n in "st" if n in streams for row in data[n][1]), default=0)
+    return compare_told(random, text, names, union, (catalog, data), since)
 
 
 def compare_told(

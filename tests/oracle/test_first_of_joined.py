@@ -2,7 +2,6 @@
 QUALIFY and numbers that are shown: their changes and snapshots, replayed in ranges and live, as
 DuckDB answers the same text at every time, with NOW() as that time."""
 
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -10,9 +9,8 @@ from hypothesis import event, given
 
 from ontoweir.errors import QueryError
 from ontoweir.rewriter.sql.parse_sql import parse_sql
-from ontoweir.rewriter.windows.choose_emit import Emit, choose_emit
 from tests.oracle.budget import SEEDS, budget
-from tests.oracle.compare_told import compare_told, draw_data, union_streams
+from tests.oracle.compare_told import compare_text
 from tests.oracle.test_composed_groups import COUNTED, LATER, LATEST, make_query
 from tests.oracle.test_sql_nulls import CATALOG
 
@@ -53,22 +51,7 @@ def check(seed: int) -> str:
     """One random query over random rows: what came of it."""
     random = Random(seed)
     text, names = make_first(random)
-    return compare_first(text, names, random)
-
-
-def compare_first(text: str, names: tuple[str, ...], random: Random) -> str:
-    """A query over random rows: what came of it."""
-    catalog, data = draw_data(random)
-    catalog = replace(catalog, relations=CATALOG.relations)
-    try:
-        union = parse_sql(text, catalog, name="q", file="q.sql")
-    except QueryError as error:
-        return f"refused: {error.what[:60]}"
-    if choose_emit(union) is not Emit.CHANGES:
-        return "rows of windows alone"
-    streams = union_streams(union)
-    since = min((row[-1] for n in "st" if n in streams for row in data[n][1]), default=0)
-    return compare_told(random, text, names, union, (catalog, data), since)
+    return compare_text(text, names, random)
 
 
 @budget(0.1)
@@ -90,6 +73,26 @@ SINGLE = [
 ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT DISTINCT x.n AS c0 {JOINED} QUALIFY RANK() OVER (ORDER BY x.n DESC) <= 2",
+        f"SELECT DISTINCT x.n AS c0, RANK() OVER (ORDER BY x.n DESC) AS c1 {JOINED}",
+    ],
+)
+def test_rows_are_numbered_before_equal_ones_are_left_out(text: str) -> None:
+    """The numbers of a SELECT DISTINCT are of all of its rows."""
+    assert "refused" in compare_text(text, ("c0", "c1"), Random(0))
+
+
+def test_distinct_rows_are_numbered_around_them() -> None:
+    inner = f"SELECT DISTINCT x.n AS c0, l.a AS c1 {JOINED}"
+    text = f"SELECT c0, c1 FROM ({inner}) AS q QUALIFY RANK() OVER (ORDER BY c0 DESC) <= 2"
+    assert "refused" not in compare_text(text, ("c0", "c1"), Random(0))
+    with pytest.raises(QueryError, match="DISTINCT rows that do not show"):
+        parse_sql(f"{inner} ORDER BY l.b LIMIT 1", CATALOG, name="q", file="q.sql")
+
+
 @pytest.mark.parametrize("text", SINGLE)
 def test_what_was_refused_is_duckdbs(text: str) -> None:
-    assert "refused" not in compare_first(text, ("c0", "c1"), Random(len(text)))
+    assert "refused" not in compare_text(text, ("c0", "c1"), Random(len(text)))

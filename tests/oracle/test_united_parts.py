@@ -9,8 +9,8 @@ import pytest
 from hypothesis import event, given
 
 from tests.oracle.budget import SEEDS, budget
+from tests.oracle.compare_told import compare_text
 from tests.oracle.test_composed_groups import COUNTED, LATEST, WITHIN
-from tests.oracle.test_first_of_joined import compare_first
 
 
 def _window(random: Random, alias: str) -> str:
@@ -57,7 +57,7 @@ def make_union(random: Random) -> tuple[str, tuple[str, ...]]:
 def check(seed: int) -> str:
     """One random query over random rows: what came of it."""
     random = Random(seed)
-    return compare_first(*make_union(random), random)
+    return compare_text(*make_union(random), random)
 
 
 @budget(0.2)
@@ -78,4 +78,4 @@ SINGLE = [
 @pytest.mark.parametrize("text", SINGLE)
 def test_what_was_refused_is_duckdbs(text: str) -> None:
     names = ("c0", "c1") if " AS c1" in text else ("c0",)
-    assert "refused" not in compare_first(text, names, Random(len(text)))
+    assert "refused" not in compare_text(text, names, Random(len(text)))
