@@ -267,8 +267,7 @@ class KeyConstant:
 
 
 Align: TypeAlias = Literal["error", "floor", "round"]
-"""What becomes of a timestamp between two steps: it is refused; it is the step before; it is the
-nearest step, of two the later."""
+"""Of a time between two steps: it is refused; the step before; the nearest, of two the later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,8 +356,8 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class QueryView:
-    """A query that others read by its name: its SQL; `source`: where it is declared; `file`: where
-    the SQL is written (None: in the declaration)."""
+    """A query that others read by its name: its SQL; `file`: where that is written (None: in the
+    declaration)."""
 
     name: str
     text: str
@@ -368,8 +367,7 @@ class QueryView:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """All declared streams and static relations, by name, and the queries that others read; `file`
-    is where they were declared."""
+    """All streams, static relations, and queries that others read, by name; `file`: of these."""
 
     streams: Mapping[str, Stream] = field(default_factory=dict)
     relations: Mapping[str, Relation] = field(default_factory=dict)
@@ -381,6 +379,8 @@ class Catalog:
     """What the rows of streams are that a query makes of rows and those before them, by name."""
     rising: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """Of streams of answers, the columns that rise with their timestamp."""
+    begins: tuple[str, ...] = ()
+    """While a query is read, its streams: what always holds does from their first timestamp on."""
 
     def table(self, name: str) -> Stream | Relation:
         """The stream or relation called `name`.

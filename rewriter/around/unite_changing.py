@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, ColumnType
-from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.rewriter.aggregates.row_union import show_columns
 from ontoweir.rewriter.around.join_one import join_one, names_one
+from ontoweir.rewriter.differences.since_first import list_begins
 from ontoweir.rewriter.joined.join_parts import PART, unite_parts
-from ontoweir.rewriter.joined.part import Tables
-from ontoweir.rewriter.joined.part_rows import read_begun, refuse_later, type_joined
+from ontoweir.rewriter.joined.part_rows import read_begun, type_joined
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.open_with import open_with
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 def unite_changing(
     tree: "exp.Query",
-    tables: Tables,
+    catalog: Catalog,
     read: "Callable[[exp.Query], SpjUnion]",
     fresh: "Callable[..., SpjUnion]",
 ) -> SpjUnion:
@@ -33,7 +32,7 @@ def unite_changing(
 
     Args:
         tree: the query, whose names are as they were written.
-        tables: what it may read.
+        catalog: what it may read (Catalog.begins: the streams of the whole).
         read: reads a query.
         fresh: reads a part of it, by itself (PartReader).
 
@@ -52,18 +51,17 @@ def unite_changing(
             raise
         made = None
         with suppress(SqlRefusal, QueryError):  # what is said of the whole names what was written
-            made = _Uniter(tables, fresh).unite(whole)
+            made = _Uniter(catalog, fresh).unite(whole)
         if made is None:
             raise
-    refuse_later(made, tables.streams, tables.catalog, line_of(tree))
     return made
 
 
 class _Uniter:
     """Reads the sides of UNION, EXCEPT and INTERSECT."""
 
-    def __init__(self, tables: Tables, fresh: "Callable[..., SpjUnion]") -> None:
-        self.tables, self.fresh = tables, fresh
+    def __init__(self, catalog: Catalog, fresh: "Callable[..., SpjUnion]") -> None:
+        self.catalog, self.fresh = catalog, fresh
 
     def unite(self, tree: "exp.SetOperation") -> SpjUnion | None:
         """The query of all sides (None: rows of one do not come and go by themselves, or columns
@@ -82,7 +80,7 @@ class _Uniter:
             if side is None:
                 return None
             sides.append(side)
-        columns = [_list_columns(side, self.tables.catalog) for side in sides]
+        columns = [_list_columns(side, self.catalog) for side in sides]
         first = columns[0]
         if any([k for _, k in of] != [k for _, k in first] for of in columns) or not first:
             return None
@@ -96,7 +94,7 @@ class _Uniter:
             return None
         shown, row = show_columns(typed)
         joined = Joined(PART, tuple(parts), shown, distinct, row)
-        kinds = [{v: types_of(s, v, self.tables.catalog) for v in s.variables} for s in sides]
+        kinds = [{v: types_of(s, v, self.catalog) for v in s.variables} for s in sides]
         return unite_parts(sides, joined, kinds)
 
     def _read(self, tree: "exp.Query") -> SpjUnion | None:
@@ -109,8 +107,8 @@ class _Uniter:
             return None
         one, begun = self.fresh(inside, rows=False), None
         if one.aggregation is not None and not one.aggregation.group:
-            begun = read_begun(self.tables.streams, self.fresh).union
-        catalog = self.tables.catalog
+            begun = read_begun(list_begins(self.catalog), self.fresh).union
+        catalog = self.catalog
         return join_one(one, catalog, begun, single=names_one(inside, catalog))
 
 

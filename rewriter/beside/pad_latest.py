@@ -146,6 +146,6 @@ def _list_sides(beside: LatestBeside, said: "list[exp.Expr]") -> list[GroupSide]
     first = exp.column(FIRST, FIRST, quoted=True)
     since = since_first if any(map(has_now, beside.rows)) else from_first
     return [
-        GroupSide(since(own, [stream]), first, hidden, {_THERE: 0}),
+        GroupSide(since(own, [stream], beside.scope.catalog), first, hidden, {_THERE: 0}),
         GroupSide(rows, time, frozenset(), {_THERE: 1}),
     ]

@@ -76,7 +76,7 @@ def unite_never(
     known = {*(k.name for k in keys), stream.timestamp}
     once = is_once(tables, equal)
     single = next((k for k in stream.keys if set(k) <= known), None) if once else None
-    first = from_first(own, [stream])
+    first = from_first(own, [stream], catalog)
     time = exp.column(stream.timestamp, alias, quoted=True)
     hidden = ((keys, 1, time), (equal, 0, exp.column(FIRST, FIRST, quoted=True)))
     for select, (by, there, at) in zip((rows, first), hidden, strict=True):

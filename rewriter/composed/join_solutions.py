@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, FloatType, StringType
 from ontoweir.mappings.model.column_types import XSD, natural_datatype
 from ontoweir.mappings.model.expression import Expression, Field, fields_of, map_fields
@@ -18,7 +17,6 @@ from ontoweir.rewriter.composed.solution_part import (
 )
 from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText
 from ontoweir.rewriter.joined.join_parts import PART, unite_parts
-from ontoweir.rewriter.joined.part_rows import begins_later
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinedRow, JoinKind
 from ontoweir.rewriter.model.query import (
     ConjunctiveQuery,
@@ -59,8 +57,7 @@ def join_solutions(
         how: reads what else is asked.
 
     Raises:
-        QueryError: what is computed of joined rows is not computed exactly as SPARQL has it; or a
-            part would begin later than the query.
+        QueryError: what is computed of joined rows is not computed exactly as SPARQL has it.
     """
     unions = _name_views(unions, catalog)
     streams = tuple(dict.fromkeys(s for u in unions for s in list_streams(u, catalog)))
@@ -76,15 +73,6 @@ def join_solutions(
             made = open_part(union, catalog, single=single)
         if made is None or any(len(of) != 1 for of in made.kinds.values()):
             return None
-        if begins_later(made.union, streams, catalog):
-            raise QueryError(
-                "static patterns beside those of one stream, in a part of a query of several",
-                why="they hold from the first row of any stream of the query on, and a part knows "
-                "its own stream",
-                fix="write them, and NOT EXISTS, EXISTS, MINUS or OPTIONAL beside them, in the "
-                "outermost group; or register a query for each stream",
-                source=made.union.source,
-            )
         parts.append(made)
     plain = all(part.kind is JoinKind.INNER for part in asked.parts) and asked.around is None
     windows = all(part.union.standing is None and not part.ever for part in parts)

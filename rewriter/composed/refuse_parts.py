@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ontoweir.errors import QueryError, Source
 from ontoweir.rewriter.clauses.list_items import (
+    CLAUSES,
     Item,
     ItemKind,
     close_of,
@@ -99,6 +100,14 @@ def _find_groups(tokens: Sequence[SparqlToken], opens: int) -> Iterator[tuple[in
 def _find_in(tokens: Sequence[SparqlToken], item: Item) -> Iterator[tuple[int, str, str, str]]:
     """What is in an item."""
     words = [tokens[n].text.upper() for n in item.places]
+    patterns = item.kind in (ItemKind.TRIPLES, ItemKind.GROUP, *CLAUSES)
+    if patterns and not list_variables(tokens, item.places):
+        yield (
+            item.first,
+            f"patterns without variables{_BESIDE}",
+            "they are joined with others by what their variables are bound to",
+            "write a variable in place of a constant, and a FILTER; or leave { } out",
+        )
     if item.kind is ItemKind.VALUES and "UNDEF" in words:
         yield (
             item.first,

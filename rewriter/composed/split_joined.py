@@ -73,6 +73,8 @@ def split_joined(text: str) -> JoinedText | None:
     rest = None if parts is None else place_items(tokens, items, parts)
     if head is None or parts is None or rest is None or not _are_parts(tokens, rest, parts):
         return None
+    if not all(part.bound or part.time for part in parts):
+        return None
     after = range(closes + 1, len(tokens))
     if any(tokens[n].text.upper() in ("VALUES", "{") for n in after):
         return None

@@ -78,7 +78,7 @@ def compare_windows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     others = [find_others(mine, part, columns, outside, static=static) for part in beside]
     if any(side is None for side in others):
         return tree
-    first = Side(since_first(mine, streams) if static else mine, columns, 1)
+    first = Side(since_first(mine, streams, catalog) if static else mine, columns, 1)
     there, once = absent.count(False), static and is_once(outside, columns)
     if not there or len(absent) == 1:
         sides = [first, *(side for side in others if side is not None)]

@@ -1,10 +1,12 @@
 """Rows of static relations that hold for ever, from the first timestamp of some streams on."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Stream
+from ontoweir.mappings.model.catalog import Catalog, Stream
+from ontoweir.mappings.sql.read_scope import find_name
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -15,7 +17,7 @@ FIRST_TIME = "first timestamp"
 """How the rows are called that have it."""
 
 
-def since_first(select: "exp.Select", streams: Sequence[Stream]) -> "exp.Select":
+def since_first(select: "exp.Select", streams: Sequence[Stream], catalog: Catalog) -> "exp.Select":
     """A SELECT over static relations as one of rows that hold from the first timestamp of any row
     of some streams on, for ever.
 
@@ -23,23 +25,39 @@ def since_first(select: "exp.Select", streams: Sequence[Stream]) -> "exp.Select"
 
     Args:
         select: its columns say of which table they are.
-        streams: one at least.
+        streams: one at least, of this part of the query.
+        catalog: it knows those of the whole query (Catalog.begins).
     """
     from sqlglot import exp
 
-    made = from_first(select, streams)
+    made = from_first(select, streams, catalog)
     return made.where(never_leaves(exp.column(FIRST, FIRST, quoted=True)), copy=False)
 
 
-def from_first(select: "exp.Select", streams: Sequence[Stream]) -> "exp.Select":
+def from_first(select: "exp.Select", streams: Sequence[Stream], catalog: Catalog) -> "exp.Select":
     """The same, of which nothing says that it is in a window."""
     from sqlglot import exp
 
     made = select.copy()
     alias = exp.TableAlias(this=exp.to_identifier(FIRST, quoted=True))
-    first = exp.Subquery(this=first_moment(streams), alias=alias)
+    known = list_begins(catalog) or streams
+    first = exp.Subquery(this=first_moment(known), alias=alias)
     made.append("joins", exp.Join(this=first, kind="CROSS"))
     return made
+
+
+def begin_with(tree: "exp.Query", catalog: Catalog) -> Catalog:
+    """The catalog for all parts of a query: there is what always holds from the first timestamp of
+    any of its streams on."""
+    from sqlglot import exp
+
+    names = (find_name(t.name, catalog.streams) for t in tree.find_all(exp.Table))
+    return replace(catalog, begins=tuple(dict.fromkeys(n for n in names if n is not None)))
+
+
+def list_begins(catalog: Catalog) -> tuple[Stream, ...]:
+    """The streams of the whole query (Catalog.begins)."""
+    return tuple(catalog.streams[name] for name in catalog.begins)
 
 
 def never_leaves(time: "exp.Expr") -> "exp.Expr":

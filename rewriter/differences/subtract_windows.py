@@ -124,7 +124,7 @@ def _hold(select: "exp.Select", streams: Sequence[Stream], catalog: Catalog) -> 
     made = select.copy()
     name_tables(made, scope)
     if is_static(scope):
-        return since_first(made, streams)
+        return since_first(made, streams, catalog)
     if rows_leave(made) or not _list_streams(made, catalog):
         return made
     alias, stream = next((a, t) for a, t in scope.tables.items() if isinstance(t, Stream))

@@ -6,17 +6,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.model.catalog import ColumnType, IntType
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
 from ontoweir.mappings.model.expression import Expression
-from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.rewriter.aggregates.nest_scalars import nest_scalars
 from ontoweir.rewriter.aggregates.read_joined_row import read_joined_condition, read_joined_row
 from ontoweir.rewriter.aggregates.row_union import show_columns
 from ontoweir.rewriter.aggregates.run_groups import run_groups
+from ontoweir.rewriter.differences.since_first import list_begins
 from ontoweir.rewriter.joined.nest_tables import nest_tables
-from ontoweir.rewriter.joined.part import Part, Tables
-from ontoweir.rewriter.joined.part_rows import PartRows, read_begun, read_rows, refuse_later
+from ontoweir.rewriter.joined.part import Part
+from ontoweir.rewriter.joined.part_rows import PartRows, read_begun, read_rows
 from ontoweir.rewriter.joined.read_joined import JoinedSql, read_joined
 from ontoweir.rewriter.joined.refuse_beside import refuse_beside
 from ontoweir.rewriter.joined.write_row import name_column
@@ -44,7 +44,7 @@ PART = "part"
 
 def join_parts(
     tree: "exp.Query",
-    tables: Tables,
+    catalog: Catalog,
     read: "Callable[[exp.Query], SpjUnion]",
     fresh: "PartReader",
     file: str,
@@ -55,7 +55,7 @@ def join_parts(
 
     Args:
         tree: the query, whose names are as they were written.
-        tables: what it may read.
+        catalog: what it may read (Catalog.begins: the streams of the whole).
         read: reads a query.
         fresh: reads a part of it, by itself.
         file: where it is written.
@@ -63,15 +63,15 @@ def join_parts(
     Raises:
         SqlRefusal: it is not read, for what a part of it is, if that is not read by itself.
     """
-    nested, catalog, ran = tree, tables.catalog, False
-    if (found := read_joined(tree, tables)) is None:
+    nested, ran = tree, False
+    if (found := read_joined(tree, catalog)) is None:
         scalars = nest_scalars(tree, catalog)
         running = run_groups(scalars, catalog)
         ran = running != scalars
         nested = nest_tables(open_statics(running, catalog), catalog)
-        found = read_joined(nested, tables)
+        found = read_joined(nested, catalog)
     if found is not None:
-        joiner = _Joiner(found, tables, fresh, file)
+        joiner = _Joiner(found, catalog, fresh, file)
     made = None if found is None or found.may_be_less else joiner.join()
     if isinstance(made, SpjUnion):
         return made
@@ -98,9 +98,9 @@ def join_parts(
 class _Joiner:
     """Makes the query of a join."""
 
-    def __init__(self, found: JoinedSql, tables: Tables, read: "PartReader", file: str) -> None:
-        self.found, self.catalog, self.read, self.file = found, tables.catalog, read, file
-        self.streams = tables.streams
+    def __init__(self, found: JoinedSql, catalog: Catalog, read: "PartReader", file: str) -> None:
+        self.found, self.catalog, self.read, self.file = found, catalog, read, file
+        self.streams = list_begins(catalog)
         self.parts: list[PartRows] = []
 
     def join(self) -> SpjUnion | SqlRefusal | None:
@@ -118,7 +118,6 @@ class _Joiner:
             rows = read_rows(part, self.catalog, self.read)
             if rows is None:
                 return None
-            refuse_later(rows.union, self.streams, self.catalog, line_of(part.item))
             self.parts.append(rows)
         made: list[JoinedPart[SpjUnion]] = []
         for n, part in enumerate(self.found.parts):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import column_names, find_name
+from ontoweir.rewriter.differences.since_first import list_begins
 from ontoweir.rewriter.joined.place_registers import Register
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.joins.latest_rows import is_plain
@@ -13,23 +14,6 @@ from ontoweir.rewriter.windows.rows_leave import rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp
-
-
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """`catalog`; and the `streams` that the whole query reads, from whose first timestamp on there
-    is what always holds."""
-
-    catalog: Catalog
-    streams: tuple[Stream, ...]
-
-
-def list_streams(tree: "exp.Query", catalog: Catalog) -> tuple[Stream, ...]:
-    """The streams that a query reads."""
-    from sqlglot import exp
-
-    names = (find_name(t.name, catalog.streams) for t in tree.find_all(exp.Table))
-    return tuple(catalog.streams[n] for n in dict.fromkeys(names) if n is not None)
 
 
 @dataclass
@@ -96,19 +80,19 @@ def list_part(item: "exp.Expr", catalog: Catalog) -> Part | None:
     return None if names is None else _make(item.alias, item, names)
 
 
-def list_static(item: "exp.Expr", tables: Tables) -> Part | None:
+def list_static(item: "exp.Expr", catalog: Catalog) -> Part | None:
     """A static relation, whose rows are there from the first timestamp of a query's streams on, as
     a part of a join (None: it is something else)."""
     from sqlglot import exp
 
     if not isinstance(item, exp.Table) or not is_plain(item):
         return None
-    name = find_name(item.name, [*tables.catalog.relations])
-    if name is None or not tables.streams:
+    name = find_name(item.name, [*catalog.relations])
+    if name is None or not catalog.begins:
         return None
-    columns = [(c, False) for c in column_names(tables.catalog.table(name))]
+    columns = [(c, False) for c in column_names(catalog.table(name))]
     made = _make(item.alias_or_name, item, columns)
-    made.streams = tables.streams
+    made.streams = list_begins(catalog)
     return made
 
 

@@ -1,14 +1,13 @@
 """The rows of a part of a join, as a query; and the groups that are made of them."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType, Stream
 from ontoweir.mappings.model.expression import Field
-from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
+from ontoweir.mappings.sql.read_scope import find_name
 from ontoweir.rewriter.aggregates.row_union import row_union
-from ontoweir.rewriter.differences.since_first import FIRST, FIRST_TIME, begun_moment
+from ontoweir.rewriter.differences.since_first import begun_moment
 from ontoweir.rewriter.groups.type_group_row import type_group_row
 from ontoweir.rewriter.joined.part import Part
 from ontoweir.rewriter.joined.write_part import write_part
@@ -17,11 +16,6 @@ from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.joined import Joined
 from ontoweir.rewriter.model.spj import ConstantOutput, LiteralOutput, SpjUnion
 from ontoweir.rewriter.standing.make_standing import types_of
-from ontoweir.rewriter.views.list_streams import list_streams
-
-if TYPE_CHECKING:
-    pass
-
 
 _MATCHED = "matched"
 """The column of matches that have no other: a table without columns does not know its rows."""
@@ -50,51 +44,6 @@ def comes_and_goes(union: SpjUnion) -> bool:
     return bool(union.ends)
 
 
-def begins_later(union: SpjUnion, streams: Collection[str], catalog: Catalog) -> bool:
-    """Whether what always holds of a query does from the first row of some of the streams on, and
-    not of any: what is joined of it would begin too late.
-
-    Args:
-        union: the query.
-        streams: of all that is joined.
-        catalog: the tables.
-    """
-    for block in union.blocks:
-        first = block.stream.name.startswith((FIRST, FIRST_TIME))
-        if first and not {*streams} <= _list_read(block.union, catalog):
-            return True
-    parts = () if union.joined is None else union.joined.parts
-    return any(begins_later(part.query, streams, catalog) for part in parts)
-
-
-def _list_read(union: SpjUnion, catalog: Catalog) -> set[str]:
-    """The streams that a query reads, in the queries too whose answers it does."""
-    inner = (query for block in union.blocks for query in block.queries)
-    return {*list_streams(union, catalog)}.union(*(_list_read(one, catalog) for one in inner))
-
-
-def refuse_later(
-    union: SpjUnion, streams: Sequence[Stream], catalog: Catalog, line: int | None
-) -> None:
-    """Raise SqlRefusal where what always holds of a part begins later than the whole query.
-
-    Args:
-        union: the part.
-        streams: of the whole query.
-        catalog: the tables.
-        line: where the part is written.
-    """
-    if begins_later(union, [stream.name for stream in streams], catalog):
-        raise SqlRefusal(
-            "rows of a static relation beside those of one stream, in a query of several streams",
-            why="they are there from the first row of any stream of the query on, and a subquery "
-            "knows its own",
-            fix="join the static relation in the outermost SELECT, and write NOT EXISTS, EXISTS or "
-            "LEFT JOIN there; or register a query for each stream",
-            line=line,
-        )
-
-
 def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> PartRows | None:
     """The rows of a part (None: they do not come and go by themselves, or are of several types).
 
@@ -108,7 +57,7 @@ def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> 
     """
     from sqlglot import exp
 
-    written = write_part(part)
+    written = write_part(part, catalog)
     of = [t for t in written.find_all(exp.Table) if find_name(t.name, catalog.streams)]
     one = read(written, rows=part.is_table)
     if one.joined is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import find_name
-from ontoweir.rewriter.joined.part import Part, Tables, list_changing, list_part, list_static
+from ontoweir.rewriter.joined.part import Part, list_changing, list_part, list_static
 from ontoweir.rewriter.joined.place_registers import Register, find_register, read_register
 from ontoweir.rewriter.joined.read_present import read_present
 from ontoweir.rewriter.joined.write_row import name_column, write_condition, write_row
@@ -43,7 +43,7 @@ class JoinedSql:
         return windows or self.row is not None or any(part.streams for part in self.parts)
 
 
-def read_joined(tree: "exp.Query", tables: Tables) -> JoinedSql | None:
+def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:
     """A SELECT of a stream in a window, and subqueries of the latest or the first rows of keys, or
     of groups of windows, joined by equal columns and comparisons, with what is computed and grouped
     of them: of one such subquery at least, or with a LEFT JOIN (None: another query)."""
@@ -54,16 +54,15 @@ def read_joined(tree: "exp.Query", tables: Tables) -> JoinedSql | None:
         return None
     if tree.args.get("from_") is None:
         return None
-    made, relations = _read(tree, tables, apart=False), tables.catalog.relations
+    made, relations = _read(tree, catalog, apart=False), catalog.relations
     statics = [t for t in tree.find_all(exp.Table) if find_name(t.name, relations)]
-    return made if made is not None or not statics else _read(tree, tables, apart=True)
+    return made if made is not None or not statics else _read(tree, catalog, apart=True)
 
 
-def _read(tree: "exp.Select", tables: Tables, *, apart: bool) -> JoinedSql | None:
+def _read(tree: "exp.Select", catalog: Catalog, *, apart: bool) -> JoinedSql | None:
     """The same; `apart`: static relations are parts, and not rows beside those of one part."""
     from sqlglot import exp
 
-    catalog = tables.catalog
     joins = tree.args.get("joins") or ()
     distinct = tree.args.get("distinct")
     if distinct is not None and distinct.args.get("on"):
@@ -77,7 +76,7 @@ def _read(tree: "exp.Select", tables: Tables, *, apart: bool) -> JoinedSql | Non
     for join, item in [(None, tree.args["from_"].this), *((j, j.this) for j in joins)]:
         found: Part | Register | None = None if apart else read_register(item, catalog)
         found = found or list_part(item, catalog) or list_changing(item)
-        found = found or list_static(item, tables)
+        found = found or list_static(item, catalog)
         known = [*(p.alias.lower() for p in parts), *(r.alias.lower() for r in registers)]
         if found is None or found.alias.lower() in known or not is_plain(item):
             return None

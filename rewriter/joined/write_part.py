@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.differences.since_first import since_first
 from ontoweir.rewriter.joined.part import Part
 from ontoweir.rewriter.joined.place_registers import join_registers
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-def write_part(part: Part) -> "exp.Select":
+def write_part(part: Part, catalog: Catalog) -> "exp.Select":
     """The query of a part's rows, of the columns that are needed."""
     from sqlglot import exp
 
@@ -26,7 +27,7 @@ def write_part(part: Part) -> "exp.Select":
         table.set("alias", alias)
         made = exp.Select(expressions=items, from_=exp.From(this=table))
         if part.streams:
-            made = since_first(made, part.streams)
+            made = since_first(made, part.streams, catalog)
         made = join_registers(made, part.registers)
         return made.where(*part.said, copy=False) if part.said else made
     inner: exp.Select = part.item.this.copy()

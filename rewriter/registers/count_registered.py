@@ -67,7 +67,7 @@ def count_registered(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         made.set("having", exp.Having(this=exp.and_(*both)))
     hidden = frozenset({(key.table, key.name)})
     first = exp.column(FIRST, FIRST, quoted=True)
-    sides = [GroupSide(since_first(mine, streams), first, hidden, {_ALL: 1})]
+    sides = [GroupSide(since_first(mine, streams, catalog), first, hidden, {_ALL: 1})]
     sides += [GroupSide(select, key, frozenset(), {_ALL: 0}) for select in matches]
     return group_sides(made, sides, scope, ("group", "having"))
 

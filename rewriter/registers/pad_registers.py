@@ -131,7 +131,7 @@ class _Padded:
         made = _bare(self.outer.without)
         joins = [j for j in made.args.get("joins") or () if not _is_anti(j, self.alias)]
         made.set("joins", joins)
-        return since_first(made, [self.stream])
+        return since_first(made, [self.stream], self.scope.catalog)
 
     def rows(self) -> "exp.Select":
         """Rows with and without partners."""

@@ -29,6 +29,7 @@ from ontoweir.rewriter.calendar.imply_lags import imply_lags
 from ontoweir.rewriter.delays.delay_rows import delay_rows
 from ontoweir.rewriter.delays.hold_rows import hold_rows
 from ontoweir.rewriter.delays.hold_set import hold_set
+from ontoweir.rewriter.differences.since_first import begin_with
 from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
@@ -39,7 +40,6 @@ from ontoweir.rewriter.groups.expand_variances import expand_variances
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
 from ontoweir.rewriter.joined.join_parts import join_parts
 from ontoweir.rewriter.joined.number_nested import number_nested
-from ontoweir.rewriter.joined.part import Tables, list_streams
 from ontoweir.rewriter.joined.read_changing import read_changing
 from ontoweir.rewriter.joins.absence_trees import AbsenceTrees, StillSeveral, StreamColumns
 from ontoweir.rewriter.joins.is_set import aggregates
@@ -104,18 +104,17 @@ def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
         whole = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
         whole = widen_unions(order_texts(settle_false(whole, catalog), catalog), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
+        catalog = begin_with(written, catalog)
 
         def join(one: "exp.Query", known: Catalog, own: _Reader) -> SpjUnion:
-            tables = Tables(known, streams)
             whole = partial(_read_tree, catalog=known, name=name, reader=own)
 
             def read_joined(tree: "exp.Query") -> SpjUnion:
-                return join_parts(tree, tables, whole, read_part, file)
+                return join_parts(tree, known, whole, read_part, file)
 
-            return unite_changing(one, tables, read_joined, read_part)
+            return unite_changing(one, known, read_joined, read_part)
 
         blocks: list[Block] = []
-        streams = list_streams(written, catalog)
 
         def read_part(one: "exp.Select", *, rows: bool) -> SpjUnion:
             own, known = _Reader(file, reader.statics), _add_streams(catalog, blocks)

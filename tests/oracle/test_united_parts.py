@@ -75,6 +75,34 @@ SINGLE = [
 ]
 
 
+SHORT = "ts > NOW() - INTERVAL '2' MICROSECOND"
+QUIET = f"NOT EXISTS (SELECT 1 FROM s WHERE s.h = r.h AND s.{SHORT})"
+MANY = f"SELECT h AS c0, COUNT(*) AS c1 FROM t WHERE {SHORT} GROUP BY h"
+LATER = [
+    f"SELECT r.h AS c0, r.a AS c1 FROM r WHERE {QUIET} UNION ALL {MANY}",
+    f"SELECT x.h AS c0, c1 FROM (SELECT h FROM r WHERE {QUIET}) x LEFT JOIN ({MANY}) y ON c0 = x.h",
+]
+
+
+@pytest.mark.parametrize("text", LATER)
+def test_parts_begin_with_the_first_row_of_any_stream(text: str) -> None:
+    told = [compare_text(text, ("c0", "c1"), Random(seed)) for seed in (10, 12, 17, 18)]
+    assert all(one.startswith("window-bounded") for one in told), told
+
+
+LONG = "SELECT h, a FROM s WHERE ts > NOW() - INTERVAL '6' MICROSECOND"
+SETS = [
+    f"SELECT h AS c0, a AS c1 FROM t WHERE {SHORT} UNION {LONG}",
+    f"SELECT DISTINCT h AS c0, 1 AS c1 FROM ({LONG} UNION ALL SELECT h, 2 FROM s WHERE {SHORT}) q",
+]
+
+
+@pytest.mark.parametrize("text", SETS)
+def test_sets_of_windows_of_several_lengths(text: str) -> None:
+    told = [compare_text(text, ("c0", "c1"), Random(seed)) for seed in range(6)]
+    assert all(one.startswith("window-bounded") for one in told), told
+
+
 @pytest.mark.parametrize("text", SINGLE)
 def test_what_was_refused_is_duckdbs(text: str) -> None:
     names = ("c0", "c1") if " AS c1" in text else ("c0",)

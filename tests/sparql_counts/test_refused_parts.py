@@ -33,6 +33,8 @@ INNER = f"OPTIONAL {{ {_rows(3, '?x :p ?b')} }}"
             r"\?b, which an OPTIONAL before it",
         ),
         (f"{COUNTED} MINUS {{ {_rows(2, '?z :m ?a')} }}", "MINUS that shares no variable"),
+        (f"{COUNTED} :a :f 2", "patterns without variables"),
+        (f"{COUNTED} {{ }}", "patterns without variables"),
         (f"{COUNTED} VALUES ?x {{ UNDEF }} ?x :f ?f", "UNDEF in VALUES"),
         (f"{COUNTED} SERVICE <urn:s> {{ {_rows(2, '?x :m ?v')} }}", "SERVICE"),
         (f"{COUNTED} SERVICE <urn:s> {{ ?x :f ?f }}", "SERVICE"),

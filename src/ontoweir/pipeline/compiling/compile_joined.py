@@ -7,16 +7,15 @@ from math import gcd
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
+from ontoweir.pipeline.compiling.compile_solutions import compile_moment
 from ontoweir.pipeline.compiling.compiler import Compiler
+from ontoweir.rewriter.composed.begin_parts import begin_parts
 from ontoweir.rewriter.composed.join_solutions import Asked, join_solutions
 from ontoweir.rewriter.composed.split_joined import JoinedText, split_joined
 from ontoweir.rewriter.composed.split_union import split_union
-from ontoweir.rewriter.differences.since_first import FIRST, first_moment
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.model.share_steps import share_steps
-from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.sparql.parse_query import parse_query
-from ontoweir.rewriter.sql.parse_sql import parse_sql
 from ontoweir.rewriter.views.list_streams import list_streams
 
 
@@ -59,6 +58,10 @@ def compile_joined(
         if shared is not None:
             known = share_steps(known, shared)
             made = compile_parts(known)
+        begins = begin_parts([one.union for one in made], known)
+        if begins is not None:
+            known = replace(known, begins=begins)
+            made = compile_parts(known)
     except QueryError:
         return None  # what is said of the whole names what was written
     unions = [one.union for one in made]
@@ -80,8 +83,4 @@ def _make_readers(asked: JoinedText, catalog: Catalog, name: str, file: str) -> 
         branches = parse_query(text, name=name, file=file, late=asked.late)
         return branches[0]
 
-    def moment(streams: Sequence[str]) -> SpjUnion:
-        text = first_moment([catalog.streams[n] for n in streams]).sql("spark")
-        return parse_sql(text, catalog, name=FIRST, file=file)
-
-    return Asked(parse, moment)
+    return Asked(parse, lambda streams: compile_moment(streams, catalog, file))

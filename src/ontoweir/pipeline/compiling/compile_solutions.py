@@ -28,8 +28,14 @@ class SolutionCompiler(NamedTuple):
 
     def first_moment(self, streams: Sequence[str]) -> SpjUnion:
         """The query of the first timestamp of any row of some streams."""
-        text = first_moment([self.catalog.streams[name] for name in streams]).sql("spark")
-        return parse_sql(text, self.catalog, name=FIRST, file=self.file)
+        return compile_moment(streams, self.catalog, self.file)
+
+
+def compile_moment(streams: Sequence[str], catalog: Catalog, file: str) -> SpjUnion:
+    """The query of the first timestamp of any row of some streams, or of those of the whole query
+    where they are known (Catalog.begins)."""
+    known = [catalog.streams[name] for name in catalog.begins or streams]
+    return parse_sql(first_moment(known).sql("spark"), catalog, name=FIRST, file=file)
 
 
 def compile_solutions(one: SolutionTexts, work: SolutionCompiler) -> Solutions:
