@@ -11,10 +11,13 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.around.join_one import join_one, names_one
+from ontoweir.rewriter.around.join_totals import join_totals
+from ontoweir.rewriter.around.tells_apart import tells_apart
 from ontoweir.rewriter.differences.count_rows import MULTIPLICITY
 from ontoweir.rewriter.model.aggregation import Aggregation, FirstRows, NumberedGroups, Numbering
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.join_chosen import join_chosen
+from ontoweir.rewriter.ranked.open_with import open_with
 from ontoweir.rewriter.ranked.rank_extremes import rank_extremes
 from ontoweir.rewriter.ranked.read_ranked import Ranked, read_ranked
 from ontoweir.rewriter.ranked.split_limit import LimitedGroups
@@ -46,7 +49,14 @@ def number_groups(
         SqlRefusal: which groups are the first is not known, or they are asked for otherwise.
     """
     tree = join_chosen(rank_extremes(tree, catalog), catalog)
-    found = read_ranked(tree, catalog)
+    try:
+        found = read_ranked(tree, catalog)
+    except SqlRefusal:
+        if (whole := join_totals(open_with(tree))) == tree:
+            raise
+        with suppress(SqlRefusal, QueryError):  # what is said of the whole names what was written
+            return number_groups(whole, catalog, read)
+        raise
     if found is not None:
         made, names = _list_values(found)
         union = read(made)
@@ -87,7 +97,6 @@ def _number(
 ) -> SpjUnion:
     """Those of a query's groups, or of what it joins, that are told; `names`: of values."""
     groups = _groups_of(union)
-    parts = () if union.joined is None or len(union.joined.parts) > 1 else union.joined.parts
     if union.joined is None and (groups is None or groups.numbered is not None):
         raise SqlRefusal(
             f"{show_sql(found.window)} of groups of such rows",
@@ -102,7 +111,6 @@ def _number(
     keys = tuple(dict.fromkeys(names[k.unnest()] for k in found.keys))
     shown = [name for name, item in found.shown if item is not None]
     own = shown if groups is None else groups.told.row  # what tells rows apart
-    ways = [own, *(p.groups.told.row for p in parts if groups is None and p.groups is not None)]
     if missing := [v for v in own if v not in shown]:
         hidden = {name: show_sql(value) for value, name in names.items()}
         of = hidden.get(missing[0], missing[0])
@@ -114,7 +122,8 @@ def _number(
         )
     numbering = Numbering(_NUMBERINGS[type(found.window.this).__name__])
     known = {*keys, *(name for name, *_ in order)}
-    if numbering is Numbering.ROWS and not any({*way} <= known for way in ways):
+    apart = {*own} <= known or (groups is None and tells_apart(union.joined, known))
+    if numbering is Numbering.ROWS and not apart:
         rest = ", ".join(v for v in own if v not in known)
         raise SqlRefusal(
             f"{show_sql(found.window)} may choose among equal {_of(groups)}",

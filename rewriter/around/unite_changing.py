@@ -1,6 +1,6 @@
 """Rows that come and go of several queries, as those of one: UNION, EXCEPT, INTERSECT."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,8 @@ from ontoweir.mappings.model.catalog import Catalog, ColumnType
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.rewriter.aggregates.row_union import show_columns
 from ontoweir.rewriter.around.join_one import join_one, names_one
+from ontoweir.rewriter.around.level_sides import is_null, level_sides, name_columns, type_nulls
+from ontoweir.rewriter.around.open_around import open_around
 from ontoweir.rewriter.differences.since_first import list_begins
 from ontoweir.rewriter.joined.join_parts import PART, unite_parts
 from ontoweir.rewriter.joined.part_rows import read_begun, type_joined
@@ -46,12 +48,12 @@ def unite_changing(
     except SqlUnitsDiffer:
         raise  # it is read again, in steps that all streams have in common
     except (SqlRefusal, QueryError):
-        whole = open_with(tree)
-        if not isinstance(whole, exp.SetOperation):
-            raise
-        made = None
+        whole, made = open_with(tree), None
         with suppress(SqlRefusal, QueryError):  # what is said of the whole names what was written
-            made = _Uniter(catalog, fresh).unite(whole)
+            if isinstance(whole, exp.SetOperation):
+                made = _Uniter(catalog, fresh).unite(whole)
+            elif (opened := open_around(whole, catalog)) != whole:
+                made = unite_changing(opened, catalog, read, fresh)
         if made is None:
             raise
     return made
@@ -74,13 +76,22 @@ class _Uniter:
         if kind is None or not (distinct or kind is JoinKind.UNION):
             return None
         united = isinstance(tree, exp.Union)
-        sides: list[SpjUnion] = []
-        for one in _list_sides(tree, distinct=distinct) if united else (tree.this, tree.expression):
-            side = self._read(one)
-            if side is None:
-                return None
-            sides.append(side)
+        first, *others = (
+            _list_sides(tree, distinct=distinct) if united else (tree.this, tree.expression)
+        )
+        trees = [first, *map(name_columns, others)]
+        if any(all(is_null(t, n) for t in trees) for n in range(len(first.selects))):
+            return None
+        sides = self._read_all(list(map(type_nulls, trees)))
+        if sides is None:
+            return None
         columns = [_list_columns(side, self.catalog) for side in sides]
+        if len({len(of) for of in columns}) == 1 and _are_several(columns):
+            types = [[kind for _, kind in of] for of in columns]
+            sides = self._read_all(level_sides(list(zip(trees, types, strict=True))))
+            if sides is None:
+                return None
+            columns = [_list_columns(side, self.catalog) for side in sides]
         first = columns[0]
         if any([k for _, k in of] != [k for _, k in first] for of in columns) or not first:
             return None
@@ -96,6 +107,15 @@ class _Uniter:
         joined = Joined(PART, tuple(parts), shown, distinct, row)
         kinds = [{v: types_of(s, v, self.catalog) for v in s.variables} for s in sides]
         return unite_parts(sides, joined, kinds)
+
+    def _read_all(self, trees: "Sequence[exp.Query]") -> list[SpjUnion] | None:
+        sides: list[SpjUnion] = []
+        for tree in trees:
+            side = self._read(tree)
+            if side is None:
+                return None
+            sides.append(side)
+        return sides
 
     def _read(self, tree: "exp.Query") -> SpjUnion | None:
         from sqlglot import exp
@@ -129,6 +149,12 @@ def _list_sides(tree: "exp.Query", *, distinct: bool) -> "list[exp.Query]":
         return [tree]
     sides = (tree.this, tree.expression)
     return [one for side in sides for one in _list_sides(side, distinct=distinct)]
+
+
+def _are_several(columns: Sequence[list[tuple[str, ColumnType | None]]]) -> bool:
+    """Whether a column has several types, or none that is known."""
+    kinds = [{kind for _, kind in of} for of in zip(*columns, strict=True)]
+    return any(len(of) > 1 or None in of for of in kinds)
 
 
 def _list_columns(union: SpjUnion, catalog: Catalog) -> list[tuple[str, ColumnType | None]]:

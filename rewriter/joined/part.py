@@ -90,13 +90,15 @@ def list_static(item: "exp.Expr", catalog: Catalog) -> Part | None:
     name = find_name(item.name, [*catalog.relations])
     if name is None or not catalog.begins:
         return None
-    columns = [(c, False) for c in column_names(catalog.table(name))]
+    table = catalog.table(name)
+    found = {c: table.column(c) for c in column_names(table)}
+    columns = [(c, column is not None and not column.nullable) for c, column in found.items()]
     made = _make(item.alias_or_name, item, columns)
     made.streams = list_begins(catalog)
     return made
 
 
-def list_changing(item: "exp.Expr") -> Part | None:
+def list_changing(item: "exp.Expr", catalog: Catalog) -> Part | None:
     """A subquery of rows of windows, of groups of them, or of what is made of such, as a part of a
     join (None: it is something else)."""
     from sqlglot import exp
@@ -112,7 +114,8 @@ def list_changing(item: "exp.Expr") -> Part | None:
         return None
     if inner.find(exp.Window) is not None and not is_numbered(inner):
         return None
-    made = _make(item.alias, item, [(name, False) for name in names])
+    sure = _list_sure(inner, catalog) if isinstance(inner, exp.Select) else set()
+    made = _make(item.alias, item, [(name, name in sure) for name in names])
     beyond = (exp.Subquery, exp.SetOperation, exp.Window, exp.Limit, exp.Fetch)
     made.apart = aggregates(inner) or inner.find(*beyond) is not None
     return made
@@ -156,6 +159,31 @@ def _list_names(inner: "exp.Select", catalog: Catalog) -> list[tuple[str, bool]]
             (item.alias_or_name, isinstance(column, exp.Column) and column.name.lower() in valued)
         )
     return made
+
+
+def _list_sure(inner: "exp.Select", catalog: Catalog) -> set[str]:
+    """The columns of a subquery that are never NULL: counts, and those of its tables and subqueries
+    that are not, where none of them is joined by an outer join."""
+    from sqlglot import exp
+
+    joins, start = inner.args.get("joins") or [], inner.args.get("from_")
+    if start is None or any(join.args.get("side") for join in joins):
+        return set()
+    known: set[tuple[str, str]] = set()
+    for item in [start.this, *(join.this for join in joins)]:
+        below = item.this if isinstance(item, exp.Subquery) else None
+        if isinstance(below, exp.Select):
+            names = _list_sure(below, catalog)
+        else:
+            names = {name for name, never in _list_columns(item, catalog) or () if never}
+        known |= {(alias, n.lower()) for n in names for alias in (item.alias_or_name.lower(), "")}
+    sure = set()
+    for item in inner.expressions:
+        of = item.unalias()
+        column = isinstance(of, exp.Column) and (of.table.lower(), of.name.lower()) in known
+        if column or isinstance(of, exp.Count):
+            sure.add(item.alias_or_name)
+    return sure
 
 
 def _list_columns(table: "exp.Expr | None", catalog: Catalog) -> list[tuple[str, bool]] | None:

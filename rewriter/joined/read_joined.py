@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
@@ -75,7 +76,7 @@ def _read(tree: "exp.Select", catalog: Catalog, *, apart: bool) -> JoinedSql | N
     said += [] if where is None else [(c, None) for c in _list_said(where.this)]
     for join, item in [(None, tree.args["from_"].this), *((j, j.this) for j in joins)]:
         found: Part | Register | None = None if apart else read_register(item, catalog)
-        found = found or list_part(item, catalog) or list_changing(item)
+        found = found or list_part(item, catalog) or list_changing(item, catalog)
         found = found or list_static(item, catalog)
         known = [*(p.alias.lower() for p in parts), *(r.alias.lower() for r in registers)]
         if found is None or found.alias.lower() in known or not is_plain(item):
@@ -94,7 +95,7 @@ def _read(tree: "exp.Select", catalog: Catalog, *, apart: bool) -> JoinedSql | N
                 return None
             merged[name.lower()] = sides.this.table.lower()
             said.append((sides, found))
-    said = _list_present(said, parts, registers, catalog)
+    said = _list_present(said, parts, registers, catalog, apart=apart)
     if not any(p.apart for p in parts) and len(parts) < 2:
         return None
     if all(p.streams for p in parts):
@@ -153,13 +154,17 @@ def _list_present(
     parts: list[Part],
     registers: list[Register],
     catalog: Catalog,
+    *,
+    apart: bool,
 ) -> "list[tuple[exp.Expr, Part | Register | None]]":
-    """What is said, where EXISTS, IN and their negations of rows that come and go are parts."""
+    """What is said, where EXISTS, IN and their negations of rows that come and go, and `apart` of
+    static relations, are parts."""
     made: list[tuple[exp.Expr, Part | Register | None]] = []
     shown = list(parts)
     for condition, of in said:
         taken = {p.alias.lower() for p in parts} | {r.alias.lower() for r in registers}
-        found = read_present(condition, taken, shown, catalog) if of is None else None
+        read = partial(read_present, condition, taken, shown, catalog, static=apart)
+        found = read() if of is None else None
         if found is None:
             made.append((condition, of))
             continue
@@ -356,7 +361,7 @@ class _Reader:
         if None in found or len(places) != 1 or any(self._register(c) for c in outer):
             return False
         (place,) = places
-        if self.parts[place].kind is not JoinKind.INNER:
+        if self.parts[place].kind is not JoinKind.INNER or self.parts[place].apart:
             return False
         for column in outer:
             self._name(column)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.aggregates.nest_scalars import split_keys
-from ontoweir.rewriter.joined.part import Part, list_changing, list_part
+from ontoweir.rewriter.joined.part import Part, list_changing, list_part, list_static
 from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.is_set import aggregates
 from ontoweir.rewriter.model.joined import JoinKind
@@ -24,7 +24,12 @@ class Present:
 
 
 def read_present(
-    condition: "exp.Expr", taken: Collection[str], parts: Sequence[Part], catalog: Catalog
+    condition: "exp.Expr",
+    taken: Collection[str],
+    parts: Sequence[Part],
+    catalog: Catalog,
+    *,
+    static: bool,
 ) -> Present | None:
     """EXISTS (SELECT … FROM s WHERE …), x IN (SELECT y FROM s WHERE …), NOT EXISTS, and NOT IN of
     columns that are never NULL (None: it is something else).
@@ -34,6 +39,7 @@ def read_present(
         taken: the names, in lower case, that tables around it have.
         parts: those of the query around it.
         catalog: the tables.
+        static: rows of static relations are read too.
     """
     from sqlglot import exp
 
@@ -47,12 +53,13 @@ def read_present(
     if not isinstance(select, exp.Select):
         return None
     if aggregates(select):
-        return _read_groups(inner, select, taken, catalog, negated=negated)
+        return _read_groups(inner, select, (taken, parts), catalog, negated=negated)
     read = {"expressions", "from_", "where", "distinct"}
     if {k for k, v in select.args.items() if v} - read or select.args.get("from_") is None:
         return None
     item = select.args["from_"].this.copy()
-    part = list_part(item, catalog)
+    part = list_part(item, catalog) or list_changing(item, catalog)
+    part = list_static(item, catalog) if part is None and static else part
     if part is None:
         return None
     where, old = select.args.get("where"), part.alias.lower()
@@ -76,21 +83,22 @@ def read_present(
 def _read_groups(
     inner: "exp.Expr",
     select: "exp.Select",
-    taken: Collection[str],
+    around: tuple[Collection[str], Sequence[Part]],
     catalog: Catalog,
     *,
     negated: bool,
 ) -> Present | None:
     """Groups of rows in windows: x IN (SELECT k … GROUP BY k HAVING …), EXISTS (SELECT … WHERE
-    k = x GROUP BY k HAVING …), and NOT EXISTS."""
+    k = x GROUP BY k HAVING …), NOT EXISTS, and NOT IN of columns that are never NULL."""
     from sqlglot import exp
 
+    taken, parts = around
     made, keys = select.copy(), list[exp.Expr]()
     if isinstance(inner, exp.In):
         value = inner.this.unnest()
         keys = list(value.expressions) if isinstance(value, exp.Tuple) else [value]
-        if negated or len(keys) != len(made.expressions):
-            return None  # with NULL among them, NOT IN would hold of no row
+        if len(keys) != len(made.expressions):
+            return None
         items = [e.unalias() for e in made.expressions]
     else:
         split = split_keys(made, catalog)
@@ -100,9 +108,12 @@ def _read_groups(
     shown = [exp.alias_(e.copy(), f"key {n}", quoted=True) for n, e in enumerate(items)]
     made.set("expressions", shown)
     name = next(f"present {n}" for n in range(99) if f"present {n}" not in taken)
-    part = list_changing(made.subquery(exp.to_identifier(name, quoted=True)))
-    if part is None or not all(isinstance(k, exp.Column) for k in keys):
+    part = list_changing(made.subquery(exp.to_identifier(name, quoted=True)), catalog)
+    columns = [(k, exp.column(f"key {n}")) for n, k in enumerate(keys) if isinstance(k, exp.Column)]
+    if part is None or len(columns) < len(keys):
         return None
+    if negated and isinstance(inner, exp.In) and not _have_values(columns, part, parts):
+        return None  # with NULL among them, NOT IN would hold of no row
     part.kind = JoinKind.ABSENT if negated else JoinKind.PRESENT
     return Present(
         part,

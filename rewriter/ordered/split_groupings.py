@@ -11,6 +11,7 @@ from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables
 from ontoweir.rewriter.joins.mean_group import mean_group
 from ontoweir.rewriter.joins.own_nodes import list_own
+from ontoweir.rewriter.windows.rows_leave import rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -68,7 +69,7 @@ def _split(select: "exp.Select", group: "exp.Group", catalog: Catalog) -> "exp.Q
     scope = list_tables(select, catalog)
     sets = [tuple(mean_group(i, select, scope).copy() for i in s) for s in _list_sets(group)]
     sets = [tuple(dict.fromkeys(s)) for s in sets]
-    for one in sets:
+    for one in [] if rows_leave(select) else sets:
         if not any(_may_close(item, scope) for item in one):
             shown = ", ".join(map(show_sql, one))
             raise SqlRefusal(

@@ -1,6 +1,6 @@
 """Tables whose columns are values of one kind, as rows with a value each; parts of a UNION.
 
-Takes a query of SQL as it is written; makes one without UNPIVOT, in which the
-parts of a UNION ALL may be told apart in groups, and those of a UNION show numbers of one type.
-Doors: `read_unpivots`, `widen_unions`.
+Takes a query of SQL as it is written; makes one without UNPIVOT and without comparisons of rows of
+values, in which the parts of a UNION ALL may be told apart in groups, and those of a UNION show
+numbers of one type. Doors: `read_unpivots`, `open_rows`, `widen_unions`.
 """

@@ -87,7 +87,7 @@ def _widen(parts: "list[exp.Select]", place: int, catalog: Catalog) -> None:
         for v, part in zip(values, parts, strict=True)
     ]
     shown = [k for k, v in zip(known, values, strict=True) if not isinstance(v.unnest(), exp.Null)]
-    common = _find_common(shown)
+    common = find_common(shown)
     if common is None:
         return
     for item, value, kind in zip(items, values, known, strict=True):
@@ -97,7 +97,7 @@ def _widen(parts: "list[exp.Select]", place: int, catalog: Catalog) -> None:
         item.replace(exp.alias_(_cast(value, common), name, quoted=True))
 
 
-def _find_common(kinds: list[ColumnType | None]) -> ColumnType | None:
+def find_common(kinds: list[ColumnType | None]) -> ColumnType | None:
     """The type of numbers of several types (None: it is one type, or there is none)."""
     decimals, whole = list[DecimalType](), 0
     types = set[type]()

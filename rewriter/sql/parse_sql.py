@@ -56,6 +56,7 @@ from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
 from ontoweir.rewriter.registers.group_held import group_held
+from ontoweir.rewriter.reshaped.open_rows import open_rows
 from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
 from ontoweir.rewriter.reshaped.widen_unions import widen_unions
 from ontoweir.rewriter.sessions.read_sessions import take_session
@@ -101,7 +102,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     with place_errors(file, lambda: reader.statics):
-        whole = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
+        whole = open_rows(read_unpivots(name_quantiles(parse_names(text, catalog)), catalog))
         whole = widen_unions(order_texts(settle_false(whole, catalog), catalog), catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
         catalog = begin_with(written, catalog)

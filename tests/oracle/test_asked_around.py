@@ -1,0 +1,111 @@
+"""RIGHT and FULL JOIN, totals beside rows and groups, ROLLUP, groups that hide their keys, NOT IN
+and NOT EXISTS of groups, and rows of values, of what comes and goes: what holds at every time is
+what DuckDB finds with that time as NOW(), live, replayed in ranges, within the bound."""
+
+from random import Random
+
+import pytest
+from hypothesis import event, given
+
+from tests.oracle.budget import SEEDS, budget
+from tests.oracle.compare_told import compare_text
+
+WITHIN = "ts > NOW() - INTERVAL '{}' MICROSECOND"
+
+
+def _draw_groups(random: Random) -> str:
+    """A subquery of groups of a window, or of its rows, of columns h and n."""
+    table, within = random.choice("st"), WITHIN.format(random.randint(2, 6))
+    call = random.choice(["COUNT(*)", "SUM(a)", "MAX(a)", "COUNT(DISTINCT a)"])
+    having = random.choice(["", "", " HAVING COUNT(*) > 1"])
+    rows = f"SELECT h, {call} AS n FROM {table} WHERE {within} GROUP BY h{having}"
+    return random.choice([rows, rows, rows, f"SELECT h, a AS n FROM {table} WHERE {within}"])
+
+
+def make_text(random: Random) -> tuple[str, tuple[str, ...]]:
+    """A query, and the names of its columns."""
+    x, y = (f"({_draw_groups(random)}) AS {alias}" for alias in "xy")
+    on = random.choice(["x.h = y.h", "x.h = y.h AND x.n > y.n", "x.n = y.n", "x.h < y.h"])
+    side = random.choice(["FULL", "FULL", "RIGHT"])
+    total = random.choice(["SUM", "MAX", "MIN", "COUNT", "AVG"])
+    by = random.choice(["", "", "PARTITION BY x.h"])
+    key = random.choice(["h", "a"])
+    match random.randint(0, 7):
+        case 0:
+            text = f"SELECT x.h AS c0, y.n AS c1 FROM {x} {side} JOIN {y} ON {on}"
+        case 1:
+            where = random.choice(["x.h IS NULL", "y.n > 1", "x.n IS NULL OR x.n > y.n"])
+            shown = "COALESCE(x.h, y.h) AS c0, COALESCE(x.n, 0) - COALESCE(y.n, 0) AS c1"
+            text = f"SELECT {shown} FROM {x} {side} JOIN {y} ON {on} WHERE {where}"
+        case 2:
+            text = (
+                f"SELECT y.h AS c0, COUNT(x.n) AS c1 FROM {x} {side} JOIN {y} ON {on} GROUP BY y.h"
+            )
+        case 3:
+            shown = f"x.h AS c0, x.n - {total}(x.n) OVER ({by}) AS c1"
+            where = random.choice(["", "", " WHERE x.n > 0"])
+            text = f"SELECT {shown} FROM {x}{where}"
+        case 4:
+            keep = random.choice(["", f" QUALIFY COUNT(*) >= {total}(COUNT(*)) OVER ()"])
+            rows = f"s WHERE {WITHIN.format(random.randint(2, 5))}"
+            shown = f"{key} AS c0, COUNT(*) + {total}(COUNT(*)) OVER () AS c1"
+            text = f"SELECT {shown} FROM {rows} GROUP BY {key}{keep}"
+        case 5:
+            several = random.choice(["ROLLUP (h, a)", "CUBE (h, a)", "GROUPING SETS ((h), (a))"])
+            call, rows = random.choice(["COUNT(*)", "MAX(a)"]), WITHIN.format(random.randint(2, 5))
+            text = f"SELECT h AS c0, {call} AS c1 FROM t WHERE {rows} GROUP BY {several}"
+        case 6:
+            rows = f"{random.choice('st')} WHERE {WITHIN.format(random.randint(2, 5))}"
+            text = f"SELECT COUNT(*) AS c0, MAX(a) AS c1 FROM {rows} GROUP BY h"
+        case _:
+            no = random.choice(["NOT ", "NOT ", ""])
+            beside = random.choice(
+                [f"SELECT 1 FROM {y} WHERE {on}", "SELECT 1 FROM r WHERE r.h = x.h"]
+            )
+            text = f"SELECT x.h AS c0, x.n AS c1 FROM {x} WHERE {no}EXISTS ({beside})"
+    return text, ("c0", "c1")
+
+
+def check(seed: int) -> str:
+    """One random query over random rows: what came of it."""
+    random = Random(seed)
+    return compare_text(*make_text(random), random)
+
+
+@budget(0.2)
+@given(seed=SEEDS)
+def test_what_is_asked_around_is_duckdbs(seed: int) -> None:
+    event(check(seed))
+
+
+LATE = "ts > NOW() - INTERVAL '4' MICROSECOND"
+GROUPS = f"SELECT h, COUNT(*) AS n FROM s WHERE {LATE} GROUP BY h"
+KNOWN = f"{LATE} AND h IS NOT NULL"
+SHARES = (
+    f"SELECT h AS c0, COUNT(*) AS c1, SUM(COUNT(*)) OVER () AS c2 FROM s WHERE {KNOWN} GROUP BY h"
+)
+NAMED = f"SELECT h AS c0, COUNT(*) AS c1 FROM s WHERE {LATE} GROUP BY h"
+LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT r.h AS c0 FROM r WHERE r.h NOT IN (SELECT h FROM ({GROUPS}) x WHERE x.h = 1)",
+        f"SELECT t.h AS c0 FROM t WHERE {KNOWN} AND (t.h, t.a) IN ((1, 1), (2, 0))",
+        f"SELECT t.h AS c0, t.a AS c1 FROM t WHERE {KNOWN} AND (t.h, t.a) < (1, 2)",
+        f"{SHARES} ORDER BY c1 DESC, h LIMIT 1",
+        f"WITH x AS ({GROUPS}) SELECT h AS c0, n * 2 > MAX(n) OVER () AS c1 FROM x",
+        f"WITH x AS ({GROUPS}) SELECT x.h AS c0 FROM x WHERE {LARGER}",
+        f"{NAMED} UNION ALL SELECT h, NULL FROM t WHERE {LATE}",
+    ],
+)
+def test_what_was_refused_is_duckdbs(text: str) -> None:
+    names = tuple(name for name in ("c0", "c1", "c2") if f" AS {name}" in text)
+    assert "refused" not in compare_text(text, names, Random(4))
+
+
+def test_which_rows_are_the_first_is_known_by_the_keys_of_groups() -> None:
+    text = "SELECT n AS h, h AS z FROM ({}) x ORDER BY {} LIMIT 1"
+    assert "refused" not in compare_text(text.format(GROUPS, "z"), ("h", "z"), Random(1))
+    assert "refused" in compare_text(text.format(GROUPS, "h"), ("h", "z"), Random(1))
