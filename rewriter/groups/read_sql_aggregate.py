@@ -155,6 +155,9 @@ def read_sql_aggregate(call: "exp.Expr") -> SqlAggregate:
         if isinstance(call.parent, exp.Window):
             fix = "of numbers of groups say up to which, QUALIFY RANK() OVER (…) <= 10; or group "
             fix += "by a bucket of time too, whose groups are final, and number those of each"
+        elif isinstance(call, (exp.First, exp.Last, exp.FirstValue, exp.LastValue)):
+            least = "MIN" if isinstance(call, (exp.First, exp.FirstValue)) else "MAX"
+            fix = f"write {least}_BY({show_sql(call.this)}, ts), of the stream's timestamp ts"
         raise _beyond(call, f"{show_sql(call)} in SELECT", fix)
     argument = call.this
     if isinstance(argument, exp.Distinct):
