@@ -13,7 +13,6 @@ from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_select import SelectUnion, read_select_tree
 from ontoweir.mappings.sql.show_sql import writing
 from ontoweir.mappings.sql_expressions.derive_query_columns import derive_query_columns
-from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.aggregates.read_group_row import GroupTrees, read_group_row
 from ontoweir.rewriter.aggregates.read_sql_aggregation import read_sql_aggregation
 from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
@@ -33,11 +32,10 @@ from ontoweir.rewriter.differences.since_first import begin_with
 from ontoweir.rewriter.earlier.beside_subqueries import beside_subqueries
 from ontoweir.rewriter.earlier.declare_preceding import list_preceding
 from ontoweir.rewriter.earlier.window_subqueries import window_subqueries
-from ontoweir.rewriter.greatest.order_texts import order_texts
 from ontoweir.rewriter.grouped.merge_groups import merge_groups
 from ontoweir.rewriter.groups.expand_covariances import expand_covariances
 from ontoweir.rewriter.groups.expand_variances import expand_variances
-from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates, name_quantiles
+from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
 from ontoweir.rewriter.joined.join_parts import join_parts
 from ontoweir.rewriter.joined.number_nested import number_nested
 from ontoweir.rewriter.joined.read_changing import read_changing
@@ -51,16 +49,13 @@ from ontoweir.rewriter.nulls.list_hidden import list_hidden
 from ontoweir.rewriter.nulls.list_nullable import list_nullable
 from ontoweir.rewriter.nulls.make_disjuncts import make_disjuncts
 from ontoweir.rewriter.nulls.null_places import NOWHERE, NullPlaces
-from ontoweir.rewriter.nulls.settle_false import settle_false
 from ontoweir.rewriter.passes.propagate_equalities import propagate_equalities
 from ontoweir.rewriter.phrasings.read_statics import read_statics
 from ontoweir.rewriter.phrasings.settle_phrasings import settle_phrasings
 from ontoweir.rewriter.registers.group_held import group_held
-from ontoweir.rewriter.reshaped.open_rows import open_rows
-from ontoweir.rewriter.reshaped.read_unpivots import read_unpivots
-from ontoweir.rewriter.reshaped.widen_unions import widen_unions
 from ontoweir.rewriter.sessions.read_sessions import take_session
 from ontoweir.rewriter.sql.read_sql_buckets import read_sql_buckets
+from ontoweir.rewriter.sql.spell_query import spell_query
 from ontoweir.rewriter.subqueries.merge_subqueries import merge_subqueries
 from ontoweir.rewriter.subqueries.select_answers import Answers
 from ontoweir.rewriter.subqueries.stack_rows import stack_rows
@@ -102,8 +97,7 @@ def parse_sql(text: str, catalog: Catalog, *, name: str, file: str) -> SpjUnion:
 def _parse(text: str, catalog: Catalog, name: str, file: str) -> SpjUnion:
     reader = _Reader(file)
     with place_errors(file, lambda: reader.statics):
-        whole = open_rows(read_unpivots(name_quantiles(parse_names(text, catalog)), catalog))
-        whole = widen_unions(order_texts(settle_false(whole, catalog), catalog), catalog)
+        whole = spell_query(text, catalog)
         written, catalog, reader.statics = read_statics(whole, catalog)
         catalog = begin_with(written, catalog)
 
