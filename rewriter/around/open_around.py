@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.around.join_totals import join_totals
 from ontoweir.rewriter.around.open_outer import open_outer
+from ontoweir.rewriter.around.open_scalars import open_scalars
 from ontoweir.rewriter.around.show_keys import show_keys
 from ontoweir.rewriter.ordered.split_groupings import split_groupings
 
@@ -13,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def open_around(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
-    """A query without RIGHT JOIN, FULL JOIN, totals over rows or groups, several groupings, and
-    groups that do not show their keys: those of it are joins, unions and subqueries.
+    """A query without values alone, RIGHT and FULL JOIN, totals over rows or groups, several
+    groupings, and groups that do not show their keys: these are joins, unions and subqueries.
 
     Args:
         tree: the query, whose names are as they were written; it is not changed.
         catalog: the tables.
     """
-    made = open_outer(tree, catalog)
+    made = open_outer(open_scalars(tree), catalog)
     made = join_totals(made)
     made = split_groupings(made.copy(), catalog)
     return show_keys(made)

@@ -118,6 +118,7 @@ def list_changing(item: "exp.Expr", catalog: Catalog) -> Part | None:
     made = _make(item.alias, item, [(name, name in sure) for name in names])
     beyond = (exp.Subquery, exp.SetOperation, exp.Window, exp.Limit, exp.Fetch)
     made.apart = aggregates(inner) or inner.find(*beyond) is not None
+    made.apart = made.apart or bool(inner.args.get("distinct"))
     return made
 
 

@@ -62,6 +62,9 @@ def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> 
     one = read(written, rows=part.is_table)
     if one.joined is not None:
         return _take(part, one, None, type_joined(one, one.joined, catalog))
+    if one.distinct and one.aggregation is None and one.standing is None:
+        told = tuple(v for v in one.variables if v not in (*one.ends, *one.begins))
+        one = replace(one, aggregation=Aggregation(told, (), told), distinct=False)
     groups = one.aggregation
     if groups is not None and not is_plain(groups):
         return None
