@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.expression import Field
 from ontoweir.mappings.sql.read_scope import find_name
+from ontoweir.rewriter.aggregates.group_latest import group_latest
 from ontoweir.rewriter.aggregates.row_union import show_columns
+from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.differences.count_rows import MULTIPLICITY
 from ontoweir.rewriter.groups.type_group_row import type_group_row
-from ontoweir.rewriter.joined.join_parts import PART, unite_parts
 from ontoweir.rewriter.joined.part_rows import comes_and_goes, is_plain, open_arguments
 from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
@@ -36,6 +37,8 @@ def join_one(
     """
     if union.joined is not None:
         return union
+    if (latest := group_latest(union, catalog, begun)) is not None:
+        return latest
     groups = union.aggregation
     numbered = None if groups is None else groups.numbered
     groups = None if groups is None else replace(groups, numbered=None)

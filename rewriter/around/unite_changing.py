@@ -8,11 +8,11 @@ from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog, ColumnType
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.rewriter.aggregates.row_union import show_columns
+from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.around.join_one import join_one, names_one
 from ontoweir.rewriter.around.level_sides import is_null, level_sides, name_columns, type_nulls
 from ontoweir.rewriter.around.open_around import open_around
 from ontoweir.rewriter.differences.since_first import list_begins
-from ontoweir.rewriter.joined.join_parts import PART, unite_parts
 from ontoweir.rewriter.joined.part_rows import read_begun, type_joined
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion
@@ -126,7 +126,8 @@ class _Uniter:
         if not isinstance(inside, exp.Select):
             return None
         one, begun = self.fresh(inside, rows=False), None
-        if one.aggregation is not None and not one.aggregation.group:
+        groups = one.aggregation if one.standing is None else one.standing.groups
+        if groups is not None and not groups.group:
             begun = read_begun(list_begins(self.catalog), self.fresh).union
         catalog = self.catalog
         return join_one(one, catalog, begun, single=names_one(inside, catalog))

@@ -7,6 +7,7 @@ from ontoweir.mappings.model.catalog import Catalog, ColumnType, FloatType, Stri
 from ontoweir.mappings.model.column_types import XSD, natural_datatype
 from ontoweir.mappings.model.expression import Expression, Field, fields_of, map_fields
 from ontoweir.rewriter.absence.rename_views import rename_views
+from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.composed.compute_row import RowColumn, RowReader, make_column
 from ontoweir.rewriter.composed.solution_part import (
     SolutionPart,
@@ -16,7 +17,6 @@ from ontoweir.rewriter.composed.solution_part import (
     open_static,
 )
 from ontoweir.rewriter.composed.split_joined import JoinedText, PartOfText
-from ontoweir.rewriter.joined.join_parts import PART, unite_parts
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinedRow, JoinKind
 from ontoweir.rewriter.model.query import (
     ConjunctiveQuery,

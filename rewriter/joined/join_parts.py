@@ -1,18 +1,19 @@
 """Rows of windows joined with the latest, or the first, rows of keys, as one query."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType
+from ontoweir.mappings.model.catalog import Catalog, ColumnType
 from ontoweir.mappings.model.expression import Expression
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.rewriter.aggregates.nest_scalars import nest_scalars
 from ontoweir.rewriter.aggregates.read_joined_row import read_joined_condition, read_joined_row
 from ontoweir.rewriter.aggregates.row_union import show_columns
 from ontoweir.rewriter.aggregates.run_groups import run_groups
+from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
 from ontoweir.rewriter.differences.since_first import list_begins
 from ontoweir.rewriter.joined.nest_tables import nest_tables
 from ontoweir.rewriter.joined.part import Part
@@ -21,9 +22,9 @@ from ontoweir.rewriter.joined.read_joined import JoinedSql, read_joined
 from ontoweir.rewriter.joined.refuse_beside import refuse_beside
 from ontoweir.rewriter.joined.write_row import name_column
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
-from ontoweir.rewriter.model.spj import ConstantOutput, Output, SpjUnion
+from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.open_statics import open_statics
-from ontoweir.rewriter.standing.make_standing import some_value, types_of
+from ontoweir.rewriter.standing.make_standing import types_of
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -34,12 +35,6 @@ class PartReader(Protocol):
 
     def __call__(self, one: "exp.Select", *, rows: bool) -> SpjUnion:
         """The query."""
-
-
-Kinds: TypeAlias = Sequence[Mapping[str, "set[ColumnType | None]"]]
-"""The types of the variables of each part (None: terms)."""
-PART = "part"
-"""What the variable is called that says of which part a row is."""
 
 
 def join_parts(
@@ -214,40 +209,3 @@ _OPS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
 
 def _rename(names: Sequence[str], number: int) -> tuple[str, ...]:
     return tuple(f"{number} {name}" for name in names)
-
-
-def unite_parts(
-    unions: Sequence[SpjUnion],
-    joined: Joined[SpjUnion],
-    kinds: Kinds,
-) -> SpjUnion:
-    """The rows of all parts, as one query; those of others have some value in a part's columns."""
-    columns = [(n, v) for n, union in enumerate(unions) for v in union.variables]
-    disjuncts = []
-    for number, union in enumerate(unions):
-        for query in union.disjuncts:
-            own = dict(query.outputs)
-            outputs: list[tuple[str, Output]] = [
-                (PART, ConstantOutput(str(number), is_iri=False, kind=IntType()))
-            ]
-            outputs += [
-                (f"{n} {v}", own[v] if n == number else some_value(kinds[n][v])) for n, v in columns
-            ]
-            disjuncts.append(replace(query, outputs=tuple(outputs)))
-    first = unions[0]
-    return replace(
-        first,
-        variables=(PART, *(f"{n} {v}" for n, v in columns)),
-        disjuncts=tuple(disjuncts),
-        distinct=False,
-        ends=(),
-        begins=(),
-        standing=None,
-        joined=joined,
-        views=tuple(dict.fromkeys(v for u in unions for v in u.views)),
-        statics=tuple(dict.fromkeys(s for u in unions for s in u.statics)),
-        buckets=tuple(dict.fromkeys(b for u in unions for b in u.buckets)),
-        derived=tuple(dict.fromkeys(d for u in unions for d in u.derived)),
-        blocks=tuple({b.stream.name: b for u in unions for b in u.blocks}.values()),
-        hidden=tuple(dict.fromkeys(h for u in unions for h in u.hidden)),
-    )

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from ontoweir.mappings.model.catalog import Catalog, ColumnType, IntType, Stream
 from ontoweir.mappings.model.expression import Field
 from ontoweir.mappings.sql.read_scope import find_name
+from ontoweir.rewriter.aggregates.group_latest import group_latest
 from ontoweir.rewriter.aggregates.row_union import row_union
-from ontoweir.rewriter.differences.since_first import begun_moment
+from ontoweir.rewriter.differences.since_first import begun_moment, list_begins
 from ontoweir.rewriter.groups.type_group_row import type_group_row
 from ontoweir.rewriter.joined.part import Part
 from ontoweir.rewriter.joined.write_part import write_part
@@ -60,6 +61,9 @@ def read_rows(part: Part, catalog: Catalog, read: "Callable[..., SpjUnion]") -> 
     written = write_part(part, catalog)
     of = [t for t in written.find_all(exp.Table) if find_name(t.name, catalog.streams)]
     one = read(written, rows=part.is_table)
+    if one.standing is not None and one.standing.groups is not None:
+        begun = read_begun(list_begins(catalog), read).union
+        one = group_latest(one, catalog, begun) or one
     if one.joined is not None:
         return _take(part, one, None, type_joined(one, one.joined, catalog))
     if one.distinct and one.aggregation is None and one.standing is None:
