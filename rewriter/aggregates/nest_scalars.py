@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import Scope
+from ontoweir.rewriter.aggregates.chooses_rows import chooses_rows, is_numbered
 from ontoweir.rewriter.aggregates.nest_groups import nest_groups
 from ontoweir.rewriter.differences.name_columns import is_known, name_tables
 from ontoweir.rewriter.groups.read_sql_aggregate import name_aggregates
@@ -92,8 +93,8 @@ def _read(inner: "exp.Expr", alias: str, catalog: Catalog) -> _Nested | None:
         return None
     if {k for k, v in inner.args.items() if v} - _READ:
         return None
-    leave = any(rows_leave(select) for select in inner.find_all(exp.Select))
-    if not aggregates(inner) or not leave or inner.find(exp.Window):
+    leave = any(rows_leave(s) or chooses_rows(s) for s in inner.find_all(exp.Select))
+    if not aggregates(inner) or not leave or not is_numbered(inner) or chooses_rows(inner):
         return None
     made = inner.copy()
     name_conditions(made)

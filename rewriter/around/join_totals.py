@@ -51,8 +51,14 @@ class _Totals:
     """Writes the join."""
 
     def __init__(self, tree: "exp.Select") -> None:
+        from sqlglot import exp
+
         self.tree = tree.copy()
         self.grouped = tree.args.get("group") is not None
+        start = tree.args["from_"].this if tree.args.get("from_") is not None else None
+        said = {name for name, value in tree.args.items() if value} - {"expressions", "from_"}
+        inner = start.this if isinstance(start, exp.Subquery) and not said - {*_KEPT} else None
+        self.inner = inner if isinstance(inner, exp.Select) else None
         self.names: dict[exp.Expr, str] = {}
 
     def join(self) -> "exp.Select":
@@ -132,8 +138,9 @@ class _Totals:
         keys = [] if group is None else list(group.expressions)
         inside = tree.walk(prune=lambda n: self._is_read(n, keys))
         for node in [n for n in list(inside) if self._is_read(n, keys)]:
-            name = self.names.setdefault(node.copy(), f"read {len(self.names)}")
-            node.replace(exp.column(name, table, quoted=True))
+            own = node.name if self.inner is not None else f"read {len(self.names)}"
+            name = self.names.setdefault(node.copy(), own)
+            node.replace(exp.column(name, table, quoted=self.inner is None))
 
     def _is_read(self, node: "exp.Expr", keys: "list[exp.Expr]") -> bool:
         from sqlglot import exp
@@ -147,9 +154,11 @@ class _Totals:
         )
 
     def _write_rows(self) -> "exp.Select":
-        """The rows, or groups."""
+        """The rows, or groups: those of one subquery as they are."""
         from sqlglot import exp
 
+        if self.inner is not None:
+            return self.inner.copy()
         made = self.tree.copy()
         for name in _KEPT:
             made.set(name, None)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import column_names, find_name
+from ontoweir.rewriter.aggregates.chooses_rows import chooses_rows, is_numbered
 from ontoweir.rewriter.differences.since_first import list_begins
 from ontoweir.rewriter.joined.place_registers import Register
 from ontoweir.rewriter.joins.is_set import aggregates
@@ -106,7 +107,7 @@ def list_changing(item: "exp.Expr", catalog: Catalog) -> Part | None:
     inner = item.this if isinstance(item, exp.Subquery) and is_plain(item) else None
     if not isinstance(inner, (exp.Select, exp.SetOperation)) or not item.alias:
         return None
-    if not any(rows_leave(select) for select in inner.find_all(exp.Select)):
+    if not any(rows_leave(s) or chooses_rows(s) for s in inner.find_all(exp.Select)):
         return None
     names = [e.alias_or_name for e in inner.selects]
     several = len({name.lower() for name in names}) < len(names)
@@ -120,14 +121,6 @@ def list_changing(item: "exp.Expr", catalog: Catalog) -> Part | None:
     made.apart = aggregates(inner) or inner.find(*beyond) is not None
     made.apart = made.apart or bool(inner.args.get("distinct"))
     return made
-
-
-def is_numbered(inner: "exp.Query") -> bool:
-    """Whether its windows are numbers alone: ROW_NUMBER(), RANK() and DENSE_RANK()."""
-    from sqlglot import exp
-
-    numbers = (exp.RowNumber, exp.Rank, exp.DenseRank)
-    return all(isinstance(w.this, numbers) for w in inner.find_all(exp.Window))
 
 
 def _make(alias: str, item: "exp.Expr", columns: "list[tuple[str, bool]]") -> Part:

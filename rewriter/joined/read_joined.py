@@ -41,7 +41,8 @@ class JoinedSql:
         known: all parts are rows of windows, or groups of them, one is a static relation, or it is
         computed with what is joined."""
         windows = not any(part.is_chosen for part in self.parts)
-        return windows or self.row is not None or any(part.streams for part in self.parts)
+        apart = any(part.streams or part.apart for part in self.parts)
+        return windows or apart or self.row is not None
 
 
 def read_joined(tree: "exp.Query", catalog: Catalog) -> JoinedSql | None:

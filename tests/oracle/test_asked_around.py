@@ -86,6 +86,8 @@ SHARES = (
 )
 NAMED = f"SELECT h AS c0, COUNT(*) AS c1 FROM s WHERE {LATE} GROUP BY h"
 SEEN = f"SELECT DISTINCT h FROM s WHERE {LATE}"
+NEWEST = "SELECT h, a FROM s QUALIFY RANK() OVER (PARTITION BY h ORDER BY ts DESC) = 1"
+BY_VALUE = f"SELECT a, COUNT(*) AS n FROM ({NEWEST}) l GROUP BY a"
 LEAST = "QUALIFY RANK() OVER (ORDER BY COUNT(*)) <= 1"
 LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
 
@@ -104,6 +106,10 @@ LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
         f"SELECT r.h AS c0, COUNT(x.h) AS c1 FROM r LEFT JOIN ({SEEN}) x ON x.h = r.h GROUP BY r.h",
         f"SELECT COUNT(*) AS c0 FROM ({SEEN}) x",
         f"SELECT (SELECT COUNT(*) FROM s WHERE {LATE}) - (SELECT MAX(a) FROM t WHERE {LATE}) AS c0",
+        f"SELECT l.h AS c0, l.a - MAX(l.a) OVER () AS c1 FROM ({NEWEST}) l",
+        f"SELECT l.h AS c0 FROM ({NEWEST}) l WHERE l.a >= (SELECT AVG(a) FROM ({NEWEST}) k)",
+        f"SELECT a AS c0, COUNT(*) AS c1 FROM ({NEWEST}) l GROUP BY a UNION ALL {NAMED}",
+        f"SELECT r.h AS c0, x.n AS c1 FROM r LEFT JOIN ({BY_VALUE}) x ON x.a = r.h",
         f"{NAMED} UNION ALL SELECT h, NULL FROM t WHERE {LATE}",
     ],
 )
