@@ -85,6 +85,8 @@ def _spell(node: "exp.Expr", place: "exp.Expr", catalog: Catalog) -> "exp.Expr |
     from sqlglot import exp
 
     sign, sides = type(node).__name__, (node.this, node.expression)
+    if (age := _spell_age(node)) is not None:
+        return age
     found = [_read_now(side) for side in sides]
     if (found[0] is None) == (found[1] is None):
         return None
@@ -128,6 +130,26 @@ def _spell(node: "exp.Expr", place: "exp.Expr", catalog: Catalog) -> "exp.Expr |
             first = exp.GTE(this=time.copy(), expression=start)
             last = before(this=time.copy(), expression=end)
             return exp.paren(exp.and_(first, last))
+
+
+def _spell_age(node: "exp.Expr") -> "exp.Expr | None":
+    """TIMESTAMPDIFF(MINUTE, ts, NOW()) <= 30, of whole units, as a comparison of the time (None: it
+    is something else). A time that is later than NOW() is less than a unit before it."""
+    from sqlglot import exp
+
+    call, number, sign = node.this.unnest(), node.expression.unnest(), type(node).__name__
+    if isinstance(number, exp.TimestampDiff) and sign in _FLIPPED:
+        call, number, sign = number, call, _FLIPPED[sign]
+    whole = isinstance(number, exp.Literal) and not number.is_string and number.name.isdigit()
+    if not isinstance(call, exp.TimestampDiff) or not whole or _read_now(call.this) != _Now():
+        return None
+    width = UNITS_US.get(call.text("unit").lower().removesuffix("s"))
+    least = int(number.name) + (sign in ("LTE", "GT"))
+    if width is None or sign == "EQ" or least < 1:
+        return None
+    start = _Now(None, -least * width).write()
+    later = sign in ("LT", "LTE")
+    return (exp.GT if later else exp.LTE)(this=call.expression.copy(), expression=start)
 
 
 def _is_other(node: "exp.Expr") -> bool:

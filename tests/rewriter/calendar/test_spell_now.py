@@ -50,6 +50,8 @@ SAME = [
         "date_trunc('month', ts) = date_trunc('month', CURRENT_DATE)",
         "ts >= date_trunc('month', NOW()) AND ts <= NOW()",
     ),
+    ("TIMESTAMPDIFF(MINUTE, ts, NOW()) <= 30", "ts > NOW() - INTERVAL '31' MINUTE"),
+    ("48 > TIMESTAMPDIFF(HOUR, ts, NOW())", "ts > NOW() - INTERVAL '2' DAY"),
     ("date_trunc('day', ts) >= date_trunc('month', NOW())", "ts >= date_trunc('month', NOW())"),
 ]
 
