@@ -20,6 +20,7 @@ def tune_session(spark: "SparkSession", checkpoint: Path) -> None:
         "spark.sql.adaptive.enabled": "false",  # there is no shuffle to adapt
         "spark.sql.files.minPartitionNum": "1",  # few tasks for small files
         "spark.sql.shuffle.partitions": "2",
+        "spark.sql.ui.explainMode": "simple",  # Spark writes the plan of each micro-batch
         # what folders' names hold is text, as in a replay
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
         "spark.sql.sources.ignoreDataLocality": "true",  # asked of every file at every listing

@@ -77,8 +77,8 @@ final class FolderStream implements MicroBatchStream, SupportsTriggerAvailableNo
 
   @Override
   public Offset deserializeOffset(String json) {
-    String digits = json.replaceAll("[^0-9-]", "");
-    return new Reached(Long.parseLong(digits));
+    String number = json.substring(json.indexOf(':') + 1, json.lastIndexOf('}'));
+    return new Reached(Long.parseLong(number.trim()));
   }
 
   @Override
