@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.case_files import Golden, compare_block, write_block
-from tests.java_archive import java_options
+from tests.java_archive import LOCAL_FILES, java_options
 from tests.paths import ROOT, SHARED
 from tests.selection import is_fast, rank_test, uses_session
 from tests.waiting import HANG_TIMEOUT
@@ -136,6 +136,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.execution.arrow.pyspark.enabled", "true")
         .config("spark.sql.warehouse.dir", str(folder / "warehouse"))
+        .config("spark.driver.extraClassPath", str(LOCAL_FILES))
         .config("spark.jars", ",".join(list_jars("connector")))
         .getOrCreate()
     )

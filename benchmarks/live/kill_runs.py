@@ -9,8 +9,9 @@ the kernel, or around the commit; others go on. In the end the answers, each onc
 rows are compared: of a server of many queries (`intake`: alike ones too, which join and leave) with
 those of replays; of one query with those of a run that nobody killed. `power`: of what nobody has
 waited for (fsync) a part is lost as well; `kept`: answers are kept for an instant only;
-`merged`: and merged meanwhile; `topics`: a stream is a topic. Prints how
-many were killed by engine, and how to repeat what failed; then the exit code is 1.
+`merged`: and merged meanwhile; `topics`: a stream is a topic; `composed`, `composed-archive`: of
+queries of groups of windows that are joined, united and the first (`composed_cycles.py`). Prints
+how many were killed by engine, and how to repeat what failed; then the exit code is 1.
 """
 
 import argparse
@@ -37,6 +38,8 @@ SERVERS = {
     "kept": ["cut", "keep"],
     "merged": ["cut", "keep", "compact"],
     "topics": ["cut", "topics"],
+    "composed": ["cut", "keep", "compact"],
+    "composed-archive": ["kill", "archive"],
 }
 SINGLE = {
     "driver": [],
@@ -53,7 +56,8 @@ def make_command(engine: str, folder: str, random: Random) -> list[str]:
     """A turn of an engine."""
     seed = str(random.randrange(1_000_000))
     if engine in SERVERS:
-        return [str(TESTS / "intake_cycles.py"), folder, seed, "6", *SERVERS[engine]]
+        cycles = "composed_cycles.py" if engine.startswith("composed") else "intake_cycles.py"
+        return [str(TESTS / cycles), folder, seed, "6", *SERVERS[engine]]
     stage = "renewed-logs" if engine == "renewed" else random.choice(CHOSEN)
     return [str(TESTS / "fork_cycles.py"), folder, stage, seed, "6", *SINGLE[engine]]
 

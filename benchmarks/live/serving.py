@@ -53,6 +53,19 @@ TEXT_KINDS = (
     "SELECT DISTINCT U.d FROM T, U WHERE T.ts < U.ts AND T.b = U.d AND U.e > {0}",
 )
 TEXTS = ("a", "b", "d")
+_GROUPS = """(SELECT {1} AS k, COUNT(*) AS n, SUM({2}) AS total FROM {0}
+WHERE {0}.ts > NOW() - INTERVAL '20' SECOND AND {2} > {{0}} GROUP BY {1})"""
+_X, _Y = _GROUPS.format("T", "b", "c"), _GROUPS.format("U", "d", "e")
+COMPOSED_KINDS = (
+    f"SELECT x.k, x.n, y.total FROM {_X} AS x JOIN {_Y} AS y ON y.k = x.k WHERE x.n > 10",
+    f"SELECT x.k, x.n - y.n AS m FROM {_X} AS x LEFT JOIN {_Y} AS y ON y.k = x.k WHERE x.n < 3",
+    f"""SELECT r.b, r.c, y.total FROM T r JOIN {_Y} AS y ON y.k = r.b
+WHERE r.ts > NOW() - INTERVAL '20' SECOND AND r.c > 195""",
+    f"WITH x AS {_X} SELECT k, n FROM x WHERE n > (SELECT AVG(n) + 8 FROM x)",
+    f"""WITH x AS {_X}, y AS {_Y} SELECT k, n FROM x WHERE n > 20
+UNION ALL SELECT k, n FROM y WHERE n > 20""",
+)
+"""Queries of groups of windows that are joined, and united."""
 
 
 def write_texts(folder: Path) -> None:
@@ -74,10 +87,16 @@ def column_types(columns: Sequence[str], *, texts: bool) -> str:
 
 
 def prepare(
-    folder: Path, count: int, markers: int, *, texts: bool = False, archive: bool = False
+    folder: Path,
+    count: int,
+    markers: int,
+    *,
+    texts: bool = False,
+    archive: bool = False,
+    composed: bool = False,
 ) -> None:
     """A project with so many registered queries, and files that will arrive; with archives for
-    those that are read, or without."""
+    those that are read, or without; of groups of windows that are joined (`composed`), or not."""
     folder.mkdir(parents=True)
     make_files(folder, markers)
     number = '{ type = "int", min = 0, max = 199 }'
@@ -94,7 +113,8 @@ def prepare(
     workspace = Workspace(load_project(folder, environ={}))
     for number in range(count):
         low = 3 * (number // len(KINDS)) % 100
-        sql = (TEXT_KINDS if texts else KINDS)[number % len(KINDS)].format(low, low + 20)
+        kinds = COMPOSED_KINDS if composed else TEXT_KINDS if texts else KINDS
+        sql = kinds[number % len(KINDS)].format(low, low + 20)
         query = QueryText(f"q{number:03d}", "sql", sql, f"q{number:03d}.sql")
         register_query(workspace, folder / "registry", query)
 

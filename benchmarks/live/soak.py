@@ -1,11 +1,12 @@
 """Registered queries served for an hour: latency, CPU, memory, threads and files over time.
 
     .venv/bin/python benchmarks/live/soak.py [--minutes 60] [--queries 10] [--rate 1]
-        [--rotate 600] [--archive] [--draw FILE.svg]
+        [--rotate 600] [--archive] [--composed] [--draw FILE.svg]
 
 The streams and queries of serving.py. The files of a timestamp are removed when `--rotate` later
 ones have come, as logs are rotated; with `--archive` the server moves those that are read to
-archives, and nothing is removed. Answers are merged (`--compact 16`) and kept for ten minutes of
+archives, and nothing is removed. `--composed`: queries of groups of windows that are joined, or
+united. Answers are merged (`--compact 16`) and kept for ten minutes of
 their streams' time (`--keep`). Every ten seconds: memory of Python and Java, CPU, threads, open
 files, and the files below the registry and the answers; of each file of answers that was not merged
 yet, from its marker's arrival to when it was written. Prints medians of each
@@ -54,6 +55,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=1.0)
     parser.add_argument("--rotate", type=int, default=600)
     parser.add_argument("--archive", action="store_true")
+    parser.add_argument("--composed", action="store_true")
     parser.add_argument("--draw", type=Path)
     parser.add_argument("--produce", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -84,7 +86,8 @@ def produce_rotating(folder: Path, markers: int, rate: float, rotate: int) -> No
 
 def serve(folder: Path, markers: int, given: argparse.Namespace) -> list[dict[str, float]]:
     """What was seen every ten seconds."""
-    prepare(folder, given.queries, markers, archive=given.archive)
+    held = {"archive": given.archive, "composed": given.composed}
+    prepare(folder, given.queries, markers, **held)
     produce(folder, 0, 1, given.rate)
     command = [sys.executable, "-m", "ontoweir", "run", str(folder), "--output", f"{folder}/out"]
     command += ["--registry", f"{folder}/registry", "--compact", "16", "--keep", KEPT]

@@ -1,5 +1,6 @@
 """foreachBatch for micro-batches whose rows are not asked of Spark."""
 
+import uuid
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -7,6 +8,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+_OURS = "ontoweir.BatchSink"
 _SINKS = "org.apache.spark.sql.execution.streaming.sources"
 
 
@@ -24,17 +26,38 @@ def call_without_rows(
     """
     from pyspark.java_gateway import ensure_callback_server_started
 
-    helper: Any = getattr(session._jvm, f"{_SINKS}.PythonForeachBatchHelper", None)
     gateway = session.sparkContext._gateway
-    if not wanted or gateway is None or not callable(getattr(helper, "callForeachBatch", None)):
+    if not wanted or gateway is None:
         return False
-    helper.callForeachBatch(writer._jwrite, _Caller(take))
+    ours: Any = getattr(session._jvm, _OURS, None)
+    helper: Any = getattr(session._jvm, f"{_SINKS}.PythonForeachBatchHelper", None)
+    if callable(getattr(ours, "put", None)):
+        name = uuid.uuid4().hex
+        ours.put(name, _NumberCaller(take))
+        writer.format(_OURS).option("caller", name)
+    elif callable(getattr(helper, "callForeachBatch", None)):
+        helper.callForeachBatch(writer._jwrite, _Caller(take))
+    else:
+        return False
     ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
     return True
 
 
+class _NumberCaller:
+    """What our sink calls."""
+
+    def __init__(self, take: Callable[[None, int], None]) -> None:
+        self.take = take
+
+    def call(self, batch: int) -> None:
+        self.take(None, batch)
+
+    class Java:
+        implements = (f"{_OURS}$Caller",)
+
+
 class _Caller:
-    """What Java calls."""
+    """What Spark's own foreachBatch calls."""
 
     def __init__(self, take: Callable[[None, int], None]) -> None:
         self.take = take

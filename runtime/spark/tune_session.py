@@ -1,14 +1,16 @@
 """Spark's settings for short micro-batches."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _STREAMING = "org.apache.spark.sql.execution.streaming"
 _OURS = "ontoweir.LocalFiles"
+_COMPACT = "spark.sql.streaming.fileSource.log.compactInterval"
 
 
 def tune_session(spark: "SparkSession", checkpoint: Path) -> None:
@@ -18,10 +20,11 @@ def tune_session(spark: "SparkSession", checkpoint: Path) -> None:
         "spark.sql.adaptive.enabled": "false",  # there is no shuffle to adapt
         "spark.sql.files.minPartitionNum": "1",  # few tasks for small files
         "spark.sql.shuffle.partitions": "2",
+        "spark.sql.ui.explainMode": "simple",  # Spark writes the plan of each micro-batch
         # what folders' names hold is text, as in a replay
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
         "spark.sql.sources.ignoreDataLocality": "true",  # asked of every file at every listing
-        "spark.sql.streaming.fileSource.log.compactInterval": "100",  # of 10: a pause at each tenth
+        _COMPACT: "100",  # of 10: a pause at each tenth
         # a source of which only the offsets matter is not planned
         "spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan": "true",
     }
@@ -44,6 +47,28 @@ def tune_session(spark: "SparkSession", checkpoint: Path) -> None:
             settings["spark.sql.streaming.pollingDelay"] = "1ms"
     for setting, text in settings.items():
         spark.conf.set(setting, text)
+
+
+def list_folders(session: "SparkSession", folders: Sequence[str], most: int) -> "DataFrame | None":
+    """The files of local folders as a stream that has no rows, for its offsets: listed and logged
+    as Spark's own source does, with less work (runtime/spark/java/FolderSource.java).
+
+    Args:
+        session: tuned for a run.
+        folders: absolute paths of folders with plain names.
+        most: how many files a micro-batch takes.
+
+    Returns:
+        None in a session of others, which does not have that source.
+    """
+    if session.conf.get("fs.file.impl", "") != _OURS:
+        return None
+    options = {
+        "folders": "\n".join(folders),
+        "most": str(most),
+        "compact": str(session.conf.get(_COMPACT, "100")),
+    }
+    return session.readStream.format("ontoweir.FolderSource").options(**options).load()
 
 
 def _local_files(java: Any) -> str:

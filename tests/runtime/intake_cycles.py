@@ -104,7 +104,7 @@ QUERIES |= {  # whose synopses are those of others
 }
 TOPIC = "u"
 SOURCE = '"kafka", options = { subscribe = "u", maxOffsetsPerTrigger = "5" }'
-CHANGES = ("sums", "counts", "counted", "notes", "noted")
+CHANGES: tuple[str, ...] = ("sums", "counts", "counted", "notes", "noted")
 """Those that tell a group again with each micro-batch that changes it."""
 END = 8 * 3600 + 700
 ARCHIVES = "archive" in sys.argv[4:]

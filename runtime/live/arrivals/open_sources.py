@@ -8,6 +8,7 @@ from ontoweir.mappings.model.catalog import Stream
 from ontoweir.runtime.live.arrivals.open_columnar import stream_is_packed
 from ontoweir.runtime.live.arrivals.plan_sources import (
     folder_of,
+    plain_folders,
     plan_sources,
     shared_options,
     shared_path,
@@ -19,12 +20,14 @@ from ontoweir.runtime.live.arrivals.read_stream import (
     source_options,
     stream_names,
     watched_path,
+    without_rows,
 )
 from ontoweir.runtime.live.checkpoint.restore_spark import TICKS
 from ontoweir.runtime.live.model.live_job import LiveJob
 from ontoweir.runtime.located.data_files import local_path
 from ontoweir.runtime.sources.history import History
 from ontoweir.runtime.sources.read_source import BAD, quote_spark_name
+from ontoweir.runtime.spark.tune_session import list_folders
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -124,9 +127,15 @@ def _open_source(
 ) -> "DataFrame":
     """The rows of a source's streams; of those that are only listed, none."""
     stream = held[0].stream
+    only_names = is_listed(stream) and (not observed or stream_is_packed(stream))
+    if len(held) > 1 or only_names:
+        folders, most = plain_folders(held)
+        frame = list_folders(session, folders, most) if folders else None
+        if frame is not None:
+            return without_rows(frame, stream)
     if len(held) > 1:
         return stream_names(session, stream, shared_path(held), shared_options(held))
-    if is_listed(stream) and (not observed or stream_is_packed(stream)):
+    if only_names:
         return stream_names(session, stream, watched_path(stream.data.path), source_options(stream))
     return read_stream(session, held[0], home)
 

@@ -77,6 +77,14 @@ def shared_options(histories: Sequence[History]) -> dict[str, str]:
     return {**kept, _AT_ONCE: str(most)}
 
 
+def plain_folders(histories: Sequence[History]) -> tuple[list[str], int]:
+    """The folders of a source's streams, and how many files a micro-batch takes of them; none, if
+    one is no folder with a plain name, or has options that say otherwise which files there are."""
+    if not all(is_listed(h.stream) and _is_plain(h.stream) for h in histories):
+        return [], 0
+    return [folder_of(h.stream) for h in histories], sum(_at_once(h.stream) for h in histories)
+
+
 def folder_of(stream: Stream) -> str:
     """A stream's local folder."""
     return os.path.normpath(local_path(stream.data.path or ""))
@@ -99,8 +107,12 @@ def _choose(histories: Sequence[History]) -> list[str]:
 
 
 def _fits(stream: Stream) -> bool:
-    """A folder with a plain name, no options but how many files are taken at once, and no columns
-    in the names of folders below."""
+    """A plain folder without columns in the names of folders below."""
+    return _is_plain(stream) and not _has_named_folders(folder_of(stream))
+
+
+def _is_plain(stream: Stream) -> bool:
+    """A folder with a plain name, and no options but how many files are taken at once."""
     folder = folder_of(stream)
     named = {name for name, _ in stream.data.options if name.lower() in LISTING}
     return bool(
@@ -109,7 +121,6 @@ def _fits(stream: Stream) -> bool:
         and _PLAIN.fullmatch(folder)
         and named <= {_AT_ONCE}
         and _at_once(stream)
-        and not _has_named_folders(folder)
     )
 
 

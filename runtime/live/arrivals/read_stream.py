@@ -158,7 +158,6 @@ def stream_names(
         DataError: Spark cannot list them.
     """
     from pyspark.errors import PySparkException
-    from pyspark.sql import functions as fn
 
     kept = {name: text for name, text in options.items() if name.lower() in LISTING}
     try:
@@ -170,6 +169,13 @@ def stream_names(
             fix="check the path of its source, and its options",
             source=stream.source or Source(stream.data.path or ""),
         ) from error
+    return without_rows(reading, stream)
+
+
+def without_rows(reading: "DataFrame", stream: Stream) -> "DataFrame":
+    """What a source's files are of: its first stream's name, and no row."""
+    from pyspark.sql import functions as fn
+
     return reading.where(fn.lit(False)).select(fn.lit(stream.name).alias(STREAM))
 
 

@@ -131,10 +131,11 @@ public class LocalFiles extends RawLocalFileSystem {
 
   /** List a folder, and hold what is in it, unless that is much. */
   private FileStatus[] list(Seen seen, long modified) throws IOException {
+    FileStatus[] before = seen.held;
     seen.held = null;
     long now = System.currentTimeMillis();
     long begun = System.nanoTime();
-    FileStatus[] found = read(seen.place);
+    FileStatus[] found = read(seen.place, before);
     LISTED.addAndGet(System.nanoTime() - begun);
     if (found.length <= LARGE) {
       seen.held = found;
@@ -144,8 +145,16 @@ public class LocalFiles extends RawLocalFileSystem {
     return found.clone();
   }
 
-  /** What is in a folder, with one question to the system for each file, where Hadoop has four. */
-  private FileStatus[] read(Path place) throws IOException {
+  /**
+   * What is in a folder, with one question to the system for each file, where Hadoop has four.
+   *
+   * @param before what was there: of what is as it was, the path is not made again
+   */
+  private FileStatus[] read(Path place, FileStatus[] before) throws IOException {
+    Map<String, FileStatus> known = new HashMap<>();
+    for (FileStatus one : before == null ? new FileStatus[0] : before) {
+      known.put(one.getPath().getName(), one);
+    }
     String[] names = new File(place.toUri().getPath()).list();
     if (names == null) {
       return super.listStatus(place);
@@ -155,6 +164,11 @@ public class LocalFiles extends RawLocalFileSystem {
     for (String name : names) {
       try {
         BasicFileAttributes of = Files.readAttributes(folder.resolve(name), BasicFileAttributes.class);
+        FileStatus old = known.get(name);
+        if (old != null && isSame(old, of)) {
+          found.add(old);
+          continue;
+        }
         // as Hadoop writes them, however the folder is written: file:/a and file:///a would be two
         Path file = new Path(new File(folder.toFile(), name).getPath());
         file = file.makeQualified(getUri(), getWorkingDirectory());
@@ -167,6 +181,12 @@ public class LocalFiles extends RawLocalFileSystem {
       }
     }
     return found.toArray(new FileStatus[0]);
+  }
+
+  private static boolean isSame(FileStatus old, BasicFileAttributes of) {
+    return old.getModificationTime() == of.lastModifiedTime().toMillis()
+        && old.getLen() == of.size()
+        && old.isDirectory() == of.isDirectory();
   }
 
   /** List all folders that have been listed before and have changed, as at one moment. */

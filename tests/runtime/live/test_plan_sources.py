@@ -16,6 +16,7 @@ from ontoweir.run.run_options import RunOptions
 from ontoweir.run.run_queries import run_queries
 from ontoweir.runtime.live.arrivals.list_partitions import list_waiting
 from ontoweir.runtime.live.checkpoint.save_state import last_batch
+from ontoweir.runtime.spark import call_without_rows, tune_session
 from ontoweir.runtime.spark.start_session import LOCAL_FILES
 from tests.runtime.live.test_read_arrivals import CHANGES
 from tests.runtime.live.test_run_live import (
@@ -60,6 +61,24 @@ def test_two_folders_share_a_source(spark: SparkSession, tmp_path: Path) -> None
         found = read_output(tmp_path / "check-out", query.name)
         assert found == replayed(tmp_path, workspace, query, spark)
         assert found
+
+
+def test_a_run_goes_on_in_a_session_of_others(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which has not our source of folders, nor our sink: Spark's own go on from where they were."""
+    for part in range(4):
+        write_history(tmp_path, part, part + 1)
+        with monkeypatch.context() as without:
+            if part % 2 == 0:
+                without.setattr(tune_session, "_OURS", "ontoweir.Absent")
+                without.setattr(call_without_rows, "_OURS", "ontoweir.Absent")
+            assert run(tmp_path, spark) == 30
+    assert shared(tmp_path / "check") == ["s", "u"]
+    workspace, compiled = open_plain(tmp_path, ["matches"])
+    found = read_output(tmp_path / "check-out", "matches")
+    assert found == replayed(tmp_path, workspace, compiled[0], spark)
+    assert found
 
 
 def test_a_long_history_is_read_side_by_side(spark: SparkSession, tmp_path: Path) -> None:
@@ -153,8 +172,9 @@ def test_the_jar_is_the_source(root: Path, tmp_path: Path) -> None:
     import subprocess
     import sys
 
-    classes = ["ontoweir/LocalFiles$Seen.class", "ontoweir/LocalFiles.class"]
-    assert zipfile.ZipFile(LOCAL_FILES).namelist() == classes
+    sources = {file.stem for file in (root / "runtime" / "spark" / "java").glob("*.java")}
+    classes = zipfile.ZipFile(LOCAL_FILES).namelist()
+    assert {Path(name).stem.partition("$")[0] for name in classes} == sources
     if shutil.which("javac") is None:
         pytest.skip("NOT TESTED: there is no Java compiler here")
     made = tmp_path / "made.jar"
