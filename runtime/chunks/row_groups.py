@@ -17,6 +17,12 @@ from ontoweir.runtime.chunks.late_texts import LateTexts, open_pages
 from ontoweir.runtime.chunks.order_wanted import FEW, WantedRest, order_wanted
 from ontoweir.runtime.chunks.reopened_file import open_again
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.parquet.open_filled import (
+    FilledColumn,
+    FilledLeaf,
+    find_leaves,
+    open_filled,
+)
 from ontoweir.runtime.parquet.pick_texts import TextPages
 from ontoweir.runtime.parquet.read_decimals import read_decimals
 from ontoweir.runtime.sources.coded_texts import find_coded, find_decimals, find_texts
@@ -239,7 +245,9 @@ class RowGroups:
                 decimals = find_decimals(footer, history.stream)
                 texts = find_texts(footer, history.stream)
                 held = {n: p for n, p in texts.items() if n not in coded}
-                self._footers[name] = _Footer(footer, coded, decimals, held)
+                leaves = find_leaves(footer)
+                filled = {n: leaf for n, leaf in leaves.items() if n not in held}
+                self._footers[name] = _Footer(footer, coded, decimals, held, filled)
                 while len(self._footers) > _CACHED_FOOTERS:
                     self._footers.popitem(last=False)
             return self._footers[name]
@@ -248,12 +256,14 @@ class RowGroups:
 @dataclass(frozen=True, slots=True)
 class _Footer:
     """What a file says of itself; the columns that are read with their dictionaries; the places of
-    those that may be read by `read_decimals`; and of other texts that `TextPages` may pick."""
+    those that may be read by `read_decimals`; of other texts that `TextPages` may pick; and those
+    that may be read by `open_filled`."""
 
     metadata: "pq.FileMetaData"
     coded: tuple[str, ...]
     decimals: Mapping[str, int]
     texts: Mapping[str, int]
+    filled: Mapping[str, FilledLeaf]
 
 
 def _open_late(
@@ -302,17 +312,42 @@ def _read_group(
             found = read_decimals(source, footer.metadata, piece.group, footer.decimals[name])
             if found is not None:
                 apart[name] = found
-    plain = [n for n in names if n not in apart]
+    filled: dict[str, FilledColumn] = {}
+    for name in names if rows is not None and piece.groups == 1 else ():
+        if name in footer.filled:
+            leaf, read = footer.filled[name], partial(_read_whole, file, piece, name)
+            column = open_filled(source, footer.metadata, piece.group, leaf, read)
+            if column is not None:
+                filled[name] = column
+    plain = [n for n in names if n not in apart and n not in filled]
     threads = piece.size >= _WIDE * piece.rows
     if rows is None:
         table = file.read_row_groups(piece.all_groups, columns=plain, use_threads=threads)
         yield _put_beside(table, apart, names)
         return
     first = 0
-    for batch in file.iter_batches(rows, piece.all_groups, plain, use_threads=threads):
+    for batch in _list_batches(file, piece, rows, plain, threads):
         part = {n: values.slice(first, batch.num_rows) for n, values in apart.items()}
+        part |= {n: column.take(batch.num_rows) for n, column in filled.items()}
         first += batch.num_rows
-        yield _put_beside(pa.Table.from_batches([batch]), part, names)
+        yield _put_beside(batch, part, names)
+
+
+def _read_whole(file: "pq.ParquetFile", piece: Piece, name: str) -> "pa.ChunkedArray":
+    """A column of a row group."""
+    return file.read_row_groups(piece.all_groups, columns=[name], use_threads=False).column(name)
+
+
+def _list_batches(
+    file: "pq.ParquetFile", piece: Piece, rows: int, plain: Sequence[str], threads: bool
+) -> Iterator[pa.Table]:
+    """Some columns of a row group, in portions; without columns, the rows of these."""
+    if plain:
+        for batch in file.iter_batches(rows, piece.all_groups, plain, use_threads=threads):
+            yield pa.Table.from_batches([batch])
+        return
+    for first in range(0, piece.rows, rows):
+        yield pa.table({"": pa.nulls(min(rows, piece.rows - first))}).select([])
 
 
 def _put_beside(

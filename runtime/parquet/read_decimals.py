@@ -67,7 +67,7 @@ def read_decimals(
         end = begin + number_of(header, 3)
         if units is None or not _are_places(data, end):
             return None
-        file = _write_file(units, data[end:], leaf, chunk)
+        file = _write_file(units, memoryview(data)[end:], leaf, chunk)
         (found,) = pq.ParquetFile(pa.BufferReader(file), pre_buffer=False).read(use_threads=False)
     except (ValueError, pa.ArrowInvalid, OSError):
         return None  # whatever is wrong, Arrow says it of the file itself
@@ -116,7 +116,7 @@ def _are_places(data: bytes, begin: int) -> bool:
 
 def _write_file(
     units: Array,
-    pages: bytes,
+    pages: memoryview,
     leaf: "pq.ColumnSchema",
     chunk: "pq.ColumnChunkMetaData",
 ) -> bytes:
@@ -129,7 +129,7 @@ def _write_file(
     own: Struct = {1: (I32, len(units)), 2: (I32, PLAIN)}
     head = write_struct({**sizes, 7: (STRUCT, own)})
     form = PageForm(INT64, bool(leaf.max_definition_level), chunk.compression)
-    return write_column(form, int(chunk.num_values), head + packed, pages)
+    return write_column(form, int(chunk.num_values), [head, packed], [pages])
 
 
 def _make_decimals(units: "pa.Array", kind: "pa.Decimal128Type") -> "pa.Array":

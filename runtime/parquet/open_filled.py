@@ -1,0 +1,247 @@
+"""Columns of a row group that may be NULL and never are, which Arrow reads as columns that may not.
+
+Pages of a column that may be NULL say of each value whether it is there, and Arrow looks at that
+for value after value: that takes as long as to decode the values. Where pages say it of all their
+values at once, they are given to Arrow without it. Whole numbers of 64 bits, of which the
+dictionary has only numbers of 32, become such on the way.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ontoweir.runtime.parquet.page_headers import DATA_2, DICTIONARY, PageHead, list_heads
+from ontoweir.runtime.parquet.pick_texts import is_run
+from ontoweir.runtime.parquet.write_column import (
+    BYTE_ARRAY,
+    CODECS,
+    DOUBLE,
+    INT32,
+    INT64,
+    PLAIN_DICTIONARY,
+    RLE_DICTIONARY,
+    PageForm,
+    Part,
+    write_column,
+    write_head,
+)
+
+_LENGTH = 4
+"""Bytes before levels: how many follow."""
+_MOST = 32 << 20
+"""Unpacked bytes of a column that are in memory at once; longer ones are left to Arrow."""
+_PORTION = 1 << 19
+"""Rows that are decoded at once."""
+_FEWEST = 4_096
+"""Values of a page: where there are fewer, to take pages apart costs more than it saves."""
+_LEAST = -(1 << 31)
+"""The least whole number of 32 bits."""
+_CODES = (PLAIN_DICTIONARY, RLE_DICTIONARY)
+
+
+@dataclass(frozen=True, slots=True)
+class FilledLeaf:
+    """A column that `open_filled` may read: the place of its leaf, its physical type, and the type
+    that Arrow reads it as, of the same values."""
+
+    place: int
+    physical: int
+    kind: pa.DataType
+
+
+def find_leaves(footer: "pq.FileMetaData") -> dict[str, FilledLeaf]:
+    """The columns of a file that `open_filled` may read, by name: of whole numbers, doubles, times,
+    dates or texts, each may be NULL, and is neither a list nor in a structure."""
+    schema, found = footer.schema.to_arrow_schema(), {}
+    for place in range(footer.num_columns):
+        leaf = footer.schema.column(place)
+        if leaf.max_repetition_level or leaf.max_definition_level != 1 or "." in leaf.path:
+            continue
+        if schema.names.count(leaf.path) == 1:
+            kind = schema.field(leaf.path).type
+            physical = _find_physical(leaf.physical_type, kind)
+            if physical is not None:
+                found[leaf.path] = FilledLeaf(place, physical, kind)
+    return found
+
+
+def _find_physical(held: str, kind: pa.DataType) -> int | None:
+    """What a column is held as, if its values are those of the Arrow type as they are."""
+    if held == "INT64" and (pa.types.is_int64(kind) or pa.types.is_timestamp(kind)):
+        return INT64
+    if held == "INT32" and (pa.types.is_int32(kind) or pa.types.is_date32(kind)):
+        return INT32
+    if held == "DOUBLE" and pa.types.is_float64(kind):
+        return DOUBLE
+    return BYTE_ARRAY if held == "BYTE_ARRAY" and pa.types.is_string(kind) else None
+
+
+class FilledColumn:
+    """A column of a row group, from its beginning to its end.
+
+    Args:
+        data: its pages, `heads` of which are the headers, a dictionary first if there is one.
+        leaf: the column.
+        codec: how pages are packed.
+        read: for a column that has NULL, or is not understood, after all: reads all of it.
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        heads: Sequence[PageHead],
+        leaf: FilledLeaf,
+        codec: str,
+        read: "Callable[[], pa.ChunkedArray]",
+    ) -> None:
+        self._data, self._leaf, self._read = memoryview(data), leaf, read
+        self._codec = None if codec == "UNCOMPRESSED" else pa.Codec(codec.lower())
+        self._physical, self._dictionary = leaf.physical, list[Part]()
+        self._heads = list(heads)
+        if heads and heads[0].kind == DICTIONARY:
+            self._dictionary = self._open_dictionary(self._heads.pop(0))
+        self._heads.reverse()
+        self._left: list[pa.Array] = []
+        self._done = 0
+
+    def take(self, rows: int) -> "pa.ChunkedArray":
+        """The next rows.
+
+        Raises:
+            OSError, pa.ArrowInvalid: Arrow does not understand a page, or there are fewer.
+        """
+        found: list[pa.Array] = []
+        left = rows
+        while left:
+            if not self._left:
+                self._left = self._decode(left)
+            part = self._left.pop(0)
+            found.append(part.slice(0, left))
+            if len(part) > left:
+                self._left.insert(0, part.slice(left))
+            left -= len(found[-1])
+        return pa.chunked_array(found)
+
+    def _decode(self, rows: int) -> "list[pa.Array]":
+        """So many rows at least, from those that were decoded on."""
+        heads, parts, count = self._heads, list[Part](), 0
+        if not heads:
+            raise OSError("a column has fewer rows than its row group")
+        try:
+            while heads and count < rows:
+                head = heads.pop()
+                body = self._open(head)
+                parts += [write_head(len(body), head.values, head.encoding), body]
+                count += head.values
+            texts = self._physical == BYTE_ARRAY
+            form = PageForm(self._physical, False, "UNCOMPRESSED", texts)
+            file = pa.BufferReader(write_column(form, count, self._dictionary, parts))
+            coded = ["a"] if texts else None
+            opened = pq.ParquetFile(file, pre_buffer=False, read_dictionary=coded)
+            made = [b.column(0) for b in opened.iter_batches(max(1, count), use_threads=False)]
+            if sum(map(len, made)) != count:
+                raise ValueError("pages have fewer rows than they say")
+        except (ValueError, OSError, pa.ArrowInvalid):
+            heads.clear()  # whatever is wrong, Arrow says it of the file itself
+            return list(self._read().slice(self._done).chunks)
+        self._done += count
+        if texts or self._physical != self._leaf.physical or self._leaf.kind == made[0].type:
+            return made
+        return [values.view(self._leaf.kind) for values in made]
+
+    def _open(self, head: PageHead) -> memoryview:
+        """What a page of data holds, but for its levels.
+
+        Raises:
+            ValueError: a value is NULL, or the page is not understood.
+            pa.ArrowInvalid: it is not packed so.
+        """
+        packed = self._data[head.begin : head.begin + head.packed]
+        if head.kind == DATA_2:
+            if head.levels > min(len(packed), head.size):
+                raise ValueError("a page is cut off")
+            levels, packed = packed[: head.levels], packed[head.levels :]
+            body = self._unpack(packed, head.size - head.levels, head.is_packed)
+        else:
+            body = self._unpack(packed, head.size, True)
+            end = _LENGTH + int.from_bytes(body[:_LENGTH], "little")
+            levels, body = body[_LENGTH:end], body[end:]
+        if not is_run(bytes(levels), head.values):
+            raise ValueError("some values may be NULL")
+        return body
+
+    def _open_dictionary(self, head: PageHead) -> list[Part]:
+        """The page of the dictionary; of whole numbers that fit into 32 bits, as such."""
+        packed = self._data[head.begin : head.begin + head.packed]
+        plain = self._unpack(packed, head.size, True)
+        body: Part = plain
+        if pa.types.is_int64(self._leaf.kind) and all(h.encoding in _CODES for h in self._heads):
+            narrow = _narrow(plain, head.values)
+            if narrow is not None:
+                self._physical, body = INT32, narrow
+        return [write_head(len(body), head.values, None), body]
+
+    def _unpack(self, packed: memoryview, size: int, is_packed: bool) -> memoryview:
+        body = packed
+        if self._codec is not None and is_packed and packed:
+            body = memoryview(self._codec.decompress(packed, size))
+        if len(body) != size:
+            raise ValueError("a page is cut off")
+        return body
+
+
+def open_filled(
+    source: "pa.NativeFile",
+    footer: "pq.FileMetaData",
+    group: int,
+    leaf: FilledLeaf,
+    read: "Callable[[], pa.ChunkedArray]",
+) -> FilledColumn | None:
+    """A column of a row group; texts are read by their dictionary, and whole numbers of 64 bits may
+    come as such of 32.
+
+    Args:
+        source: the file.
+        footer: what it says of itself.
+        group: the row group.
+        leaf: the column (find_leaves).
+        read: for a column that has NULL, or is not understood, after all: reads all of it.
+
+    Returns:
+        None: a value is NULL, or the pages are not understood, too short or too long.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    chunk = footer.row_group(group).column(leaf.place)
+    said = chunk.statistics if chunk.is_stats_set else None
+    if said is not None and said.has_null_count and said.null_count:
+        return None
+    size, values = int(chunk.total_compressed_size), int(chunk.num_values)
+    if chunk.compression not in CODECS or chunk.total_uncompressed_size > _MOST:
+        return None
+    start = chunk.data_page_offset
+    if chunk.has_dictionary_page:
+        start = min(start, chunk.dictionary_page_offset)
+    data = source.read_at(size, int(start))
+    try:
+        heads = list_heads(data)
+        mine = heads[1:] if heads[:1] and heads[0].kind == DICTIONARY else heads
+        short = values < _FEWEST * len(mine) or sum(h.values for h in mine) != values
+        if len(data) != size or short or any(h.kind == DICTIONARY or not h.filled for h in mine):
+            return None
+        return FilledColumn(data, heads, leaf, chunk.compression, read)
+    except (ValueError, pa.ArrowInvalid):
+        return None  # whatever is wrong, Arrow says it of the file itself
+
+
+def _narrow(body: memoryview, count: int) -> bytes | None:
+    """So many whole numbers of 64 bits in 32 (None: they do not fit)."""
+    numbers = np.frombuffer(body, "<i8")
+    if len(numbers) != count or not count:
+        return None
+    fits = int(numbers.min()) >= _LEAST and int(numbers.max()) <= -_LEAST - 1
+    return numbers.astype("<i4").tobytes() if fits else None
