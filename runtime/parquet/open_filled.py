@@ -123,6 +123,8 @@ class FilledColumn:
             if len(part) > left:
                 self._left.insert(0, part.slice(left))
             left -= len(found[-1])
+        if len({part.type for part in found}) > 1:  # the last ones were read by Arrow
+            found = [part.cast(self._leaf.kind) for part in found]
         return pa.chunked_array(found)
 
     def _decode(self, rows: int) -> "list[pa.Array]":
