@@ -1,7 +1,7 @@
 """Read row groups of history: whole, a few of them ahead; or portion by portion."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -65,10 +65,15 @@ class RowGroups:
 
     Args:
         late: by stream whose rows are put into order, the columns that may be read late.
+        narrow: the streams whose decimals may come as such of 64 bits.
     """
 
-    def __init__(self, late: Mapping[str, LateColumns] = MappingProxyType({})) -> None:
-        self._late = dict(late)
+    def __init__(
+        self,
+        late: Mapping[str, LateColumns] = MappingProxyType({}),
+        narrow: Set[str] = frozenset(),
+    ) -> None:
+        self._late, self._narrow = dict(late), narrow
         self._groups: OrderedDict[tuple[str, str, int], ReadRows] = OrderedDict()
         self._footers: OrderedDict[str, _Footer] = OrderedDict()
         self._ahead: dict[tuple[str, str, int], Future[ReadRows]] = {}
@@ -195,7 +200,7 @@ class RowGroups:
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
         table = add_absent(table, wanted, piece, history.stream)
-        return _convert(table, history)
+        return self._convert(table, history)
 
     def scan(
         self,
@@ -231,10 +236,17 @@ class RowGroups:
                 texts = None if late is None else LateTexts(late, history, pages, read)
                 for part in _read_group(source, footer, piece, early, rows):
                     table = add_absent(part, early, piece, history.stream)
-                    table = _convert(table, history)
+                    table = self._convert(table, history)
                     yield ReadRows(table) if texts is None else texts.split(table)
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
+
+    def _convert(self, table: pa.Table, history: History) -> pa.Table:
+        """The columns as declared, of rows that are read from a stream's own files."""
+        if history.staged:
+            return table
+        timed, narrow = history.verified is not None, history.stream.name in self._narrow
+        return convert_table(table, history.stream, timed=timed, narrow=narrow)
 
     def _read_footer(self, source: "pa.NativeFile", history: History, name: str) -> "_Footer":
         """What a file says of itself, and how its columns are read."""
@@ -246,7 +258,8 @@ class RowGroups:
                 texts = find_texts(footer, history.stream)
                 held = {n: p for n, p in texts.items() if n not in coded}
                 leaves = find_leaves(footer)
-                filled = {n: leaf for n, leaf in leaves.items() if n not in held}
+                filled = {n: f for n, f in leaves.items() if n not in held}
+                filled = {n: f for n, f in filled.items() if not f.width or n in decimals}
                 self._footers[name] = _Footer(footer, coded, decimals, held, filled)
                 while len(self._footers) > _CACHED_FOOTERS:
                     self._footers.popitem(last=False)
@@ -276,13 +289,6 @@ def _open_late(
     return open_pages(source, footer.metadata, piece.group, places)
 
 
-def _convert(table: pa.Table, history: History) -> pa.Table:
-    """The columns as declared, of rows that are read from a stream's own files."""
-    if history.staged:
-        return table
-    return convert_table(table, history.stream, timed=history.verified is not None)
-
-
 def _list_wanted(history: History) -> list[str]:
     """The columns that are read."""
     wanted = [*history.columns, history.stream.timestamp]
@@ -306,12 +312,6 @@ def _read_group(
     )
     there = set(file.schema_arrow.names)
     names = [n for n in wanted if n in there]
-    apart: dict[str, pa.ChunkedArray] = {}
-    for name in names:
-        if name in footer.decimals and piece.groups == 1:
-            found = read_decimals(source, footer.metadata, piece.group, footer.decimals[name])
-            if found is not None:
-                apart[name] = found
     filled: dict[str, FilledColumn] = {}
     for name in names if rows is not None and piece.groups == 1 else ():
         if name in footer.filled:
@@ -319,6 +319,12 @@ def _read_group(
             column = open_filled(source, footer.metadata, piece.group, leaf, read)
             if column is not None:
                 filled[name] = column
+    apart: dict[str, pa.ChunkedArray] = {}
+    for name in names:
+        if name in footer.decimals and name not in filled and piece.groups == 1:
+            found = read_decimals(source, footer.metadata, piece.group, footer.decimals[name])
+            if found is not None:
+                apart[name] = found
     plain = [n for n in names if n not in apart and n not in filled]
     threads = piece.size >= _WIDE * piece.rows
     if rows is None:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from ontoweir.runtime.parquet.page_headers import DATA_2, DICTIONARY, PageHead, list_heads
 from ontoweir.runtime.parquet.pick_texts import is_run
+from ontoweir.runtime.parquet.read_decimals import are_coded, read_units
 from ontoweir.runtime.parquet.write_column import (
     BYTE_ARRAY,
     CODECS,
@@ -44,17 +45,20 @@ _CODES = (PLAIN_DICTIONARY, RLE_DICTIONARY)
 
 @dataclass(frozen=True, slots=True)
 class FilledLeaf:
-    """A column that `open_filled` may read: the place of its leaf, its physical type, and the type
-    that Arrow reads it as, of the same values."""
+    """A column that `open_filled` may read: the place of its leaf; its physical type, and the type
+    that Arrow reads it as, of the same values; `width`: bytes of each of its decimals, which are
+    seen as those of 64 bits."""
 
     place: int
     physical: int
     kind: pa.DataType
+    width: int = 0
 
 
 def find_leaves(footer: "pq.FileMetaData") -> dict[str, FilledLeaf]:
     """The columns of a file that `open_filled` may read, by name: of whole numbers, doubles, times,
-    dates or texts, each may be NULL, and is neither a list nor in a structure."""
+    dates, texts, or decimals of a dictionary, each may be NULL, and is neither a list nor in a
+    structure."""
     schema, found = footer.schema.to_arrow_schema(), {}
     for place in range(footer.num_columns):
         leaf = footer.schema.column(place)
@@ -65,6 +69,9 @@ def find_leaves(footer: "pq.FileMetaData") -> dict[str, FilledLeaf]:
             physical = _find_physical(leaf.physical_type, kind)
             if physical is not None:
                 found[leaf.path] = FilledLeaf(place, physical, kind)
+            elif are_coded(footer, place):
+                decimal = pa.decimal64(leaf.precision, leaf.scale)
+                found[leaf.path] = FilledLeaf(place, INT64, decimal, leaf.length)
     return found
 
 
@@ -180,7 +187,13 @@ class FilledColumn:
         packed = self._data[head.begin : head.begin + head.packed]
         plain = self._unpack(packed, head.size, True)
         body: Part = plain
-        if pa.types.is_int64(self._leaf.kind) and all(h.encoding in _CODES for h in self._heads):
+        if self._leaf.width:
+            if not all(h.encoding in _CODES for h in self._heads):
+                raise ValueError("some decimals are held in another way")
+            if len(plain) != head.values * self._leaf.width:
+                raise ValueError("a dictionary is cut off")
+            body = read_units(plain, head.values, self._leaf.width).tobytes()
+        elif pa.types.is_int64(self._leaf.kind) and all(h.encoding in _CODES for h in self._heads):
             narrow = _narrow(plain, head.values)
             if narrow is not None:
                 self._physical, body = INT32, narrow

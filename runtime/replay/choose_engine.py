@@ -24,7 +24,7 @@ from ontoweir.runtime.kernel.tables_of_size import count_levels
 from ontoweir.runtime.replay.ranges.prefetch_chunks import Asked, read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
 from ontoweir.runtime.replay.ranges.scan_ranges import begin_range
-from ontoweir.runtime.replay.ranges.thin_chunks import list_thinned
+from ontoweir.runtime.replay.ranges.thin_chunks import list_narrow, list_thinned
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.spark.count_cores import count_cores
 
@@ -259,7 +259,8 @@ def _replay_first(prepared: PreparedWork, rows: int) -> _First:
     enough = rows - rows // SHORT
     state, done, advanced = begin_range(work, None), 0, 0.0
     start, first = time.perf_counter(), (0, 0.0)
-    asked = Asked(wanted, enough=enough)
+    narrow = list_narrow(work, work.histories)
+    asked = Asked(wanted, enough=enough, narrow=narrow)
     with closing(
         read_chunks(work, work.histories, prepared.checks, state.cursors, work.span, asked=asked)
     ) as chunks:

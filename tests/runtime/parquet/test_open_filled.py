@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -33,6 +34,7 @@ KINDS: list[tuple[pa.DataType, Callable[[int], Any]]] = [
     (pa.timestamp("us"), lambda n: (_FIRST + timedelta(0, n)).replace(tzinfo=None)),
     (pa.timestamp("ms", "Europe/Berlin"), lambda n: _FIRST + timedelta(0, n)),
     (pa.timestamp("ns"), lambda n: (_FIRST + timedelta(0, n)).replace(tzinfo=None)),
+    (pa.decimal128(9, 3), lambda n: Decimal(n % 1_000 - 500) / 8),
     (pa.string(), lambda n: f"é{n % 300}" * (n % 3)),
 ]
 
@@ -85,7 +87,8 @@ def test_all_kinds(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
         read = partial(_give, wanted) if wanted.null_count else _never
         with pa.OSFile(str(file)) as source:
             column = open_filled(source, footer, group, leaf, read)
-        assert column is not None or wanted.null_count
+        given_up = pa.types.is_decimal(kind)  # where it has no dictionary
+        assert column is not None or wanted.null_count or given_up
         first = 0
         while column is not None and first < len(wanted):
             rows = min(random.choice([1, 40, 2_000]), len(wanted) - first)
