@@ -22,6 +22,7 @@ from ontoweir.runtime.parquet.write_column import (
     DOUBLE,
     INT32,
     INT64,
+    PLAIN,
     PLAIN_DICTIONARY,
     RLE_DICTIONARY,
     PageForm,
@@ -38,6 +39,8 @@ _PORTION = 1 << 19
 """Rows that are decoded at once."""
 _FEWEST = 4_096
 """Values of a page: where there are fewer, to take pages apart costs more than it saves."""
+_PLAIN = {INT32: "<i4", INT64: "<i8", DOUBLE: "<f8"}
+"""How numpy calls what pages hold."""
 _LEAST = -(1 << 31)
 """The least whole number of 32 bits."""
 _CODES = (PLAIN_DICTIONARY, RLE_DICTIONARY)
@@ -157,9 +160,34 @@ class FilledColumn:
             heads.clear()  # whatever is wrong, Arrow says it of the file itself
             return list(self._read().slice(self._done).chunks)
         self._done += count
+        texts = self._physical == BYTE_ARRAY
         if texts or self._physical != self._leaf.physical or self._leaf.kind == made[0].type:
             return made
         return [values.view(self._leaf.kind) for values in made]
+
+    def _join_plain(self, pages: Sequence[tuple[PageHead, memoryview]]) -> "list[pa.Array] | None":
+        """The values of pages that hold them one after the other (None: some do not)."""
+        kind = _PLAIN.get(self._physical)
+        if kind is None or any(head.encoding != PLAIN for head, _ in pages):
+            return None
+        parts = [np.frombuffer(body, kind, head.values) for head, body in pages]
+        return [pa.array(np.concatenate(parts))]  # a copy, as bytes begin anywhere
+
+    def _read_pages(
+        self, pages: Sequence[tuple[PageHead, memoryview]], count: int
+    ) -> "list[pa.Array]":
+        """The values of pages, so many together, by Arrow."""
+        texts, parts = self._physical == BYTE_ARRAY, list[Part]()
+        for head, body in pages:
+            parts += [write_head(len(body), head.values, head.encoding), body]
+        form = PageForm(self._physical, False, "UNCOMPRESSED", texts)
+        file = pa.BufferReader(write_column(form, count, self._dictionary, parts))
+        coded = ["a"] if texts else None
+        opened = pq.ParquetFile(file, pre_buffer=False, read_dictionary=coded)
+        made = [b.column(0) for b in opened.iter_batches(_PORTION, use_threads=False)]
+        if sum(map(len, made)) != count:
+            raise ValueError("pages have fewer rows than they say")
+        return made
 
     def _open(self, head: PageHead) -> memoryview:
         """What a page of data holds, but for its levels.
