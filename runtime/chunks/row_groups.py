@@ -19,6 +19,7 @@ from ontoweir.runtime.chunks.reopened_file import open_again
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.parquet.open_filled import (
     FilledColumn,
+    FilledColumns,
     FilledLeaf,
     find_leaves,
     open_filled,
@@ -312,11 +313,11 @@ def _read_group(
     )
     there = set(file.schema_arrow.names)
     names = [n for n in wanted if n in there]
-    filled: dict[str, FilledColumn] = {}
-    for name in names if rows is not None and piece.groups == 1 else ():
+    filled: dict[str, FilledColumn | FilledColumns] = {}
+    for name in names if rows is not None else ():
         if name in footer.filled:
-            leaf, read = footer.filled[name], partial(_read_whole, file, piece, name)
-            column = open_filled(source, footer.metadata, piece.group, leaf, read)
+            leaf, read = footer.filled[name], partial(_read_whole, file, name)
+            column = open_filled(source, footer.metadata, piece.all_groups, leaf, read)
             if column is not None:
                 filled[name] = column
     apart: dict[str, pa.ChunkedArray] = {}
@@ -339,9 +340,9 @@ def _read_group(
         yield _put_beside(batch, part, names)
 
 
-def _read_whole(file: "pq.ParquetFile", piece: Piece, name: str) -> "pa.ChunkedArray":
+def _read_whole(file: "pq.ParquetFile", name: str, group: int) -> "pa.ChunkedArray":
     """A column of a row group."""
-    return file.read_row_groups(piece.all_groups, columns=[name], use_threads=False).column(name)
+    return file.read_row_group(group, columns=[name], use_threads=False).column(name)
 
 
 def _list_batches(

@@ -8,6 +8,7 @@ dictionary has only numbers of 32, become such on the way.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -133,9 +134,7 @@ class FilledColumn:
             if len(part) > left:
                 self._left.insert(0, part.slice(left))
             left -= len(found[-1])
-        if len({part.type for part in found}) > 1:  # the last ones were read by Arrow
-            found = [part.cast(self._leaf.kind) for part in found]
-        return pa.chunked_array(found)
+        return _unite(found, self._leaf)
 
     def _decode(self, rows: int) -> "list[pa.Array]":
         """So many rows at least, from those that were decoded on."""
@@ -236,22 +235,49 @@ class FilledColumn:
         return body
 
 
+class FilledColumns:
+    """A column of several row groups that follow each other, from its beginning to its end.
+
+    Args:
+        columns: that of each, and how many rows it has.
+        leaf: the column.
+    """
+
+    def __init__(self, columns: Sequence[tuple[FilledColumn, int]], leaf: FilledLeaf) -> None:
+        self._columns, self._leaf = list(columns), leaf
+
+    def take(self, rows: int) -> "pa.ChunkedArray":
+        """The next rows, as FilledColumn has them."""
+        found: list[pa.Array] = []
+        while rows:
+            if not self._columns:
+                raise OSError("a column has fewer rows than its row groups")
+            column, left = self._columns.pop(0)
+            mine = min(rows, left)
+            found += column.take(mine).chunks
+            if left > mine:
+                self._columns.insert(0, (column, left - mine))
+            rows -= mine
+        return _unite(found, self._leaf)
+
+
 def open_filled(
     source: "pa.NativeFile",
     footer: "pq.FileMetaData",
-    group: int,
+    groups: Sequence[int],
     leaf: FilledLeaf,
-    read: "Callable[[], pa.ChunkedArray]",
-) -> FilledColumn | None:
-    """A column of a row group; texts are read by their dictionary, and whole numbers of 64 bits may
-    come as such of 32.
+    read: "Callable[[int], pa.ChunkedArray]",
+) -> FilledColumn | FilledColumns | None:
+    """A column of row groups, one after the other; texts are read by their dictionary, and whole
+    numbers of 64 bits may come as such of 32.
 
     Args:
         source: the file.
         footer: what it says of itself.
-        group: the row group.
+        groups: the row groups.
         leaf: the column (find_leaves).
-        read: for a column that has NULL, or is not understood, after all: reads all of it.
+        read: for a column that has NULL, or is not understood, after all: reads all of it, of a row
+            group.
 
     Returns:
         None: a value is NULL, or the pages are not understood, too short or too long.
@@ -259,6 +285,22 @@ def open_filled(
     Raises:
         OSError: the file cannot be read.
     """
+    columns: list[tuple[FilledColumn, int]] = []
+    for group in groups:
+        column = _open_group(source, footer, group, leaf, partial(read, group))
+        if column is None:
+            return None
+        columns.append((column, footer.row_group(group).num_rows))
+    return columns[0][0] if len(columns) == 1 else FilledColumns(columns, leaf)
+
+
+def _open_group(
+    source: "pa.NativeFile",
+    footer: "pq.FileMetaData",
+    group: int,
+    leaf: FilledLeaf,
+    read: "Callable[[], pa.ChunkedArray]",
+) -> FilledColumn | None:
     chunk = footer.row_group(group).column(leaf.place)
     said = chunk.statistics if chunk.is_stats_set else None
     if said is not None and said.has_null_count and said.null_count:
@@ -279,6 +321,14 @@ def open_filled(
         return FilledColumn(data, heads, leaf, chunk.compression, read)
     except (ValueError, pa.ArrowInvalid):
         return None  # whatever is wrong, Arrow says it of the file itself
+
+
+def _unite(parts: "list[pa.Array]", leaf: FilledLeaf) -> "pa.ChunkedArray":
+    """Parts of a column, which are of several types where some were read by Arrow, or hold greater
+    numbers."""
+    if len({part.type for part in parts}) > 1:
+        parts = [part.cast(leaf.kind) for part in parts]
+    return pa.chunked_array(parts)
 
 
 def _narrow(body: memoryview, count: int) -> bytes | None:
