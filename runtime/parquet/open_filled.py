@@ -36,8 +36,6 @@ _LENGTH = 4
 """Bytes before levels: how many follow."""
 _MOST = 32 << 20
 """Unpacked bytes of a column that are in memory at once; longer ones are left to Arrow."""
-_PORTION = 1 << 19
-"""Rows that are decoded at once."""
 _FEWEST = 4_096
 """Values of a page: where there are fewer, to take pages apart costs more than it saves."""
 _PLAIN = {INT32: "<i4", INT64: "<i8", DOUBLE: "<f8"}
@@ -138,23 +136,15 @@ class FilledColumn:
 
     def _decode(self, rows: int) -> "list[pa.Array]":
         """So many rows at least, from those that were decoded on."""
-        heads, parts, count = self._heads, list[Part](), 0
+        heads, pages, count = self._heads, list[tuple[PageHead, memoryview]](), 0
         if not heads:
             raise OSError("a column has fewer rows than its row group")
         try:
             while heads and count < rows:
                 head = heads.pop()
-                body = self._open(head)
-                parts += [write_head(len(body), head.values, head.encoding), body]
+                pages.append((head, self._open(head)))
                 count += head.values
-            texts = self._physical == BYTE_ARRAY
-            form = PageForm(self._physical, False, "UNCOMPRESSED", texts)
-            file = pa.BufferReader(write_column(form, count, self._dictionary, parts))
-            coded = ["a"] if texts else None
-            opened = pq.ParquetFile(file, pre_buffer=False, read_dictionary=coded)
-            made = [b.column(0) for b in opened.iter_batches(max(1, count), use_threads=False)]
-            if sum(map(len, made)) != count:
-                raise ValueError("pages have fewer rows than they say")
+            made = self._join_plain(pages) or self._read_pages(pages, count)
         except (ValueError, OSError, pa.ArrowInvalid):
             heads.clear()  # whatever is wrong, Arrow says it of the file itself
             return list(self._read().slice(self._done).chunks)
@@ -183,7 +173,7 @@ class FilledColumn:
         file = pa.BufferReader(write_column(form, count, self._dictionary, parts))
         coded = ["a"] if texts else None
         opened = pq.ParquetFile(file, pre_buffer=False, read_dictionary=coded)
-        made = [b.column(0) for b in opened.iter_batches(_PORTION, use_threads=False)]
+        made = [b.column(0) for b in opened.iter_batches(max(1, count), use_threads=False)]
         if sum(map(len, made)) != count:
             raise ValueError("pages have fewer rows than they say")
         return made
