@@ -258,7 +258,8 @@ class RowGroups:
                 decimals = find_decimals(footer, history.stream)
                 texts = find_texts(footer, history.stream)
                 held = {n: p for n, p in texts.items() if n not in coded}
-                leaves = find_leaves(footer)
+                declared = {c.name for c in history.stream.columns}
+                leaves = find_leaves(footer, declared | {history.stream.timestamp})
                 filled = {n: f for n, f in leaves.items() if n not in held}
                 filled = {n: f for n, f in filled.items() if not f.width or n in decimals}
                 self._footers[name] = _Footer(footer, coded, decimals, held, filled)

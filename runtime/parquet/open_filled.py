@@ -6,7 +6,8 @@ values at once, they are given to Arrow without it. Whole numbers of 64 bits, of
 dictionary has only numbers of 32, become such on the way.
 """
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -57,23 +58,25 @@ class FilledLeaf:
     width: int = 0
 
 
-def find_leaves(footer: "pq.FileMetaData") -> dict[str, FilledLeaf]:
-    """The columns of a file that `open_filled` may read, by name: of whole numbers, doubles, times,
-    dates, texts, or decimals of a dictionary, each may be NULL, and is neither a list nor in a
-    structure."""
-    schema, found = footer.schema.to_arrow_schema(), {}
+def find_leaves(footer: "pq.FileMetaData", wanted: Collection[str]) -> dict[str, FilledLeaf]:
+    """Those of some columns of a file that `open_filled` may read, by name: of whole numbers,
+    doubles, times, dates, texts, or decimals of a dictionary, each may be NULL, and is neither a
+    list nor in a structure."""
+    schema, found = footer.schema.to_arrow_schema(), dict[str, FilledLeaf]()
+    counts = Counter(schema.names)
     for place in range(footer.num_columns):
         leaf = footer.schema.column(place)
-        if leaf.max_repetition_level or leaf.max_definition_level != 1 or "." in leaf.path:
+        if leaf.path not in wanted or counts[leaf.path] != 1:
             continue
-        if schema.names.count(leaf.path) == 1:
-            kind = schema.field(leaf.path).type
-            physical = _find_physical(leaf.physical_type, kind)
-            if physical is not None:
-                found[leaf.path] = FilledLeaf(place, physical, kind)
-            elif are_coded(footer, place):
-                decimal = pa.decimal64(leaf.precision, leaf.scale)
-                found[leaf.path] = FilledLeaf(place, INT64, decimal, leaf.length)
+        if leaf.max_repetition_level or leaf.max_definition_level != 1:
+            continue
+        kind = schema.field(leaf.path).type
+        physical = _find_physical(leaf.physical_type, kind)
+        if physical is not None:
+            found[leaf.path] = FilledLeaf(place, physical, kind)
+        elif are_coded(footer, place):
+            decimal = pa.decimal64(leaf.precision, leaf.scale)
+            found[leaf.path] = FilledLeaf(place, INT64, decimal, leaf.length)
     return found
 
 
@@ -201,6 +204,8 @@ class FilledColumn:
 
     def _open_dictionary(self, head: PageHead) -> list[Part]:
         """The page of the dictionary; of whole numbers that fit into 32 bits, as such."""
+        if head.encoding not in (PLAIN, PLAIN_DICTIONARY):
+            raise ValueError("a dictionary is held in another way")
         packed = self._data[head.begin : head.begin + head.packed]
         plain = self._unpack(packed, head.size, True)
         body: Part = plain
@@ -220,6 +225,8 @@ class FilledColumn:
         body = packed
         if self._codec is not None and is_packed and packed:
             body = memoryview(self._codec.decompress(packed, size))
+            if self._codec.name == "snappy" and _snappy_size(packed) != size:
+                raise ValueError("a page is of another size")
         if len(body) != size:
             raise ValueError("a page is cut off")
         return body
@@ -309,7 +316,7 @@ def _open_group(
         if len(data) != size or short or any(h.kind == DICTIONARY or not h.filled for h in mine):
             return None
         return FilledColumn(data, heads, leaf, chunk.compression, read)
-    except (ValueError, pa.ArrowInvalid):
+    except (ValueError, OSError, pa.ArrowInvalid):
         return None  # whatever is wrong, Arrow says it of the file itself
 
 
@@ -319,6 +326,18 @@ def _unite(parts: "list[pa.Array]", leaf: FilledLeaf) -> "pa.ChunkedArray":
     if len({part.type for part in parts}) > 1:
         parts = [part.cast(leaf.kind) for part in parts]
     return pa.chunked_array(parts)
+
+
+def _snappy_size(packed: memoryview) -> int:
+    """How many bytes Snappy says that it has packed; Arrow's codec asks for no fewer, and tells of
+    no fewer."""
+    size = shift = 0
+    for byte in packed:
+        size |= (byte & 127) << shift
+        if byte < 128:
+            break
+        shift += 7
+    return size
 
 
 def _narrow(body: memoryview, count: int) -> bytes | None:

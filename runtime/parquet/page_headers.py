@@ -15,7 +15,7 @@ DATA, DICTIONARY, DATA_2 = 0, 2, 3
 _OWN = {DATA: 5, DICTIONARY: 7, DATA_2: 8}
 """By kind, the field of its own header."""
 _FIELDS = {1, 2, 3, 4}
-RLE = 3
+RLE, _PACKED = 3, 4
 """How levels are held."""
 _NUMBER = rb"([\x80-\xff]{0,4}[\x00-\x7f])"
 _TEXT = b"|".join(re.escape(bytes([n])) + b".{%d}" % n for n in range(128))
@@ -25,7 +25,7 @@ _HEAD = re.compile(
     + rb"\x15"
     + _NUMBER
     + rb"(?:\x15[\x80-\xff]{0,4}[\x00-\x7f]\x1c|\x2c)"
-    rb"\x15" + _NUMBER + rb"\x15([\x00-\x7f])\x15\x06\x15[\x00-\x7f]"
+    rb"\x15" + _NUMBER + rb"\x15([\x00\x04\x06\x08\x0a\x0c\x0e\x10\x12])\x15\x06\x15[\x06\x08]"
     rb"(?:\x1c(?:[\x18\x28\x38\x48\x58](?:" + _TEXT + rb")"
     rb"|[\x16\x26\x36][\x80-\xff]{0,9}[\x00-\x7f]|[\x11\x12\x21\x22])*\x00)?\x00\x00",
     re.DOTALL,
@@ -118,7 +118,8 @@ def _read_head(data: bytes, place: int) -> PageHead:
     own, size, packed = part_of(header, _OWN[kind]), number_of(header, 2), number_of(header, 3)
     values, encoding = number_of(own, 1), number_of(own, 2 if kind != DATA_2 else 4)
     if kind == DATA:
-        return PageHead(kind, begin, packed, size, values, encoding, 0, number_of(own, 3) == RLE)
+        filled = number_of(own, 3) == RLE and number_of(own, 4) in (RLE, _PACKED)
+        return PageHead(kind, begin, packed, size, values, encoding, 0, filled)
     if kind == DICTIONARY:
         return PageHead(kind, begin, packed, size, values, encoding)
     levels, repeated = number_of(own, 5), number_of(own, 6)

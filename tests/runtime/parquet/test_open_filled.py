@@ -81,7 +81,7 @@ def test_all_kinds(seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
         write_page_checksum=random.random() < 0.2,
     )
     opened, footer = pq.ParquetFile(file), pq.read_metadata(file)
-    leaf = find_leaves(footer)["a"]
+    leaf = find_leaves(footer, "a")["a"]
     every = [*range(footer.num_row_groups)]
     for groups in [every] if random.random() < 0.5 else [[group] for group in every]:
         wanted = opened.read_row_groups(groups).column("a")
@@ -122,14 +122,14 @@ def test_bits_that_are_wrong_change_nothing_alone(
     source = pa.py_buffer(bytes(content))
 
     def read(group: int) -> pa.ChunkedArray:
-        opened = pq.ParquetFile(pa.BufferReader(source), metadata=footer)
+        opened = pq.ParquetFile(pa.BufferReader(source), metadata=footer, read_dictionary=["a"])
         return opened.read_row_group(group).column("a")
 
     try:
         wanted = read(0)
     except (OSError, pa.ArrowInvalid):
         wanted = None
-    column = open_filled(pa.BufferReader(source), footer, [0], find_leaves(footer)["a"], read)
+    column = open_filled(pa.BufferReader(source), footer, [0], find_leaves(footer, "a")["a"], read)
     if column is None:
         return
     try:
@@ -143,7 +143,7 @@ def test_bits_that_are_wrong_change_nothing_alone(
         wanted.validate(full=True)  # texts may be none
     except pa.ArrowInvalid:
         return
-    assert _texts(found).cast(kind).equals(wanted)
+    assert _texts(found).cast(kind).equals(_texts(wanted))
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
@@ -180,7 +180,7 @@ def test_what_is_left_to_arrow(tmp_path: Path) -> None:
     pq.write_table(
         pa.table([pa.array([], f.type) for f in fields], pa.schema(fields)), tmp_path / "d"
     )
-    assert not find_leaves(pq.read_metadata(tmp_path / "d"))
+    assert not find_leaves(pq.read_metadata(tmp_path / "d"), "abcdefgh")
 
 
 TOML = """
