@@ -1,7 +1,7 @@
 """The rows of streams from a place on, portion by portion, the next ones read ahead."""
 
 from bisect import insort
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -79,6 +79,7 @@ class Portions:
         late: by stream, the columns of row groups that may be read late.
         streams: how many will be read.
         enough: where so many rows were asked for, nothing is read ahead (None: all are).
+        narrow: the streams whose decimals may come as such of 64 bits.
     """
 
     def __init__(
@@ -86,9 +87,10 @@ class Portions:
         late: Mapping[str, LateColumns] = MappingProxyType({}),
         streams: int = 1,
         enough: int | None = None,
+        narrow: Set[str] = frozenset(),
     ) -> None:
         self._asked, self._enough = 0, enough
-        self._groups, self._late, self._beside = RowGroups(late), late, streams == 1
+        self._groups, self._late, self._beside = RowGroups(late, narrow), late, streams == 1
         self._scans: dict[str, _Scan] = {}
         self._pool = ThreadPoolExecutor(2, thread_name_prefix="ontoweir-portion")
 

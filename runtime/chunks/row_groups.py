@@ -1,7 +1,7 @@
 """Read row groups of history: whole, a few of them ahead; or portion by portion."""
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +17,13 @@ from ontoweir.runtime.chunks.late_texts import LateTexts, open_pages
 from ontoweir.runtime.chunks.order_wanted import FEW, WantedRest, order_wanted
 from ontoweir.runtime.chunks.reopened_file import open_again
 from ontoweir.runtime.columnar.frame import Array
+from ontoweir.runtime.parquet.open_filled import (
+    FilledColumn,
+    FilledColumns,
+    FilledLeaf,
+    find_leaves,
+    open_filled,
+)
 from ontoweir.runtime.parquet.pick_texts import TextPages
 from ontoweir.runtime.parquet.read_decimals import read_decimals
 from ontoweir.runtime.sources.coded_texts import find_coded, find_decimals, find_texts
@@ -59,10 +66,15 @@ class RowGroups:
 
     Args:
         late: by stream whose rows are put into order, the columns that may be read late.
+        narrow: the streams whose decimals may come as such of 64 bits.
     """
 
-    def __init__(self, late: Mapping[str, LateColumns] = MappingProxyType({})) -> None:
-        self._late = dict(late)
+    def __init__(
+        self,
+        late: Mapping[str, LateColumns] = MappingProxyType({}),
+        narrow: Set[str] = frozenset(),
+    ) -> None:
+        self._late, self._narrow = dict(late), narrow
         self._groups: OrderedDict[tuple[str, str, int], ReadRows] = OrderedDict()
         self._footers: OrderedDict[str, _Footer] = OrderedDict()
         self._ahead: dict[tuple[str, str, int], Future[ReadRows]] = {}
@@ -189,7 +201,7 @@ class RowGroups:
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
         table = add_absent(table, wanted, piece, history.stream)
-        return _convert(table, history)
+        return self._convert(table, history)
 
     def scan(
         self,
@@ -225,10 +237,17 @@ class RowGroups:
                 texts = None if late is None else LateTexts(late, history, pages, read)
                 for part in _read_group(source, footer, piece, early, rows):
                     table = add_absent(part, early, piece, history.stream)
-                    table = _convert(table, history)
+                    table = self._convert(table, history)
                     yield ReadRows(table) if texts is None else texts.split(table)
         except (OSError, pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise unreadable(piece.shown, error) from error
+
+    def _convert(self, table: pa.Table, history: History) -> pa.Table:
+        """The columns as declared, of rows that are read from a stream's own files."""
+        if history.staged:
+            return table
+        timed, narrow = history.verified is not None, history.stream.name in self._narrow
+        return convert_table(table, history.stream, timed=timed, narrow=narrow)
 
     def _read_footer(self, source: "pa.NativeFile", history: History, name: str) -> "_Footer":
         """What a file says of itself, and how its columns are read."""
@@ -239,7 +258,11 @@ class RowGroups:
                 decimals = find_decimals(footer, history.stream)
                 texts = find_texts(footer, history.stream)
                 held = {n: p for n, p in texts.items() if n not in coded}
-                self._footers[name] = _Footer(footer, coded, decimals, held)
+                declared = {c.name for c in history.stream.columns}
+                leaves = find_leaves(footer, declared | {history.stream.timestamp})
+                filled = {n: f for n, f in leaves.items() if n not in held}
+                filled = {n: f for n, f in filled.items() if not f.width or n in decimals}
+                self._footers[name] = _Footer(footer, coded, decimals, held, filled)
                 while len(self._footers) > _CACHED_FOOTERS:
                     self._footers.popitem(last=False)
             return self._footers[name]
@@ -248,12 +271,14 @@ class RowGroups:
 @dataclass(frozen=True, slots=True)
 class _Footer:
     """What a file says of itself; the columns that are read with their dictionaries; the places of
-    those that may be read by `read_decimals`; and of other texts that `TextPages` may pick."""
+    those that may be read by `read_decimals`; of other texts that `TextPages` may pick; and those
+    that may be read by `open_filled`."""
 
     metadata: "pq.FileMetaData"
     coded: tuple[str, ...]
     decimals: Mapping[str, int]
     texts: Mapping[str, int]
+    filled: Mapping[str, FilledLeaf]
 
 
 def _open_late(
@@ -264,13 +289,6 @@ def _open_late(
         return {}
     places = {n: p for n, p in footer.texts.items() if n in late.names}
     return open_pages(source, footer.metadata, piece.group, places)
-
-
-def _convert(table: pa.Table, history: History) -> pa.Table:
-    """The columns as declared, of rows that are read from a stream's own files."""
-    if history.staged:
-        return table
-    return convert_table(table, history.stream, timed=history.verified is not None)
 
 
 def _list_wanted(history: History) -> list[str]:
@@ -296,23 +314,48 @@ def _read_group(
     )
     there = set(file.schema_arrow.names)
     names = [n for n in wanted if n in there]
+    filled: dict[str, FilledColumn | FilledColumns] = {}
+    for name in names if rows is not None else ():
+        if name in footer.filled:
+            leaf, read = footer.filled[name], partial(_read_whole, file, name)
+            column = open_filled(source, footer.metadata, piece.all_groups, leaf, read)
+            if column is not None:
+                filled[name] = column
     apart: dict[str, pa.ChunkedArray] = {}
     for name in names:
-        if name in footer.decimals and piece.groups == 1:
+        if name in footer.decimals and name not in filled and piece.groups == 1:
             found = read_decimals(source, footer.metadata, piece.group, footer.decimals[name])
             if found is not None:
                 apart[name] = found
-    plain = [n for n in names if n not in apart]
+    plain = [n for n in names if n not in apart and n not in filled]
     threads = piece.size >= _WIDE * piece.rows
     if rows is None:
         table = file.read_row_groups(piece.all_groups, columns=plain, use_threads=threads)
         yield _put_beside(table, apart, names)
         return
     first = 0
-    for batch in file.iter_batches(rows, piece.all_groups, plain, use_threads=threads):
+    for batch in _list_batches(file, piece, rows, plain, threads):
         part = {n: values.slice(first, batch.num_rows) for n, values in apart.items()}
+        part |= {n: column.take(batch.num_rows) for n, column in filled.items()}
         first += batch.num_rows
-        yield _put_beside(pa.Table.from_batches([batch]), part, names)
+        yield _put_beside(batch, part, names)
+
+
+def _read_whole(file: "pq.ParquetFile", name: str, group: int) -> "pa.ChunkedArray":
+    """A column of a row group."""
+    return file.read_row_group(group, columns=[name], use_threads=False).column(name)
+
+
+def _list_batches(
+    file: "pq.ParquetFile", piece: Piece, rows: int, plain: Sequence[str], threads: bool
+) -> Iterator[pa.Table]:
+    """Some columns of a row group, in portions; without columns, the rows of these."""
+    if plain:
+        for batch in file.iter_batches(rows, piece.all_groups, plain, use_threads=threads):
+            yield pa.Table.from_batches([batch])
+        return
+    for first in range(0, piece.rows, rows):
+        yield pa.table({"": pa.nulls(min(rows, piece.rows - first))}).select([])
 
 
 def _put_beside(

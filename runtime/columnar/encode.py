@@ -91,7 +91,11 @@ def encode_column(
             return _in_units(_encode_pieces(column), unit, name)
         if isinstance(kind, DecimalType):
             whole = column
-            if not pa.types.is_decimal128(column.type):
+            if pa.types.is_decimal64(column.type):
+                if column.type.scale == kind.scale:
+                    return _encode_narrow(column, kind.scale, unit, name)
+                whole = pc.cast(column, pa.decimal128(38, kind.scale))
+            elif not pa.types.is_decimal128(column.type):
                 whole = convert_column(pa.chunked_array([flatten(column)]), kind)[0]
             if whole.type.scale != kind.scale:
                 whole = pc.cast(whole, pa.decimal128(38, kind.scale))
@@ -237,7 +241,6 @@ def _encode_decimals(
     column: "pa.ChunkedArray | pa.Array", scale: int, unit: int, name: str
 ) -> Encoded:
     """Decimals of 128 bits that have this scale, in one pass over each piece; NULL as 0."""
-    factor = unit // 10**scale
     pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     values, valid = np.empty(len(column), np.int64), np.ones(len(column), np.bool_)
     start, fits = 0, True
@@ -252,16 +255,36 @@ def _encode_decimals(
             low, high, valid[part] = low * there, high * there, there
         values[part] = low
         fits = fits and bool((high == values[part] >> 63).all())
-    limit = (1 << 61) // factor
-    if len(values):
-        fits = fits and int(values.min()) >= -limit and int(values.max()) <= limit
     if not fits:
-        raise DataError(
-            f"column {name} holds decimals beyond {limit} units of 10^-{scale}",
-            why=f"all numbers of the query are counted in units of 1/{unit}, in 64 bits",
-            fix="declare fewer decimal places, or correct the data",
-        )
-    return Encoded(values if factor == 1 else values * factor, valid)
+        raise _too_great_decimals(scale, unit, name)
+    return _scale_decimals(Encoded(values, valid), scale, unit, name)
+
+
+def _encode_narrow(
+    column: "pa.ChunkedArray | pa.Array", scale: int, unit: int, name: str
+) -> Encoded:
+    """Decimals of 64 bits that have this scale; NULL as 0."""
+    pieces = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    whole = pa.chunked_array([piece.view(pa.int64()) for piece in pieces], pa.int64())
+    return _scale_decimals(_encode_pieces(whole), scale, unit, name)
+
+
+def _scale_decimals(encoded: Encoded, scale: int, unit: int, name: str) -> Encoded:
+    """Decimals in units of their last place, as units."""
+    values, factor = encoded.values, unit // 10**scale
+    limit = (1 << 61) // factor
+    if len(values) and (int(values.min()) < -limit or int(values.max()) > limit):
+        raise _too_great_decimals(scale, unit, name)
+    return encoded if factor == 1 else Encoded(values * factor, encoded.valid)
+
+
+def _too_great_decimals(scale: int, unit: int, name: str) -> DataError:
+    return DataError(
+        f"column {name} holds decimals beyond {(1 << 61) // (unit // 10**scale)} units of "
+        f"10^-{scale}",
+        why=f"all numbers of the query are counted in units of 1/{unit}, in 64 bits",
+        fix="declare fewer decimal places, or correct the data",
+    )
 
 
 def days(text: str) -> int:

@@ -51,13 +51,14 @@ class ColumnMemory:
 
     `plain`: columns of whole numbers as they are, in the pieces that were read (None: it is none);
     `masks`: which rows lie within limits (None: all, or not known); `selected`: the numbers of the
-    rows that keep all of several (None: all); `encoded`: columns by name, type and unit; `some`:
-    only the rows of a selection.
+    rows that keep all of several (None: all); `present`: where columns have a value; `encoded`:
+    columns by name, type and unit; `some`: only the rows of a selection.
     """
 
     plain: dict[str, Sequence[Array] | None] = field(default_factory=dict)
     masks: dict[Limits, Array | None] = field(default_factory=dict)
     selected: dict[Selection, Array | None] = field(default_factory=dict)
+    present: dict[str, Array] = field(default_factory=dict)
     encoded: dict[tuple[str, ColumnType, int], Encoded] = field(default_factory=dict)
     some: dict[tuple[Selection, str, ColumnType, int], Encoded] = field(default_factory=dict)
 

@@ -100,7 +100,7 @@ class MemberEncoder:
         absent = {a.column for a in null_attributes(form) if a.alias == member.alias}
         if self.are_none(member, form):
             return self._no_rows(name, columns, absent)
-        present = {c: find_present(self.values(name, c)) for c in absent}
+        present = {c: self._find_present(name, c) for c in absent}
         index = self.candidates(name, selection)
         units = {c: form.unit_of(form.kinds[Attribute(member.alias, c)]) for c in columns}
         if index is None:
@@ -152,6 +152,13 @@ class MemberEncoder:
             good = keep_selected(selection, partial(self._plain, stream), masks)
             selected[selection] = None if good is None else list_true(good)
         return selected[selection]
+
+    def _find_present(self, stream: str, name: str) -> Array:
+        """Where a column has a value (find_present)."""
+        present = self._memory(stream, name).present
+        if name not in present:
+            present[name] = find_present(self.values(stream, name))
+        return present[name]
 
     def _plain(self, stream: str, name: str) -> Sequence[Array] | None:
         """A column of whole numbers (plain_pieces)."""

@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 """Types of values; a list's value is the type of its items, and these."""
 
+_WHOLE = (I16, I32, I64)
+
 Struct: TypeAlias = dict[int, tuple[int, Any]]
 """Fields by number: type and value."""
 
@@ -16,9 +18,8 @@ def read_struct(content: bytes, place: int = 0) -> tuple[Struct, int]:
     Raises:
         ValueError: there is none.
     """
-    reader = _Reader(content, place)
     try:
-        return reader.struct(), reader.at
+        return _read_fields(content, place)
     except (IndexError, RecursionError) as error:
         raise ValueError("the structure is cut off, or nested too deeply") from error
 
@@ -34,66 +35,78 @@ def write_struct(struct: Struct) -> bytes:
     return bytes(out)
 
 
-class _Reader:
-    """Reads Thrift's compact protocol."""
+def _read_fields(content: bytes, at: int) -> tuple[Struct, int]:
+    """Fields up to a stop, and the place behind it."""
+    fields: Struct = {}
+    number = 0
+    while head := content[at]:
+        kind, step = head & 15, head >> 4
+        at += 1
+        if step:
+            number += step
+        else:
+            number, at = _read_whole(content, at)
+        if kind in _WHOLE:
+            byte = content[at]
+            if byte < 128:  # as most are
+                at += 1
+                fields[number] = kind, (byte >> 1) ^ -(byte & 1)
+            else:
+                whole, at = _read_whole(content, at)
+                fields[number] = kind, whole
+        elif kind in (TRUE, FALSE):
+            fields[number] = kind, kind == TRUE
+        else:
+            value, at = _read_value(content, at, kind)
+            fields[number] = kind, value
+    return fields, at + 1
 
-    def __init__(self, content: bytes, at: int) -> None:
-        self.content, self.at = content, at
 
-    def struct(self) -> Struct:
-        """Fields up to a stop."""
-        fields: Struct = {}
-        number = 0
-        while head := self._byte():
-            kind = head & 15
-            number = number + (head >> 4) if head >> 4 else self._whole()
-            fields[number] = (kind, self._value(kind))
-        return fields
+def _read_bits(content: bytes, at: int) -> tuple[int, int]:
+    """A number of seven bits a byte, the lowest first."""
+    number = shift = 0
+    while (byte := content[at]) > 127:
+        number |= (byte & 127) << shift
+        shift += 7
+        at += 1
+    return number | byte << shift, at + 1
 
-    def _byte(self) -> int:
-        self.at += 1
-        return self.content[self.at - 1]
 
-    def _bits(self) -> int:
-        """A number of seven bits a byte, the lowest first."""
-        number = shift = 0
-        while True:
-            byte = self._byte()
-            number |= (byte & 127) << shift
-            if byte < 128:
-                return number
-            shift += 7
+def _read_whole(content: bytes, at: int) -> tuple[int, int]:
+    """A zigzag number."""
+    bits, at = _read_bits(content, at)
+    return (bits >> 1) ^ -(bits & 1), at
 
-    def _whole(self) -> int:
-        """A zigzag number."""
-        bits = self._bits()
-        return (bits >> 1) ^ -(bits & 1)
 
-    def _bytes(self, length: int) -> bytes:
-        self.at += length
-        return self.content[self.at - length : self.at]
+def _read_value(content: bytes, at: int, kind: int) -> tuple[Any, int]:
+    if kind == BYTE:
+        return content[at], at + 1
+    if kind in _WHOLE:
+        return _read_whole(content, at)
+    if kind == DOUBLE:
+        return content[at : at + 8], at + 8
+    if kind == BINARY:
+        length, at = _read_bits(content, at)
+        return content[at : at + length], at + length
+    if kind in (LIST, SET):
+        return _read_list(content, at)
+    if kind == STRUCT:
+        return _read_fields(content, at)
+    raise ValueError(f"the structure has a value of type {kind}")
 
-    def _value(self, kind: int) -> Any:
-        if kind in (TRUE, FALSE):
-            return kind == TRUE
-        if kind == BYTE:
-            return self._byte()
-        if kind in (I16, I32, I64):
-            return self._whole()
-        if kind == DOUBLE:
-            return self._bytes(8)
-        if kind == BINARY:
-            return self._bytes(self._bits())
-        if kind in (LIST, SET):
-            head = self._byte()
-            length = head >> 4 if head >> 4 < 15 else self._bits()
-            inner = head & 15
-            if inner in (TRUE, FALSE):
-                return (inner, [self._byte() for _ in range(length)])
-            return (inner, [self._value(inner) for _ in range(length)])
-        if kind == STRUCT:
-            return self.struct()
-        raise ValueError(f"the structure has a value of type {kind}")
+
+def _read_list(content: bytes, at: int) -> tuple[Any, int]:
+    head, at = content[at], at + 1
+    length, inner = head >> 4, head & 15
+    if length == 15:
+        length, at = _read_bits(content, at)
+    items: list[Any] = []
+    for _ in range(length):
+        item, at = (
+            (content[at], at + 1) if inner in (TRUE, FALSE) else _read_value(content, at, inner)
+        )
+        items.append(item)
+    return (inner, items), at
 
 
 def _write_struct(out: bytearray, struct: Struct) -> None:

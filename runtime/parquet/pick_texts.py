@@ -149,7 +149,7 @@ class TextPages:
                 return np.frombuffer(content, np.uint8)
             length = int.from_bytes(content[:_LENGTH], "little")
             levels = bytes(content[_LENGTH : _LENGTH + length])
-            if not _is_run(levels, page.values):
+            if not is_run(levels, page.values):
                 return None
             return np.frombuffer(content, np.uint8)[_LENGTH + length :]
         if number_of(page.own, 2):
@@ -172,9 +172,9 @@ class TextPages:
         if not wanted:
             return []
         pages = [w.page for w in wanted]
-        data = b"".join(self._read_bytes(p.start, p.head + p.packed) for p in pages)
+        data = [self._read_bytes(p.start, p.head + p.packed) for p in pages]
         count = sum(p.values for p in pages)
-        file = pa.BufferReader(write_column(self._form, count, self._dictionary, data))
+        file = pa.BufferReader(write_column(self._form, count, [self._dictionary], data))
         (found,) = pq.ParquetFile(file, pre_buffer=False).read(use_threads=False)
         if len(found) != count or found.type != pa.string():
             raise ValueError("pages have fewer rows than they say")
@@ -201,10 +201,10 @@ def _find_width(body: "Array | None", count: int) -> int | None:
     return width if (lengths == width - _LENGTH).all() else None
 
 
-def _is_run(levels: bytes, count: int) -> bool:
+def is_run(levels: bytes, count: int) -> bool:
     """Whether levels say, in one run, that so many values are there.
 
-    >>> _is_run(bytes([10, 1]), 5), _is_run(bytes([10, 0]), 5), _is_run(bytes([3, 31]), 5)
+    >>> is_run(bytes([10, 1]), 5), is_run(bytes([10, 0]), 5), is_run(bytes([3, 31]), 5)
     (True, False, False)
     """
     head = shift = 0

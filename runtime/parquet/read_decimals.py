@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ontoweir.runtime.columnar.exact_decimals import decode_decimals
 from ontoweir.runtime.columnar.frame import Array
 from ontoweir.runtime.parquet.compact_thrift import I32, STRUCT, Struct, read_struct, write_struct
 from ontoweir.runtime.parquet.page_headers import DATA, DATA_2, DICTIONARY, number_of, part_of
@@ -55,7 +54,8 @@ def read_decimals(
         place: that of the column's leaf; `are_coded`.
 
     Returns:
-        None: some of its pages are no places in a dictionary, or are not understood.
+        The decimals, in 64 bits each (None: some of its pages are no places in a dictionary, or are
+        not understood).
     """
     leaf, chunk = footer.schema.column(place), footer.row_group(group).column(place)
     start, size = int(chunk.dictionary_page_offset), int(chunk.total_compressed_size)
@@ -67,14 +67,14 @@ def read_decimals(
         end = begin + number_of(header, 3)
         if units is None or not _are_places(data, end):
             return None
-        file = _write_file(units, data[end:], leaf, chunk)
+        file = _write_file(units, memoryview(data)[end:], leaf, chunk)
         (found,) = pq.ParquetFile(pa.BufferReader(file), pre_buffer=False).read(use_threads=False)
     except (ValueError, pa.ArrowInvalid, OSError):
         return None  # whatever is wrong, Arrow says it of the file itself
     if len(found) != footer.row_group(group).num_rows:
         return None
-    kind = pa.decimal128(leaf.precision, leaf.scale)
-    return pa.chunked_array([_make_decimals(piece, kind) for piece in found.chunks], kind)
+    kind = pa.decimal64(leaf.precision, leaf.scale)
+    return pa.chunked_array([piece.view(kind) for piece in found.chunks], kind)
 
 
 def _read_dictionary(
@@ -96,6 +96,15 @@ def _read_dictionary(
         content = pa.decompress(content, size, compression.lower(), asbytes=True)
     if len(content) != size:
         return None
+    return read_units(content, count, width)
+
+
+def read_units(content: "bytes | memoryview", count: int, width: int) -> Array:
+    """So many whole numbers, of so many bytes each, at most eight.
+
+    >>> read_units(bytes([0, 255, 255, 255]), 2, 2).tolist()
+    [255, -1]
+    """
     # the most significant byte comes first; what is before it is taken in and shifted out again
     words = np.zeros((count, 8), dtype=np.uint8)
     words[:, :width] = np.frombuffer(content, np.uint8, count * width).reshape(count, width)
@@ -116,7 +125,7 @@ def _are_places(data: bytes, begin: int) -> bool:
 
 def _write_file(
     units: Array,
-    pages: bytes,
+    pages: memoryview,
     leaf: "pq.ColumnSchema",
     chunk: "pq.ColumnChunkMetaData",
 ) -> bytes:
@@ -129,11 +138,4 @@ def _write_file(
     own: Struct = {1: (I32, len(units)), 2: (I32, PLAIN)}
     head = write_struct({**sizes, 7: (STRUCT, own)})
     form = PageForm(INT64, bool(leaf.max_definition_level), chunk.compression)
-    return write_column(form, int(chunk.num_values), head + packed, pages)
-
-
-def _make_decimals(units: "pa.Array", kind: "pa.Decimal128Type") -> "pa.Array":
-    """Units as decimals."""
-    valid = units.is_valid().to_numpy(zero_copy_only=False) if units.null_count else None
-    whole = units.fill_null(0) if units.null_count else units
-    return decode_decimals(whole.to_numpy(), kind, valid)
+    return write_column(form, int(chunk.num_values), [head, packed], [pages])

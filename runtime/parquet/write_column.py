@@ -1,6 +1,9 @@
 """Pages of a column of a Parquet file, as a file of this column alone: what Arrow reads again."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
 
 from ontoweir.runtime.parquet.compact_thrift import (
     BINARY,
@@ -12,11 +15,13 @@ from ontoweir.runtime.parquet.compact_thrift import (
     write_struct,
 )
 
+Part: TypeAlias = bytes | memoryview
+"""Bytes that are put together with others."""
 _MAGIC, _NAME = b"PAR1", b"a"
-INT64, BYTE_ARRAY = 2, 6
+INT32, INT64, DOUBLE, BYTE_ARRAY = 1, 2, 5, 6
 """Physical types."""
 _REQUIRED, _OPTIONAL = 0, 1
-PLAIN, PLAIN_DICTIONARY, _RLE, RLE_DICTIONARY = 0, 2, 3, 8
+PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8
 _UTF8 = 0
 CODECS = {"UNCOMPRESSED": 0, "SNAPPY": 1, "GZIP": 2, "BROTLI": 4, "ZSTD": 6}
 """What Parquet's numbers call them, where Arrow (de)compresses as Parquet means it."""
@@ -33,27 +38,30 @@ class PageForm:
     texts: bool = False
 
 
-def write_column(form: PageForm, rows: int, dictionary: bytes, pages: bytes) -> bytes:
+def write_column(
+    form: PageForm, rows: int, dictionary: Sequence[Part], pages: Sequence[Part]
+) -> bytes:
     """A Parquet file of one column, neither a list nor in a structure.
 
     Args:
         form: of the pages.
         rows: of all pages together.
-        dictionary: the page of the dictionary with its header; none if empty.
-        pages: of data, with their headers.
+        dictionary: the page of the dictionary with its header, in parts; none if there is none.
+        pages: of data, with their headers, in parts.
     """
-    size, first = len(dictionary) + len(pages), len(_MAGIC)
+    before, first = sum(map(len, dictionary)), len(_MAGIC)
+    size = before + sum(map(len, pages))
     column: Struct = {
         1: (I32, form.physical),
-        2: (LIST, (I32, [PLAIN, _RLE, RLE_DICTIONARY])),
+        2: (LIST, (I32, [PLAIN, RLE, RLE_DICTIONARY])),
         3: (LIST, (BINARY, [_NAME])),
         4: (I32, CODECS[form.codec]),
         5: (I64, rows),
         6: (I64, size),
         7: (I64, size),
-        9: (I64, first + len(dictionary)),
+        9: (I64, first + before),
     }
-    if dictionary:
+    if before:
         column[11] = (I64, first)
     root: Struct = {4: (BINARY, b"root"), 5: (I32, 1)}
     there = _OPTIONAL if form.optional else _REQUIRED
@@ -65,4 +73,33 @@ def write_column(form: PageForm, rows: int, dictionary: bytes, pages: bytes) -> 
     schema = (LIST, (STRUCT, [root, only]))
     footer = write_struct({1: (I32, 2), 2: schema, 3: (I64, rows), 4: (LIST, (STRUCT, [group]))})
     length = len(footer).to_bytes(4, "little")
-    return b"".join((_MAGIC, dictionary, pages, footer, length, _MAGIC))
+    return b"".join((_MAGIC, *dictionary, *pages, footer, length, _MAGIC))
+
+
+def write_head(size: int, values: int, encoding: int | None) -> bytes:
+    """The header of a page that is not packed.
+
+    Args:
+        size: bytes of what it holds.
+        values: how many.
+        encoding: theirs, of a column without levels; None: they are a dictionary's, plain.
+    """
+    number = bytearray(b"\x15")  # of 32 bits, in the field behind the one before
+    left = size << 1
+    while left > 127:
+        number.append(left & 127 | 128)
+        left >>= 7
+    number.append(left)
+    kind, own = _write_own(values, encoding)
+    return b"".join((kind, number, number, own))
+
+
+@lru_cache(maxsize=64)
+def _write_own(values: int, encoding: int | None) -> tuple[bytes, bytes]:
+    """What of a header of a page is before its sizes, and behind them."""
+    if encoding is None:
+        own = write_struct({1: (I32, values), 2: (I32, PLAIN)})
+        return b"\x15\x04", b"\x4c" + own + b"\x00"
+    levels = (I32, RLE)
+    own = write_struct({1: (I32, values), 2: (I32, encoding), 3: levels, 4: levels})
+    return b"\x15\x00", b"\x2c" + own + b"\x00"

@@ -24,7 +24,7 @@ from ontoweir.runtime.kernel.tables_of_size import count_levels
 from ontoweir.runtime.replay.ranges.prefetch_chunks import Asked, read_chunks
 from ontoweir.runtime.replay.ranges.replay_range import PreparedWork, prepare_work
 from ontoweir.runtime.replay.ranges.scan_ranges import begin_range
-from ontoweir.runtime.replay.ranges.thin_chunks import list_thinned
+from ontoweir.runtime.replay.ranges.thin_chunks import list_narrow, list_thinned
 from ontoweir.runtime.replay.replay_request import ReplayRequest
 from ontoweir.runtime.spark.count_cores import count_cores
 
@@ -88,6 +88,7 @@ def choose_engine(
     spark: "Callable[[], SparkSession]",
     unbounded: bool,
     divide: Divide,
+    took: float | None = None,
 ) -> EngineChoice:
     """Where to replay: as asked for, else where it is estimated to end earlier.
 
@@ -97,6 +98,7 @@ def choose_engine(
         spark: gives the session. It is started to know its cores where a cluster is named.
         unbounded: the query is not bounded: one range replays it.
         divide: how rows can be divided by key.
+        took: seconds that all took in this process before (None: not known).
 
     Raises:
         QueryError: it was asked for to divide rows that cannot be divided.
@@ -127,7 +129,7 @@ def choose_engine(
         return EngineChoice(spark=False, because=f"{what} found in the order of time")
     if rows < WORTH or rows < 2 * request.rows_per_range:
         return EngineChoice(spark=False, because=f"history has only {rows:,} rows")
-    return _compare(work, request, rows, spark, divide)
+    return _compare(work, request, rows, spark, divide, took)
 
 
 def _require(division: Division | str, name: str) -> Division:
@@ -146,6 +148,7 @@ def _compare(
     rows: int,
     spark: "Callable[[], SparkSession]",
     divide: Divide,
+    took: float | None,
 ) -> EngineChoice:
     """What is estimated to end earliest."""
     without = request.text_here and find_spec("pyspark") is None
@@ -157,6 +160,9 @@ def _compare(
         return EngineChoice(spark=False, because="pyspark is not installed")
     begins = [] if without else [start + SPARK_JOB]
     begins += [PROCESS_STARTS] if isinstance(division, Division) else []
+    if took is not None and took * SURELY < min(begins):
+        because = f"it took {took:.1f} s in this process before"
+        return EngineChoice(spark=False, because=because)
     sample = max(rows // GLANCE, 1)
     here = _estimate(work, sample)
     if here is not None and here.seconds * SURELY >= min(begins):
@@ -259,7 +265,8 @@ def _replay_first(prepared: PreparedWork, rows: int) -> _First:
     enough = rows - rows // SHORT
     state, done, advanced = begin_range(work, None), 0, 0.0
     start, first = time.perf_counter(), (0, 0.0)
-    asked = Asked(wanted, enough=enough)
+    narrow = list_narrow(work, work.histories)
+    asked = Asked(wanted, enough=enough, narrow=narrow)
     with closing(
         read_chunks(work, work.histories, prepared.checks, state.cursors, work.span, asked=asked)
     ) as chunks:

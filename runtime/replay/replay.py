@@ -46,6 +46,7 @@ from ontoweir.runtime.statics.load_statics import Session, load_statics
 from ontoweir.runtime.times.late_rows import late_reason
 from ontoweir.runtime.told.change_rows import ChangeRows
 from ontoweir.runtime.told.held_rows import HeldRows
+from ontoweir.runtime.verified.keep_pace import recall_pace
 from ontoweir.runtime.verified.keep_verified import keep_verified
 from ontoweir.runtime.verified.recall_statistics import recall_statistics
 from ontoweir.runtime.verified.recall_verified import recall_verified
@@ -198,13 +199,19 @@ def _replay(
         whole = not groups.aggregation.group
         last_rows = dataclasses.replace(groups, final=True, begins=whole)
         work = dataclasses.replace(work, aggregates=last_rows)
+    pace = None
+    if area.span == (None, None):
+        asked = (repr(job.union), request.format, str(request.final))
+        pace = recall_pace(request.verification, work.histories, asked)
     choice = choose_engine(
         work,
         request,
         spark=area.spark,
         unbounded=job.unbounded,
         divide=lambda parts: plan_division(job, given, parts, changing=feed is not None),
+        took=None if pace is None else pace.seconds,
     )
+    begun = time.perf_counter()
     ranges = Ranges((), f"it is replayed in this process: {choice.because}")
     if choice.spark:
         ranges = _cut(work, area.spark, request, unbounded=job.unbounded)
@@ -241,6 +248,8 @@ def _replay(
             scanned = dataclasses.replace(scanned, most=scanned.most + last.most)
         case None:
             pass
+    if pace is not None and whole_here:
+        pace.keep(time.perf_counter() - begun)
     if request.verification is not None and watch is not None:
         keep_verified(request.verification, config.catalog, work.histories, watch)
     return choice, scanned

@@ -6,7 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ontoweir.mappings.model.catalog import Stream, StringType, TimestampType
+from ontoweir.mappings.model.catalog import (
+    ColumnType,
+    DecimalType,
+    Stream,
+    StringType,
+    TimestampType,
+)
 from ontoweir.runtime.columnar.convert_column import (
     FIRST_US,
     LAST_US,
@@ -22,10 +28,12 @@ _MARK = "\x1f"
 """Before what BAD says of a row that is none, where else it names a column."""
 
 
-def convert_table(table: pa.Table, stream: Stream, *, timed: bool = False) -> pa.Table:
+def convert_table(
+    table: pa.Table, stream: Stream, *, timed: bool = False, narrow: bool = False
+) -> pa.Table:
     """A stream's rows with their columns, but for the timestamp, as declared, dictionaries of texts
     as such; with BAD where some value is not of its type; `timed`: every row has a timestamp, as
-    was seen before."""
+    was seen before; `narrow`: decimals that were read so may be of 64 bits each."""
     bad: list[tuple[str, Array]] = []
     for place, name in enumerate(table.column_names):
         column = stream.column(name)
@@ -38,13 +46,26 @@ def convert_table(table: pa.Table, stream: Stream, *, timed: bool = False) -> pa
         if coded is not None:
             table = table.set_column(place, name, coded)
             continue
-        values, wrong = convert_column(table.column(name), column.type)
+        values = table.column(name)
+        if pa.types.is_decimal64(values.type):
+            if narrow and _is_of(values.type, column.type):
+                continue
+            wide = pa.decimal128(values.type.precision, values.type.scale)
+            values = values.cast(wide)  # Arrow computes little with others
+        values, wrong = convert_column(values, column.type)
         if isinstance(column.type, TimestampType) and not pa.types.is_null(values.type):
             values = values.cast(pa.timestamp("us", tz="UTC"))  # files may have different zones
         table = table.set_column(place, name, values)
         if wrong is not None:
             bad.append((name, wrong))
     return table.append_column(BAD, name_bad(bad, table.num_rows)) if bad else table
+
+
+def _is_of(kind: "pa.Decimal64Type", declared: ColumnType) -> bool:
+    """Whether all decimals of a type are of the declared one, counted in the same units."""
+    if not isinstance(declared, DecimalType):
+        return False
+    return bool(kind.scale == declared.scale and kind.precision <= declared.precision)
 
 
 def _find_far(table: pa.Table, time: str, kind: pa.DataType) -> list[tuple[str, Array]]:

@@ -1,7 +1,7 @@
 """The chunks of a task's history, admitted, one ahead of what is computed."""
 
 from collections import deque
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -56,11 +56,13 @@ class Asked:
 
     `wanted`: which rows of streams are enough (list_thinned). While these are few of those that are
     read, only they are kept, and a portion is in memory with the others. `enough`: after so many
-    rows no more are asked for, so nothing is read ahead of them (None: all are).
+    rows no more are asked for, so nothing is read ahead of them (None: all are). `narrow`: the
+    streams whose decimals may come as such of 64 bits (list_narrow).
     """
 
     wanted: Wanted = field(default_factory=lambda: MappingProxyType({}))
     enough: int | None = None
+    narrow: Set[str] = frozenset()
 
 
 EVERYTHING = Asked()
@@ -132,7 +134,7 @@ def read_chunks(
     beside = _BESIDE if apart else 1
     with (
         ThreadPoolExecutor(beside, thread_name_prefix="ontoweir-admit") as preparing,
-        closing(Portions(late, len(histories), enough)) as portions,
+        closing(Portions(late, len(histories), enough, asked.narrow)) as portions,
         ThreadPoolExecutor(1, thread_name_prefix="ontoweir-read") as pool,
     ):
         coming, rows = None if done else pool.submit(read, cursors, 0), 0

@@ -46,7 +46,7 @@ from ontoweir.runtime.kernel.tables_of_size import level_streams
 from ontoweir.runtime.replay.ranges.check_bound import check_bound, check_rows, list_sizes
 from ontoweir.runtime.replay.ranges.prefetch_chunks import Asked, read_chunks
 from ontoweir.runtime.replay.ranges.run_aside import run_aside
-from ontoweir.runtime.replay.ranges.thin_chunks import list_thinned
+from ontoweir.runtime.replay.ranges.thin_chunks import list_narrow, list_thinned
 from ontoweir.runtime.replay.ranges.write_behind import write_behind
 from ontoweir.runtime.results.group_state import GroupState
 from ontoweir.runtime.results.write_results import write_part
@@ -233,8 +233,8 @@ def _replay(
     answering = task.level is None and not task.grouped
     at_end = answering and work.aggregates is not None and work.aggregates.final
     span = (task.start_us, task.stop_us)
-    thinned = list_thinned(work, plans)
-    coming = read_chunks(work, histories, checks, state.cursors, span, asked=Asked(thinned))
+    asked = Asked(list_thinned(work, plans), narrow=list_narrow(work, histories))
+    coming = read_chunks(work, histories, checks, state.cursors, span, asked=asked)
     chunks = held.enter_context(closing(coming))
     later = held.enter_context(write_behind())
     told, due = progress_file(task.folder, task.index), 0.0

@@ -93,6 +93,17 @@ def list_late(
     return late
 
 
+def list_narrow(work: ExecutionContext, histories: Sequence[History]) -> frozenset[str]:
+    """The streams whose decimals may come as such of 64 bits: nothing but members of plans looks at
+    them, as rows were verified before, and nothing is derived of them."""
+    if work.blocks or work.rules or work.views:
+        return frozenset()
+    streams = {h.stream.name for h in histories if h.verified is not None}
+    streams -= {key.stream for key in work.watched}
+    catalog = work.catalog.streams
+    return frozenset(n for n in streams if all(c.expression is None for c in catalog[n].columns))
+
+
 def _hold_all(history: History, table: pa.Table) -> bool:
     """Whether no row is rejected because of its values."""
     return all(mask.all() for _, mask in check_values(history, table))

@@ -79,8 +79,8 @@ def test_all_decimals(
         wanted = opened.read_row_group(group).column("d")
         assert (found is None) == (codec == "lz4")
         if found is not None:
-            assert found.type == wanted.type
-            assert found.equals(wanted)
+            assert found.type == pa.decimal64(precision, scale)
+            assert found.cast(wanted.type).equals(wanted)
             found.validate(full=True)
 
 
@@ -181,7 +181,9 @@ def test_bits_that_are_wrong_change_nothing_alone(
     except (OSError, pa.ArrowInvalid):
         wanted = None
     found = read_decimals(pa.BufferReader(source), footer, 0, 1)
-    assert found is None or (wanted is not None and found.equals(wanted.column("d")))
+    assert found is None or (
+        wanted is not None and found.cast(pa.decimal128(9, 3)).equals(wanted.column("d"))
+    )
 
 
 def _read_first(file: Path) -> pa.ChunkedArray | None:
