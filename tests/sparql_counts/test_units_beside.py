@@ -36,8 +36,10 @@ EARLIER = 'GRAPH ?u { ?x :m ?m } FILTER(?u <= ?t && ?u >= ?t - "PT10M"^^xsd:dayT
         (("?x",), "GRAPH ?t { ?x a :A } MINUS { GRAPH ?t { ?x :m ?m } }"),
         (
             ("?x", "(COUNT(*) AS ?c)"),
-            "{ GRAPH ?t { ?x :n ?v } MINUS { GRAPH ?t { ?x :m ?m } } } "
-            "UNION { GRAPH ?t { ?x :m ?v } }",
+            (
+                "{ GRAPH ?t { ?x :n ?v } MINUS { GRAPH ?t { ?x :m ?m } } } "
+                "UNION { GRAPH ?t { ?x :m ?v } }"
+            ),
         ),
         (
             ("?x", "(COUNT(*) AS ?c)"),
