@@ -93,6 +93,13 @@ def test_a_query_computes_what_a_mapping_does(tmp_path: Path) -> None:
     assert _replay(text, maps, tmp_path) == Counter([5, 6, 7])
 
 
+def test_groups_of_a_time_are_final_beside_what_is_optional(tmp_path: Path) -> None:
+    """As they are without it: they are bounded."""
+    where = "GRAPH ?t { ?x :n ?v } OPTIONAL { GRAPH ?t { ?x :P ?y } }"
+    text = f"?t (COUNT(*) AS ?n) (COUNT(?y) AS ?named) {{ {where} }} GROUP BY ?t"
+    assert _replay(text, MAPS, tmp_path) == Counter([2, 1, 1])
+
+
 def _replay(text: str, maps: tuple[Map, ...], tmp_path: Path) -> Counter[int]:
     """What ?n is in the answers that hold at the end."""
     asked = Query(("?n",), (Branch((), ("?x :n ?n",)),))
