@@ -18,6 +18,7 @@ from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.blocks.declare_columns import declare_columns, is_single, time_behind
 from ontoweir.rewriter.blocks.limit_matches import limit_matches
 from ontoweir.rewriter.delays.hold_answers import hold_answers
+from ontoweir.rewriter.delays.list_narrowed import list_narrowed
 from ontoweir.rewriter.delays.refuse_late import refuse_late
 from ontoweir.rewriter.delays.span_times import span_times
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -76,8 +77,14 @@ def declare_absence(
     stamps = [_stamps(q, times, wide) for q in found.disjuncts]
     limited: list[AbsencePart] = []
     read: set[str] = set()
+    plain_keys, answers = (
+        [k for k in keys if k not in times],
+        list(zip(found.disjuncts, stamps, strict=True)),
+    )
     for part in parts:
         inner = extend_catalog(catalog, part.hits)
+        for query in part.hits.disjuncts if len(times) > 1 else ():
+            read |= list_narrowed((query, _stamps(query, times, inner)), answers, plain_keys)
         deadlines: dict[Deadline, None] = {}
         for query in apply_lags(part.hits, inner).disjuncts:
             mine = _stamps(query, times, inner)
