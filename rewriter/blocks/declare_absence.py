@@ -76,15 +76,10 @@ def declare_absence(
     wide = extend_catalog(catalog, found)
     stamps = [_stamps(q, times, wide) for q in found.disjuncts]
     limited: list[AbsencePart] = []
-    read: set[str] = set()
-    plain_keys, answers = (
-        [k for k in keys if k not in times],
-        list(zip(found.disjuncts, stamps, strict=True)),
-    )
+    answers = list(zip(found.disjuncts, stamps, strict=True))
+    read = {name for part in parts for name in _list_narrowed(part, answers, keys, times, catalog)}
     for part in parts:
         inner = extend_catalog(catalog, part.hits)
-        for query in part.hits.disjuncts if len(times) > 1 else ():
-            read |= list_narrowed((query, _stamps(query, times, inner)), answers, plain_keys)
         deadlines: dict[Deadline, None] = {}
         for query in apply_lags(part.hits, inner).disjuncts:
             mine = _stamps(query, times, inner)
@@ -124,6 +119,21 @@ def declare_absence(
     every_one = (*block.stream.references, *_refer_beside(block, parts, keys, times, catalog))
     references = tuple(dict.fromkeys(r for r in every_one if r.relation in known))
     return replace(block, stream=replace(block.stream, references=references)), behind
+
+
+def _list_narrowed(
+    part: AbsencePart,
+    answers: Sequence[tuple[SpjQuery, Mapping[str, Attribute]]],
+    keys: Sequence[str],
+    times: Sequence[str],
+    catalog: Catalog,
+) -> set[str]:
+    """The times of answers whose rows a part narrows (list_narrowed)."""
+    if len(times) < 2:
+        return set()
+    inner, plain = extend_catalog(catalog, part.hits), [k for k in keys if k not in times]
+    hits = ((query, _stamps(query, times, inner)) for query in part.hits.disjuncts)
+    return {name for hit in hits for name in list_narrowed(hit, answers, plain)}
 
 
 def _refer_beside(
