@@ -341,7 +341,9 @@ class _Text:
             and i not in self.windows
             and certain.issuperset(list_variables(self.tokens, i.places))
         }
-        inner = {i for c in optional for i in list_filters(self.tokens, c.item.braces[0][0])}
+        within = [c.item for c in optional] + [i for i in self.items if i.kind is ItemKind.GRAPH]
+        opens = (n for i in within for n, _ in i.braces)
+        inner = {i for n in opens for i in list_filters(self.tokens, n)}
         return tidy_stops("".join(self._splice(optional, early | inner)))
 
     def _splice(
