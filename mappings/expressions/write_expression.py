@@ -124,9 +124,6 @@ def _write_call(call: Call, alias: str) -> str:
             return f"REGEXP_REPLACE({', '.join(given)}, 'g')"
         case Function.ROUND_UP:
             return f"FLOOR(({given[0]}) + 0.5)"
-        case Function.UCASE | Function.LCASE:
-            name = "UPPER" if function is Function.UCASE else "LOWER"
-            return f"{name}({given[0]})"
         case Function.LN | Function.LOG10 | Function.LOG2:
             return f"{function.value}(CASE WHEN {closed[0]} > 0 THEN {given[0]} END)"
         case Function.BEFORE:

@@ -45,7 +45,7 @@ def has_windows(query: ConjunctiveQuery) -> bool:
 
 def has_buckets(query: ConjunctiveQuery) -> bool:
     """Whether it groups by buckets of time, each of which is told when it is over."""
-    return any(named.bucket != _SHOWN and not _is_edge(named) for named in query.buckets)
+    return any(_is_grouped(named, query) for named in query.buckets)
 
 
 def list_needed(query: ConjunctiveQuery) -> tuple[str, ...]:
@@ -66,6 +66,14 @@ def _list_shown(query: ConjunctiveQuery) -> list[str]:
 
 def _is_shown(named: NamedBuckets) -> bool:
     return named.bucket == _SHOWN and named.place is not None
+
+
+def _is_grouped(named: NamedBuckets, query: ConjunctiveQuery) -> bool:
+    """Whether it is a bucket, or a time that tells groups apart, each of which is final."""
+    if _is_edge(named):
+        return False
+    grouped = query.aggregation is not None and named.name in query.aggregation.group
+    return named.bucket != _SHOWN or (grouped and not has_windows(query))
 
 
 def _is_edge(named: NamedBuckets) -> bool:
@@ -110,7 +118,7 @@ def _add_buckets(union: SpjUnion, query: ConjunctiveQuery) -> SpjUnion:
     Raises:
         QueryError: a bucket is of another time.
     """
-    wanted = [b for b in query.buckets if b.bucket != _SHOWN or _is_edge(b)]
+    wanted = [b for b in query.buckets if _is_grouped(b, query) or _is_edge(b)]
     if not wanted:
         return union
     blocks = {b.stream.name: b for b in union.blocks}
@@ -133,7 +141,8 @@ def _add_buckets(union: SpjUnion, query: ConjunctiveQuery) -> SpjUnion:
             buckets.append((of[alias], column))
             value = Attribute(alias, column.name)
             outputs.append((named.name, LiteralOutput(value, f"{XSD}dateTime")))
-        disjuncts.append(replace(disjunct, outputs=(*disjunct.outputs, *outputs)))
+        made = {**dict(disjunct.outputs), **dict(outputs)}
+        disjuncts.append(replace(disjunct, outputs=tuple(made.items())))
     names = [b.name for b in wanted]
     return replace(
         union,

@@ -18,6 +18,7 @@ from ontoweir.rewriter.clauses.list_items import (
     close_of,
     is_now,
     is_select,
+    list_filters,
     list_items,
     list_variables,
 )
@@ -340,12 +341,9 @@ class _Text:
             and i not in self.windows
             and certain.issuperset(list_variables(self.tokens, i.places))
         }
-        inner = {
-            i
-            for c in optional
-            for i in list_items(self.tokens, c.item.braces[0][0])
-            if i.kind is ItemKind.FILTER
-        }
+        within = [c.item for c in optional] + [i for i in self.items if i.kind is ItemKind.GRAPH]
+        opens = (n for i in within for n, _ in i.braces)
+        inner = {i for n in opens for i in list_filters(self.tokens, n)}
         return tidy_stops("".join(self._splice(optional, early | inner)))
 
     def _splice(

@@ -18,6 +18,7 @@ from ontoweir.rewriter.algebra.list_lags import apply_lags
 from ontoweir.rewriter.blocks.declare_columns import declare_columns, is_single, time_behind
 from ontoweir.rewriter.blocks.limit_matches import limit_matches
 from ontoweir.rewriter.delays.hold_answers import hold_answers
+from ontoweir.rewriter.delays.list_narrowed import list_narrowed
 from ontoweir.rewriter.delays.refuse_late import refuse_late
 from ontoweir.rewriter.delays.span_times import span_times
 from ontoweir.rewriter.model.add_views import extend_catalog
@@ -75,7 +76,8 @@ def declare_absence(
     wide = extend_catalog(catalog, found)
     stamps = [_stamps(q, times, wide) for q in found.disjuncts]
     limited: list[AbsencePart] = []
-    read: set[str] = set()
+    answers = list(zip(found.disjuncts, stamps, strict=True))
+    read = {name for part in parts for name in _list_narrowed(part, answers, keys, times, catalog)}
     for part in parts:
         inner = extend_catalog(catalog, part.hits)
         deadlines: dict[Deadline, None] = {}
@@ -117,6 +119,21 @@ def declare_absence(
     every_one = (*block.stream.references, *_refer_beside(block, parts, keys, times, catalog))
     references = tuple(dict.fromkeys(r for r in every_one if r.relation in known))
     return replace(block, stream=replace(block.stream, references=references)), behind
+
+
+def _list_narrowed(
+    part: AbsencePart,
+    answers: Sequence[tuple[SpjQuery, Mapping[str, Attribute]]],
+    keys: Sequence[str],
+    times: Sequence[str],
+    catalog: Catalog,
+) -> set[str]:
+    """The times of answers whose rows a part narrows (list_narrowed)."""
+    if len(times) < 2:
+        return set()
+    inner, plain = extend_catalog(catalog, part.hits), [k for k in keys if k not in times]
+    hits = ((query, _stamps(query, times, inner)) for query in part.hits.disjuncts)
+    return {name for hit in hits for name in list_narrowed(hit, answers, plain)}
 
 
 def _refer_beside(

@@ -60,7 +60,12 @@ def declare_columns(
         catalog: the tables.
     """
     branches: list[ViewBranch] = []
-    constants: set[str] = set()
+    constants = {
+        name
+        for query in found.disjuncts
+        for name, output in query.outputs
+        if not isinstance(output, LiteralOutput | NullOutput)
+    }
     kinds: dict[str, set[ColumnType]] = {name: set() for name in shown}
     for query, own in zip(found.disjuncts, stamps, strict=True):
         outputs = dict(query.outputs)
@@ -69,10 +74,9 @@ def declare_columns(
         for name in shown:
             output = outputs[name]
             kinds[name].add(_type_term(output, types))
-            if isinstance(output, LiteralOutput | NullOutput):
+            if isinstance(output, LiteralOutput | NullOutput) and name not in constants:
                 attributes.append(output.value)
-            else:
-                constants.add(name)
+            else:  # replaced below
                 attributes.append(own)
         branches.append(ViewBranch(query.occurrences, query.conditions, tuple(attributes), own))
     stream = declare_stream("", branches, catalog, distinct=False)

@@ -98,6 +98,18 @@ def list_clauses(tokens: Sequence[SparqlToken], opens: int) -> Iterator[Item]:
                 yield from list_clauses(tokens, inner)
 
 
+def list_filters(tokens: Sequence[SparqlToken], opens: int) -> Iterator[Item]:
+    """The FILTERs anywhere in a group, also in GRAPH, in braces, and in subqueries."""
+    if is_select(tokens, opens):
+        opens = next(n for n in range(opens + 1, len(tokens)) if tokens[n].text == "{")
+    for item in list_items(tokens, opens):
+        if item.kind is ItemKind.FILTER:
+            yield item
+        elif item.kind is not ItemKind.VALUES:
+            for inner, _ in item.braces:
+                yield from list_filters(tokens, inner)
+
+
 def is_moved(tokens: Sequence[SparqlToken], opens: int) -> bool:
     """Whether a group has clauses, or FILTERs with NOW(), which are of the whole query."""
     if next(list_clauses(tokens, opens), None) is not None:

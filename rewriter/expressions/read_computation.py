@@ -7,6 +7,7 @@ from ontoweir.errors import QueryError, Source
 from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
 from ontoweir.rewriter.expressions.read_expression import (
     NotReadError,
+    is_variable,
     list_conditions,
     list_variables,
     read_expression,
@@ -77,7 +78,7 @@ class ComputationReader:
         made = not self.names.isdisjoint(map(Variable, used))
         return (
             made
-            or any(map(uses_functions, list_conditions(node)))
+            or any(uses_functions(c) or is_variable(c) for c in list_conditions(node))
             or not self.late.isdisjoint(used)
         )
 

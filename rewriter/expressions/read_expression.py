@@ -120,6 +120,11 @@ def uses_functions(node: object) -> bool:
     return any(uses_functions(v) for v in node.values())
 
 
+def is_variable(node: object) -> bool:
+    """Whether a condition is a variable, whose truth is asked: FILTER(?x)."""
+    return isinstance(node, rdflib.Variable)
+
+
 def _mentions_now(node: object) -> bool:
     if isinstance(node, list):
         return any(map(_mentions_now, node))

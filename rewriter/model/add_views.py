@@ -89,7 +89,7 @@ def tables_of(union: SpjUnion) -> set[str]:
     names = base_tables({o.table for q in union.disjuncts for o in q.occurrences}, union.views)
     for block in union.blocks:
         if block.meeting is not None:
-            names.add(block.meeting.base)
+            names |= base_tables([block.meeting.base], union.views)
         if isinstance(block.meeting, Meeting):
             names.add(block.meeting.versions.stream)
     names -= {block.stream.name for block in union.blocks}

@@ -161,7 +161,7 @@ class _Parser:
         if aggregation is not None:
             check_names(aggregation, buckets, bound, self.times, self.error, place)
         branches, ends = read_sparql_windows(branches, source)
-        shown = answers and [*answers, *(b.name for b in ends)]
+        shown = None if answers is None else [*answers, *(b.name for b in ends)]
         found = self.computed.finish(shown, bound, {b.name for b in buckets}, counted)
         buckets = (*buckets, *(() if found is None else found.moments))
         check_buckets(buckets, self.times, branches, self.error, place or self.first)

@@ -16,6 +16,8 @@ from ontoweir.rewriter.syntax.locate_tokens import Tokens
 from ontoweir.rewriter.syntax.node import Node
 from ontoweir.rewriter.windows.window import BEGINS, ENDS
 
+_CLAUSES = frozenset({"EXISTS", "MINUS", "OPTIONAL"})
+
 
 @dataclass(frozen=True, slots=True)
 class _Span:
@@ -116,7 +118,24 @@ def _find(query: Node, tokens: Tokens, file: str) -> Iterator[_Span]:
             at += 1
             depth += {"{": 1, "}": -1}.get(tokens.tokens[at].text, 0)
         end = tokens.tokens[at].offset
+        _refuse_clauses(tokens, range(start, at), "DISTINCT" if distinct else "aggregates", file)
         yield _Span(token.offset, end, token.line)
+
+
+def _refuse_clauses(tokens: Tokens, places: range, what: str, file: str) -> None:
+    """Raise QueryError for what is beside the solutions that such a SELECT is made of."""
+    for n in places:
+        token = tokens.tokens[n]
+        if token.kind != "word" or (word := token.text.upper()) not in _CLAUSES:
+            continue
+        no = word == "EXISTS" and tokens.tokens[n - 1].text.upper() == "NOT"
+        raise QueryError(
+            f"{'NOT ' if no else ''}{word} in a subquery with {what}",
+            why="its rows would be final at another time than those that it is made of",
+            fix="write the query in SQL, where subqueries have it; or give the subquery a window, "
+            "FILTER(?t > NOW() - …); or make a property of what is looked for, by a triples map",
+            source=Source(file, token.line),
+        )
 
 
 def _walk(node: object, inside: tuple[str, ...]) -> Iterator[tuple[Node, tuple[str, ...]]]:

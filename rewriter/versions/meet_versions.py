@@ -172,13 +172,21 @@ class _Meeter:
                 "GRAPH ?t { … }",
                 source=place,
             )
+        views = {view.name: view for view in self.union.views}
         missing: dict[str, None] = {}
-        for host in hosts:
+        for host in (h for h in hosts if h.table not in views):
             found = [(_equal(host, c, read, relation, classes, self), c) for c in versions.key]
             key = tuple((of, c) for of, c in found if of is not None)
             if len(key) == len(found):
                 return host, key
             missing |= dict.fromkeys(c for of, c in found if of is None)
+        for view in (views[h.table] for h in hosts if h.table in views):
+            raise QueryError(
+                f"{relation.name}, which changes, is read at the time of triples, not of rows",
+                why=f"what meets a version is a row, and {view.why or 'these are of several maps'}",
+                fix="declare such a key of the stream; or read the relation in SQL, beside the row",
+                source=place,
+            )
         rows = " and ".join(dict.fromkeys(h.table for h in hosts))
         raise QueryError(
             f"{relation.name}, which changes, is read at the time of {rows}, and its "

@@ -42,7 +42,7 @@ def _zeros() -> Array:
 
 @dataclass(slots=True)
 class _Table:
-    """Two hashes and the step of the last row in each place; how many rows came, all in all."""
+    """Two hashes and the time of the last row in each place; how many rows came, all in all."""
 
     first: Array = field(default_factory=_zeros)
     second: Array = field(default_factory=_zeros)
@@ -78,12 +78,14 @@ def watch_keys(
         run: a name of the run; rows before are remembered for it in this process.
         stream: the stream.
         keys: keys of it without the timestamp.
-        steps: the timestamp of every row, in steps; a row that is read again has the same.
+        steps: the timestamp of every row, in steps of the stream as the query has them, which the
+            queries of a run may count otherwise; a row that is read again has the same.
         rows: the rows that were admitted; no column of a key is NULL.
 
     Raises:
         DataError: two rows of different timestamps share a key.
     """
+    times = steps * stream.step_us if keys else steps
     for key in keys if len(steps) else ():
         first, second = (hash_keys(rows, key, salt) for salt in (1, 2))
         table = _remembered(run, stream.name, key)
@@ -91,20 +93,20 @@ def watch_keys(
         table.fit(_share())
         firsts, seconds, when = table.first, table.second, table.when
         place = (first & np.uint64(len(when) - 1)).astype(np.int64)
-        hit = (firsts[place] == first) & (seconds[place] == second) & (when[place] != steps)
+        hit = (firsts[place] == first) & (seconds[place] == second) & (when[place] != times)
         hit &= when[place] != _NEVER
         if hit.any():
             row = int(np.flatnonzero(hit)[0])
-            _refuse(stream, key, rows, row, int(when[place][row]), int(steps[row]))
-        order = np.lexsort((steps, second, first))
+            _refuse(stream, key, rows, row, int(when[place][row]), int(times[row]))
+        order = np.lexsort((times, second, first))
         before, after = order[:-1], order[1:]
         same = (first[before] == first[after]) & (second[before] == second[after])
-        same &= steps[before] != steps[after]
+        same &= times[before] != times[after]
         if same.any():
             pair = int(np.flatnonzero(same)[0])
             row = int(after[pair])
-            _refuse(stream, key, rows, row, int(steps[before[pair]]), int(steps[row]))
-        firsts[place], seconds[place], when[place] = first, second, steps
+            _refuse(stream, key, rows, row, int(times[before[pair]]), int(times[row]))
+        firsts[place], seconds[place], when[place] = first, second, times
 
 
 def _remembered(run: str, stream: str, key: tuple[str, ...]) -> _Table:
@@ -167,7 +169,7 @@ def _refuse(
     stream: Stream, key: tuple[str, ...], rows: pa.Table, row: int, early: int, late: int
 ) -> None:
     values = ", ".join(f"{name} = {rows.column(name)[row].as_py()}" for name in key)
-    first, later = (show_time(step * stream.step_us) for step in (early, late))
+    first, later = (show_time(time) for time in (early, late))
     raise DataError(
         f"{stream.name} repeats its key ({', '.join(key)}): {values} is there at {first} and "
         f"again at {later}",

@@ -8,7 +8,7 @@ import pytest
 
 from tests.sparql_counts.case import Map, Query
 from tests.sparql_counts.compare_answers import Equal, Refused, compare_case
-from tests.sparql_counts.test_named_counts import S_ID, V_N, ask, make_case
+from tests.sparql_counts.test_named_counts import S_ID, V_N, W_N, ask, make_case
 
 HEAD = "?x, SUM(?n) AS ?s, AVG(?n) AS ?a, MIN(?n) AS ?l, MAX(?n) AS ?h, COUNT(*) AS ?c"
 FIVE, HALF = ("v", 'rr:constant "5"^^xsd:integer'), ("v", 'rr:constant "0.5"^^xsd:decimal')
@@ -84,3 +84,11 @@ def test_the_largest_of_64_bits_is_aggregated(tmp_path: Path) -> None:
     outcome = compare_case(make_case((Map("s", S_ID, (), (V_N,)),), query, s=ROWS), tmp_path)
     assert isinstance(outcome, Equal), str(outcome)
     assert outcome.answers == Counter({("9223372036854775807",): 1})
+
+
+def test_a_text_is_a_constant_of_one_map_and_a_column_of_another(tmp_path: Path) -> None:
+    maps = (Map("s", S_ID, (), (("v", 'rr:constant "high"'), ("v", 'rr:column "a"'), W_N)),)
+    query = ask("?x, ?n", "x v n", lines=("OPTIONAL { GRAPH ?t { ?x :w ?u FILTER(?u > 2) } }",))
+    outcome = compare_case(make_case(maps, query, s=ROWS), tmp_path)
+    assert isinstance(outcome, Equal), str(outcome)
+    assert outcome.answers.total() == 6

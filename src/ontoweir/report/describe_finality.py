@@ -1,8 +1,9 @@
 """When it is final that something is beside an answer, or is not."""
 
 from ontoweir.mappings.model.parse_duration import show_duration
+from ontoweir.mappings.model.time_bucket import Moments
 from ontoweir.rewriter.delays.hold_answers import ELSE
-from ontoweir.rewriter.model.spj import Block, output_attributes
+from ontoweir.rewriter.model.spj import Block, SpjUnion, output_attributes
 
 
 def describe_finality(block: Block) -> str | None:
@@ -29,3 +30,22 @@ def describe_finality(block: Block) -> str | None:
     if block.time is not None:
         return f"answers of {name} are final {show_duration(block.time[1])} after their last row"
     return f"answers of {name} are final when all that may be beside them has had its time"
+
+
+def describe_nothing(union: SpjUnion) -> str | None:
+    """Why a query that has matches may have no answer at the end of its history, and what shows
+    some (None: its answers are not of such a kind)."""
+    groups = union.aggregation
+    if groups is None or union.ends:
+        return None
+    if groups.session_us is not None:
+        gap = show_duration(groups.session_us)
+        return f"a session has its row when {gap} have passed after its last row"
+    columns = (column for _, column in union.buckets)
+    buckets = [c.bucket for c in columns if c.bucket is not None]
+    if not any(not isinstance(b.buckets, Moments) or b.sliding is not None for b in buckets):
+        return None
+    return (
+        "a group has its row when its bucket of time is over; if the data ends before, group by "
+        "shorter buckets, or leave the bucket out, which tells groups as they grow"
+    )

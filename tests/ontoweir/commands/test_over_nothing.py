@@ -84,3 +84,27 @@ def test_none_over_no_row(project: Path, run: Run) -> None:
     pq.write_table(pq.read_table(project / "s.parquet").slice(0, 0), project / "s.parquet")
     sql = f"SELECT COUNT(*) AS n FROM s WHERE {NEVER}"
     assert _replay(run, project, sql, "--final") == []
+
+
+@pytest.mark.parametrize(
+    ("group", "said"),
+    [
+        (
+            "date_trunc('day', ts)",
+            "no results: a group has its row when its bucket of time is over",
+        ),
+        (
+            "k, session_window(ts, INTERVAL '1' HOUR)",
+            "no results: a session has its row when 1 hour",
+        ),
+        ("date_trunc('second', ts)", ""),
+        ("k", ""),
+    ],
+)
+def test_why_there_are_no_results(group: str, said: str, project: Path, run: Run) -> None:
+    shown = "" if "session" in group else f"{group} AS g, "
+    sql = f"SELECT {shown}COUNT(*) AS n FROM s GROUP BY {group}"
+    ran = run("replay", str(project), "--sql", sql, "--output", str(project / "o.csv"))
+    assert ran.code == 0, ran.err
+    assert said in ran.out
+    assert ("no results" in ran.out) == bool(said)

@@ -108,6 +108,17 @@ def test_refused(query: str, message: str, tmp_path: Path) -> None:
     assert "GRAPH" in caught.value.fix or "join" in caught.value.fix
 
 
+def test_what_meets_a_version_is_a_row(tmp_path: Path) -> None:
+    """Without a key, rows of a sale may make a triple twice, and the triples have no versions."""
+    write(tmp_path, f"SELECT ?n ?p WHERE {BOTH}")
+    catalog = tmp_path / "ontoweir.toml"
+    catalog.write_text(PROJECT.replace('keys = [["id", "ts"]]\n', ""))
+    with pytest.raises(
+        QueryError, match=r"time of triples, not of rows; .* a key \(id, item, ts\)"
+    ):
+        Workspace(load_project(tmp_path, environ={})).compile("asked")
+
+
 @pytest.mark.parametrize(
     "command", [["check", "--data"], ["measure"], ["check", "--mappings-only"]]
 )

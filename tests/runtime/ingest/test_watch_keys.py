@@ -53,6 +53,15 @@ def test_rows_of_one_chunk(ids: list[object]) -> None:
         _watch(f"one {ids}", [1, 1, 2, 3], ids)
 
 
+def test_queries_of_a_run_may_count_in_other_steps() -> None:
+    """As where one of them reads a stream of another unit, too."""
+    finer = replace(_STREAM, step_us=500_000)
+    _watch("steps", [1, 2], [1, 2])
+    watch_keys("steps", finer, [("id",)], np.array([2, 4], dtype=np.int64), _rows([1, 2]))
+    with pytest.raises(DataError, match=r"at 1970-01-01T00:00:02 and again at 1970-01-01T00:00:01"):
+        watch_keys("steps", finer, [("id",)], np.array([2], dtype=np.int64), _rows([2]))
+
+
 @pytest.mark.parametrize("ids", [ids[:3] for ids in FOUR])
 def test_rows_of_several_chunks(ids: list[object]) -> None:
     _watch(f"several {ids}", [1, 1, 2], ids)

@@ -226,6 +226,12 @@ def _print_engine(summary: dict[str, Any]) -> None:
         print(f"  {count:,} range{'s' * (count > 1)} of history{reason}")
 
 
+def _describe_nothing(compiled: "CompiledQuery") -> str | None:
+    from ontoweir.report.describe_finality import describe_nothing
+
+    return describe_nothing(compiled.union)
+
+
 def _print_summary(
     compiled: "CompiledQuery", output: str, summary: dict[str, Any], rejects: str | None
 ) -> None:
@@ -240,6 +246,8 @@ def _print_summary(
         f"  state: at most {summary['state_rows_max']:,} rows"
         + (f" of {bound:,}" if bound is not None else "")
     )
+    if not summary["results"] and (nothing := _describe_nothing(compiled)) is not None:
+        print(f"  no results: {nothing}")
     rejected = summary.get("rejected") or 0
     if rejected:
         why = "; ".join(f"{reason}: {count:,}" for reason, count in summary["rejects"].items())

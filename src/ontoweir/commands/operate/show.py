@@ -234,6 +234,7 @@ def _await(path: Path) -> "Answers":
 @contextmanager
 def _replayed(args: argparse.Namespace) -> Iterator[Path]:
     """The answers of a query over its history, for a while."""
+    from ontoweir.report.describe_finality import describe_nothing
     from ontoweir.run.replay_query import ReplayOptions, replay_query
 
     workspace, warnings = open_workspace(args)
@@ -249,6 +250,8 @@ def _replayed(args: argparse.Namespace) -> Iterator[Path]:
         file = Path(folder, "answers.parquet")
         summary = replay_query(workspace, compiled, ReplayOptions(file, progress=not args.quiet))
         warn_rejects(summary)
+        if not summary["results"] and (nothing := describe_nothing(compiled.union)) is not None:
+            print(f"no rows: {nothing}", file=sys.stderr)
         yield file
 
 

@@ -69,7 +69,10 @@ def _compile(
     first, heard = branches[0], workspace.on_progress
     queries_of = [rewrite_existentials(b, workspace.tbox, on_progress=heard) for b in branches]
     rewritten = tuple(q for queries in queries_of for q in queries)
-    if not first.distinct and rewritten != branches:
+    groups = first.aggregation
+    if groups is not None and not groups.duplicate_sensitive:
+        pass  # over certain answers, however often each is found
+    elif not first.distinct and rewritten != branches:
         axioms = dict.fromkeys(text for q in rewritten for text, _ in q.axioms)
         warn(
             "SELECT counts what is in the data; what only follows from "

@@ -29,6 +29,7 @@ from ontoweir.rewriter.absence.split_last import split_last
 from ontoweir.rewriter.absence.split_latest import LatestText, split_latest
 from ontoweir.rewriter.absence.split_text import SplitText, split_text
 from ontoweir.rewriter.absence.unite_solutions import Uniting, unite_solutions
+from ontoweir.rewriter.algebra.compile_in_steps import compile_in_steps
 from ontoweir.rewriter.around.number_groups import limit_groups
 from ontoweir.rewriter.clauses.name_absence import name_absence
 from ontoweir.rewriter.clauses.turn_greatest import turn_greatest
@@ -135,14 +136,18 @@ def _compile_named(
             made_of = compile_branches(patterns, True)
             known = catalog or workspace.project.catalog
             return replace(made_of, union=compute_matches(made_of.union, branches, known, error))
-    made: list[CompiledQuery] = []
+    known, made = catalog or workspace.project.catalog, list[CompiledQuery]()
 
-    def compile_one(one: str) -> CompiledQuery:
-        made.append(compile_branches(parse_query(one, name=name, file=file), bool(made)))
-        return made[-1]
+    def compile_over(shared: Catalog) -> SpjUnion:
+        def compile_one(one: str) -> CompiledQuery:
+            given, quiet = catalog if shared is known else shared, catalog is not None or bool(made)
+            branches = parse_query(one, name=name, file=file)
+            made.append(workspace.compile_branches(branches, catalog=given, quiet=quiet))
+            return made[-1]
 
-    known = catalog or workspace.project.catalog
-    union = _compile_split(split, SolutionCompiler(compile_one, name, file, known))
+        return _compile_split(split, SolutionCompiler(compile_one, name, file, shared))
+
+    union = compile_in_steps(compile_over, known)
     incomplete = tuple(dict.fromkeys(r for one in made for r in one.incomplete))
     return replace(made[0], union=union, incomplete=incomplete)
 
