@@ -51,8 +51,26 @@ def begin_with(tree: "exp.Query", catalog: Catalog) -> Catalog:
     any of its streams on."""
     from sqlglot import exp
 
-    names = (find_name(t.name, catalog.streams) for t in tree.find_all(exp.Table))
+    tables = [t for t in tree.find_all(exp.Table) if not _is_named(t)]
+    names = (find_name(t.name, catalog.streams) for t in tables)
     return replace(catalog, begins=tuple(dict.fromkeys(n for n in names if n is not None)))
+
+
+def _is_named(table: "exp.Table") -> bool:
+    """Whether WITH of a query around it gives a table its name."""
+    above: list[exp.Expr] = []
+    node = table.parent
+    while node is not None:
+        above.append(node)
+        node = node.parent
+    for one in above:
+        names = one.args.get("with_")
+        for named in names.expressions if names is not None else ():
+            if any(named is other for other in above):
+                break  # a query of WITH knows those before it
+            if named.alias.lower() == table.name.lower():
+                return True
+    return False
 
 
 def list_begins(catalog: Catalog) -> tuple[Stream, ...]:
