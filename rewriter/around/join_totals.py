@@ -30,12 +30,27 @@ def join_totals(tree: "exp.Query") -> "exp.Query":
             continue
         if any(e.is_star or not e.alias_or_name for e in select.expressions):
             continue
+        if _has_two_meanings(select):
+            continue
         joined = _Totals(select).join()
         if select is made:
             made = joined
         else:
             select.replace(joined)
     return made
+
+
+def _has_two_meanings(select: "exp.Select") -> bool:
+    """Whether QUALIFY reads a name that SELECT gives, and that may be a column's too: which of them
+    is meant differs from SQL to SQL."""
+    from sqlglot import exp
+
+    qualify = select.args.get("qualify")
+    read = [] if qualify is None else qualify.find_all(exp.Column)
+    names = {column.name.lower() for column in read if not column.table}
+    given = {e.alias.lower(): e.unalias() for e in select.expressions if e.alias}
+    columns = {c.name.lower() for item in given.values() for c in item.find_all(exp.Column)}
+    return any(given[name].name.lower() != name for name in names & given.keys() & columns)
 
 
 def _is_total(window: "exp.Expr") -> bool:
