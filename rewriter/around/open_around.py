@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.rewriter.around.join_filters import join_filters
 from ontoweir.rewriter.around.join_totals import join_totals
 from ontoweir.rewriter.around.open_outer import open_outer
 from ontoweir.rewriter.around.open_scalars import open_scalars
@@ -22,6 +23,6 @@ def open_around(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         catalog: the tables.
     """
     made = open_outer(open_scalars(tree), catalog)
-    made = join_totals(made)
+    made = join_filters(join_totals(made))
     made = split_groupings(made.copy(), catalog)
     return show_keys(made)

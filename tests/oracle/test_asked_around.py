@@ -30,7 +30,7 @@ def make_text(random: Random) -> tuple[str, tuple[str, ...]]:
     total = random.choice(["SUM", "MAX", "MIN", "COUNT", "AVG"])
     by = random.choice(["", "", "PARTITION BY x.h"])
     key = random.choice(["h", "a"])
-    match random.randint(0, 7):
+    match random.randint(0, 9):
         case 0:
             text = f"SELECT x.h AS c0, y.n AS c1 FROM {x} {side} JOIN {y} ON {on}"
         case 1:
@@ -54,6 +54,17 @@ def make_text(random: Random) -> tuple[str, tuple[str, ...]]:
             several = random.choice(["ROLLUP (h, a)", "CUBE (h, a)", "GROUPING SETS ((h), (a))"])
             call, rows = random.choice(["COUNT(*)", "MAX(a)"]), WITHIN.format(random.randint(2, 5))
             text = f"SELECT h AS c0, {call} AS c1 FROM t WHERE {rows} GROUP BY {several}"
+        case 8:
+            shown = f"h AS c0, x.n AS c1, y.n AS c2 FROM {x} {side} JOIN {y} USING (h)"
+            return f"SELECT {shown}", ("c0", "c1", "c2")
+        case 9:
+            wide, narrow = (WITHIN.format(n) for n in (random.randint(4, 7), random.randint(1, 3)))
+            later = random.choice([narrow, f"{narrow} AND a > 0", narrow.replace(">", "<=")])
+            call = random.choice(["COUNT(*)", "SUM(a)", "MAX(a)", "COUNT(DISTINCT a)"])
+            case = f"SUM(CASE WHEN {narrow} THEN 1 ELSE 0 END)"
+            made = random.choice([f"{call} FILTER (WHERE {later})", f"{case} * 2 + COUNT(*)", case])
+            having = random.choice(["", "", f" HAVING {case} > 1"])
+            text = f"SELECT h AS c0, {made} AS c1 FROM s WHERE {wide} GROUP BY h{having}"
         case 6:
             rows = f"{random.choice('st')} WHERE {WITHIN.format(random.randint(2, 5))}"
             text = f"SELECT COUNT(*) AS c0, MAX(a) AS c1 FROM {rows} GROUP BY h"
@@ -88,6 +99,10 @@ NAMED = f"SELECT h AS c0, COUNT(*) AS c1 FROM s WHERE {LATE} GROUP BY h"
 SEEN = f"SELECT DISTINCT h FROM s WHERE {LATE}"
 NEWEST = "SELECT h, a FROM s QUALIFY RANK() OVER (PARTITION BY h ORDER BY ts DESC) = 1"
 BY_VALUE = f"SELECT a, COUNT(*) AS n FROM ({NEWEST}) l GROUP BY a"
+SOON = "ts > NOW() - INTERVAL '2' MICROSECOND"
+OTHERS = f"SELECT h, MAX(a) AS n FROM t WHERE {LATE} GROUP BY h"
+SOME = "HAVING c0 > 0"
+THIRD = "FULL JOIN r z ON z.h = y.h"
 LEAST = "QUALIFY RANK() OVER (ORDER BY COUNT(*)) <= 1"
 LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
 
@@ -110,6 +125,9 @@ LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
         f"SELECT l.h AS c0 FROM ({NEWEST}) l WHERE l.a >= (SELECT AVG(a) FROM ({NEWEST}) k)",
         f"SELECT a AS c0, COUNT(*) AS c1 FROM ({NEWEST}) l GROUP BY a UNION ALL {NAMED}",
         f"SELECT r.h AS c0, x.n AS c1 FROM r LEFT JOIN ({BY_VALUE}) x ON x.a = r.h",
+        f"SELECT COUNT(*) FILTER (WHERE {SOON}) AS c0, COUNT(*) AS c1 FROM s WHERE {LATE}",
+        f"SELECT AVG(CASE WHEN {SOON} THEN a END) AS c0 FROM s WHERE {LATE} GROUP BY h {SOME}",
+        f"SELECT z.h AS c0, x.n AS c1 FROM ({GROUPS}) x FULL JOIN ({OTHERS}) y ON x.h = y.h {THIRD}",
         f"{NAMED} UNION ALL SELECT h, NULL FROM t WHERE {LATE}",
     ],
 )
