@@ -102,7 +102,7 @@ BY_VALUE = f"SELECT a, COUNT(*) AS n FROM ({NEWEST}) l GROUP BY a"
 SOON = "ts > NOW() - INTERVAL '2' MICROSECOND"
 OTHERS = f"SELECT h, MAX(a) AS n FROM t WHERE {LATE} GROUP BY h"
 SOME = "HAVING c0 > 0"
-THIRD = "FULL JOIN r z ON z.h = y.h"
+THIRD = "ON x.h = y.h FULL JOIN r z ON z.h = y.h"
 LEAST = "QUALIFY RANK() OVER (ORDER BY COUNT(*)) <= 1"
 LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
 
@@ -127,7 +127,7 @@ LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
         f"SELECT r.h AS c0, x.n AS c1 FROM r LEFT JOIN ({BY_VALUE}) x ON x.a = r.h",
         f"SELECT COUNT(*) FILTER (WHERE {SOON}) AS c0, COUNT(*) AS c1 FROM s WHERE {LATE}",
         f"SELECT AVG(CASE WHEN {SOON} THEN a END) AS c0 FROM s WHERE {LATE} GROUP BY h {SOME}",
-        f"SELECT z.h AS c0, x.n AS c1 FROM ({GROUPS}) x FULL JOIN ({OTHERS}) y ON x.h = y.h {THIRD}",
+        f"SELECT z.h AS c0, x.n AS c1 FROM ({GROUPS}) x FULL JOIN ({OTHERS}) y {THIRD}",
         f"{NAMED} UNION ALL SELECT h, NULL FROM t WHERE {LATE}",
     ],
 )
