@@ -99,7 +99,7 @@ def _open(select: "exp.Select", work: Opening, missing: tuple[str, ...]) -> "lis
         made = [] if inner is None else _open(inner, work, missing)
         made += [] if without is None else _open(without, work, (*missing, outer.alias))
         return made
-    positive, parts = find_absence(select)
+    positive, parts = find_absence(_lift_conditions(select))
     _refuse_missing(parts, missing, select)
     if work.is_set:
         several = []
@@ -110,6 +110,23 @@ def _open(select: "exp.Select", work: Opening, missing: tuple[str, ...]) -> "lis
                 several.append(part)
         parts = tuple(several)
     return _read(positive, parts, missing, work) if parts else _continue(positive, work)
+
+
+def _lift_conditions(select: "exp.Select") -> "exp.Select":
+    """What ON of an inner join says of subqueries, in WHERE."""
+    from sqlglot import exp
+
+    made = select.copy()
+    for join in made.args.get("joins") or ():
+        on, kind = join.args.get("on"), str(join.args.get("kind") or "").upper()
+        if on is None or join.args.get("side") or kind not in ("", "INNER", "CROSS"):
+            continue
+        said = [c for c in split_conjuncts(on) if c.find(exp.Query) is not None]
+        rest = [c.copy() for c in split_conjuncts(on) if c.find(exp.Query) is None]
+        if said:
+            made.where(*(c.copy() for c in said), copy=False)
+            join.set("on", exp.and_(*rest) if rest else exp.true())
+    return made
 
 
 def _refuse_missing(parts: Sequence[Part], missing: Sequence[str], select: "exp.Select") -> None:

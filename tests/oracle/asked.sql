@@ -367,3 +367,8 @@ SELECT sensor, ts, CONCAT_WS('-', note, NULLIF(note, 'x')) AS c, CONCAT_WS(', ',
 -- refused: SELECT without FROM
 SELECT 'silent' AS what WHERE NOT EXISTS (SELECT 1 FROM reading WHERE ts > NOW() - INTERVAL '1' HOUR)
 SELECT DISTINCT CASE WHEN amount > 2 THEN 2 WHEN amount < -1.5 THEN -1.5 ELSE amount END AS c FROM reading
+SELECT a.ts, a.sensor, a.grade, r.level FROM alarm a LEFT JOIN reading r ON r.sensor = a.sensor AND r.ts BETWEEN a.ts - INTERVAL '30' MINUTE AND a.ts AND NOT EXISTS (SELECT 1 FROM reading x WHERE x.sensor = a.sensor AND x.ts > r.ts AND x.ts <= a.ts)
+SELECT a.ts, a.sensor, r.level FROM alarm a JOIN reading r ON r.sensor = a.sensor AND r.ts BETWEEN a.ts AND a.ts + INTERVAL '30' MINUTE AND NOT EXISTS (SELECT 1 FROM reading x WHERE x.sensor = a.sensor AND x.ts >= a.ts AND x.ts < r.ts)
+SELECT a.ts, a.sensor, r.level FROM alarm a LEFT JOIN reading r ON r.sensor = a.sensor AND r.ts BETWEEN a.ts - INTERVAL '20' MINUTE AND a.ts AND EXISTS (SELECT 1 FROM sensor s WHERE s.id = r.sensor AND s.high > 5)
+SELECT ts, sensor FROM reading WHERE (sensor, note) IN (('a', 'x'), ('b', 'yy'))
+SELECT ts, sensor, level FROM reading WHERE level IS NOT NULL AND (level, sensor) > (5, 'b')
