@@ -48,7 +48,7 @@ def number_groups(
     Raises:
         SqlRefusal: which groups are the first is not known, or they are asked for otherwise.
     """
-    tree = join_chosen(rank_extremes(tree, catalog), catalog)
+    tree = join_chosen(rank_extremes(_nest_limit(tree), catalog), catalog)
     try:
         found = read_ranked(tree, catalog)
     except SqlRefusal:
@@ -72,6 +72,24 @@ def number_groups(
         if rows is None:
             raise
     return _number(*rows, tree)
+
+
+def _nest_limit(tree: "exp.Query") -> "exp.Query":
+    """ORDER BY … LIMIT of a UNION, as one of a SELECT around it."""
+    from sqlglot import exp
+
+    named = isinstance(tree, exp.SetOperation) and all(e.alias_or_name for e in tree.selects)
+    if not named or not tree.args.get("limit") or not tree.args.get("order"):
+        return tree
+    inner, alias = tree.copy(), exp.to_identifier("united rows", quoted=True)
+    names = [e.alias_or_name for e in tree.selects]
+    outer = exp.Select(expressions=[exp.column(name, quoted=True) for name in names])
+    for name in ("order", "limit", "offset", "with_"):
+        outer.set(name, inner.args.get(name))
+        inner.set(name, None)
+    rows = exp.Subquery(this=inner, alias=exp.TableAlias(this=alias))
+    outer.set("from_", exp.From(this=rows))
+    return outer
 
 
 def _find_rows(

@@ -104,6 +104,8 @@ def _list_layers(tree: "exp.Query", more: set[str]) -> "list[exp.Select]":
         if alias is not None and alias.columns:
             return []
         tree = inside.this
+        if more and isinstance(tree, exp.SetOperation):
+            return made  # rows of several
     return []
 
 
