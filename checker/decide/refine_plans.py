@@ -26,7 +26,8 @@ def refine_plans(verdict: Verdict, catalog: Catalog, statistics: Statistics) -> 
     """
     if not statistics.rows:
         return verdict
-    if verdict.union.blocks or verdict.union.standing is not None:
+    union = verdict.union
+    if union.blocks or union.standing is not None or union.joined is not None:
         return check_query(verdict.union, catalog, statistics=statistics, disprove=False)
     catalog = extend_catalog(catalog, verdict.union)
     if verdict.parts:

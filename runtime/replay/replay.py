@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 _CHUNK_BYTES = 32 << 20
 """Of the columns in use."""
-_FEWEST, _MOST = 50_000, 524_288
+_FEWEST, _MOST, _FEWEST_JOINED = 50_000, 524_288, 16_384
 """Rows of a chunk."""
 
 
@@ -292,15 +292,19 @@ def _make_context(
         loaded,
         key=uuid.uuid4().hex,
         span=area.span,
-        rows_per_chunk=request.rows_per_chunk or _portion(histories),
+        rows_per_chunk=request.rows_per_chunk
+        or _portion(histories, joined=config.queries[0].job.union.joined is not None),
     )
     place = work.spill and dataclasses.replace(work.spill, folder=str(area.folder / "spill"))
     rules = config.list_rules(config.queries[0], whole=True)
     return dataclasses.replace(work, rules=rules, spill=place)
 
 
-def _portion(histories: Sequence[History]) -> int:
-    """About how many rows a task holds at once: every chunk takes some milliseconds of its own."""
+def _portion(histories: Sequence[History], *, joined: bool = False) -> int:
+    """About how many rows a task holds at once: every chunk takes some milliseconds of its own, and
+    what is `joined` of rows that come and go has many changes for each row."""
+    if joined:
+        return _FEWEST_JOINED
     rows, size = sum(h.rows for h in histories), sum(h.size for h in histories)
     return max(_FEWEST, min(_MOST, _CHUNK_BYTES * rows // max(size, 1)))
 

@@ -41,11 +41,9 @@ def join_spans(one: Spans, other: Spans, part: JoinedPart[Any]) -> Spans:
     """
     if part.kind is JoinKind.UNION:
         return _unite(one, other, part.equal)
-    index, partner = _pair(one.rows, other.rows, part.equal, nulls=part.nulls)
+    index, partner = _pair(one, other, part.equal, nulls=part.nulls)
     begins = np.maximum(one.begins[index], other.begins[partner])
     ends = np.minimum(one.ends[index], other.ends[partner])
-    meet = np.flatnonzero(begins < ends)
-    index, partner, begins, ends = index[meet], partner[meet], begins[meet], ends[meet]
     rows = _beside(one.rows.take(pa.array(index)), other.rows.take(pa.array(partner)))
     if part.said or part.on is not None:
         holds = np.ones(len(index), dtype=np.bool_)
@@ -90,32 +88,56 @@ def _unite(one: Spans, other: Spans, equal: Sequence[tuple[str, str]]) -> Spans:
 
 
 def _pair(
+    one: Spans, other: Spans, equal: Sequence[tuple[str, str]], *, nulls: bool
+) -> tuple[Array, Array]:
+    """The places of the rows of both that hold at some time together, whose columns are equal;
+    `nulls`: NULL equals NULL. Of two such rows one begins while the other holds: no more pairs are
+    looked at than there are."""
+    left, right = _code(one.rows, other.rows, equal, nulls=nulls)
+    mine = np.flatnonzero((left >= 0) & (one.begins < one.ends))
+    theirs = np.flatnonzero((right >= 0) & (other.begins < other.ends))
+    times = np.concatenate(
+        [one.begins[mine], one.ends[mine], other.begins[theirs], other.ends[theirs]]
+    )
+    known, ranks = np.unique(times, return_inverse=True)
+    edges = np.split(ranks, np.cumsum([len(mine), len(mine), len(theirs)]))
+    keys = (left[mine], left[mine], right[theirs], right[theirs])
+    first, end, begun, over = (k * len(known) + r for k, r in zip(keys, edges, strict=True))
+    index, partner = _find_between(begun, first, end)
+    later, earlier = _find_between(first, begun + 1, over)
+    index, partner = np.append(index, earlier), np.append(partner, later)
+    index, partner = mine[index], theirs[partner]
+    order = np.lexsort((partner, index))
+    return index[order], partner[order]
+
+
+def _find_between(values: Array, least: Array, end: Array) -> tuple[Array, Array]:
+    """For each range, the places of the values in it: the place of the range, and of the value, of
+    each pair."""
+    order = np.argsort(values, kind="stable")
+    held = values[order]
+    start = np.searchsorted(held, least, side="left")
+    sizes = np.maximum(np.searchsorted(held, end, side="left") - start, 0)
+    ranges = np.repeat(np.arange(len(least)), sizes)
+    offset = np.arange(len(ranges)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return ranges, order[np.repeat(start, sizes) + offset]
+
+
+def _code(
     one: pa.Table, other: pa.Table, equal: Sequence[tuple[str, str]], *, nulls: bool
 ) -> tuple[Array, Array]:
-    """The places of the rows of both whose columns are equal; `nulls`: NULL equals NULL."""
+    """Numbers that are the same for rows of both tables whose columns are equal (-1: they equal
+    none, as NULL does not; `nulls`: NULL equals NULL)."""
     if not equal:
-        index = np.repeat(np.arange(one.num_rows), other.num_rows)
-        return index, np.tile(np.arange(other.num_rows), one.num_rows)
+        return np.zeros(one.num_rows, np.int64), np.zeros(other.num_rows, np.int64)
     mine, theirs = one.select([a for a, _ in equal]), other.select([b for _, b in equal])
-    there = [
-        np.ones(t.num_rows, dtype=np.bool_)
-        if nulls
-        else np.logical_and.reduce([pc.is_valid(c).to_numpy() for c in t.columns])
-        for t in (mine, theirs)
-    ]
     names = [str(n) for n in range(len(equal))]
     whole = pa.concat_tables([mine.rename_columns(names), theirs.rename_columns(names)])
     codes, _ = code_rows(whole, names)
-    left, right = codes[: one.num_rows], codes[one.num_rows :]
-    places = np.flatnonzero(there[1])
-    order = places[np.argsort(right[places], kind="stable")]
-    keys = right[order]
-    asked = np.flatnonzero(there[0])
-    start = np.searchsorted(keys, left[asked], side="left")
-    sizes = np.searchsorted(keys, left[asked], side="right") - start
-    index = np.repeat(asked, sizes)
-    offset = np.arange(len(index)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return index, order[np.repeat(start, sizes) + offset]
+    if not nulls:
+        there = np.logical_and.reduce([pc.is_valid(c).to_numpy() for c in whole.columns])
+        codes = np.where(there, codes, -1)
+    return codes[: one.num_rows], codes[one.num_rows :]
 
 
 def _beside(one: pa.Table, other: pa.Table) -> pa.Table:

@@ -29,6 +29,7 @@ def test_wide_rows_come_in_small_portions(bytes_a_row: int, rows: int, tmp_path:
     history = History(stream, ("k",), (piece, replace(piece, group=1)), staged=False)
     assert _portion([history, history]) == rows
     assert _portion([]) == 50_000
+    assert _portion([history, history], joined=True) == 16_384
 
 
 def test_the_gnu_c_library_keeps_pages() -> None:
