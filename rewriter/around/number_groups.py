@@ -62,7 +62,7 @@ def number_groups(
         union = read(made)
         if union.joined is None and _hides_groups(found, union):
             union = join_one(union, catalog) or union
-        return _number(found, names, union, tree)
+        return _number(found, names, union, tree, catalog)
     try:
         return read(tree)
     except SqlUnitsDiffer:
@@ -71,7 +71,7 @@ def number_groups(
         rows = _find_rows(tree, catalog, read)
         if rows is None:
             raise
-    return _number(*rows, tree)
+    return _number(*rows, tree, catalog)
 
 
 def _nest_limit(tree: "exp.Query") -> "exp.Query":
@@ -111,7 +111,11 @@ def _find_rows(
 
 
 def _number(
-    found: Ranked, names: "dict[exp.Expr, str]", union: SpjUnion, tree: "exp.Query"
+    found: Ranked,
+    names: "dict[exp.Expr, str]",
+    union: SpjUnion,
+    tree: "exp.Query",
+    catalog: Catalog,
 ) -> SpjUnion:
     """Those of a query's groups, or of what it joins, that are told; `names`: of values."""
     groups = _groups_of(union)
@@ -140,7 +144,7 @@ def _number(
         )
     numbering = Numbering(_NUMBERINGS[type(found.window.this).__name__])
     known = {*keys, *(name for name, *_ in order)}
-    apart = {*own} <= known or (groups is None and tells_apart(union.joined, known))
+    apart = {*own} <= known or (groups is None and tells_apart(union.joined, known, catalog))
     if numbering is Numbering.ROWS and not apart:
         rest = ", ".join(v for v in own if v not in known)
         raise SqlRefusal(
