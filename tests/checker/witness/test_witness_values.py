@@ -120,8 +120,10 @@ def test_of_what_is_computed_from_one_column_the_rest_follows(catalog: Catalog) 
             "undecided",
         ),
         (
-            "SELECT x, y, m FROM s WHERE x IS NOT NULL AND y IS NOT NULL "
-            "QUALIFY RANK() OVER (PARTITION BY x, y ORDER BY ts DESC) = 1",
+            (
+                "SELECT x, y, m FROM s WHERE x IS NOT NULL AND y IS NOT NULL "
+                "QUALIFY RANK() OVER (PARTITION BY x, y ORDER BY ts DESC) = 1"
+            ),
             "undecided",
         ),
         # what is told apart refers to one row, or, with a NULL, to none
