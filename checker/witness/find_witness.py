@@ -20,6 +20,7 @@ from ontoweir.checker.witness.layout.copies import Spread
 from ontoweir.checker.witness.layout.derive_rows import without_derived
 from ontoweir.checker.witness.layout.plan_layouts import Layout, plan_layouts
 from ontoweir.checker.witness.outgrows_lags import outgrows_lags
+from ontoweir.checker.witness.outgrows_statics import outgrows_statics
 from ontoweir.checker.witness.outlasts_buckets import outlasts_buckets
 from ontoweir.checker.witness.witness import Witness, WitnessRow
 from ontoweir.mappings.model.catalog import Catalog
@@ -123,7 +124,7 @@ def _has_room(
         larger = construct_witness(form, catalog, layout, 3 * size, spread, chosen)
         if larger is None or not is_legal(larger[0], catalog):
             return False
-        if outgrows_lags(smaller, larger[0], catalog):
+        if outgrows_lags(smaller, larger[0], catalog) or outgrows_statics(larger[0], catalog):
             return False
         again = bool(statics) or find_preceding(union) is not None
         if again and not confirm_witness(union, catalog, larger[0], by_median=layout.ranked):

@@ -36,6 +36,14 @@ class PartOfText:
     on: str | None = None
     static: bool = False
 
+    @property
+    def counts(self) -> bool:
+        """Whether it may group, in a SELECT within it too: how often solutions are found is told
+        then."""
+        words = [t.text.upper() for t in Tokens(self.text).tokens]
+        computes = "AS" in words[: words.index("{")]
+        return computes or words.count("SELECT") > 1 or bool({"GROUP", "LIMIT"} & {*words})
+
 
 @dataclass(frozen=True, slots=True)
 class JoinedText:

@@ -39,6 +39,8 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "s": ((0, 1, 5, 7, "y"), (0, 2, 6, None, "z"), (1, 3, 6, None, None), (2, 4, 7, 8, "Z"))
 }
 WINDOW = 'FILTER(?t > NOW() - "PT1H"^^xsd:dayTimeDuration)'
+LONGER = 'FILTER(?u > NOW() - "PT2H"^^xsd:dayTimeDuration)'
+"""Another window: what is in either comes and goes by itself."""
 GROUPS = 'GROUP BY (ow:tumble(?t, "PT5M"^^xsd:dayTimeDuration) AS ?hour)'
 
 
@@ -65,6 +67,50 @@ GROUPS = 'GROUP BY (ow:tumble(?t, "PT5M"^^xsd:dayTimeDuration) AS ?hour)'
         (
             f"?hour (SUM(?v) AS ?n) {{ GRAPH ?t {{ ?x :P ?y ; :n ?v }} }} {GROUPS}",
             {5: 1, 7: 1},
+        ),
+        # of what comes and goes by itself, too
+        (
+            (
+                f"DISTINCT ?n {{ {{ GRAPH ?t {{ ?x :n ?n ; :P ?y }} {WINDOW} }} UNION "
+                f"{{ GRAPH ?u {{ ?x :n ?n ; :P <http://e/bed/7> }} {LONGER} }} }}"
+            ),
+            {5: 1, 6: 1, 7: 1},
+        ),
+        (
+            (
+                f"DISTINCT ?n {{ GRAPH ?t {{ ?x :n ?n ; :P ?y }} {WINDOW} "
+                f"FILTER NOT EXISTS {{ GRAPH ?u {{ ?x :n 9 }} {LONGER} }} }}"
+            ),
+            {5: 1, 6: 1, 7: 1},
+        ),
+        (
+            (
+                f"DISTINCT ?n {{ GRAPH ?t {{ ?x :n ?n }} {WINDOW} "
+                f"FILTER NOT EXISTS {{ GRAPH ?u {{ ?x :P ?y }} {LONGER} }} }}"
+            ),
+            {},
+        ),
+        (
+            (
+                f"DISTINCT (?v * 2 AS ?n) {{ GRAPH ?t {{ ?x :n ?v ; :P ?y }} {WINDOW} "
+                f"FILTER EXISTS {{ GRAPH ?u {{ ?x :P ?z }} {LONGER} }} }}"
+            ),
+            {10: 1, 12: 1, 14: 1},
+        ),
+        # but what is counted is in the data
+        (
+            (
+                f"DISTINCT (COUNT(*) AS ?n) {{ GRAPH ?t {{ ?x :n ?v ; :P ?y }} {WINDOW} "
+                f"FILTER EXISTS {{ GRAPH ?u {{ ?x :n ?z }} {LONGER} }} }}"
+            ),
+            {2: 1},
+        ),
+        (
+            (
+                f"DISTINCT ?n {{ GRAPH ?t {{ ?x :n ?v }} {WINDOW} {{ SELECT ?x (COUNT(*) AS ?n) "
+                f"{{ GRAPH ?u {{ ?x :P ?y }} {LONGER} }} GROUP BY ?x }} }}"
+            ),
+            {1: 1},
         ),
     ],
 )

@@ -109,3 +109,45 @@ def test_of_what_is_computed_from_one_column_the_rest_follows(catalog: Catalog) 
     )
     verdict = check_query(parse_sql(sql, catalog, name="q", file="q.sql"), catalog)
     assert verdict.witness is not None
+
+
+@pytest.mark.parametrize(
+    ("sql", "tier"),
+    [
+        ("SELECT DISTINCT x, y FROM s WHERE x IS NOT NULL AND y IS NOT NULL", "undecided"),
+        (
+            "SELECT a.n FROM s a JOIN s b ON b.x = a.x AND b.y = a.y AND b.ts >= a.ts",
+            "undecided",
+        ),
+        (
+            (
+                "SELECT x, y, m FROM s WHERE x IS NOT NULL AND y IS NOT NULL "
+                "QUALIFY RANK() OVER (PARTITION BY x, y ORDER BY ts DESC) = 1"
+            ),
+            "undecided",
+        ),
+        # what is told apart refers to one row, or, with a NULL, to none
+        ("SELECT x, y, SUM(m) AS m FROM s GROUP BY x, y", "unbounded"),
+        ("SELECT DISTINCT m FROM s WHERE x IS NOT NULL AND y IS NOT NULL", "unbounded"),
+    ],
+)
+def test_static_rows_that_several_columns_refer_to_are_not_of_any_number(
+    sql: str, tier: str, tmp_path: Path
+) -> None:
+    (tmp_path / "ontoweir.toml").write_text(
+        """
+[streams.s]
+source = { format = "parquet", path = "s" }
+timestamp = { column = "ts", unit = "1 second" }
+references = [{ columns = ["x", "y"], relation = "r", to = ["x", "y"] }]
+columns = { x = "string", y = "int", n = { type = "int", min = 0, max = 9 }, m = "int" }
+[relations.r]
+source = { format = "parquet", path = "r" }
+keys = [["x", "y"]]
+max_rows = 449
+columns = { x = "string", y = "int" }
+"""
+    )
+    catalog = load_project(tmp_path, environ={}).catalog
+    union = parse_sql(sql, catalog, name="q", file="q.sql")
+    assert check_query(union, catalog).tier.value == tier

@@ -29,6 +29,7 @@ def compile_branches(
     *,
     catalog: Catalog | None = None,
     quiet: bool = False,
+    certain: bool = False,
 ) -> CompiledQuery:
     """Rewrite and unfold the branches of a query.
 
@@ -37,13 +38,15 @@ def compile_branches(
         branches: at least one.
         catalog: to be used instead of the project's: the same tables, declared otherwise.
         quiet: say no warnings.
+        certain: what the ontology says is there counts too, where nothing is aggregated: how often
+            a solution is found makes no difference to what it is a part of.
 
     Raises:
         OntoweirError: the query, the ontology or the mappings are wrong.
     """
     while True:
         try:
-            return _compile(workspace, branches, catalog, quiet=quiet)
+            return _compile(workspace, branches, catalog, quiet=quiet, certain=certain)
         except NoTimesError as error:
             branches = _parse_values(branches[0], error.values)
 
@@ -55,6 +58,7 @@ def _compile(
     *,
     quiet: bool,
     in_steps: bool = True,
+    certain: bool = False,
 ) -> CompiledQuery:
     """`in_steps`: streams of different units meet in steps that they share; else an error."""
     warnings: list[str] = []
@@ -70,7 +74,7 @@ def _compile(
     queries_of = [rewrite_existentials(b, workspace.tbox, on_progress=heard) for b in branches]
     rewritten = tuple(q for queries in queries_of for q in queries)
     groups = first.aggregation
-    if groups is not None and not groups.duplicate_sensitive:
+    if certain if groups is None else not groups.duplicate_sensitive:
         pass  # over certain answers, however often each is found
     elif not first.distinct and rewritten != branches:
         axioms = dict.fromkeys(text for q in rewritten for text, _ in q.axioms)

@@ -7,6 +7,7 @@ from math import gcd
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.pipeline.compiled_query import CompiledQuery
+from ontoweir.pipeline.compiling.certain_compiler import CertainCompiler
 from ontoweir.pipeline.compiling.compile_solutions import compile_moment
 from ontoweir.pipeline.compiling.compiler import Compiler
 from ontoweir.rewriter.composed.begin_parts import begin_parts
@@ -44,10 +45,17 @@ def compile_joined(
     if asked is None:
         return None
     known = catalog or workspace.project.catalog
+    certain = CertainCompiler(workspace) if _is_set(asked, name, file) else workspace
 
     def compile_parts(over: Catalog | None) -> list[CompiledQuery]:
         return [
-            read(workspace, part.text, f"{name}_{n}", file, catalog=over)
+            read(
+                workspace if part.counts else certain,
+                part.text,
+                f"{name}_{n}",
+                file,
+                catalog=over,
+            )
             for n, part in enumerate(asked.parts)
         ]
 
@@ -78,9 +86,20 @@ def _list_steps(made: Sequence[CompiledQuery], catalog: Catalog) -> set[int]:
     return {catalog.streams[name].step_us for name in names}
 
 
-def _make_readers(asked: JoinedText, catalog: Catalog, name: str, file: str) -> Asked:
-    def parse(text: str) -> ConjunctiveQuery:
-        branches = parse_query(text, name=name, file=file, late=asked.late)
-        return branches[0]
+def _is_set(asked: JoinedText, name: str, file: str) -> bool:
+    """Whether how often solutions of the parts are found makes no difference."""
+    if asked.around is None or not asked.distinct:
+        return asked.distinct
+    try:
+        return _parse(asked, name, file)(asked.around).aggregation is None
+    except QueryError:
+        return False  # which is said of the whole, if it is not something else
 
+
+def _parse(asked: JoinedText, name: str, file: str) -> Callable[[str], ConjunctiveQuery]:
+    return lambda text: parse_query(text, name=name, file=file, late=asked.late)[0]
+
+
+def _make_readers(asked: JoinedText, catalog: Catalog, name: str, file: str) -> Asked:
+    parse = _parse(asked, name, file)
     return Asked(parse, lambda streams: compile_moment(streams, catalog, file))
