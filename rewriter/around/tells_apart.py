@@ -10,7 +10,11 @@ from ontoweir.rewriter.model.aggregation import Aggregation
 from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import (
     Attribute,
+    Condition,
+    IsNull,
     LiteralOutput,
+    NotNull,
+    NullOutput,
     SpjQuery,
     SpjUnion,
     output_attributes,
@@ -43,9 +47,30 @@ def tells_apart(
     missing = {*groups.told.row} - known
     if not missing:
         return True
-    if first.groups is None or first.query.joined is not None or len(first.query.disjuncts) != 1:
+    if first.groups is None or first.query.joined is not None or not _is_one_query(first.query):
         return False  # of several queries one may say another thing than the others
-    return _follow(first.query.disjuncts[0], known, missing, catalog)
+    return all(_follow(q, known, missing, catalog) for q in first.query.disjuncts)
+
+
+def _is_one_query(union: SpjUnion) -> bool:
+    """Whether the queries of a union are one, whose rows are told apart by what is NULL in them."""
+    first, *others = union.disjuncts
+    shown = {name: o for q in union.disjuncts for name, o in q.outputs if type(o) is not NullOutput}
+
+    def is_alike(query: SpjQuery) -> bool:
+        absent = {c.attribute for c in query.conditions if isinstance(c, IsNull)}
+        for name, output in query.outputs:
+            known = shown.get(name, output)
+            if output != known and not {*output_attributes(known)} & absent:
+                return False
+        return query.occurrences == first.occurrences and _said(query) == _said(first)
+
+    return not others or all(map(is_alike, union.disjuncts))
+
+
+def _said(query: SpjQuery) -> set[Condition]:
+    """The conditions of a query, but for those on what is NULL."""
+    return {c for c in query.conditions if not isinstance(c, (IsNull, NotNull))}
 
 
 def _follow(

@@ -139,6 +139,11 @@ def test_what_was_refused_is_duckdbs(text: str) -> None:
 
 
 def test_which_rows_are_the_first_is_known_by_the_keys_of_groups() -> None:
+    known = f"SELECT h, COUNT(*) AS n FROM s WHERE {KNOWN} GROUP BY h"
+    joined = f"SELECT x.h AS c0, x.n AS c1, r.a AS c2 FROM ({known}) x JOIN r ON {{}} = x.h "
+    joined += "ORDER BY x.n DESC, x.h LIMIT 1"
+    assert "refused" not in compare_text(joined.format("r.h"), ("c0", "c1", "c2"), Random(3))
+    assert "refused" in compare_text(joined.format("r.a"), ("c0", "c1", "c2"), Random(3))
     text = "SELECT n AS h, h AS z FROM ({}) x ORDER BY {} LIMIT 1"
     assert "refused" not in compare_text(text.format(GROUPS, "z"), ("h", "z"), Random(1))
     assert "refused" in compare_text(text.format(GROUPS, "h"), ("h", "z"), Random(1))
