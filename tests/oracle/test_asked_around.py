@@ -108,6 +108,7 @@ LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
         f"SELECT (SELECT COUNT(*) FROM s WHERE {LATE}) - (SELECT MAX(a) FROM t WHERE {LATE}) AS c0",
         f"SELECT l.h AS c0, l.a - MAX(l.a) OVER () AS c1 FROM ({NEWEST}) l",
         f"SELECT l.h AS c0, COUNT(*) OVER () AS c1 FROM ({NEWEST}) l",
+        f"SELECT l.h AS c0, COUNT(*) OVER (PARTITION BY l.h) AS c1 FROM ({NEWEST}) l",
         f"SELECT l.h AS c0 FROM ({NEWEST}) l WHERE l.a >= (SELECT AVG(a) FROM ({NEWEST}) k)",
         f"SELECT a AS c0, COUNT(*) AS c1 FROM ({NEWEST}) l GROUP BY a UNION ALL {NAMED}",
         f"SELECT r.h AS c0, x.n AS c1 FROM r LEFT JOIN ({BY_VALUE}) x ON x.a = r.h",
