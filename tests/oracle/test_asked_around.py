@@ -127,3 +127,11 @@ def test_which_rows_are_the_first_is_known_by_the_keys_of_groups() -> None:
     text = "SELECT n AS h, h AS z FROM ({}) x ORDER BY {} LIMIT 1"
     assert "refused" not in compare_text(text.format(GROUPS, "z"), ("h", "z"), Random(1))
     assert "refused" in compare_text(text.format(GROUPS, "h"), ("h", "z"), Random(1))
+
+
+def test_the_latest_rows_in_groups_beside_a_window_that_waits_are_refused() -> None:
+    window = "ts > NOW() - INTERVAL '3' MICROSECOND AND ts <= NOW() - INTERVAL '2' MICROSECOND"
+    rows = f"({NEWEST}) l LEFT JOIN (SELECT h FROM t WHERE {window}) y ON y.h = l.h"
+    text = f"SELECT l.h AS c0, COUNT(*) AS c1 FROM {rows} GROUP BY l.h"
+    told = compare_text(text, ("c0", "c1"), Random(1))
+    assert told.startswith("refused: groups of the latest rows of keys"), told
