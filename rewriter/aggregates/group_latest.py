@@ -35,7 +35,10 @@ def group_latest(union: SpjUnion, catalog: Catalog, begun: SpjUnion | None) -> S
         if kind is None:
             return None
         columns.append((variable, f"0 {variable}", kind))
-    rows = replace(union, standing=replace(standing, groups=None))
+    hidden = tuple(v for v in standing.hidden if v not in groups.variables)
+    if {*union.variables} <= {*hidden}:  # a part has some column, which is the same in all rows
+        hidden = tuple(v for v in hidden if v != standing.ender)
+    rows = replace(union, standing=replace(standing, groups=None, hidden=hidden))
     parts, unions = [JoinedPart(rows)], [rows]
     if not groups.group and begun is not None:
         until = tuple(f"1 {v}" for v in begun.ends)

@@ -24,7 +24,10 @@ def name_columns(tree: "exp.Query") -> "exp.Query":
     made = tree.unnest().copy()
     if not isinstance(made, exp.Select) or any(e.is_star for e in made.expressions):
         return tree
-    names = [e.alias_or_name.lower() for e in made.expressions]
+    names = [
+        (e.alias_or_name if isinstance(e, (exp.Alias, exp.Column)) else "").lower()
+        for e in made.expressions  # COUNT(*) is called *
+    ]
     if "" not in names and len({*names}) == len(names):
         return tree
     items = [exp.alias_(e.unalias(), f"column {n}") for n, e in enumerate(made.expressions)]

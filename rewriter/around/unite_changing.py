@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
-from ontoweir.mappings.model.catalog import Catalog, ColumnType
+from ontoweir.mappings.model.catalog import Catalog, ColumnType, DecimalType
 from ontoweir.mappings.sql.read_scope import SqlRefusal, SqlUnitsDiffer
 from ontoweir.rewriter.aggregates.row_union import show_columns
 from ontoweir.rewriter.aggregates.unite_parts import PART, unite_parts
@@ -133,6 +133,8 @@ class _Uniter:
         return join_one(one, catalog, begun, single=names_one(inside, catalog))
 
 
+_DIGITS = 19
+"""So many digits have decimals that are computed with."""
 _KINDS = {"Union": JoinKind.UNION, "Except": JoinKind.ABSENT, "Intersect": JoinKind.PRESENT}
 """How the rows of the second side are joined with those of the first."""
 
@@ -158,12 +160,19 @@ def _are_several(columns: Sequence[list[tuple[str, ColumnType | None]]]) -> bool
     return any(len(of) > 1 or None in of for of in kinds)
 
 
+def _widen(kind: ColumnType | None) -> ColumnType | None:
+    """The type of decimals whatever their digits are: a sum has more than what is added up."""
+    if not isinstance(kind, DecimalType):
+        return kind
+    return DecimalType(max(kind.precision, _DIGITS), kind.scale)
+
+
 def _list_columns(union: SpjUnion, catalog: Catalog) -> list[tuple[str, ColumnType | None]]:
     """What is told of joined rows, with its type (None: it has several)."""
     assert union.joined is not None
     kinds = type_joined(union, union.joined, catalog)
     made: list[tuple[str, ColumnType | None]] = []
     for name in union.joined.told:
-        of = kinds.get(name, set())
+        of = {_widen(kind) for kind in kinds.get(name, set())}
         made.append((name, next(iter(of)) if len(of) == 1 else None))
     return made

@@ -140,9 +140,10 @@ def _due(rows: Frame) -> Array:
 
 
 def hash_wanted(schema: pa.Schema, wanted: pa.Table, names: Sequence[str]) -> Array:
-    """The hashes of rows in some columns, of the types that those of other rows have."""
+    """The hashes of rows in some columns, of the types that those of other rows have. A value that
+    these have not, as a sum has more digits, has the hash of any."""
     fields = [schema.field(name) for name in names]
-    columns = [wanted.column(f.name).cast(f.type) for f in fields]
+    columns = [wanted.column(f.name).cast(f.type, safe=False) for f in fields]
     return hash_columns(pa.table(columns, schema=pa.schema(fields)))
 
 

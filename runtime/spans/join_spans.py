@@ -78,9 +78,9 @@ def _unite(one: Spans, other: Spans, equal: Sequence[tuple[str, str]]) -> Spans:
     """The rows of both, with columns of the first."""
     names = [a for a, _ in equal]
     rows = one.rows.select(names)
-    more = other.rows.select([b for _, b in equal]).rename_columns(names).cast(rows.schema)
+    more = other.rows.select([b for _, b in equal]).rename_columns(names)
     return Spans(
-        pa.concat_tables([rows, more]),
+        _concatenate(rows, more),
         np.concatenate([one.begins, other.begins]),
         np.concatenate([one.ends, other.ends]),
         np.concatenate([one.weights, other.weights]),
@@ -132,12 +132,25 @@ def _code(
         return np.zeros(one.num_rows, np.int64), np.zeros(other.num_rows, np.int64)
     mine, theirs = one.select([a for a, _ in equal]), other.select([b for _, b in equal])
     names = [str(n) for n in range(len(equal))]
-    whole = pa.concat_tables([mine.rename_columns(names), theirs.rename_columns(names)])
+    whole = _concatenate(mine.rename_columns(names), theirs.rename_columns(names))
     codes, _ = code_rows(whole, names)
     if not nulls:
         there = np.logical_and.reduce([pc.is_valid(c).to_numpy() for c in whole.columns])
         codes = np.where(there, codes, -1)
     return codes[: one.num_rows], codes[one.num_rows :]
+
+
+def _concatenate(one: pa.Table, other: pa.Table) -> pa.Table:
+    """The rows of both, with the columns of the first; a sum of decimals has more digits than they
+    have."""
+    kinds = [
+        max(a.type, b.type, key=lambda kind: kind.precision)
+        if pa.types.is_decimal(a.type) and pa.types.is_decimal(b.type)
+        else a.type
+        for a, b in zip(one.schema, other.schema, strict=True)
+    ]
+    schema = pa.schema(list(zip(one.column_names, kinds, strict=True)))
+    return pa.concat_tables([one.cast(schema), other.cast(schema)])
 
 
 def _beside(one: pa.Table, other: pa.Table) -> pa.Table:

@@ -104,6 +104,8 @@ OTHERS = f"SELECT h, MAX(a) AS n FROM t WHERE {LATE} GROUP BY h"
 SOME = "HAVING c0 > 0"
 THIRD = "ON x.h = y.h FULL JOIN r z ON z.h = y.h"
 FIRST = f"SELECT 1, COUNT(*) FROM t WHERE {SOON} ORDER BY c1 DESC, c0 LIMIT 1"
+SUMS = f"SELECT h, SUM(b) AS n FROM t WHERE {LATE} GROUP BY h"
+VALUES = f"SELECT b, COUNT(*) AS m FROM s WHERE {LATE} GROUP BY b"
 LEAST = "QUALIFY RANK() OVER (ORDER BY COUNT(*)) <= 1"
 LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
 
@@ -123,6 +125,9 @@ LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
         f"SELECT COUNT(*) AS c0 FROM ({SEEN}) x",
         f"SELECT (SELECT COUNT(*) FROM s WHERE {LATE}) - (SELECT MAX(a) FROM t WHERE {LATE}) AS c0",
         f"SELECT l.h AS c0, l.a - MAX(l.a) OVER () AS c1 FROM ({NEWEST}) l",
+        f"SELECT x.n AS c0, y.m AS c1 FROM ({SUMS}) x LEFT JOIN ({VALUES}) y ON y.b = x.n",
+        f"SELECT l.h AS c0, COUNT(*) OVER () AS c1 FROM ({NEWEST}) l",
+        f"SELECT l.h AS c0, COUNT(*) OVER (PARTITION BY l.h) AS c1 FROM ({NEWEST}) l",
         f"SELECT l.h AS c0 FROM ({NEWEST}) l WHERE l.a >= (SELECT AVG(a) FROM ({NEWEST}) k)",
         f"SELECT a AS c0, COUNT(*) AS c1 FROM ({NEWEST}) l GROUP BY a UNION ALL {NAMED}",
         f"SELECT r.h AS c0, x.n AS c1 FROM r LEFT JOIN ({BY_VALUE}) x ON x.a = r.h",
@@ -147,3 +152,11 @@ def test_which_rows_are_the_first_is_known_by_the_keys_of_groups() -> None:
     text = "SELECT n AS h, h AS z FROM ({}) x ORDER BY {} LIMIT 1"
     assert "refused" not in compare_text(text.format(GROUPS, "z"), ("h", "z"), Random(1))
     assert "refused" in compare_text(text.format(GROUPS, "h"), ("h", "z"), Random(1))
+
+
+def test_the_latest_rows_in_groups_beside_a_window_that_waits_are_refused() -> None:
+    window = "ts > NOW() - INTERVAL '3' MICROSECOND AND ts <= NOW() - INTERVAL '2' MICROSECOND"
+    rows = f"({NEWEST}) l LEFT JOIN (SELECT h FROM t WHERE {window}) y ON y.h = l.h"
+    text = f"SELECT l.h AS c0, COUNT(*) AS c1 FROM {rows} GROUP BY l.h"
+    told = compare_text(text, ("c0", "c1"), Random(1))
+    assert told.startswith("refused: groups of the latest rows of keys"), told
