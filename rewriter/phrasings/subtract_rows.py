@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from ontoweir.mappings.model.catalog import Catalog
+from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_literal import line_of
-from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.read_scope import SqlRefusal, find_name
 from ontoweir.mappings.sql.show_sql import show_sql
 
 if TYPE_CHECKING:
@@ -35,12 +35,9 @@ def subtract_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         if held or any(e.find(exp.AggFunc, exp.Star) for e in side.expressions):
             fix = "write columns by name, and aggregates in subqueries in FROM"
             raise _refuse(tree, f"{kind} of a SELECT with {held[0] if held else 'that'}", fix)
-    null = _list_nullable(catalog)
-    if shown := [
-        c.name for e in left.expressions for c in e.find_all(exp.Column) if c.name in null
-    ]:
+    if shown := [e for e in left.expressions if not _has_value(e.unalias(), left, catalog)]:
         fix = "write NOT EXISTS, or EXISTS, with the comparison that is meant"
-        raise _refuse(tree, f"{kind} of {shown[0]}, which may be NULL,", fix)
+        raise _refuse(tree, f"{kind} of {show_sql(shown[0].unalias())}, which may be NULL,", fix)
     if len(left.expressions) != len(right.expressions):
         counts = " and ".join(str(len(s.expressions)) for s in (left, right))
         raise _refuse(tree, f"{kind} of {counts} columns", "select as many on both sides")
@@ -59,10 +56,34 @@ def subtract_rows(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     return made.distinct(copy=False)
 
 
-def _list_nullable(catalog: Catalog) -> set[str]:
-    tables = [t.columns for t in catalog.streams.values()]
-    tables += [t.columns for t in catalog.relations.values()]
-    return {c.name for columns in tables for c in columns if c.nullable}
+def _has_value(tree: "exp.Expr", select: "exp.Select", catalog: Catalog) -> bool:
+    """Whether an expression of a SELECT is never NULL: a constant, or a column of a table, or of a
+    subquery that shows such a one, which is not beside an outer join."""
+    from sqlglot import exp
+
+    if isinstance(tree, exp.Literal):
+        return True
+    joins, start = select.args.get("joins") or [], select.args.get("from_")
+    if not isinstance(tree, exp.Column) or start is None or any(j.args.get("side") for j in joins):
+        return False
+    found = []
+    for item in [start.this, *(join.this for join in joins)]:
+        if tree.table.lower() not in ("", item.alias_or_name.lower()):
+            continue
+        if isinstance(item, exp.Subquery) and isinstance(item.this, exp.Select):
+            shown = [e for e in item.this.expressions if e.alias_or_name == tree.name]
+            found += [_has_value(e.unalias(), item.this, catalog) for e in shown]
+            if any(e.is_star for e in item.this.expressions):
+                return False
+            continue
+        name = find_name(item.name, [*catalog.streams, *catalog.relations])
+        table = None if name is None else catalog.table(name)
+        known = {} if table is None else {c.name.lower(): c for c in table.columns}
+        column = known.get(tree.name.lower())
+        timed = isinstance(table, Stream) and table.timestamp.lower() == tree.name.lower()
+        if column is not None or timed:
+            found.append(column is None or not column.nullable)
+    return found == [True]
 
 
 def _bare(side: "exp.Expr") -> "exp.Query":

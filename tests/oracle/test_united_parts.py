@@ -66,6 +66,19 @@ def test_what_is_united_is_duckdbs(seed: int) -> None:
     event(check(seed))
 
 
+RECENT = "ts > NOW() - INTERVAL '5' MICROSECOND"
+NESTED = (
+    f"SELECT k AS c0 FROM (SELECT a AS k FROM s WHERE {RECENT}) AS x "
+    f"INTERSECT SELECT k FROM (SELECT a AS k FROM t WHERE {RECENT}) AS y"
+)
+
+
+@pytest.mark.parametrize("text", [NESTED, f"SELECT q.c0 AS c0 FROM ({NESTED}) AS q"])
+def test_null_is_in_both_sides_of_intersect(text: str) -> None:
+    told = [compare_text(text, ("c0",), Random(seed)) for seed in range(6)]
+    assert all(one.startswith("window-bounded") for one in told), told
+
+
 SHORT = "ts > NOW() - INTERVAL '2' MICROSECOND"
 OFTEN = f"SELECT s.h AS c0, 'often' AS c1 FROM s WHERE {WITHIN} GROUP BY s.h HAVING COUNT(*) > 1"
 SILENT = f"NOT EXISTS (SELECT 1 FROM s WHERE s.h = r.h AND {WITHIN})"
