@@ -143,14 +143,6 @@ class _Joiner:
             until = _rename(first.union.ends, len(made))
             made.append(JoinedPart(first.union, kind=JoinKind.BEGUN, until=until, ever=""))
         unions = [part.union for part in self.parts]
-        grouped = row is not None and row.groups is not None
-        if grouped and any(map(_is_latest, unions)) and any(map(_waits, unions)):
-            raise SqlRefusal(
-                "groups of the latest rows of keys beside a window that ends before NOW()",
-                why="what is in such a window is known later than which rows are the latest",
-                fix="join them without groups around; or let the window end at NOW()",
-                line=1,
-            )
         joined = Joined(PART, tuple(made), shown, self.found.distinct, row)
         kinds = [{v: types_of(u, v, self.catalog) for v in u.variables} for u in unions]
         if any(len(of) != 1 for kind in kinds for of in kind.values()):
@@ -213,19 +205,6 @@ class _Joiner:
 
 
 _OPS = {"EQ": "=", "NEQ": "<>", "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">="}
-
-
-def _is_latest(union: SpjUnion) -> bool:
-    """Whether rows of it hold until others of their key take their place."""
-    parts = () if union.joined is None else union.joined.parts
-    latest = union.standing is not None and union.standing.ender is None
-    return latest or any(_is_latest(part.query) for part in parts)
-
-
-def _waits(union: SpjUnion) -> bool:
-    """Whether rows of it hold later than they are there."""
-    parts = () if union.joined is None else union.joined.parts
-    return bool(union.begins) or any(_waits(part.query) for part in parts)
 
 
 def _rename(names: Sequence[str], number: int) -> tuple[str, ...]:
