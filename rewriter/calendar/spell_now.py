@@ -85,6 +85,8 @@ def _spell(node: "exp.Expr", place: "exp.Expr", catalog: Catalog) -> "exp.Expr |
     from sqlglot import exp
 
     sign, sides = type(node).__name__, (node.this, node.expression)
+    if not any(is_now(n) or _is_other(n) for n in node.walk()):
+        return None  # what follows goes into long expressions by recursion
     if (age := _spell_age(node)) is not None:
         return age
     found = [_read_now(side) for side in sides]

@@ -25,6 +25,7 @@ from ontoweir.rewriter.model.joined import Joined, JoinedPart, JoinKind
 from ontoweir.rewriter.model.spj import SpjUnion
 from ontoweir.rewriter.ranked.open_statics import open_statics
 from ontoweir.rewriter.standing.make_standing import types_of
+from ontoweir.rewriter.windows.rows_leave import rows_leave
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -58,6 +59,8 @@ def join_parts(
     Raises:
         SqlRefusal: it is not read, for what a part of it is, if that is not read by itself.
     """
+    from sqlglot import exp
+
     nested, ran = tree, False
     if (found := read_joined(tree, catalog)) is None:
         scalars = nest_scalars(tree, catalog)
@@ -82,7 +85,8 @@ def join_parts(
             made = joiner.join()
         if isinstance(made, SpjUnion):
             return made
-        if isinstance(refusal, QueryError) or (ran and made is not None):
+        leave = any(rows_leave(select) for select in tree.find_all(exp.Select))
+        if isinstance(refusal, QueryError) or (made is not None and (ran or not leave)):
             raise
         made = refuse_beside(tree, catalog) if made is None else made
         if made is None:

@@ -139,7 +139,6 @@ SELECT date_trunc('hour', ts) AS h, sensor, FIRST(grade ORDER BY ts) AS o, LAST(
 
 -- refused: SELECT DISTINCT
 SELECT HOUR(ts) AS h FROM reading GROUP BY h
--- refused: select level too
 SELECT sensor FROM reading GROUP BY sensor, level
 -- refused: write SELECT DISTINCT instead
 SELECT sensor FROM reading GROUP BY sensor UNION SELECT id FROM sensor

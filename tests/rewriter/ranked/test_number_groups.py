@@ -27,7 +27,6 @@ SAME = [
 ]
 REFUSED = [
     (f"{COUNTS} ORDER BY n DESC LIMIT 3", "may choose among equal groups"),
-    (COUNTS.replace("report_id, ", "", 1) + " ORDER BY n LIMIT 3", "is not selected"),
     (f"{COUNTS} QUALIFY RANK() OVER (ORDER BY n) > 2", "a number without a last one"),
     (f"{COUNTS} QUALIFY RANK() OVER (ORDER BY n) <= 2 AND NTILE(2) OVER (ORDER BY n) = 1", "NTILE"),
     (f"{COUNTS} QUALIFY SUM(n) OVER (ORDER BY n) <= 2", "of groups that change"),
