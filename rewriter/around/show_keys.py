@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from ontoweir.rewriter.windows.rows_leave import rows_leave
+
 if TYPE_CHECKING:
     from sqlglot import exp
 
@@ -26,6 +28,8 @@ def show_keys(tree: "exp.Query") -> "exp.Query":
     distinct = tree.args.get("distinct")
     if not (hidden or distinct) or (distinct and distinct.args.get("on")):
         return tree
+    if distinct and not rows_leave(tree):
+        return tree  # of final groups what is told once is decided by itself
     if len(group.args) > 1 or not named or keys != [k.unnest() for k in keys]:
         return tree
     inner = tree.copy()
