@@ -1,6 +1,6 @@
 """Compile RSP-QL and C-SPARQL: SPARQL, of which each time of a window sees its stream alone."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -13,12 +13,10 @@ from ontoweir.mappings.model.assertion import (
     TemplateMap,
 )
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.ontology.tbox import TBox
 from ontoweir.pipeline.compiled_query import CompiledQuery
 from ontoweir.pipeline.compiling.compile_branches import compile_branches
 from ontoweir.pipeline.compiling.compiler import Compiler
-from ontoweir.progress.progress import OnProgress
-from ontoweir.project.project import Project
+from ontoweir.pipeline.compiling.compiler_around import CompilerAround
 from ontoweir.rewriter.model.query import ConjunctiveQuery
 from ontoweir.rewriter.rsp.find_stream import find_stream, name_stream
 from ontoweir.rewriter.rsp.read_head import asks_windows
@@ -28,7 +26,6 @@ from ontoweir.rewriter.rsp.window import Known, Predicate, RspQuery
 from ontoweir.rewriter.starql.translate_starql import asks_sequence, translate_starql
 from ontoweir.rewriter.tmappings.list_classes import list_classes
 from ontoweir.rewriter.tmappings.may_meet import differ_at_ends
-from ontoweir.rewriter.tmappings.share_tmappings import TMappings
 
 TOLD = {"rstream": "snapshots", "istream": "insertions", "dstream": "deletions"}
 """What is written of each kind of stream."""
@@ -36,55 +33,18 @@ _DEFAULT: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class WindowCompiler:
+class WindowCompiler(CompilerAround):
     """A project, of whose mappings each time of a window sees the rows of its stream, and what is
     outside of windows static data."""
 
-    whole: Compiler
     seen: dict[str, tuple[StreamPart, ...]]
     file: str
     windowed: bool = True
     """A window is one graph; else (STARQL) each of its times has one."""
 
     @property
-    def project(self) -> Project:
-        return self.whole.project
-
-    @property
-    def tbox(self) -> TBox:
-        return self.whole.tbox
-
-    @property
     def mappings(self) -> MappingSet:
         return replace(self.whole.mappings, admit=self._admit, windowed=self.windowed)
-
-    @property
-    def tmappings(self) -> TMappings:
-        return self.whole.tmappings
-
-    @property
-    def partial(self) -> bool:
-        return self.whole.partial
-
-    @property
-    def skip(self) -> frozenset[str]:
-        return self.whole.skip
-
-    @property
-    def skip_refused(self) -> bool:
-        return self.whole.skip_refused
-
-    @property
-    def warn_counts(self) -> bool:
-        return self.whole.warn_counts
-
-    @property
-    def on_warning(self) -> Callable[[str], None]:
-        return self.whole.on_warning
-
-    @property
-    def on_progress(self) -> OnProgress:
-        return self.whole.on_progress
 
     def compile_branches(
         self,
