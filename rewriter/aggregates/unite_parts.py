@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from ontoweir.errors import QueryError
 from ontoweir.mappings.model.catalog import ColumnType, IntType
 from ontoweir.rewriter.model.joined import Joined
 from ontoweir.rewriter.model.spj import ConstantOutput, Output, SpjUnion
@@ -22,17 +21,7 @@ def unite_parts(
     kinds: Kinds,
 ) -> SpjUnion:
     """The rows of all parts, as one query; those of others have some value in a part's columns.
-
-    Raises:
-        QueryError: the latest rows of keys are beside a window that is shown later.
     """
-    if any(map(_is_latest, unions)) and any(map(_waits, unions)):
-        raise QueryError(
-            "the latest, or the first, rows of keys beside a window that ends before NOW()",
-            why="what is in such a window is known later than which rows are the latest",
-            fix="let the window end at NOW(); or write a query for each",
-            source=unions[0].source,
-        )
     columns = [(n, v) for n, union in enumerate(unions) for v in union.variables]
     disjuncts = []
     for number, union in enumerate(unions):
@@ -63,15 +52,3 @@ def unite_parts(
         hidden=tuple(dict.fromkeys(h for u in unions for h in u.hidden)),
     )
 
-
-def _is_latest(union: SpjUnion) -> bool:
-    """Whether rows of it hold until others of their key take their place."""
-    parts = () if union.joined is None else union.joined.parts
-    latest = union.standing is not None and union.standing.ender is None
-    return latest or any(_is_latest(part.query) for part in parts)
-
-
-def _waits(union: SpjUnion) -> bool:
-    """Whether rows of it hold later than they are there."""
-    parts = () if union.joined is None else union.joined.parts
-    return bool(union.begins) or any(_waits(part.query) for part in parts)

@@ -32,6 +32,7 @@ class ChangeRows:
         replaced = feed.group is not None or bool(feed.latest)
         plain = feed.ending is None and feed.sliding is None and not replaced
         self._waits = plain or (feed.snapshots and feed.group is not None)
+        self._ahead_us = feed.delay_us if _has_latest(feed) else 0
         self.most = 0
         """The most rows held."""
 
@@ -47,7 +48,8 @@ class ChangeRows:
         moment = pc.max(table.column(AT))
         if self._waits:  # rows of a time that is not over are not yet kept for later
             table = table if self._waiting is None else pa.concat_tables([self._waiting, table])
-            over = pc.less(table.column(AT), moment)
+            now = pc.subtract(moment, pa.scalar(self._ahead_us, pa.duration("us")))
+            over = pc.less(table.column(AT), now)
             self._waiting = table.filter(pc.invert(over))
             table = table.filter(over)
         self._advance(table, moment.cast(pa.int64()).as_py() - self._feed.delay_us - 1)
@@ -74,6 +76,14 @@ class ChangeRows:
             return
         for part in repeat_rows(rows):
             self._sink.write(part)
+
+
+def _has_latest(feed: ChangeFeed) -> bool:
+    """Whether rows of it hold until others of their key take their place: those are taken when
+    their time is over, not before, as what they take the place of holds until then."""
+    if feed.joined is not None:
+        return any(_has_latest(part.feed) for part in feed.joined.parts)
+    return bool(feed.latest) or (feed.first is not None and not feed.ends)
 
 
 def _count(feed: ChangeFeed, held: "pa.Table | None") -> int:
