@@ -8,7 +8,7 @@ from ontoweir.checker.plans.bound_standing import least_bound
 from ontoweir.checker.plans.bound_table import bound_keys
 from ontoweir.checker.sizes.size_key import Factor
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.mappings.model.time_bucket import Moments, TimeBucket
+from ontoweir.mappings.model.time_bucket import Moments, MonthsLater, TimeBucket
 from ontoweir.rewriter.buckets.make_column import ENDS, is_growing
 from ontoweir.rewriter.model.spj import Attribute
 
@@ -36,7 +36,7 @@ def bound_open_groups(
     steps = -(-(longest + wait_us) // step_us) + 1
     buckets = (
         steps
-        if isinstance(bucket.buckets, Moments)
+        if isinstance(bucket.buckets, (Moments, MonthsLater))
         else bucket.buckets.count_within(longest + wait_us)
     )
     told = _both_ends(form, form.query.closing)

@@ -17,14 +17,14 @@ CalendarUnit = Literal["day", "week", "month", "quarter", "year"]
 
 _SHORTEST_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 _LONGEST_DAYS = {"day": 1, "week": 7, "month": 31, "quarter": 92, "year": 366}
-_DAY_US = 86_400_000_000
+DAY_US = 86_400_000_000
 MONDAY_US = 946_857_600_000_000
 """3 January 2000, from which DuckDB and TimescaleDB count where no origin is given."""
 _MOVED_US = 26 * 3_600_000_000
 """No zone's clock was ever moved by more, all in all: those of the Pacific changed the side of the
 date line, which leaves out a day, or repeats one."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_800_000_000
+_FIRST_US, LAST_US = -62_135_596_800_000_000, 253_402_300_800_000_000
 """The years 1 to 9999, in which all times lie."""
 
 
@@ -68,7 +68,7 @@ class CalendarBuckets:
     @property
     def longest_us(self) -> int:
         """No bucket is longer."""
-        return _LONGEST_DAYS[self.unit] * _DAY_US + self._moved_us
+        return _LONGEST_DAYS[self.unit] * DAY_US + self._moved_us
 
     @property
     def _moved_us(self) -> int:
@@ -79,11 +79,11 @@ class CalendarBuckets:
         """The same buckets, if all are equally long."""
         if self.zone != "UTC" or self.unit not in ("day", "week"):
             return None
-        return FixedBuckets(_LONGEST_DAYS[self.unit] * _DAY_US, self.start(0))
+        return FixedBuckets(_LONGEST_DAYS[self.unit] * DAY_US, self.start(0))
 
     def count_within(self, span_us: int) -> int:
         """How many buckets an interval of a length meets, at most."""
-        return -(-(span_us + self._moved_us) // (_SHORTEST_DAYS[self.unit] * _DAY_US)) + 1
+        return -(-(span_us + self._moved_us) // (_SHORTEST_DAYS[self.unit] * DAY_US)) + 1
 
     def start(self, time_us: int) -> int:
         """Where the bucket of a time begins (µs since 1970)."""
@@ -128,7 +128,7 @@ class CalendarBuckets:
         try:
             after = self._after(first)
         except OverflowError:
-            return _LAST_US
+            return LAST_US
         return _begin_day(after, self.zone)
 
     def _after(self, first: date) -> date:
@@ -156,9 +156,55 @@ class Moments:
         return start_us
 
 
-Buckets = FixedBuckets | CalendarBuckets | Moments
+@dataclass(frozen=True, slots=True)
+class MonthsLater:
+    """For every moment where the first bucket of UTC begins from which on so many `months` before,
+    as SQL takes months away, is not before it: of 31 January, with days and one month, 1 March, as
+    a month before 28 February is 28 January. (Months before a time of day are no such buckets: a
+    month before 31 March, 1:00 is earlier than that before 30 March, 2:00.)"""
 
-ALL_TIME = FixedBuckets(_LAST_US - _FIRST_US, _LAST_US)
+    months: int
+    grid: CalendarBuckets
+
+    @property
+    def even(self) -> FixedBuckets | None:
+        """Values are not evenly apart."""
+        return None
+
+    @property
+    def longest_us(self) -> int:
+        """No value is later than so long after its moment."""
+        return (31 * self.months + 1) * DAY_US + self.grid.longest_us
+
+    @property
+    def shortest_us(self) -> int:
+        """No value is earlier than so long after its moment."""
+        return 28 * self.months * DAY_US
+
+    def start(self, time_us: int) -> int:
+        """The value of a time (µs since 1970); the last of all times, if it is not before that."""
+        days = -(-time_us // DAY_US)
+        if days * DAY_US >= LAST_US:
+            return LAST_US
+        day = _EPOCH.date() + timedelta(days=days)
+        year, month = divmod(day.year * 12 + day.month - 1 + self.months, 12)
+        if year > date.max.year:
+            return LAST_US
+        try:
+            later = day.replace(year=year, month=month + 1)
+        except ValueError:  # it has no such day: from the next month on
+            later = (date(year, month + 1, 28) + timedelta(days=4)).replace(day=1)
+        moment = (later - _EPOCH.date()).days * DAY_US
+        return self.grid.end(self.grid.start(moment - 1))
+
+    def end(self, start_us: int) -> int:
+        """The value itself."""
+        return start_us
+
+
+Buckets = FixedBuckets | CalendarBuckets | Moments | MonthsLater
+
+ALL_TIME = FixedBuckets(LAST_US - _FIRST_US, LAST_US)
 """One bucket, in which all times lie."""
 
 
@@ -185,6 +231,8 @@ class TimeBucket:
                 return after - self.behind_us
             case FixedBuckets() | CalendarBuckets():
                 return (self.longest_us if self.ends else 0) - self.behind_us
+            case MonthsLater(longest_us=longest):
+                return longest - self.behind_us
 
     @property
     def is_never(self) -> bool:

@@ -20,8 +20,7 @@ def unite_parts(
     joined: Joined[SpjUnion],
     kinds: Kinds,
 ) -> SpjUnion:
-    """The rows of all parts, as one query; those of others have some value in a part's columns.
-    """
+    """The rows of all parts, as one query; those of others have some value in a part's columns."""
     columns = [(n, v) for n, union in enumerate(unions) for v in union.variables]
     disjuncts = []
     for number, union in enumerate(unions):
@@ -51,4 +50,3 @@ def unite_parts(
         blocks=tuple({b.stream.name: b for u in unions for b in u.blocks}.values()),
         hidden=tuple(dict.fromkeys(h for u in unions for h in u.hidden)),
     )
-

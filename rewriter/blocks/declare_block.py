@@ -9,7 +9,13 @@ from ontoweir.mappings.expressions.may_be_null import may_be_null
 from ontoweir.mappings.model.catalog import ANSWERS, Catalog, Lag, Stream
 from ontoweir.mappings.model.expression import Call, Field, Function
 from ontoweir.mappings.model.never_null import never_null
-from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments, TimeBucket
+from ontoweir.mappings.model.time_bucket import (
+    CalendarBuckets,
+    FixedBuckets,
+    Moments,
+    MonthsLater,
+    TimeBucket,
+)
 from ontoweir.rewriter.blocks.declare_groups import GroupColumns, declare_groups, limit_groups
 from ontoweir.rewriter.buckets.find_closing import Closing, bucket_of, find_closing
 from ontoweir.rewriter.model.spj import LiteralOutput, NotNull, SpjUnion
@@ -199,6 +205,8 @@ def _is_aligned(bucket: TimeBucket, step_us: int) -> bool:
             return zone == "UTC" and _DAY_US % step_us == 0 and bucket.behind_us % step_us == 0
         case Moments():
             return True
+        case MonthsLater():
+            return False
 
 
 def _shortest_us(bucket: TimeBucket) -> int:
@@ -212,6 +220,8 @@ def _shortest_us(bucket: TimeBucket) -> int:
             return _HOUR_US  # clocks are put forward and back
         case Moments():
             return 1 << 62
+        case MonthsLater():
+            return 1
 
 
 def _count_tuples(union: SpjUnion, closing: Closing, catalog: Catalog) -> int | None:

@@ -10,6 +10,7 @@ from ontoweir.mappings.model.time_bucket import (
     CalendarBuckets,
     FixedBuckets,
     Moments,
+    MonthsLater,
     TimeBucket,
 )
 from ontoweir.rewriter.model.spj import Attribute, LiteralOutput, SpjQuery, SpjUnion
@@ -126,7 +127,7 @@ def _find_grid(
             return None if width % grid or origin % grid else grid
         case CalendarBuckets(zone=zone):
             return None if zone == "UTC" and _DAY_US % grid else grid
-        case Moments():
+        case Moments() | MonthsLater():
             return None
 
 

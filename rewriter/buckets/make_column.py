@@ -7,6 +7,7 @@ from ontoweir.mappings.model.time_bucket import (
     CalendarBuckets,
     FixedBuckets,
     Moments,
+    MonthsLater,
     TimeBucket,
 )
 
@@ -30,6 +31,9 @@ def make_column(bucket: TimeBucket) -> Column:
             text = f"{_START}{unit} ({zone})"
         case Moments(after_us=after_us):
             text = f"{_MOMENT} + {show_duration(after_us)}" if after_us else _MOMENT
+        case MonthsLater(months=months, grid=grid):
+            later = f"{months} {'month' if months == 1 else 'months'}"
+            text = f"{_START}{grid.unit}, {later} later"
     if (sliding := bucket.sliding) is not None:
         size, slide = show_duration(sliding.size_us), show_duration(sliding.slide_us)
         after = f" from {show_duration(sliding.origin_us)}" if sliding.origin_us else ""

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from ontoweir.errors import QueryError
 from ontoweir.mappings.model.parse_duration import UNITS_US
-from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets, Moments, TimeBucket
+from ontoweir.mappings.model.time_bucket import (
+    CalendarBuckets,
+    FixedBuckets,
+    Moments,
+    MonthsLater,
+    TimeBucket,
+)
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -44,6 +50,9 @@ def print_bucket(bucket: TimeBucket, time: exp.Expr, dialect: str) -> exp.Expr:
             if zone == "UTC" and not bucket.ends:
                 return exp.TimestampTrunc(this=time, unit=exp.Var(this=unit.upper()))
             return _print_calendar(time, unit, zone, dialect, ends=bucket.ends)
+        case MonthsLater(months=months, grid=grid):
+            later = _print_months(time, months, dialect)
+            return print_bucket(TimeBucket(grid, ends=True, behind_us=1), later, dialect)
         case Moments(after_us=0):
             return time
         case Moments(after_us=after_us):
@@ -81,6 +90,18 @@ def _print_calendar(time: exp.Expr, unit: str, zone: str, dialect: str, *, ends:
         local += f" + INTERVAL '{count}' {step.upper()}" if ends else ""
         return _parse(f"timezone('UTC', timezone('{zone}', {local}))", dialect)
     raise refuse_dialect(dialect)
+
+
+def _print_months(time: exp.Expr, months: int, dialect: str) -> exp.Expr:
+    """The first day that is not before a time, so many months later; where there is none, the begin
+    of the next month."""
+    if dialect not in (*SPARK, "duckdb"):
+        raise refuse_dialect(dialect)
+    before = f"{time.sql(dialect=dialect)} - INTERVAL '1' MICROSECOND"
+    day = f"(date_trunc('day', {before}) + INTERVAL '1' DAY)"
+    later = f"({day} + INTERVAL '{months}' MONTH)"
+    first = f"date_trunc('month', {later}) + INTERVAL '1' MONTH"
+    return _parse(f"CASE WHEN day({later}) < day({day}) THEN {first} ELSE {later} END", dialect)
 
 
 def _parse(text: str, dialect: str) -> exp.Expr:

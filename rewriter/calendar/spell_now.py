@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.model.parse_duration import UNITS_US
 from ontoweir.mappings.model.time_bucket import CalendarBuckets, FixedBuckets
+from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import SqlRefusal
+from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.joins.list_tables import list_tables
-from ontoweir.rewriter.windows.read_sql_grid import read_grid_or_day, read_interval
+from ontoweir.rewriter.windows.read_sql_grid import (
+    MONTHS,
+    read_grid_or_day,
+    read_interval,
+    read_months,
+)
 from ontoweir.rewriter.windows.read_sql_windows import is_now
 
 if TYPE_CHECKING:
@@ -24,12 +31,13 @@ _FLIPPED = {"LT": "GT", "LTE": "GTE", "GT": "LT", "GTE": "LTE", "EQ": "EQ"}
 
 @dataclass(frozen=True, slots=True)
 class _Now:
-    """NOW(), from the begin of its `unit` on (None: as it is), so many µs later; `is_date`: it is a
-    day, of which numbers are added as days."""
+    """NOW(), from the begin of its `unit` on (None: as it is), so many µs, or `months`, later;
+    `is_date`: it is a day, of which numbers are added as days."""
 
     unit: str | None = None
     shift_us: int = 0
     is_date: bool = False
+    months: int = 0
 
     def write(self, more_us: int = 0) -> "exp.Expr":
         """The same, so much later, in words that windows are read of."""
@@ -39,8 +47,12 @@ class _Now:
         if self.unit is not None:
             made = exp.TimestampTrunc(this=made, unit=exp.Var(this=self.unit.upper()))
         shift = self.shift_us + more_us
-        if shift == 0:
+        if shift == self.months == 0:
             return made
+        if self.months:
+            amount = exp.Literal.string(str(abs(self.months)))
+            length = exp.Interval(this=amount, unit=exp.Var(this="MONTH"))
+            return (exp.Sub if self.months < 0 else exp.Add)(this=made, expression=length)
         unit = next(u for u in reversed(UNITS_US) if u != "week" and shift % UNITS_US[u] == 0)
         amount = exp.Literal.string(str(abs(shift) // UNITS_US[unit]))
         length = exp.Interval(this=amount, unit=exp.Var(this=unit.upper()))
@@ -53,12 +65,15 @@ def spell_now(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     begin of a bucket, which windows are read of; it is changed in place.
 
     CURRENT_DATE, GETDATE(), DATE_SUB, DATEADD and numbers of days are NOW() and its day, as much
-    earlier or later. A bucket of months is compared where the time is a stream's, which is not
+    earlier or later. The month of NOW() is compared where the time is a stream's, which is not
     later than NOW(). What else there is of NOW() stays.
 
     Args:
         tree: the query, with names as they were written.
         catalog: the tables.
+
+    Raises:
+        SqlRefusal: CURRENT_DATE is compared with something else.
     """
     from sqlglot import exp
 
@@ -77,6 +92,17 @@ def spell_now(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
         made = _spell(node, node, catalog)
         if made is not None:
             node.replace(made)
+    for day in tree.find_all(exp.CurrentDate):
+        compared = day.find_ancestor(exp.EQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Select)
+        if compared is not None and not isinstance(compared, exp.Select):
+            raise SqlRefusal(
+                f"{show_sql(compared)} is not read",
+                why="CURRENT_DATE is NOW()'s day, and a window is a stream's timestamp, or the "
+                "day, month or hour of it, compared with a day, or so much before",
+                fix="write e.g. CAST(ts AS DATE) = CURRENT_DATE - 1, or ts >= CURRENT_DATE - "
+                "INTERVAL '7' DAY, joined to the other conditions by AND",
+                line=line_of(compared),
+            )
     return tree
 
 
@@ -111,14 +137,19 @@ def _spell(node: "exp.Expr", place: "exp.Expr", catalog: Catalog) -> "exp.Expr |
         return None
     width = UNITS_US.get(unit)
     start = now.write()
-    if width is None:  # a month has no width; that of NOW() is over when all its times are
+    before: type[exp.Expr] = exp.LT
+    if width is not None:
+        end = now.write(width)
+        if now.months and sign in ("EQ", "GT", "LTE"):
+            return None
+    elif now.months + MONTHS[unit] <= 0:
+        end = replace(now, months=now.months + MONTHS[unit]).write()
+    else:  # the month of NOW() is over when all its times are
         if sign in ("GT", "LTE") or not _is_of_stream(time, place, catalog):
             return None
-        start = _Now(now.unit).write()
-        if now.shift_us or (sign == "EQ" and now.unit != unit):
+        end, before = exp.Anonymous(this="NOW"), exp.LTE
+        if sign == "EQ" and (now.months or now.unit != unit):
             return None
-    end = exp.Anonymous(this="NOW") if width is None else now.write(width)
-    before = exp.LTE if width is None else exp.LT
     match sign:
         case "GTE":
             return exp.GTE(this=time.copy(), expression=start)
@@ -159,7 +190,9 @@ def _is_other(node: "exp.Expr") -> bool:
     from sqlglot import exp
 
     named = isinstance(node, exp.Anonymous) and node.name.upper() in _NAMED
-    return named or isinstance(node, (exp.CurrentDate, exp.TsOrDsAdd, exp.TimestampAdd))
+    return named or isinstance(
+        node, (exp.CurrentDate, exp.TsOrDsAdd, exp.TimestampAdd, exp.AddMonths)
+    )
 
 
 def _is_aligned(now: _Now, unit: str) -> bool:
@@ -172,7 +205,9 @@ def _is_aligned(now: _Now, unit: str) -> bool:
             ("year", "quarter"),
             ("quarter", "month"),
         )
-        return months and now.shift_us == 0
+        return months and now.shift_us == 0 and now.months % MONTHS[unit] == 0
+    if now.months and (unit == "week" or now.unit == "week"):
+        return False
     if unit == "week":
         return now.unit == "week" and now.shift_us % width == 0
     return _UNITS.index(now.unit) >= _UNITS.index(unit) and now.shift_us % width == 0
@@ -217,6 +252,8 @@ def _read_now(tree: "exp.Expr") -> _Now | None:
         return _shift(_read_now(node.this), node.expression, 1, node.text("unit"), dates=True)
     if isinstance(node, exp.TimestampAdd):
         return _shift(_read_now(node.this), node.expression, 1, node.text("unit"), dates=False)
+    if isinstance(node, exp.AddMonths):
+        return _shift(_read_now(node.this), node.expression, 1, "month", dates=True)
     try:
         grid = read_grid_or_day(node)
     except SqlRefusal:
@@ -226,9 +263,11 @@ def _read_now(tree: "exp.Expr") -> _Now | None:
     if inner is None or unit is None:
         return None
     is_date = not isinstance(node, (exp.TimestampTrunc, exp.Floor))
+    if inner.months and (unit == "week" or inner.months % MONTHS.get(unit, 1)):
+        return None  # it begins another one than so many months before
     within = inner.unit in (None, *_UNITS[: min(_UNITS.index("week"), _UNITS.index(unit))])
     if within and inner.shift_us == 0:
-        return _Now(unit, is_date=is_date)
+        return _Now(unit, is_date=is_date, months=inner.months)
     days = unit == "day" and inner.unit in (None, "day") and inner.shift_us % _DAY == 0
     return replace(inner, unit="day", is_date=is_date) if days else None
 
@@ -245,10 +284,19 @@ def _shift(now: _Now | None, more: "exp.Expr", sign: int, unit: str, *, dates: b
         inner, sign = inner.this.unnest(), -sign
     if now is None:
         return None
+    if now.months:
+        return None  # what is added to months is not so much to NOW()
+    months = read_months(inner)
+    number = isinstance(inner, exp.Literal) and not inner.is_string and inner.name.isdigit()
+    if number and (size := MONTHS.get(unit.lower().removesuffix("s"))) is not None:
+        months = int(inner.name) * size
+        now = _Now("day", is_date=True) if dates and now == _Now() else now
+    if months is not None:
+        return replace(now, months=sign * months) if now.shift_us == 0 else None
     if isinstance(inner, exp.Interval):
         length = read_interval(inner)
         return None if length is None else replace(now, shift_us=now.shift_us + sign * length)
-    if not isinstance(inner, exp.Literal) or inner.is_string or not inner.name.isdigit():
+    if not number:
         return None
     width = UNITS_US.get(unit.lower().removesuffix("s"))
     if dates and now == _Now():

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql_expressions.parse_names import parse_names
 from ontoweir.rewriter.calendar.spell_now import spell_now
+from ontoweir.rewriter.calendar.spell_parts import spell_parts
 from ontoweir.rewriter.greatest.order_texts import order_texts
 from ontoweir.rewriter.groups.read_sql_aggregate import name_quantiles
 from ontoweir.rewriter.nulls.settle_false import settle_false
@@ -29,5 +30,5 @@ def spell_query(text: str, catalog: Catalog) -> "exp.Query":
         QueryError: the text is not SQL.
     """
     tree = read_unpivots(name_quantiles(parse_names(text, catalog)), catalog)
-    tree = spell_now(open_rows(tree), catalog)
+    tree = spell_now(spell_parts(open_rows(tree)), catalog)
     return widen_unions(order_texts(settle_false(tree, catalog), catalog), catalog)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 _CALENDAR = ("day", "week", "month", "quarter", "year")
+MONTHS = {"month": 1, "quarter": 3, "year": 12}
+"""How many months a unit has."""
 _TRUNCATED = ("second", "minute", "hour", "day")
 _NAMES = ("TUMBLE", "TUMBLE_START", "TUMBLE_END", "TIME_BUCKET", "DATE_TRUNC", "DATE_BIN")
 
@@ -140,6 +142,20 @@ def read_interval(given: "exp.Expr") -> int | None:
     unit = given.args.get("unit")
     text = given.this.name if given.this is not None else ""
     return parse_duration(f"{text} {unit.name if unit else ''}")
+
+
+def read_months(given: "exp.Expr") -> int | None:
+    """How many months an INTERVAL of months, quarters or years is; None: it is none."""
+    from sqlglot import exp
+
+    if not isinstance(given, exp.Interval) or given.this is None:
+        return None
+    unit = given.args.get("unit")
+    number, _, named = given.this.name.strip().partition(" ")
+    name = (named.strip() or (unit.name if unit else "")).lower().removesuffix("s")
+    if name not in MONTHS or not number.isdigit():
+        return None
+    return int(number) * MONTHS[name]
 
 
 def _truncated(unit: "exp.Expr", zone: "exp.Expr | None", node: "exp.Expr") -> Grid:

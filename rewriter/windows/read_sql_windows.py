@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Column, Stream
 from ontoweir.mappings.model.parse_duration import parse_duration
-from ontoweir.mappings.model.time_bucket import TimeBucket
+from ontoweir.mappings.model.time_bucket import CalendarBuckets, TimeBucket
 from ontoweir.mappings.sql.read_literal import line_of
 from ontoweir.mappings.sql.read_scope import Scope, SqlRefusal
 from ontoweir.mappings.sql.read_select import read_from
 from ontoweir.mappings.sql.show_sql import show_sql
 from ontoweir.rewriter.buckets.make_column import make_column
-from ontoweir.rewriter.windows.read_sql_grid import is_grid, read_sql_grid
+from ontoweir.rewriter.windows.read_sql_grid import is_grid, read_months, read_sql_grid
 from ontoweir.rewriter.windows.window import BEGINS, ENDS, Grid, Shown, meet_us
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _WHY = (
     "a window is a condition that every answer meets: a stream's timestamp is later than NOW() "
     "minus a duration"
 )
+_MOST_MONTHS = 12 * 9_999
 _FIX = (
     "write e.g. s.ts > NOW() - INTERVAL '10' MINUTE, joined to the other conditions by AND; for "
     "what nothing has come of for an hour: a row a with NOT EXISTS (SELECT 1 FROM s b WHERE b.k = "
@@ -203,7 +204,9 @@ def _read_window(node: "exp.Expr", windows: _Windows) -> None:
         raise _refuse(node, show_sql(node))
     alias = next(iter(times))
     shown, text = windows.shown[alias], node.sql("spark")
-    if total.now == 1:  # NOW() - time + us > 0: so long after it
+    if total.months:
+        _note_months(shown, total, node, strict=strict)
+    elif total.now == 1:  # NOW() - time + us > 0: so long after it
         shown.begin(-total.us, total.grid, strict=strict)
     else:
         shown.end(total.us, total.grid, strict=strict)
@@ -211,14 +214,36 @@ def _read_window(node: "exp.Expr", windows: _Windows) -> None:
         raise _refuse(node, f"the window {text}, which shows nothing,")
 
 
+def _note_months(shown: Shown, total: "_Linear", node: "exp.Expr", *, strict: bool) -> None:
+    """Note a window of months: of NOW() so many months ago, with nothing else added."""
+    months = -total.months * total.now
+    grid = total.grid
+    if total.us or not 0 < months <= _MOST_MONTHS:
+        raise _refuse(node, f"the window {show_sql(node)}, of months and other lengths,")
+    if not isinstance(grid, CalendarBuckets) or grid.zone != "UTC":
+        raise SqlRefusal(
+            f"{show_sql(node)} is not read",
+            why="months before a time of day go back and forth: a month before 31 March, 1:00 is "
+            "28 February, 1:00, and that before 30 March, 2:00 is an hour later",
+            fix=f"write CURRENT_DATE - INTERVAL '{months}' MONTH, from the day on; or a number of "
+            f"days, NOW() - INTERVAL '{30 * months}' DAY",
+            line=line_of(node),
+        )
+    if total.now == 1:
+        shown.begin_months(months, grid, strict=strict)
+    else:
+        shown.end_months(months, grid, strict=strict)
+
+
 @dataclass(slots=True)
 class _Linear:
-    """A sum of timestamps, by their aliases, NOW(), on a grid, and durations (µs)."""
+    """A sum of timestamps, by their aliases, NOW(), on a grid, and durations (µs, and months)."""
 
     scope: Scope
     times: dict[str, int] = field(default_factory=dict)
     now: int = 0
     us: int = 0
+    months: int = 0
     grid: Grid | None = None
 
     def add(self, tree: "exp.Expr", sign: int) -> None:
@@ -227,6 +252,12 @@ class _Linear:
         inner = tree.unnest()
         if isinstance(inner, (exp.Add, exp.Sub)):
             self.add(inner.this, sign)
+            if (months := read_months(inner.expression)) is not None:
+                own = inner.this.unnest()
+                if not is_now(own) and not is_grid(own):  # days are cut off where they are added
+                    raise _refuse(inner, f"months that are added to {show_sql(own)}")
+                self.months = sign * months * (1 if isinstance(inner, exp.Add) else -1)
+                return
             self.add(inner.expression, sign if isinstance(inner, exp.Add) else -sign)
         elif is_now(inner):
             self.now += sign

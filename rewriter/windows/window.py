@@ -8,6 +8,7 @@ from ontoweir.mappings.model.time_bucket import (
     CalendarBuckets,
     FixedBuckets,
     Moments,
+    MonthsLater,
     TimeBucket,
 )
 
@@ -29,6 +30,16 @@ class Shown:
     def end(self, after_us: int, grid: Grid | None, *, strict: bool) -> None:
         """NOW(), or the last time of the grid, is earlier than a row's time and so many µs."""
         self.ends = _with_edge(self.ends, _edge(after_us + (not strict), grid), min)
+
+    def end_months(self, months: int, grid: CalendarBuckets, *, strict: bool) -> None:
+        """The last time of the grid, so many months before, is earlier than a row's time."""
+        edge = TimeBucket(MonthsLater(months, grid), behind_us=-(not strict))
+        self.ends = _with_edge(self.ends, edge, min)
+
+    def begin_months(self, months: int, grid: CalendarBuckets, *, strict: bool) -> None:
+        """The last time of the grid, so many months before, is later than a row's time."""
+        edge = TimeBucket(MonthsLater(months, grid), behind_us=-strict)
+        self.begins = _with_edge(self.begins, edge, max)
 
     def begin(self, after_us: int, grid: Grid | None, *, strict: bool) -> None:
         """NOW(), or the last time of the grid, is later than a row's time and so many µs."""
@@ -81,4 +92,6 @@ def earliest_us(edge: TimeBucket) -> int:
     """No value is earlier than so long after its timestamp."""
     if isinstance(edge.buckets, Moments):
         return edge.buckets.after_us - edge.behind_us
+    if isinstance(edge.buckets, MonthsLater):
+        return edge.buckets.shortest_us - edge.behind_us
     return 1 - edge.behind_us
