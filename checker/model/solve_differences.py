@@ -46,7 +46,7 @@ def solve_differences(
     nodes: dict[Var, Number] = {_ZERO: 0, **dict.fromkeys(names, 0)}
     if not _lower(nodes, tightest, lambda _: 0, len(nodes) + 1):
         return None
-    parts = list(_parts(tightest))
+    parts = list(_parts(tightest, grain))
     room = 1
     while True:
         nodes = {_ZERO: 0}
@@ -101,10 +101,10 @@ def _down(number: Number, grain: int) -> Number:
 
 
 def _parts(
-    limits: Mapping[tuple[Var, Var], Number],
+    limits: Mapping[tuple[Var, Var], Number], grain: Callable[[Var], int]
 ) -> Iterator[tuple[list[Var], Number, Number]]:
     """The variables that limits connect, how high limits that tie them to zero lie, and the
-    greatest step between them."""
+    greatest step between them, or between the values of one."""
     near: dict[Var, list[Var]] = {}
     for a, b in limits:
         for one, other in ((a, b), (b, a)):
@@ -120,7 +120,7 @@ def _parts(
             waiting.extend(reached)
         done |= part
         fixed: Number = 0
-        step: Number = 1
+        step: Number = max((1, *map(grain, part)))
         for (a, b), limit in limits.items():
             if _ZERO in (a, b) and (a in part or b in part):
                 fixed = max(fixed, limit, -limit)
