@@ -11,8 +11,10 @@ from ontoweir.checker.model.declarations import (
 from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, total_bound
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
+from ontoweir.checker.verdict.count_at_once import count_at_once
 from ontoweir.mappings.model.catalog import Catalog
-from ontoweir.rewriter.algebra.equality_classes import condition_attributes
+from ontoweir.mappings.model.time_bucket import Moments
+from ontoweir.rewriter.algebra.equality_classes import condition_attributes, optional_attributes
 from ontoweir.rewriter.model.aggregation import FirstRows, Numbering
 from ontoweir.rewriter.model.spj import (
     Attribute,
@@ -70,6 +72,8 @@ def bound_first(
             shown = [n for n, _ in query.outputs if n not in ordered]
             rest = [a for a in _attributes(query, shown) if a in of_key or a not in of_order]
             ties = _bound(query, rest, catalog, known)
+            if ties.bound is None and kept.bound is not None:
+                ties = _bound_times(keys[-1], query, of_key, of_order, catalog, known) or ties
             equal.append(ties)
         if kept.bound is not None and ties.bound is not None:
             said = query
@@ -85,6 +89,31 @@ def bound_first(
     return KeptFirst(
         tuple(keys), tuple(equal), bound, list_keys(first, queries, union.blocks, catalog)
     )
+
+
+def _bound_times(
+    kept: KeptVersions,
+    query: SpjQuery,
+    of_key: Sequence[Attribute],
+    of_order: Sequence[Attribute],
+    catalog: Catalog,
+    known: Statistics,
+) -> KeptVersions | None:
+    """A bound on the rows of each key that are equal in an order by the time of a stream: those of
+    one time (None: that time is not in the order)."""
+    streams = {o.alias: s for o in query.occurrences if (s := catalog.streams.get(o.table))}
+    others = [o for o in query.occurrences if o.alias not in streams]
+    if len(streams) != 1 or any(o.table not in catalog.relations for o in others):
+        return None
+    ((alias, stream),) = streams.items()
+    names = [a.column for a in of_order if a.alias == alias]
+    columns = [c for c in map(stream.column, names) if c is not None and c.bucket is not None]
+    moments = any(isinstance(c.bucket.buckets, Moments) for c in columns if c.bucket is not None)
+    if stream.timestamp not in names and not moments:
+        return None
+    optional = optional_attributes(query)
+    told = {a.column for a in of_key if a.alias == alias and a not in optional}
+    return count_at_once(kept, query, told, catalog, known)
 
 
 def _find_keys(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
 
 from ontoweir.checker.decide.bound_first import bound_first, list_keys, list_said
 from ontoweir.checker.model.declarations import Declaration
@@ -10,6 +9,7 @@ from ontoweir.checker.model.normal_form import Statistics
 from ontoweir.checker.model.plan import Bound, share_tuples, total_bound
 from ontoweir.checker.plans.bound_standing import bound_standing
 from ontoweir.checker.plans.bound_versions import KeptVersions, bound_by_domains
+from ontoweir.checker.verdict.count_at_once import count_at_once
 from ontoweir.checker.verdict.refuse_keys import refuse_keys
 from ontoweir.checker.verdict.verdict import Bounded, Tier, Verdict
 from ontoweir.mappings.model.catalog import Catalog
@@ -18,10 +18,8 @@ from ontoweir.rewriter.model.add_views import extend_catalog
 from ontoweir.rewriter.model.aggregation import FirstRows, Standing
 from ontoweir.rewriter.model.spj import (
     Attribute,
-    Compare,
     NotNull,
     NullOutput,
-    Op,
     SpjQuery,
     output_attributes,
 )
@@ -163,12 +161,12 @@ def _bound_keys(
     full = replace(query, conditions=(*query.conditions, *map(NotNull, optional)))
     whole = bound_by_domains(full, keys, catalog, known)
     columns = {a.column for a in keys}
-    found = [whole if whole.bound is None else _count_rows(whole, full, columns, catalog, known)]
+    found = [whole if whole.bound is None else count_at_once(whole, full, columns, catalog, known)]
     for one in optional:
         rest = [a for a in keys if a != one]
         null = bound_by_domains(query, rest, catalog, known)
         found.append(
-            null if null.bound is None else _count_rows(null, query, set(), catalog, known)
+            null if null.bound is None else count_at_once(null, query, set(), catalog, known)
         )
     return found
 
@@ -190,48 +188,3 @@ def _is_of_none(standing: Standing, query: SpjQuery) -> bool:
 
 def _size(bound: Bound) -> tuple[bool, int]:
     return bound.rows is None, bound.rows or 0
-
-
-def _count_rows(
-    kept: KeptVersions, query: SpjQuery, key: set[str], catalog: Catalog, known: Statistics
-) -> KeptVersions:
-    """The bound times the answers of a key at one time: the rows of the stream, each with those of
-    static relations that it is joined with, one where that is by a key of theirs."""
-    assert kept.bound is not None
-    streams = [o for o in query.occurrences if o.table in catalog.streams]
-    relations = {o.alias: catalog.relations.get(o.table) for o in query.occurrences}
-    if len(streams) != 1:
-        return replace(kept, bound=Bound(None, f"rows of a timestamp · ({kept.bound.formula})"))
-    (first,) = streams
-    stream = catalog.streams[first.table]
-    del relations[first.alias]
-    formula, factors = f"({kept.bound.formula})", [kept.bound.rows]
-    for alias, relation in relations.items():
-        assert relation is not None
-        if not any(_is_joined(query, first.alias, alias, set(of)) for of in relation.keys):
-            factors.append(known.rows.get(relation.name))
-            formula = f"|{relation.name}| · {formula}"
-    if not any(set(declared) - {stream.timestamp} <= key for declared in stream.keys):
-        factors.append(stream.max_per_timestamp)
-        formula = f"R({first.alias}) · {formula}"
-    if len(factors) == 1:
-        return kept
-    rows = [f for f in factors if f is not None]
-    most = prod(rows) if len(rows) == len(factors) else None
-    return replace(kept, bound=Bound(most, formula))
-
-
-def _is_joined(query: SpjQuery, first: str, alias: str, key: set[str]) -> bool:
-    """Whether the columns of a key equal constants, or values of the rows of the first table."""
-    told: set[str] = set()
-    for condition in query.conditions:
-        if not isinstance(condition, Compare) or condition.op is not Op.EQ:
-            continue
-        for one, other in (
-            (condition.left, condition.right),
-            (condition.right, condition.left),
-        ):
-            if isinstance(one, Attribute) and one.alias == alias:
-                plain = not isinstance(other, Attribute) or other.alias == first
-                told |= {one.column} if plain else set()
-    return key <= told
