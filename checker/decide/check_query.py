@@ -78,6 +78,8 @@ def check_query(
     Raises:
         QueryError: a comparison mixes types.
     """
+    if union.joined is not None:
+        disprove = False  # its parts' rows may be hidden by others, or by what is said of them
     with watching(watch):
         known = statistics or Statistics()
         verdict = _check_blocks(union, catalog, known, timed, disprove, size)

@@ -33,7 +33,7 @@ def run_groups(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     for select in list(made.find_all(exp.Select)):
         joins = list(select.args.get("joins") or ())
         start = select.args.get("from_")
-        if start is None or not joins:
+        if start is None:
             continue
         for item in [one.this for one in (start, *joins)]:
             if isinstance(item, exp.Subquery) and is_plain(item) and item.alias:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.rewriter.around.join_filters import join_filters
 from ontoweir.rewriter.around.join_totals import join_totals
+from ontoweir.rewriter.around.nest_running import nest_running
 from ontoweir.rewriter.around.open_outer import open_outer
 from ontoweir.rewriter.around.open_scalars import open_scalars
 from ontoweir.rewriter.around.show_keys import show_keys
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 def open_around(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query without values alone, RIGHT and FULL JOIN, totals over rows or groups, several
-    groupings, and groups that do not show their keys: these are joins, unions and subqueries.
+    groupings, groups that do not show their keys, and HAVING of groups of all rows so far: these
+    are joins, unions and subqueries.
 
     Args:
         tree: the query, whose names are as they were written; it is not changed.
@@ -25,4 +27,4 @@ def open_around(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     made = open_outer(open_scalars(tree), catalog)
     made = join_filters(join_totals(made))
     made = split_groupings(made.copy(), catalog)
-    return show_keys(made)
+    return nest_running(show_keys(made))

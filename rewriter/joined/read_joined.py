@@ -97,6 +97,8 @@ def _read(tree: "exp.Select", catalog: Catalog, *, apart: bool) -> JoinedSql | N
             merged[name.lower()] = sides.this.table.lower()
             said.append((sides, found))
     said = _list_present(said, parts, registers, catalog, apart=apart)
+    if len(parts) == 1 and _runs(parts[0]):
+        parts[0].apart = True
     if not any(p.apart for p in parts) and len(parts) < 2:
         return None
     if all(p.streams for p in parts):
@@ -183,6 +185,18 @@ def _is_read(join: "exp.Expr", part: Part | Register) -> bool:
     else:
         part.left = side == "LEFT"
     return not more and side in ("", "LEFT") and kind in ("", "INNER", "OUTER", "CROSS")
+
+
+def _runs(part: Part) -> bool:
+    """Whether its rows are groups of all rows so far (run_groups)."""
+    from sqlglot import exp
+
+    inner = part.item.this if isinstance(part.item, exp.Subquery) else None
+    if not isinstance(inner, exp.Select) or not inner.args.get("distinct"):
+        return False
+    return any(
+        isinstance(w.this, exp.AggFunc) for e in inner.expressions for w in e.find_all(exp.Window)
+    )
 
 
 def _is_whole(part: Part) -> bool:

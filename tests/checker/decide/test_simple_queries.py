@@ -83,11 +83,15 @@ def make_text(random: Random) -> str:
             f"SELECT {call} AS n {pair}",
             f"SELECT DISTINCT {shown} FROM {one} a",
             f"SELECT {column}, COUNT(*) AS n FROM {one} GROUP BY {column}",
-            (f"SELECT a.k FROM {one} a WHERE {no}EXISTS (SELECT 1 FROM {two} b WHERE b.k = a.k "
-            "AND b.ts <= a.ts)"),
+            (
+                f"SELECT a.k FROM {one} a WHERE {no}EXISTS (SELECT 1 FROM {two} b WHERE b.k = a.k "
+                "AND b.ts <= a.ts)"
+            ),
             f"SELECT a.k, {other} FROM {one} a LEFT JOIN {two} b ON b.k = a.k AND {day}",
-            (f"SELECT k, {column} FROM {one} QUALIFY RANK() OVER (PARTITION BY k ORDER BY ts DESC) "
-            "= 1"),
+            (
+                f"SELECT k, {column} FROM {one} QUALIFY RANK() OVER (PARTITION BY k ORDER BY ts DESC) "
+                "= 1"
+            ),
             f"SELECT a.k, x.k FROM {one} a, {one} x WHERE {shown} = x.{column} AND a.ts < x.ts",
             f"SELECT {distinct}a.k FROM {one} a, {two} b, {three} c WHERE {chain}",
             f"SELECT {distinct}a.k FROM {one} a, {two} b WHERE a.k <> b.k AND a.ts < b.ts",
