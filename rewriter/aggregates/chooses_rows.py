@@ -22,7 +22,7 @@ def chooses_rows(select: "exp.Select") -> bool:
 
 def is_numbered(inner: "exp.Query") -> bool:
     """Whether the windows of a query, and of those within, are numbers alone: ROW_NUMBER(), RANK()
-    and DENSE_RANK().
+    and DENSE_RANK(); but for those of groups of all rows so far.
 
     Args:
         inner: the query.
@@ -30,4 +30,22 @@ def is_numbered(inner: "exp.Query") -> bool:
     from sqlglot import exp
 
     numbers = (exp.RowNumber, exp.Rank, exp.DenseRank)
-    return all(isinstance(w.this, numbers) for w in inner.find_all(exp.Window))
+    return all(
+        isinstance(w.this, numbers) or is_running(w.find_ancestor(exp.Select))
+        for w in inner.find_all(exp.Window)
+    )
+
+
+def is_running(select: "exp.Expr | None") -> bool:
+    """Whether a query is of groups of all rows so far: the latest row of each key, with what those
+    up to it add up to (run_groups).
+
+    Args:
+        select: the query.
+    """
+    from sqlglot import exp
+
+    if not isinstance(select, exp.Select) or not select.args.get("distinct"):
+        return False
+    windows = [w for e in select.expressions for w in e.find_all(exp.Window)]
+    return any(isinstance(w.this, exp.AggFunc) for w in windows)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog
 from ontoweir.mappings.sql.read_scope import find_name
+from ontoweir.rewriter.aggregates.chooses_rows import is_running
 from ontoweir.rewriter.joined.part import Part, list_changing, list_part, list_static
 from ontoweir.rewriter.joined.place_registers import Register, find_register, read_register
 from ontoweir.rewriter.joined.read_present import read_present
@@ -97,7 +98,7 @@ def _read(tree: "exp.Select", catalog: Catalog, *, apart: bool) -> JoinedSql | N
             merged[name.lower()] = sides.this.table.lower()
             said.append((sides, found))
     said = _list_present(said, parts, registers, catalog, apart=apart)
-    if len(parts) == 1 and _runs(parts[0]):
+    if len(parts) == 1 and is_running(parts[0].item.this):
         parts[0].apart = True
     if not any(p.apart for p in parts) and len(parts) < 2:
         return None
@@ -185,18 +186,6 @@ def _is_read(join: "exp.Expr", part: Part | Register) -> bool:
     else:
         part.left = side == "LEFT"
     return not more and side in ("", "LEFT") and kind in ("", "INNER", "OUTER", "CROSS")
-
-
-def _runs(part: Part) -> bool:
-    """Whether its rows are groups of all rows so far (run_groups)."""
-    from sqlglot import exp
-
-    inner = part.item.this if isinstance(part.item, exp.Subquery) else None
-    if not isinstance(inner, exp.Select) or not inner.args.get("distinct"):
-        return False
-    return any(
-        isinstance(w.this, exp.AggFunc) for e in inner.expressions for w in e.find_all(exp.Window)
-    )
 
 
 def _is_whole(part: Part) -> bool:

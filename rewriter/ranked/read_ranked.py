@@ -197,7 +197,7 @@ class _Reading:
             self._choose(said, layer)
         self.shown = made
         if layer.args.get("limit") is not None:
-            self._limit(layer, named, base=base)
+            self._limit(layer, named, None if base else before)
         elif layer.args.get("order") is not None or layer.args.get("offset") is not None:
             raise _refuse(layer, "ORDER BY of groups without LIMIT")
 
@@ -235,8 +235,14 @@ class _Reading:
         self.least, self.limit = found.least, found.limit
         self.told += found.rest
 
-    def _limit(self, layer: "exp.Select", named: "dict[str, exp.Expr]", *, base: bool) -> None:
-        """ORDER BY … LIMIT n, with OFFSET, or FETCH FIRST n ROWS WITH TIES."""
+    def _limit(
+        self,
+        layer: "exp.Select",
+        named: "dict[str, exp.Expr]",
+        before: "list[tuple[str, exp.Expr]] | None",
+    ) -> None:
+        """ORDER BY … LIMIT n, with OFFSET, or FETCH FIRST n ROWS WITH TIES; `before`: what the
+        SELECT inside shows (None: there is none)."""
         from sqlglot import exp
 
         order = layer.args.get("order")
@@ -254,7 +260,8 @@ class _Reading:
                     raise _refuse(layer, show_sql(order))
                 made.set("this", self.shown[place - 1][1].copy())
             else:
-                made.set("this", self._name(by, named, base=base))
+                one = self._name(by, named, base=True)
+                made.set("this", one if before is None else self._order(by, named, before))
             ordered.append(made)
         number = exp.Rank() if size.ties else exp.RowNumber()
         self.window = exp.Window(this=number, order=exp.Order(expressions=ordered))
@@ -270,6 +277,30 @@ class _Reading:
             return node
 
         return tree.copy().transform(put) if base else self._put(tree, named)
+
+    def _order(
+        self, by: "exp.Expr", named: "dict[str, exp.Expr]", before: "list[tuple[str, exp.Expr]]"
+    ) -> "exp.Expr":
+        """What is ordered by: names that the SELECT gives, or else those of what it reads."""
+        from sqlglot import exp
+
+        def own(node: "exp.Expr") -> bool:
+            return isinstance(node, exp.Column) and not node.table and node.name.lower() in named
+
+        shown = self.shown
+        self.shown = before
+        try:
+            return by.copy().transform(
+                lambda node: (
+                    named[node.name.lower()].copy()
+                    if own(node)
+                    else self._put(node)
+                    if isinstance(node, exp.Column)
+                    else node
+                )
+            )
+        finally:
+            self.shown = shown
 
     def _put(self, tree: "exp.Expr", named: "dict[str, exp.Expr] | None" = None) -> "exp.Expr":
         """What the columns of the SELECT inside stand for, of the groups."""

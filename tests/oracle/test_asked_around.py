@@ -92,6 +92,7 @@ def test_what_is_asked_around_is_duckdbs(seed: int) -> None:
 LATE = "ts > NOW() - INTERVAL '4' MICROSECOND"
 GROUPS = f"SELECT h, COUNT(*) AS n FROM s WHERE {LATE} GROUP BY h"
 KNOWN = f"{LATE} AND h IS NOT NULL"
+KEYED = f"SELECT h, COUNT(*) AS n FROM s WHERE {KNOWN} GROUP BY h"
 SHARES = (
     f"SELECT h AS c0, COUNT(*) AS c1, SUM(COUNT(*)) OVER () AS c2 FROM s WHERE {KNOWN} GROUP BY h"
 )
@@ -117,6 +118,7 @@ LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
         f"SELECT t.h AS c0 FROM t WHERE {KNOWN} AND (t.h, t.a) IN ((1, 1), (2, 0))",
         f"SELECT t.h AS c0, t.a AS c1 FROM t WHERE {KNOWN} AND (t.h, t.a) < (1, 2)",
         f"{SHARES} ORDER BY c1 DESC, h LIMIT 1",
+        f"WITH x AS ({KEYED}) SELECT h AS c0, 0 - n AS c1 FROM x ORDER BY x.n DESC, c0 LIMIT 1",
         f"WITH x AS ({GROUPS}) SELECT h AS c0, n * 2 > MAX(n) OVER () AS c1 FROM x",
         f"WITH x AS ({GROUPS}) SELECT x.h AS c0 FROM x WHERE {LARGER}",
         f"SELECT DISTINCT COUNT(*) AS c0 FROM s WHERE {LATE} GROUP BY h",

@@ -38,7 +38,7 @@ def make_text(random: Random) -> str:
     leaves = random.choice(["< {n} + 1", "= {n}", "BETWEEN 1 AND {n}", "<> {n}"])
     having = f" HAVING {{call}} {leaves}"
     total = random.choice(["SUM", "MAX", "MIN", "COUNT"])
-    side, no = random.choice(["", "LEFT "]), random.choice(["", "NOT "])
+    side, no = random.choice(["", "LEFT ", "FULL ", "RIGHT "]), random.choice(["", "NOT "])
     match random.randint(0, 10):
         case 0 | 1:
             inner = _draw_groups(random, having)

@@ -89,8 +89,8 @@ def make_text(random: Random) -> str:
             ),
             f"SELECT a.k, {other} FROM {one} a LEFT JOIN {two} b ON b.k = a.k AND {day}",
             (
-                f"SELECT k, {column} FROM {one} QUALIFY RANK() OVER (PARTITION BY k ORDER BY ts DESC) "
-                "= 1"
+                f"SELECT k, {column} FROM {one} QUALIFY RANK() OVER (PARTITION BY k "
+                "ORDER BY ts DESC) = 1"
             ),
             f"SELECT a.k, x.k FROM {one} a, {one} x WHERE {shown} = x.{column} AND a.ts < x.ts",
             f"SELECT {distinct}a.k FROM {one} a, {two} b, {three} c WHERE {chain}",
