@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[2]
 HOUR, MINUTES = "ts > NOW() - INTERVAL '1' HOUR", "ts > NOW() - INTERVAL '10' MINUTE"
+YESTERDAY = "ts <= NOW() - INTERVAL '23' HOUR AND ts > NOW() - INTERVAL '24' HOUR"
 MEAN = "SELECT report_id, AVG(avg_speed) AS v FROM traffic WHERE {} GROUP BY report_id"
 LATEST = (
     "SELECT report_id, avg_speed FROM traffic "
@@ -49,6 +50,19 @@ QUERIES = {
         f"WITH x AS ({MEAN.format(MINUTES)}) SELECT x.report_id FROM x "
         "WHERE NOT EXISTS (SELECT 1 FROM x AS y WHERE y.v > x.v)"
     ),
+    "slow so far": (
+        "SELECT report_id, AVG(avg_speed) AS v FROM traffic GROUP BY report_id "
+        "HAVING AVG(avg_speed) < 50"
+    ),
+    "share so far": (
+        "SELECT report_id, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM traffic "
+        "GROUP BY report_id"
+    ),
+    "latest and yesterday": (
+        f"SELECT l.report_id, l.avg_speed - m.v AS above FROM ({LATEST}) l "
+        f"JOIN ({MEAN.format(YESTERDAY)}) m ON m.report_id = l.report_id"
+    ),
+    "last month": MEAN.format("ts >= CURRENT_DATE - INTERVAL '1' MONTH"),
 }
 
 
