@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ontoweir.mappings.model.catalog import Catalog, Stream
 from ontoweir.mappings.sql.read_scope import column_names, find_name
+from ontoweir.rewriter.joins.find_absence import split_conjuncts
 from ontoweir.rewriter.joins.latest_rows import is_plain
 from ontoweir.rewriter.joins.own_nodes import list_own
 from ontoweir.rewriter.windows.rows_leave import has_now
@@ -20,8 +21,9 @@ def run_groups(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query where `SELECT k, AVG(x) … FROM s GROUP BY k` of FROM and JOIN is
     `SELECT DISTINCT k, AVG(x) OVER (PARTITION BY k ORDER BY ts) … FROM s QUALIFY RANK() OVER
     (PARTITION BY k ORDER BY ts DESC) = 1`: rows of one timestamp have one value of each aggregate.
-    Others are as they are: with HAVING, of distinct values, with FILTER, of a key that may be NULL,
-    and what is not grouped, which has a row over nothing.
+    Others are as they are: with HAVING, of distinct values, with FILTER, of a key that may be NULL
+    and of which WHERE does not say that it is not, and what is not grouped, which has a row over
+    nothing.
 
     Args:
         tree: the query, whose names are as they were written.
@@ -55,7 +57,8 @@ def _run(item: "exp.Expr", catalog: Catalog) -> None:
     keys = list(group.expressions)
     columns = [stream.column(find_name(k.name, column_names(stream)) or "") for k in keys]
     plain = all(isinstance(k, exp.Column) for k in keys) and len(group.args) == 1
-    plain = plain and all(c is not None and not c.nullable for c in columns)
+    told = _list_told(inner)
+    plain = plain and all(c is not None and (not c.nullable or c.name in told) for c in columns)
     shown = all(e.alias_or_name and not e.is_star for e in inner.expressions)
     calls = [c for c in list_own(inner, exp.AggFunc) if c.find_ancestor(exp.Group) is None]
     if not (plain and keys and shown) or not calls or not all(map(_is_read, calls)):
@@ -67,6 +70,17 @@ def _run(item: "exp.Expr", catalog: Catalog) -> None:
     inner.set("group", None)
     inner.set("distinct", exp.Distinct())
     inner.set("qualify", exp.Qualify(this=_latest(stream, keys)))
+
+
+def _list_told(inner: "exp.Select") -> set[str]:
+    """The columns of which WHERE says that they have a value."""
+    from sqlglot import exp
+
+    where = inner.args.get("where")
+    told = [] if where is None else split_conjuncts(where.this)
+    said = [c.this for c in told if isinstance(c, exp.Not) and isinstance(c.this, exp.Is)]
+    nulls = [one for one in said if isinstance(one.expression, exp.Null)]
+    return {one.this.name for one in nulls if isinstance(one.this, exp.Column)}
 
 
 def _find_stream(inner: "exp.Select", catalog: Catalog) -> Stream | None:
