@@ -24,7 +24,7 @@ class _Correlated:
 
 
 def nest_lateral(tree: "exp.Select", catalog: Catalog) -> "exp.Select":
-    """JOIN (SELECT …) for JOIN LATERAL (SELECT … ORDER BY ts DESC LIMIT 1); in place."""
+    """JOIN (SELECT …) for JOIN LATERAL (SELECT … ORDER BY … LIMIT n); in place."""
     from sqlglot import exp
 
     for join in tree.args.get("joins") or ():
@@ -36,7 +36,7 @@ def nest_lateral(tree: "exp.Select", catalog: Catalog) -> "exp.Select":
         alias = lateral.alias_or_name
         if side not in ("", "LEFT") or not plain or not alias or join.args.get("using"):
             continue
-        found = _read(lateral.this.this, tree, alias, catalog)
+        found = _read(lateral.this.this, tree, alias, catalog, several=True)
         if found is None:
             continue
         named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
@@ -107,10 +107,16 @@ def _order_greatest(inner: "exp.Select", catalog: Catalog) -> "exp.Select | None
 
 
 def _read(
-    inner: "exp.Expr", around: "exp.Select", alias: str, catalog: Catalog
+    inner: "exp.Expr",
+    around: "exp.Select",
+    alias: str,
+    catalog: Catalog,
+    *,
+    several: bool = False,
 ) -> _Correlated | None:
     """SELECT columns FROM s WHERE s.k = r.k AND … ORDER BY s.ts DESC LIMIT 1, of which only the
-    equalities name columns around it (None: it is something else)."""
+    equalities name columns around it (None: it is something else); `several`: or the first n in
+    any order."""
     from sqlglot import exp
 
     allowed = {"expressions", "from_", "where", "order", "limit"}
@@ -118,18 +124,23 @@ def _read(
         return None
     order, limit, where = (inner.args.get(k) for k in ("order", "limit", "where"))
     mine, outer = list_tables(inner, catalog), list_tables(around, catalog)
-    if order is None or limit is None or where is None or len(order.expressions) != 1:
+    if order is None or limit is None or where is None or len(mine.tables) != 1:
         return None
-    one = limit.expression
-    if not isinstance(one, exp.Literal) or str(one.this) != "1" or len(mine.tables) != 1:
+    size = limit.expression
+    if not isinstance(size, exp.Literal) or size.is_string or not size.name.isdigit():
+        return None
+    most = int(size.name)
+    if most < 1:
         return None
     ((own, stream),) = mine.tables.items()
     made = inner.copy()
     name_tables(made, mine)
     ordered = made.args["order"].expressions[0]
-    if not isinstance(stream, Stream) or not ordered.args.get("desc"):
+    if not isinstance(stream, Stream):
         return None
-    if ordered.this != exp.column(stream.timestamp, own, quoted=True):
+    latest = most == len(order.expressions) == 1 and bool(ordered.args.get("desc"))
+    latest = latest and ordered.this == exp.column(stream.timestamp, own, quoted=True)
+    if not latest and not several:
         return None
     local: list[exp.Expr] = []
     keys: list[tuple[exp.Expr, exp.Expr]] = []
@@ -148,7 +159,7 @@ def _read(
         keys.append((of[0], others[0]))
     if not keys or any(c.table != own for e in made.expressions for c in e.find_all(exp.Column)):
         return None
-    return _join(made, keys, local, alias)
+    return _join(made, keys, local, alias, None if latest else most)
 
 
 def _join(
@@ -156,7 +167,9 @@ def _join(
     keys: "list[tuple[exp.Expr, exp.Expr]]",
     local: "list[exp.Expr]",
     alias: str,
+    most: int | None,
 ) -> _Correlated:
+    """The rows, numbered by key; `most`: so many in their order (None: the latest one)."""
     from sqlglot import exp
 
     rows = exp.Select(expressions=[e.copy() for e in inner.expressions])
@@ -169,7 +182,14 @@ def _join(
         on.append(exp.EQ(this=column, expression=other.copy()))
     if local:
         rows.where(*(c.copy() for c in local), copy=False)
-    number_latest(rows, [k for k, _ in keys], inner.args["order"].expressions[0].this)
+    own_keys, order = [k for k, _ in keys], inner.args["order"]
+    if most is None:
+        number_latest(rows, own_keys, order.expressions[0].this)
+    else:
+        partition = [k.copy() for k in own_keys]
+        numbered = exp.Window(this=exp.RowNumber(), partition_by=partition, order=order.copy())
+        told = exp.LTE(this=numbered, expression=exp.Literal.number(most))
+        rows.set("qualify", exp.Qualify(this=told))
     return _Correlated(rows, exp.and_(*on))
 
 

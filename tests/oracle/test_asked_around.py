@@ -108,6 +108,7 @@ FIRST = f"SELECT 1, COUNT(*) FROM t WHERE {SOON} ORDER BY c1 DESC, c0 LIMIT 1"
 SUMS = f"SELECT h, SUM(b) AS n FROM t WHERE {LATE} GROUP BY h"
 VALUES = f"SELECT b, COUNT(*) AS m FROM s WHERE {LATE} GROUP BY b"
 LEAST = "QUALIFY RANK() OVER (ORDER BY COUNT(*)) <= 1"
+FEW = f"SELECT a FROM t WHERE t.h = r.h AND {LATE} ORDER BY t.a NULLS LAST LIMIT 2"
 LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
 
 
@@ -138,6 +139,7 @@ LARGER = "NOT EXISTS (SELECT 1 FROM x AS y WHERE y.n > x.n)"
         f"SELECT z.h AS c0, x.n AS c1 FROM ({GROUPS}) x FULL JOIN ({OTHERS}) y {THIRD}",
         f"SELECT 1 AS c0, COUNT(*) AS c1 FROM s WHERE {SOON} UNION ALL {FIRST}",
         f"{NAMED} UNION ALL SELECT h, NULL FROM t WHERE {LATE}",
+        f"SELECT r.h AS c0, l.a AS c1 FROM r LEFT JOIN LATERAL ({FEW}) l ON TRUE",
     ],
 )
 def test_what_was_refused_is_duckdbs(text: str) -> None:
