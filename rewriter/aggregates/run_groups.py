@@ -21,7 +21,7 @@ def run_groups(tree: "exp.Query", catalog: Catalog) -> "exp.Query":
     """A query where `SELECT k, AVG(x) … FROM s GROUP BY k` of FROM and JOIN is
     `SELECT DISTINCT k, AVG(x) OVER (PARTITION BY k ORDER BY ts) … FROM s QUALIFY RANK() OVER
     (PARTITION BY k ORDER BY ts DESC) = 1`: rows of one timestamp have one value of each aggregate.
-    Others are as they are: with HAVING, of distinct values, with FILTER, of a key that may be NULL
+    Others are as they are: with HAVING, of distinct values, of a key that may be NULL
     and of which WHERE does not say that it is not, and what is not grouped, which has a row over
     nothing.
 
@@ -47,7 +47,7 @@ def _run(item: "exp.Expr", catalog: Catalog) -> None:
     """Write a subquery of groups as the latest row of each; in place, if it is read."""
     from sqlglot import exp
 
-    inner = item.this
+    inner = item.this.copy()
     if not isinstance(inner, exp.Select) or {k for k, v in inner.args.items() if v} - _READ:
         return
     stream = _find_stream(inner, catalog)
@@ -60,6 +60,7 @@ def _run(item: "exp.Expr", catalog: Catalog) -> None:
     told = _list_told(inner)
     plain = plain and all(c is not None and (not c.nullable or c.name in told) for c in columns)
     shown = all(e.alias_or_name and not e.is_star for e in inner.expressions)
+    _open_filters(inner)
     calls = [c for c in list_own(inner, exp.AggFunc) if c.find_ancestor(exp.Group) is None]
     if not (plain and keys and shown) or not calls or not all(map(_is_read, calls)):
         return
@@ -70,6 +71,28 @@ def _run(item: "exp.Expr", catalog: Catalog) -> None:
     inner.set("group", None)
     inner.set("distinct", exp.Distinct())
     inner.set("qualify", exp.Qualify(this=_latest(stream, keys)))
+    item.set("this", inner)
+
+
+def _open_filters(inner: "exp.Select") -> None:
+    """COUNT(CASE WHEN c THEN 1 END) for COUNT(*) FILTER (WHERE c) and COUNT_IF(c), and other
+    aggregates likewise, in place: what has no value is not counted."""
+    from sqlglot import exp
+
+    def when(condition: "exp.Expr", value: "exp.Expr") -> "exp.Expr":
+        return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())])
+
+    one = exp.Literal.number(1)
+    for node in [n for e in inner.expressions for n in e.find_all(exp.Filter)]:
+        call, condition = node.this, node.expression.this
+        if type(call).__name__ in _NAMES and call.find(exp.Distinct) is None:
+            made = call.copy()
+            value = one if isinstance(call.this, exp.Star) else call.this
+            made.set("this", when(condition, value))
+            node.replace(made)
+    for node in [n for e in inner.expressions for n in e.find_all(exp.CountIf)]:
+        if not isinstance(node.parent, exp.Filter):
+            node.replace(exp.Count(this=when(node.this, one), big_int=True))
 
 
 def _list_told(inner: "exp.Select") -> set[str]:

@@ -50,9 +50,9 @@ def _nest(tree: "exp.Select", keys: "list[exp.Expr]") -> "exp.Select | None":
             name = column.name.lower()
             if not column.table and name in given and name not in known:
                 column.replace(exp.paren(given[name].copy()))
-        for call in list(holder.find_all(exp.AggFunc)):
+        for call in list(holder.find_all(exp.AggFunc, exp.Filter)):
             window = isinstance(call.parent, exp.Window) and call.arg_key == "this"
-            if not window and call.find_ancestor(exp.AggFunc) is None:
+            if not window and call.find_ancestor(exp.AggFunc, exp.Filter) is None:
                 name = names.setdefault(call.copy(), f"value {len(names)}")
                 call.replace(exp.column(name, _GROUPS, quoted=True))
         for column in list(holder.find_all(exp.Column)):

@@ -116,8 +116,10 @@ def compare_told(
 
 
 def union_streams(union: Any) -> set[str]:
-    """The streams that a query reads."""
-    return {o.table for q in union.disjuncts for o in q.occurrences}
+    """The streams that a query reads, those that its blocks are made of too."""
+    found = {o.table for q in union.disjuncts for o in q.occurrences}
+    inner = (made for block in union.blocks for made in (block.union, *block.queries))
+    return found.union(*map(union_streams, inner))
 
 
 def _compare(

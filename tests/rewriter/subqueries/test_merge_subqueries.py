@@ -199,7 +199,11 @@ REFUSED = (
     ("SELECT k FROM slo", 1, "did you mean 'slow'?"),
     ("SELECT a FROM (SELECT k FROM s) AS x(a, b)", 1, "2 names for 1 columns"),
     ("SELECT a FROM (SELECT 1 AS a) x", 1, "SELECT without FROM"),
-    ("SELECT k FROM (SELECT k, COUNT(DISTINCT v) AS n FROM s GROUP BY k) x", 1, "an aggregate in a subq"),
+    (
+        "SELECT k FROM (SELECT k, COUNT(DISTINCT v) AS n FROM s GROUP BY k) x",
+        1,
+        "an aggregate in a subq",
+    ),
     ("SELECT n FROM counts", 7, "the view counts, line 1: an aggregate in a subquery"),
     ("SELECT k FROM (SELECT DISTINCT k FROM r) x", 1, "DISTINCT over static relations in a sub"),
     ("SELECT k FROM\n(SELECT DISTINCT k, 1 AS one FROM s) x", 2, "the constant one under DISTINCT"),
