@@ -39,7 +39,26 @@ _KEPT: list[str] = []
 
 
 class ArgumentParser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line, like all others."""
+    """An argument parser whose errors are one line, like all others, and name the command."""
+
+    # the signature is argparse's
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """As argparse has it; what is not known is an error of the command that was asked for, not
+        of the program."""
+        known, others = super().parse_known_args(args, namespace)
+        options = [one.partition("=")[0] for one in others if one.startswith("-")]
+        if options:
+            near = get_close_matches(options[0], self._option_string_actions, 1, 0.75)
+            raise UsageError(
+                f"{self.prog}: there is no option {options[0]}",
+                why="the arguments do not fit the command",
+                fix=f"did you mean {near[0]}? See `{self.prog} --help`"
+                if near
+                else f"see `{self.prog} --help`",
+            )
+        if others:
+            self.error(f"{', '.join(map(repr, others))} is more than it takes")
+        return known, others
 
     def error(self, message: str) -> NoReturn:
         wrong = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
