@@ -85,6 +85,18 @@ def read_further(sample: Sample, names: Sequence[str]) -> "pa.Table":
     return rows if found is None else found
 
 
+def read_texts(sample: Sample, name: str) -> "pa.ChunkedArray | None":
+    """What is written in a column of CSV, in the sample's rows and more (None: it is no CSV, or
+    nothing is to be had of it)."""
+    import pyarrow as pa
+
+    if sample.cells is None:
+        return None
+    file, form = sample.cells
+    found = read_more(file, form, {name: pa.string()})
+    return None if found is None else found.column(name)
+
+
 def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
     """The beginning of a file, or of the first one in a folder, or of a pattern of names.
 

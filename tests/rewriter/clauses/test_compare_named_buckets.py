@@ -27,7 +27,7 @@ OPS = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-GRIDS = {
+GRIDS: dict[str, FixedBuckets | CalendarBuckets] = {
     '"PT1H"^^xsd:dayTimeDuration': FixedBuckets(3_600_000_000),
     '"PT7M"^^xsd:dayTimeDuration, "2026-03-01T00:03:00Z"^^xsd:dateTime': FixedBuckets(
         420_000_000, epoch_us(datetime(2026, 3, 1, 0, 3, tzinfo=UTC)) % 420_000_000

@@ -8,7 +8,7 @@ from ontoweir.cli import main
 
 LINES = range(40)
 COLUMNS = {
-    "years": ("year", [f"{1950 + n}.0" for n in LINES], "years written as 1950.0", "write 1950"),
+    "years": ("year", [f"{1950 + n}.00" for n in LINES], "years written as 1950.0", "write 1950"),
     "ordinals": ("day", [str(736389 + n) for n in LINES], "since the year 1", "in 2017-03-01"),
     "serials": ("date", [str(45000 + n) for n in LINES], "as spreadsheets do", "in 2023-03-15"),
     "elapsed": ("t", [f"0 days 00:00:{n:02d}" for n in LINES], "since a beginning", "add the time"),
