@@ -150,6 +150,8 @@ def find_odd_times(samples: Sequence[Sample]) -> str | None:
     others are written alike (None: there is no such column)."""
     for sample in samples:
         texts = {n: k for n, k in sample.types if isinstance(k, StringType)}
+        if len(sample.types) == 1:  # rows of text, which begin with a time, perhaps
+            continue
         for kept in drop_odd(sample, texts):
             return (
                 f"{sample.name}.{kept.column} would be one, but for values such as {kept.odd!r}, "

@@ -34,7 +34,13 @@ ROWS = 50_000
 """So many rows are looked at."""
 _FURTHER = 600_000
 """So many are where one column is: a year of minutes."""
-_FORMATS: Mapping[str, FileFormat] = {**FORMATS, ".tsv": "csv", ".tab": "csv", ".txt": "csv"}
+_FORMATS: Mapping[str, FileFormat] = {
+    **FORMATS,
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".txt": "csv",
+    ".log": "csv",
+}
 PACKED = (".gz", ".bz2", ".zst")
 """How packed text is called that is read as it is."""
 _TIMES = frozenset(("date", "dt", "ds", "day", "year", "month", "week", "hour", "minute"))

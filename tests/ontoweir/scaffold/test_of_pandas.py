@@ -74,7 +74,7 @@ def test_a_header_of_several_lines(run: Run, tmp_path: Path, kind: str) -> None:
     assert stream["source"]["options"]["skip"] == str(skip)
     assert stream["timestamp"]["column"] == names[0]
     assert list(stream["columns"]) == names[1:]
-    asked = f'SELECT "{names[1]}" AS x FROM data'
+    asked = f"SELECT `{names[1]}` AS x FROM data"
     assert run("show", asked, tmp_path / "p").code == 0
 
 
