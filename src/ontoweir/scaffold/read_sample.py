@@ -34,13 +34,7 @@ ROWS = 50_000
 """So many rows are looked at."""
 _FURTHER = 600_000
 """So many are where one column is: a year of minutes."""
-_FORMATS: Mapping[str, FileFormat] = {
-    **FORMATS,
-    ".tsv": "csv",
-    ".tab": "csv",
-    ".txt": "csv",
-    ".log": "csv",
-}
+_FORMATS: Mapping[str, FileFormat] = {**FORMATS, ".tsv": "csv", ".tab": "csv", ".txt": "csv"}
 PACKED = (".gz", ".bz2", ".zst")
 """How packed text is called that is read as it is."""
 _TIMES = frozenset(("date", "dt", "ds", "day", "year", "month", "week", "hour", "minute"))
@@ -122,7 +116,7 @@ def read_sample(path: Path, names: Sequence[str] = ()) -> Sample:
         _refuse_names(path, packed, names)
         return _read_packed(path, packed)
     file = _find_file(path)
-    form = _FORMATS[_suffix(file)]
+    form = _FORMATS.get(_suffix(file), "csv")
     _refuse_names(path, form, names)
     try:
         sniffed = sniff_csv(file, names) if form == "csv" else None
@@ -305,6 +299,8 @@ def name_table(path: Path) -> str:
 
 
 def _find_file(path: Path) -> Path:
+    if _suffix(path) == ".log" and path.is_file():  # in a folder it is about its files, perhaps
+        return path
     known = list_files(path)
     files = [p for p in known if _suffix(p) in _FORMATS]
     if not files:
