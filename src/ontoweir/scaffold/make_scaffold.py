@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ontoweir.errors import Source, UsageError
-from ontoweir.mappings.model.catalog import FloatType, IntType
+from ontoweir.mappings.model.catalog import DateType, FloatType, IntType
 from ontoweir.progress.progress import FINISHED, OnProgress, Progress, ignore_progress
 from ontoweir.scaffold.ddl.declare_constraints import measure_declared
 from ontoweir.scaffold.flatten_rows import write_plain
@@ -36,6 +36,12 @@ from ontoweir.scaffold.texts.find_preamble import LeftOut
 from ontoweir.scaffold.times.find_other_times import find_other_times
 from ontoweir.scaffold.write_catalog import name_live, note_lines, write_catalog
 from ontoweir.scaffold.write_terms import write_mapping, write_ontology
+
+if TYPE_CHECKING:
+    from ontoweir.scaffold.ddl.read_ddl import DeclaredTables
+
+_SHOWN = 3
+"""So many columns are named in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +109,7 @@ def make_scaffold(given: Given) -> Scaffold:
 
         declared = read_ddl(written)
         if not declared.catalog.streams:
-            raise _no_stream(given.data, processed=declared.processed)
+            raise _no_stream_of_sql(given.data, declared)
         evidence = trust_declared(declared.catalog)
         made = _write(evidence, declared.reasons, declared.left_out, given)
         catalog = _mark_declared(str(made.files["ontoweir.toml"]))
@@ -224,21 +230,26 @@ def _read_tables(tables: Sequence[Path], given: Given) -> list[Sample]:
     return samples
 
 
-def _no_stream(
-    data: Sequence[str], told: tuple[str, str] | None = None, processed: Sequence[str] = ()
-) -> UsageError:
-    """That there is no stream. `told`: why, and what to do; `processed`: columns of SQL that say
-    when a program comes to a row."""
-    if all(map(is_sql, data)):
-        said = (
-            f"{' and '.join(processed)} says when a program comes to a row; " if processed else ""
-        )
-        return UsageError(
-            f"no table of {', '.join(data)} has a timestamp",
-            why=f"{said}a stream has a column of times that its rows have themselves, not of when "
-            "a program processes them",
-            fix="declare one, as in ts TIMESTAMP",
-        )
+def _no_stream_of_sql(data: Sequence[str], declared: "DeclaredTables") -> UsageError:
+    """That no table of SQL is a stream; which of its columns say when a program comes to a row, or
+    have days."""
+    processed = declared.processed
+    said = f"{' and '.join(processed)} says when a program comes to a row; " if processed else ""
+    tables = declared.catalog.relations.values()
+    days = [f"{t.name}.{c.name}" for t in tables for c in t.columns if isinstance(c.type, DateType)]
+    more = f" and {len(days) - _SHOWN} more" if len(days) > _SHOWN else ""
+    days_shown = f"; of type DATE are {', '.join(days[:_SHOWN])}{more}" if days else ""
+    return UsageError(
+        f"no table of {', '.join(data)} has a timestamp",
+        why=f"{said}a stream has a column of times that its rows have themselves, not of when a "
+        f"program processes them{days_shown}",
+        fix="declare one, as in ts TIMESTAMP"
+        + (", also where rows come day by day" if days else ""),
+    )
+
+
+def _no_stream(data: Sequence[str], told: tuple[str, str] | None = None) -> UsageError:
+    """That there is no stream. `told`: why, and what to do."""
     return UsageError(
         f"no table of {', '.join(data)} has a time that goes on",
         why=told[0] if told else "a stream has a column of times that, row by row, seldom go back",

@@ -46,7 +46,14 @@ def test_others_are_not(case: str, tmp_path: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize(
     ("column", "told"),
-    [("pt AS PROCTIME()", "clicks.pt says when a program comes to a row"), ("n INT", "a stream")],
+    [
+        ("pt AS PROCTIME()", "clicks.pt says when a program comes to a row"),
+        ("n INT", "a program processes them; declare one, as in ts TIMESTAMP\n"),
+        (
+            "a DATE, b DATE, c DATE, d DATE, e DATE",
+            "; of type DATE are clicks.a, clicks.b, clicks.c and 2 more; declare one, as in ts TIME",
+        ),
+    ],
 )
 def test_times_of_processing(
     column: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
