@@ -326,6 +326,8 @@ def _suffix(file: Path) -> str:
 
 
 def _cause(error: Exception) -> str:
+    if isinstance(error, UnicodeError):
+        return "it has bytes that are no text, in UTF-8 or Windows-1252"
     return next(iter(str(error).splitlines()), "it is not written as such files are")
 
 

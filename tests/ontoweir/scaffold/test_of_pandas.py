@@ -94,3 +94,32 @@ def test_a_header_of_one_line(run: Run, tmp_path: Path, header: list[str]) -> No
     made = tomllib.loads((tmp_path / "p" / "ontoweir.toml").read_text())["streams"]["data"]
     assert list(made["columns"]) == ["temp", "rh"]
     assert "names" not in made["source"]["options"]
+
+
+@pytest.mark.parametrize("odd", ["inf", "-inf", "NaN"])
+def test_numbers_that_are_none(run: Run, tmp_path: Path, odd: str) -> None:
+    lines = [f"{t},{n % 7}.5" for n, t in enumerate(_hours(40))]
+    lines[7] = f"{lines[7][:19]},{odd}"
+    stream = _init(run, tmp_path, "\n".join(["ts,x", *lines]) + "\n")
+    assert "x" in stream["columns"]
+    for query in (tmp_path / "p" / "queries").iterdir():
+        ran = run("show", query.stem, tmp_path / "p", "-q")
+        assert ran.code == 0, ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("a.csv", b"ts,x\n", "; a has no rows; name a file with more: "),
+        ("a.csv", b"ts,x\n2026-03-01T00:00:00Z,1\n", "; a has one row; name a file with more: "),
+        ("a.csv", b"ts,x\n\x8d\x81\xff,1\n", "has bytes that are no text, in UTF-8 or Windows-"),
+    ],
+)
+def test_files_of_which_nothing_can_be_made(
+    run: Run, tmp_path: Path, name: str, content: bytes, told: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    ran = run("init", tmp_path / "p", "--from", tmp_path / name)
+    assert (ran.code, ran.out) == (2, "")
+    assert told in ran.err
+    assert "codec" not in ran.err

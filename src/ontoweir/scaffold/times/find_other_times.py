@@ -21,13 +21,19 @@ _YEAR_NAME = re.compile(r"year|yr|jahr|annee|anno", re.I)
 _PARTS, _SURE, _SHOWN = 3, 0.9, 60
 """So many words at least are in a row of a log; in so many of its rows there are as many; so much
 of one is shown."""
+_ROWS = 2
+"""So many rows say whether times go on."""
 _ELAPSED = re.compile(r"-?(?:[0-9]+ days?,? )[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?")
 
 
 def find_other_times(samples: Sequence[Sample]) -> tuple[str, str] | None:
     """Why a column that seems to tell time is not taken for one, and what to write (None: there is
     no such column): years with a fraction of zero, days that are counted, and times since a
-    beginning that is not said. Or a table whose rows are one text each, as logs are."""
+    beginning that is not said. Or a table whose rows are one text each, as logs are; or that all
+    have one row, at most."""
+    few = [f"{s.name} has {'one row' if s.rows.num_rows else 'no rows'}" for s in samples]
+    if all(sample.rows.num_rows < _ROWS for sample in samples):
+        return ", ".join(few), "name a file with more: that times go on is seen in several rows"
     for sample in samples:
         if (told := _tell_text(sample)) is not None:
             return told
