@@ -207,8 +207,7 @@ class _Reader:
             raise self._refuse_form(call)
         time, *more = given if given else [None]
         known = isinstance(time, Node) and time.name == "Builtin_NOW" and len(more) in (1, 2)
-        terms = [self.read_term(part) for part in more] if known else []
-        grid = read_width(*terms, *[None] * (2 - len(terms))) if known else None
+        grid = read_width(*[*map(self.read_term, more), None][:2]) if known else None
         if grid is None:
             raise self._error(
                 "ow:floor without NOW() and a step",
